@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace summary {
+
+/// Bits in dense 64-bit words, position p in word p / 64 at weight 2^(p % 64); bits past size() are
+/// always 0. Positions are the caller's duty to check. One writer thread, no reader meanwhile.
+class BitArray {
+public:
+    BitArray() = default;
+    explicit BitArray(std::uint64_t bits);
+
+    std::uint64_t size() const { return size_; }
+
+    bool get(std::uint64_t position) const {
+        assert(position < size_);
+        return (words_[position / 64] >> (position % 64) & 1) != 0;
+    }
+    void set(std::uint64_t position) {
+        assert(position < size_);
+        words_[position / 64] |= std::uint64_t{1} << (position % 64);
+    }
+    void clear(std::uint64_t position) {
+        assert(position < size_);
+        words_[position / 64] &= ~(std::uint64_t{1} << (position % 64));
+    }
+    void clear_all();
+
+    std::uint64_t count_ones() const;
+
+    /// Positions of the ones, ascending.
+    std::vector<std::uint64_t> ones() const;
+
+    /// XXH3-64 of the words, little endian: equal arrays have equal hashes, others almost never.
+    std::uint64_t check_hash() const;
+
+    std::span<const std::uint64_t> words() const { return words_; }
+
+    /// Takes all words from outside. False, and nothing changed, when the number of words is not
+    /// that of this size or a bit past the end is set.
+    bool assign(std::span<const std::uint64_t> words);
+
+    bool operator==(const BitArray&) const = default;
+
+private:
+    std::uint64_t size_ = 0;
+    std::vector<std::uint64_t> words_;
+};
+
+}  // namespace summary

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "summary/bit_array.hpp"
+#include "summary/delta.hpp"
+#include "summary/shape.hpp"
+
+namespace summary {
+
+inline constexpr unsigned kCounterMax = 15;  // 4-bit counters
+
+/// The keys a node stores, as counters that also allow removal, and the bits that peers see.
+/// A counter at kCounterMax stays there: erasing may leave a bit set (one more false hit) but never
+/// clears a bit that another key needs. One thread only. Memory: shape.bits * 5 / 8 bytes. Source:
+/// Fan et al. 2000 §V-C.
+class CountingBloomFilter {
+public:
+    /// Precondition: is_valid(shape).
+    explicit CountingBloomFilter(Shape shape);
+
+    /// Adds one key; appends the bits that went 0 -> 1 to `flips`.
+    void insert(KeyHash key, std::vector<Flip>& flips) { insert(positions(key, shape_), flips); }
+    void insert(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
+
+    /// Removes one key that was inserted (removing another takes bits from those that are there:
+    /// the caller keeps track, as OwnSummary does); appends the bits that went 1 -> 0 to `flips`.
+    void erase(KeyHash key, std::vector<Flip>& flips) { erase(positions(key, shape_), flips); }
+    void erase(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
+
+    bool contains(KeyHash key) const { return contains(positions(key, shape_)); }
+    bool contains(std::span<const std::uint64_t> positions) const;
+
+    unsigned counter(std::uint64_t position) const;
+    std::uint64_t ones() const { return ones_; }
+
+    Shape shape() const { return shape_; }
+    const BitArray& bits() const { return bits_; }
+
+private:
+    Shape shape_;
+    BitArray bits_;
+    std::vector<std::uint64_t> counters_;  // 16 to a word
+    std::uint64_t ones_ = 0;
+};
+
+}  // namespace summary

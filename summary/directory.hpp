@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "summary/bit_array.hpp"
+#include "summary/delta.hpp"
+#include "summary/key_hash.hpp"
+#include "summary/shape.hpp"
+
+namespace summary {
+
+inline constexpr unsigned kMaxPeers = 64;
+
+/// Which peers may hold a key. Peers of one shape stand side by side in one table, the bit of lane
+/// L for position p at bit p * lanes + L, so that one probe answers for all of them; lanes are
+/// rounded up to a power of two.
+///
+/// The set of peers and their shapes is fixed; another set is another directory, handed to readers
+/// as shared_ptr<const Directory>. candidates() may be called by any thread at any time, without a
+/// lock; everything that is not const belongs to one writer thread. Bits change one by one: a
+/// reader in between sees a slightly older rumour. Memory: for each shape, bits * lanes / 8 bytes.
+class Directory {
+public:
+    struct Member {
+        unsigned peer = 0;               // < kMaxPeers, each once; its bit in candidates()
+        Shape shape;                     // is_valid
+        const BitArray* bits = nullptr;  // loaded at once if given (much faster than load() for
+                                         // each); size = shape.bits
+    };
+
+    explicit Directory(std::span<const Member> members);
+
+    /// Bit `peer` is set when that peer's summary claims the key.
+    std::uint64_t candidates(KeyHash key) const;
+
+    /// Peers that count now: those loaded and not dropped since.
+    std::uint64_t active() const { return active_.load(std::memory_order_relaxed); }
+
+    /// The shape a peer has here; {} when it is no member.
+    Shape shape(unsigned peer) const;
+
+    /// Writer thread. The peer must be a member, `bits` of its shape, `delta` valid for it.
+    void load(unsigned peer, const BitArray& bits);
+    void apply(unsigned peer, const Delta& delta);
+    /// The peer no longer counts, until it is loaded again. Cheap.
+    void drop(unsigned peer);
+
+    std::uint64_t memory_bytes() const;
+
+private:
+    struct Table {
+        Shape shape;
+        unsigned lanes_log2 = 0;
+        unsigned members = 0;
+        std::array<std::uint8_t, kMaxPeers> peer_of_lane{};
+        std::unique_ptr<std::uint64_t[]> words;
+        std::uint64_t word_count = 0;
+    };
+    struct Place {
+        std::uint8_t table = kNowhere;
+        std::uint8_t lane = 0;
+    };
+    static constexpr std::uint8_t kNowhere = 0xff;
+
+    void fill(Table& table, std::span<const BitArray* const> lanes);
+
+    std::vector<Table> tables_;
+    std::array<Place, kMaxPeers> places_;
+    std::atomic<std::uint64_t> active_{0};
+};
+
+}  // namespace summary

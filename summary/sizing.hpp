@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include "summary/shape.hpp"
+
+/// How large a summary must be, and how wrong it then is. Source: Fan et al. 2000 §V-B.
+namespace summary {
+
+inline constexpr std::uint64_t kMinObjects = 1024;       // the smallest shape holds these
+inline constexpr unsigned kRungsPerOctave = 4;           // shapes on the ladder grow by 2^(1/4)
+inline constexpr unsigned kMinHashes = 4;                // k on the ladder ...
+inline constexpr unsigned kMaxLadderHashes = 6;          // ... stays in this range
+inline constexpr double kMaxBitsPerObject = 24;          // wanted; see ladder_hashes
+inline constexpr double kDefaultFalseHitBudget = 0.004;  // per local miss, over all peers
+inline constexpr double kMinError = 1e-6;                // errors asked for are clamped to
+inline constexpr double kMaxError = 0.1;                 // this range
+
+/// Chance that a filter filled with `bits_per_object` claims an absent key: (1 - e^(-k/b))^k.
+double false_positive_rate(double bits_per_object, unsigned hashes);
+/// The same for `objects` keys in this shape.
+double false_positive_rate(Shape shape, double objects);
+
+/// Bits per object at which `hashes` functions reach exactly `error`.
+double bits_per_object(double error, unsigned hashes);
+
+/// Textbook optimum, as real numbers: bits for `objects` keys at `error`; functions at
+/// `bits_per_object`.
+double optimal_bits(double objects, double error);
+double optimal_hashes(double bits_per_object);
+/// The whole number of functions with the lowest error (7 at 10 bits per object).
+unsigned best_hashes(double bits_per_object);
+
+/// Chance that any of `bits` counters of an optimally filled filter reaches `limit`: at most bits *
+/// (e ln 2 / limit)^limit.
+double counter_overflow_bound(double bits, unsigned limit);
+
+/// How many keys a filter with `ones` set bits holds (Swamidass and Baldi 2007). Fewer ones than
+/// functions: 0; as many: 1; all set: bits / hashes, since the formula would be infinite.
+double estimated_keys(std::uint64_t ones, Shape shape);
+
+/// The error one summary may have, so that asking `peers` summaries keeps the budget.
+double error_per_summary(double false_hit_budget, std::uint64_t peers);
+
+/// Functions used at this error, for all sizes alike: the fewest of 4..6 that need at most
+/// kMaxBitsPerObject, since each function costs flips to announce; 6, with as many bits as that
+/// takes, when none does (below 1e-4 or so).
+unsigned ladder_hashes(double error);
+
+/// The smallest shape on the ladder (4 sizes per octave, multiples of 64 bits) that holds `objects`
+/// at `error`. At least kMinObjects are provided for; at most kMaxBits are given, whatever the
+/// error then is.
+Shape shape_for(std::uint64_t objects, double error);
+
+/// Up to how many objects a shape keeps within `error`.
+std::uint64_t capacity(Shape shape, double error);
+
+/// The paper's shapes: `load_factor` bits per object (8, 16, 32), rounded up to whole words; not on
+/// the ladder.
+Shape shape_for_load_factor(std::uint64_t objects, unsigned load_factor, unsigned hashes);
+
+}  // namespace summary
