@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace protocol {
+
+inline constexpr std::size_t kMaxPeers = 64;
+inline constexpr std::size_t kMaxNodeIdBytes = 64;
+inline constexpr std::size_t kMinClusterKeyBytes = 32;
+inline constexpr std::size_t kMaxClusterKeys = 2;
+
+struct PeerConfig {
+    std::string node;
+    std::string http_host, http_port;  // where it answers requests
+    std::string link_host, link_port;  // where it listens for summaries
+};
+
+/// How long things may take. The defaults hold the promises of the cluster (gone within 3 s, in
+/// step within 2 s of a restart); tests shorten them.
+struct Timings {
+    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+    std::chrono::nanoseconds gone_after = std::chrono::seconds(3);  // > 2 heartbeats
+    std::chrono::nanoseconds reconnect_min = std::chrono::milliseconds(100);
+    std::chrono::nanoseconds reconnect_max = std::chrono::seconds(1);
+    std::chrono::nanoseconds connect = std::chrono::milliseconds(500);
+    std::chrono::nanoseconds hello = std::chrono::seconds(2);
+    std::chrono::nanoseconds check_hash = std::chrono::seconds(10);  // between two check-hashes
+};
+
+/// What the cluster layer needs to know; proxy/ fills it from the JSON configuration.
+struct ClusterConfig {
+    std::string node;
+    /// 1 or 2, each of at least kMinClusterKeyBytes. None: no links, and a random key hash secret.
+    /// To rotate: [old] -> [new, old] on every node, then [new] on every node. Links use any key
+    /// both ends have; keys are hashed under the secret of the last one, so nodes on both sides of
+    /// the second step do not use each other's summaries until it is through (FORMAT.md).
+    std::vector<std::string> keys;
+    std::string listen_host, listen_port;  // empty: nobody can publish to this node
+    std::vector<PeerConfig> peers;         // an entry with our own id is ignored
+    double false_hit_budget = 0.004;       // expected false hits per local miss, over all peers
+    double announce_changed = 0.001;       // tell when this share of the objects has changed
+    std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);  // or after this long
+    Timings timings;
+    /// Largest replica kept for one peer; a larger shape is refused.
+    std::uint64_t max_summary_bytes = std::uint64_t{1} << 30;
+    /// Announcements waiting for one slow subscriber; above it they become one snapshot.
+    std::size_t max_queued_bytes = std::size_t{1} << 20;
+};
+
+}  // namespace protocol

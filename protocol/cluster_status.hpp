@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace protocol {
+
+/// Where our copy of a peer's summary stands.
+enum class PeerState {
+    connecting,        // no connection from it yet
+    hello,             // connected, not yet authenticated
+    waiting_snapshot,  // link up, no summary yet, or it must be replaced
+    in_step,           // its summary counts
+    withdrawn,         // it said goodbye
+    gone,              // there was a link and it broke
+    refused,           // it, or we, refused the hello
+};
+std::string_view name(PeerState state) noexcept;
+
+/// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this run.
+struct ClusterStatus {
+    struct Peer {
+        std::string node;
+        PeerState state = PeerState::connecting;
+        std::uint64_t epoch = 0;       // of its summary; 0 = none
+        std::uint64_t generation = 0;  // deltas since the epoch began
+        double lag_seconds = 0;        // since it last said that we are in step; grows without limit
+        std::uint64_t objects = 0;     // as it last said
+        std::uint64_t bits = 0;
+        unsigned hashes = 0;
+        bool publishing = false;  // our link to it is up
+        std::uint64_t announcements_sent = 0, announcements_received = 0;
+        std::uint64_t heartbeats_sent = 0, heartbeats_received = 0;
+        std::uint64_t bytes_sent = 0, bytes_received = 0;
+        std::uint64_t snapshots_sent = 0, snapshots_received = 0;
+        std::uint64_t resyncs = 0;         // snapshots asked for because of a gap or a failed check
+        std::uint64_t check_failures = 0;  // check-hashes that did not agree
+        std::uint64_t overflows = 0;       // times its queue was full
+        std::uint64_t connects = 0;        // links established to it
+        std::string last_error;            // why a link of ours last ended; empty if none did
+    };
+    struct Own {
+        std::string kind = "counting_bloom";
+        std::uint64_t epoch = 0, generation = 0;
+        std::uint64_t objects = 0;
+        std::uint64_t bits = 0;
+        unsigned hashes = 0;
+        double fill = 0;                // share of the bits that are set
+        double expected_false_hit = 0;  // probability per absent key, at this fill
+    };
+    std::vector<Peer> peers;  // order of PeerView::peers
+    Own own;
+    std::uint64_t announcements_sent = 0, announcements_received = 0;
+    std::uint64_t announcement_bytes_sent = 0, announcement_bytes_received = 0;
+    std::uint64_t heartbeats_sent = 0;
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::map<std::string, std::uint64_t> refusals;  // links ended or refused, by reason
+};
+
+}  // namespace protocol
