@@ -1,0 +1,100 @@
+#pragma once
+
+#include "proxy/config.hpp"
+#include "proxy/http/outcome.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace proxy {
+
+/// One answered request. Views need only last until the call returns.
+struct AccessRecord {
+    std::chrono::system_clock::time_point ts;  // when the request's head was complete
+    std::chrono::nanoseconds duration{0};      // from then to the last byte of the answer
+    std::string_view client;                   // address without port
+    std::string_view method;                   // as received
+    std::string_view url;                      // target URI, or the raw target if it was refused
+    unsigned version = 11;                     // 10 or 11
+    unsigned status = 0;                       // 0: the client left before an answer
+    std::uint64_t bytes = 0;                   // of the answer's body that were sent
+    Outcome outcome = Outcome::error;
+    CacheResult cache = CacheResult::bypass;
+    Source source = Source::none;
+    std::string_view peer;  // node last asked, if any
+    PeerVerdict peer_verdict = PeerVerdict::not_asked;
+    std::string_view upstream;  // host name or address of origin or peer that answered
+    std::string_view content_type, referer, user_agent;
+    bool validated = false;      // the stored response was confirmed by a 304
+    bool client_reload = false;  // the client's own directives forced validation
+    bool aborted = false;        // the client left before the end
+};
+
+/// Each appends one line with its newline. Bytes from outside cannot end a line or forge a field:
+/// they come escaped (JSON `\u00xx`; else `%xx` in squid, `\xhh` in combined).
+///
+/// json: an object with keys ts (RFC 3339, UTC, milliseconds), client, method, url, status, bytes,
+/// dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was asked),
+/// aborted (only when true).
+void append_json_line(std::string& out, const AccessRecord& record);
+/// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/host
+/// type.
+void append_squid_line(std::string& out, const AccessRecord& record);
+/// Apache's combined format; time in UTC.
+void append_combined_line(std::string& out, const AccessRecord& record);
+void append_access_line(std::string& out, AccessFormat format, const AccessRecord& record);
+
+/// The access log of a node: lines are formatted by the caller's thread and written by one of its
+/// own, so that no worker ever waits for a disk or a pipe. When more than `max_pending` bytes wait,
+/// lines are dropped and counted. All members may be called from any thread.
+class AccessLog {
+public:
+    static constexpr std::size_t kMaxPendingBytes = 8 << 20;
+
+    /// `destination`: off, stdout, or a file, which is appended to. Throws
+    /// boost::system::system_error when the file cannot be opened.
+    AccessLog(const LogConfig& config, std::size_t max_pending = kMaxPendingBytes);
+    /// Writes what is pending.
+    ~AccessLog();
+    AccessLog(const AccessLog&) = delete;
+    AccessLog& operator=(const AccessLog&) = delete;
+
+    bool enabled() const { return fd_wanted_; }
+    void write(const AccessRecord& record);
+
+    /// Opens the file anew (after it was renamed), once pending lines are in the old one. If that
+    /// fails the old file stays in use and failures() grows.
+    void reopen();
+    /// Waits until everything written so far has been handed to the system.
+    void flush();
+
+    std::uint64_t lines() const { return lines_.load(std::memory_order_relaxed); }
+    std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+    std::uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
+
+private:
+    void run();
+    void open_file();
+
+    const AccessFormat format_;
+    const std::string path_;  // empty: stdout
+    const std::size_t max_pending_;
+    bool fd_wanted_ = false;
+    int fd_ = -1;  // writer thread only, after construction
+    std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failures_{0};
+
+    std::mutex mutex_;
+    std::condition_variable wake_, idle_;
+    std::string pending_;
+    bool writing_ = false, reopen_ = false, stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace proxy

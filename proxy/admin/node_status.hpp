@@ -1,0 +1,129 @@
+#pragma once
+
+#include "proxy/http/outcome.hpp"
+#include "proxy/http/storage_verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace proxy {
+
+/// Upper bounds of the request duration histogram, in seconds: from a memory hit to a long
+/// download.
+inline constexpr std::array kDurationBuckets{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                             0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5,
+                                             5.0,    10.0,    30.0,   60.0,  120.0,  300.0};
+
+/// Counts per bucket (not cumulative); the last one is above all bounds.
+struct DurationHistogram {
+    std::array<std::uint64_t, kDurationBuckets.size() + 1> counts{};
+    double sum_seconds = 0;
+
+    void observe(std::chrono::nanoseconds duration);
+    DurationHistogram& operator+=(const DurationHistogram& other);
+    std::uint64_t total() const;
+};
+
+/// One value for each enumerator.
+template <class Enum, std::size_t N>
+struct PerEnum {
+    std::array<std::uint64_t, N> values{};
+
+    std::uint64_t& operator[](Enum e) { return values[static_cast<std::size_t>(e)]; }
+    std::uint64_t operator[](Enum e) const { return values[static_cast<std::size_t>(e)]; }
+    PerEnum& operator+=(const PerEnum& other) {
+        std::transform(values.begin(), values.end(), other.values.begin(), values.begin(),
+                       std::plus<>());
+        return *this;
+    }
+};
+
+/// Why a request was refused before it was a request.
+enum class RequestRefusal : std::uint8_t {
+    malformed,        // 400
+    too_large,        // 414, 431
+    not_implemented,  // 501
+    version,          // 505
+    no_route,         // forward mode off and no origin matches
+    destination,      // private, or a port not allowed
+    too_many_connections,
+    draining,
+    timeout,  // the head did not come in time
+};
+inline constexpr std::size_t kRequestRefusals = 9;
+std::string_view to_string(RequestRefusal refusal);
+
+/// What one worker counts; plain numbers for one thread, summed up when somebody looks.
+struct WorkerCounters {
+    PerEnum<Outcome, kOutcomes.size()> requests;
+    std::array<DurationHistogram, kOutcomes.size()> durations;  // index: Outcome
+    PerEnum<StorageVerdict, kStorageVerdicts> verdicts;
+    PerEnum<RequestRefusal, kRequestRefusals> refusals;
+    std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
+    std::uint64_t bytes_to_clients = 0, bytes_from_peers = 0, bytes_from_origins = 0;
+    std::uint64_t validations = 0;  // of origin_requests: conditional ones that ended in 304
+    std::uint64_t collapsed = 0;    // requests that followed another's fill
+    std::uint64_t connections_accepted = 0;
+
+    WorkerCounters& operator+=(const WorkerCounters& other);
+    std::uint64_t total() const;
+};
+
+struct CacheCounters {
+    std::uint64_t objects = 0, memory_bytes = 0, disk_bytes = 0, evictions = 0, disk_evictions = 0;
+};
+
+struct SummaryStatus {
+    std::string kind = "counting_bloom";
+    std::uint64_t objects = 0, bits = 0;
+    unsigned hashes = 0;
+    double fill = 0, expected_false_hit = 0;
+};
+
+/// One peer, from the link layer (first block) and from asking it (second).
+struct PeerStatus {
+    std::string node;
+    std::uint64_t epoch = 0;
+    std::string state = "connecting";  // `in_step` is the good one
+    double lag_seconds = 0;
+    std::uint64_t objects = 0;  // estimated from its summary
+    std::uint64_t resyncs = 0, check_failures = 0;
+    std::string last_error;
+
+    std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
+    std::uint64_t given = 0;  // our answers to its requests that carried a body to it
+
+    bool in_step() const { return state == "in_step"; }
+};
+
+struct ClusterCounters {
+    std::uint64_t announcements_sent = 0, announcements_received = 0, heartbeats_sent = 0;
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::map<std::string, std::uint64_t> link_refusals;  // by reason, a closed set
+    std::vector<PeerStatus> peers;
+};
+
+/// One look at a node, put together by the admin side; what /api/v1/status and /metrics show.
+struct NodeStatus {
+    std::string node;
+    std::string version;
+    double uptime_seconds = 0;
+    bool ready = false;
+    bool draining = false;
+    WorkerCounters work;
+    std::uint64_t connections = 0;  // of clients, now
+    CacheCounters cache;
+    SummaryStatus summary;
+    ClusterCounters cluster;
+    std::uint64_t log_dropped = 0;  // access log lines
+};
+
+}  // namespace proxy

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "proxy/admin/node_status.hpp"
+
+#include <string>
+
+namespace proxy {
+
+/// The body of GET /api/v1/status. Names are an interface: they only ever grow.
+std::string status_json(const NodeStatus& status);
+
+}  // namespace proxy

@@ -1,0 +1,162 @@
+#pragma once
+
+#include "proxy/http/cache_control.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace proxy {
+
+/// A place to listen at or to connect to; in the JSON `host:port`, IPv6 as `[::1]:3128`.
+struct Endpoint {
+    std::string host;  // name or address, an IPv6 address without brackets
+    std::uint16_t port = 0;
+
+    std::string text() const;  // host:port, with brackets where needed
+    bool operator==(const Endpoint&) const = default;
+};
+
+enum class Destinations : std::uint8_t { deny, allow };
+
+struct ForwardConfig {
+    bool enabled = false;
+    std::vector<std::uint16_t> connect_ports{443};
+    Destinations private_destinations =
+        Destinations::deny;  // of targets that no origin entry matches
+};
+
+struct OriginConfig {
+    std::string host;  // of the target, lower case; `*` is any
+    Endpoint server;   // from `url`: http://host[:port]
+};
+
+struct CacheConfig {
+    std::uint64_t memory = 512ull << 20;       // bytes, over all workers
+    std::uint64_t object_max = 1024ull << 20;  // bytes of one body
+    bool store_set_cookie = true;              // false: responses with Set-Cookie are not stored
+    ClientDirectives client_directives = ClientDirectives::obey;
+};
+
+enum class CopyPolicy : std::uint8_t { always, second_use, never };
+
+struct PeerEntry {
+    std::string node;
+    Endpoint http, link;
+};
+
+struct ClusterConfig {
+    std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
+    Endpoint listen;
+    CopyPolicy copy = CopyPolicy::always;
+    std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);  // to a peer's head
+    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+    std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
+    std::vector<PeerEntry> peers;  // may list this node itself
+};
+
+struct AnnounceConfig {
+    double changed = 0.001;                                    // part of the objects
+    std::chrono::nanoseconds delay = std::chrono::seconds(1);  // after the first untold change
+};
+
+struct SummaryConfig {
+    std::string kind = "counting_bloom";  // the only one in this version
+    double false_hit_budget = 0.004;      // per local miss, over all peers
+    AnnounceConfig announce;
+};
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
+enum class AccessFormat : std::uint8_t { json, squid, combined };
+
+struct LogConfig {
+    LogLevel level = LogLevel::info;
+    std::string access = "off";  // off, stdout, or a file
+    AccessFormat format = AccessFormat::json;
+};
+
+struct LimitsConfig {
+    std::size_t request_line = 16 << 10;  // bytes; above: 414
+    std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
+    std::size_t head_lines = 200;
+    std::size_t connections = 20'000;         // of clients, over all workers
+    std::size_t pipelined = 64;               // requests of one connection read ahead
+    std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
+    std::size_t upstream_idle = 256;          // of these kept open, per worker
+    std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
+};
+
+struct TimeoutsConfig {
+    std::chrono::nanoseconds client_head = std::chrono::seconds(15);  // first byte to end of head
+    std::chrono::nanoseconds keep_alive = std::chrono::seconds(60);   // between two requests
+    std::chrono::nanoseconds origin_connect = std::chrono::seconds(5);
+    std::chrono::nanoseconds origin_head = std::chrono::seconds(60);
+    std::chrono::nanoseconds origin_idle = std::chrono::seconds(30);  // a pooled connection
+    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side
+    std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM
+};
+
+/// Everything a node is told from outside, with defaults in place. The JSON uses the same names;
+/// its schema is configs/hearsay.schema.json.
+struct Config {
+    std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
+    Endpoint listen;
+    unsigned workers = 1;
+    std::optional<Endpoint> admin = Endpoint{"127.0.0.1", 9128};  // null in the JSON: none
+    ForwardConfig forward;
+    std::vector<OriginConfig> origins;
+    CacheConfig cache;
+    std::optional<ClusterConfig> cluster;
+    SummaryConfig summary;
+    LogConfig log;
+    LimitsConfig limits;
+    TimeoutsConfig timeouts;
+};
+
+inline constexpr std::size_t kMinKeyBytes = 32;
+inline constexpr std::size_t kMaxNodeBytes = 64;
+inline constexpr std::size_t kMaxPeers = 64;
+inline constexpr unsigned kMaxWorkers = 256;
+inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
+
+/// One thing that is wrong, and where: `path` as in `$.cluster.peers[1].link`.
+struct ConfigError {
+    std::string path;
+    std::string message;
+    bool operator==(const ConfigError&) const = default;
+};
+
+struct ConfigResult {
+    std::optional<Config> config;     // empty exactly when there are errors
+    std::vector<ConfigError> errors;  // all of them, in the order of the file's sections
+};
+
+/// Looks up the `${NAME}` of strings; empty: not set, which is an error.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+ConfigResult parse_config(std::string_view json,
+                          const Environment& environment = process_environment());
+ConfigResult load_config(const std::filesystem::path& file,
+                         const Environment& environment = process_environment());
+
+/// One line per error: `path: message`.
+std::string describe(const std::vector<ConfigError>& errors);
+
+/// The configuration in effect as JSON text, defaults included, keys masked.
+std::string effective_config(const Config& config);
+
+/// First entry whose host matches (`*` any), or null. `host` in lower case, as CacheKey has it.
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
+
+std::string_view to_string(CopyPolicy policy);
+std::string_view to_string(LogLevel level);
+std::string_view to_string(AccessFormat format);
+
+}  // namespace proxy

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "proxy/http/fields.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace proxy {
+
+/// RFC 9110 §5.6.2 token characters.
+bool is_token(std::string_view text);
+
+/// ASCII letters only, as field names, directives and host names compare (RFC 9110 §5.1).
+bool iequals(std::string_view a, std::string_view b);
+void append_lower(std::string& out, std::string_view text);
+
+/// Optional white space (SP and HTAB) removed on both sides.
+std::string_view trim(std::string_view text);
+
+/// First field line with this id, or null.
+const Field* find(Fields fields, boost::beast::http::field id);
+
+/// First field line with this name, for names Beast has no id for; or null.
+const Field* find(Fields fields, std::string_view name);
+
+/// Does this line carry `name`? Compares ids where there is one, else names.
+bool same_name(const Field& a, const Field& b);
+
+/// Walks the members of one comma-separated list value (RFC 9110 §5.6.1): empty members are
+/// skipped, white space around members removed, commas inside quoted strings belong to the
+/// member. A quoted string that never ends takes the rest of the value. No allocation.
+class ListMembers {
+public:
+    explicit ListMembers(std::string_view value) : rest_(value) {}
+    std::optional<std::string_view> next();
+
+private:
+    std::string_view rest_;
+};
+
+/// Walks the members of a list field over all its lines, in order: several lines mean the same
+/// as one line joined by commas (RFC 9110 §5.3).
+class FieldMembers {
+public:
+    FieldMembers(Fields fields, boost::beast::http::field id) : rest_(fields), id_(id), line_("") {}
+    std::optional<std::string_view> next();
+
+private:
+    Fields rest_;
+    boost::beast::http::field id_;
+    ListMembers line_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/http_date.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace proxy {
+
+/// Seconds in four bytes, for what is kept per object. Never calculate in it (int overflows): the
+/// functions below widen first.
+using StoredSeconds = std::chrono::duration<std::int32_t>;
+StoredSeconds saturate(std::chrono::seconds value);  // to 0..kMaxDelta
+
+enum class LifetimeSource : std::uint8_t { none, heuristic, expires, max_age, s_maxage };
+
+/// All that reuse of a stored response depends on, computed once when the response arrives
+/// (RFC 9111 §4.2) or is updated by a 304.
+struct Freshness {
+    StoredSeconds lifetime{0};
+    StoredSeconds initial_age{0};              // corrected_initial_age, at the response's arrival
+    StoredSeconds stale_while_revalidate{-1};  // window beyond lifetime; -1: not given
+    StoredSeconds stale_if_error{-1};
+    LifetimeSource source = LifetimeSource::none;
+    bool always_validate = false;  // no-cache
+    bool never_stale = false;  // must-revalidate, proxy-revalidate, s-maxage or no-cache (§4.2.4)
+    bool has_validator = false;  // a well-formed ETag or Last-Modified
+
+    /// Lifetime given by the origin, not guessed.
+    bool is_explicit() const { return source > LifetimeSource::heuristic; }
+};
+
+/// Heuristic freshness (§4.2.2): this part of the time since Last-Modified, up to a day.
+inline constexpr int kHeuristicDivisor = 10;
+inline constexpr std::chrono::seconds kHeuristicMax = std::chrono::hours(24);
+
+/// `request_time` is when the request left (for a validation: that one), `response_time` when the
+/// response's head came.
+Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
+                       WallTime response_time);
+
+/// Statuses that allow heuristic freshness (RFC 9110 §15.1).
+bool heuristically_cacheable(unsigned status);
+
+/// The first member of Age, if it is a number (RFC 9111 §5.1).
+std::optional<std::chrono::seconds> received_age(Fields response);
+
+/// `residence`: time since arrival, by a steady clock; negative counts as 0.
+inline std::chrono::seconds current_age(const Freshness& f, std::chrono::seconds residence) {
+    const auto age =
+        std::chrono::seconds(f.initial_age) + std::max(residence, std::chrono::seconds(0));
+    return std::min(age, kMaxDelta);
+}
+
+/// What is left of the lifetime; negative when stale.
+inline std::chrono::seconds time_to_live(const Freshness& f, std::chrono::seconds residence) {
+    return std::chrono::seconds(f.lifetime) - current_age(f, residence);
+}
+
+/// Fresh while the lifetime is greater than the age (§4.2).
+inline bool is_fresh(const Freshness& f, std::chrono::seconds residence) {
+    return time_to_live(f, residence) > std::chrono::seconds(0);
+}
+
+}  // namespace proxy

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "proxy/http/fields.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace proxy {
+
+/// The field in which a peer proves itself to a peer; it never leaves the hop it is for.
+inline constexpr std::string_view kPeerField = "Hearsay-Peer";
+
+/// More connection options, or more field names in a no-cache or private argument, than anybody
+/// sends.
+inline constexpr std::size_t kMaxNamedFields = 32;
+
+/// A few field names, kept as views of a head.
+class NameSet {
+public:
+    /// False when the set is full; the name is not added then.
+    bool add(std::string_view name);
+    bool contains(std::string_view name) const;
+    bool empty() const { return size_ == 0; }
+
+private:
+    std::array<std::string_view, kMaxNamedFields> names_;
+    std::size_t size_ = 0;
+};
+
+/// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what
+/// it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, Proxy-Authenticate,
+/// Proxy-Authentication-Info, Proxy-Authorization and kPeerField. Content-Length and Host never
+/// stop here, whatever Connection names: without them the message would mean something else. Views
+/// the head; cheap when there is no Connection field or it only says close or keep-alive.
+class HopByHop {
+public:
+    explicit HopByHop(Fields head);
+    bool operator()(const Field& field) const;
+
+    /// More than kMaxNamedFields options: refuse the message (400 or 502).
+    bool too_many() const { return too_many_; }
+    /// Connection options of framing: RFC 9112 §9.3.
+    bool close() const { return close_; }
+    bool keep_alive() const { return keep_alive_; }
+
+private:
+    NameSet named_;
+    bool too_many_ = false, close_ = false, keep_alive_ = false;
+};
+
+/// Which fields of a response go into the store: all except hop-by-hop ones, Age (it is counted on)
+/// and those that a qualified no-cache or private keeps for the first client (RFC 9111 §5.2.2.4,
+/// §5.2.2.7).
+class StoredFields {
+public:
+    explicit StoredFields(Fields response);
+    bool operator()(const Field& field) const;
+
+private:
+    HopByHop hop_by_hop_;
+    NameSet withheld_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace proxy {
+
+/// How a client request ended; each counts once, when its answer ends. The same words stand in the
+/// access log and the metrics.
+enum class Outcome : std::uint8_t {
+    local_hit,  // from the own store: fresh, validated by 304, allowed stale, or following a fill
+    peer_hit,   // a peer's copy was delivered, also when validated at the origin by 304
+    origin_fetch,  // the origin's body was delivered: absent, or stale and changed
+    uncacheable,   // passed through without looking
+    error,         // no usable answer, refused, malformed, or the client left before the head
+};
+inline constexpr std::array kOutcomes{Outcome::local_hit, Outcome::peer_hit, Outcome::origin_fetch,
+                                      Outcome::uncacheable, Outcome::error};
+std::string_view to_string(Outcome outcome);
+
+/// What the store had to do with the answer.
+enum class CacheResult : std::uint8_t {
+    hit,     // fresh, or following a fill
+    miss,    // absent
+    stale,   // served stale
+    reval,   // was stale or had to be validated; validated or replaced
+    bypass,  // not looked at
+};
+std::string_view to_string(CacheResult result);
+
+/// Where the delivered bytes came from.
+enum class Source : std::uint8_t { none, memory, peer, origin };
+std::string_view to_string(Source source);
+
+/// What became of asking a peer.
+enum class PeerVerdict : std::uint8_t {
+    not_asked,
+    hit,
+    false_hit,  // it said `absent`: the summary promised too much
+    stale_hit,  // it has it, but no longer fresh
+    refused,    // `variant`, `busy` or `draining`
+    timeout,    // no head within the budget
+    failure,    // connection or protocol trouble
+};
+std::string_view to_string(PeerVerdict verdict);
+
+/// Why a peer answered 504; the `detail` of its Cache-Status member.
+enum class Refusal : std::uint8_t { absent, variant, stale, busy, draining, unknown };
+std::string_view to_string(Refusal refusal);
+PeerVerdict verdict_of(Refusal refusal);
+
+}  // namespace proxy

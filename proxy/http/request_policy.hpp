@@ -1,0 +1,54 @@
+#pragma once
+
+#include "proxy/http/freshness.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace proxy {
+
+/// May this stored response answer this request as it is (RFC 9111 §4, §5.2.1)?
+enum class Reuse : std::uint8_t {
+    fresh,              // yes
+    stale_allowed,      // yes: the client's max-stale covers it
+    stale,              // no: validate, its lifetime is over (Cache-Status fwd=stale)
+    response_no_cache,  // no: validate always (fwd=stale)
+    request,  // no: the client's no-cache, max-age or min-fresh asks for more (fwd=request)
+};
+constexpr bool usable(Reuse reuse) {
+    return reuse <= Reuse::stale_allowed;
+}
+std::string_view to_string(Reuse reuse);
+
+Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored,
+                   std::chrono::seconds residence);
+
+/// What went wrong at the origin when a stale response might stand in (RFC 5861 §4, RFC 9111
+/// §4.2.4).
+enum class OriginTrouble : std::uint8_t {
+    unreachable,   // refused, reset, timed out, no usable answer
+    error_status,  // it answered 500, 502, 503 or 504
+};
+
+/// How stale a response without stale-if-error may be served when the origin cannot be reached.
+inline constexpr std::chrono::seconds kStaleWhenUnreachable = std::chrono::hours(24);
+
+/// Trouble that a status means, for may_serve_stale(); false for all other statuses.
+constexpr bool is_origin_trouble(unsigned status) {
+    return status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+/// May a stale response stand in for the origin? Never with must-revalidate and its kin; within
+/// stale-if-error when given; without it only when the origin is unreachable, within
+/// `unreachable_window`. A client that asks for validation (no-cache, max-age, min-fresh) is not
+/// told old news.
+bool may_serve_stale(const RequestDirectives& request, const Freshness& stored,
+                     std::chrono::seconds residence, OriginTrouble trouble,
+                     std::chrono::seconds unreachable_window = kStaleWhenUnreachable);
+
+/// May a stale response be served at once while it is refreshed (RFC 5861 §3)?
+bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,
+                                  std::chrono::seconds residence);
+
+}  // namespace proxy

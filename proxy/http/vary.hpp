@@ -1,0 +1,32 @@
+#pragma once
+
+#include "proxy/http/fields.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace proxy {
+
+inline constexpr std::size_t kMaxVaryNames = 32;
+
+/// What vary_names() answers for a response that matches no request without validation.
+inline constexpr std::string_view kVaryAny = "*";
+
+/// The names in Vary over all its lines: lower case, sorted, each once, joined by commas. Empty:
+/// the response does not vary. kVaryAny: `*` stands anywhere among them, a member is no field name,
+/// or there are more than kMaxVaryNames. Source: RFC 9111 §4.1.
+std::string vary_names(Fields response);
+
+/// Appends the request's values of the fields in `names` (as vary_names() wrote them): two requests
+/// select the same variant exactly when this text is equal. Absent differs from empty. Lines of one
+/// field are joined, white space around commas does not count; for Accept-Encoding and
+/// Accept-Language letter case and order do not either.
+void append_variant(std::string& out, std::string_view names, Fields request);
+
+/// Does a response stored under `names` and `variant` (from append_variant()) answer this request?
+/// False for kVaryAny. `scratch` is overwritten.
+bool variant_matches(std::string_view names, std::string_view variant, Fields request,
+                     std::string& scratch);
+
+}  // namespace proxy
