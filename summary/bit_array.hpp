@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +34,15 @@ public:
 
     std::uint64_t count_ones() const;
 
-    /// Positions of the ones, ascending.
-    std::vector<std::uint64_t> ones() const;
+    /// Calls `visit(position)` for each one, ascending.
+    template <class Visit>
+    void for_each_one(Visit visit) const {
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            for (auto word = words_[i]; word != 0; word &= word - 1) {
+                visit(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+            }
+        }
+    }
 
     /// XXH3-64 of the words, little endian: equal arrays have equal hashes, others almost never.
     std::uint64_t check_hash() const;

@@ -30,6 +30,10 @@ struct Delta {
 /// number cancels out.
 Delta net_effect(std::vector<Flip> flips);
 
+/// The same for a receiver that may have seen any part of the flips already: bits that changed to
+/// and fro are told too.
+Delta last_values(std::vector<Flip> flips);
+
 /// True when both lists ascend strictly, stay below `bits` and share no position.
 bool is_valid(const Delta& delta, std::uint64_t bits);
 

@@ -16,9 +16,8 @@ namespace summary {
 
 inline constexpr unsigned kMaxPeers = 64;
 
-/// Which peers may hold a key. Peers of one shape stand side by side in one table, the bit of lane
-/// L for position p at bit p * lanes + L, so that one probe answers for all of them; lanes are
-/// rounded up to a power of two.
+/// Which peers may hold a key. Peers of one shape stand side by side, each in a lane of one table,
+/// so that one probe answers for all of them; the number of lanes is rounded up to a power of two.
 ///
 /// The set of peers and their shapes is fixed; another set is another directory, handed to readers
 /// as shared_ptr<const Directory>. candidates() may be called by any thread at any time, without a
@@ -55,8 +54,9 @@ public:
 private:
     struct Table {
         Shape shape;
-        unsigned lanes_log2 = 0;
-        unsigned members = 0;
+        unsigned span_log2 = 0;        // a word holds 2^span_log2 positions of each lane
+        std::uint64_t first_bits = 0;  // the bits of each lane's first position in a word
+        std::uint64_t peers = 0;
         std::array<std::uint8_t, kMaxPeers> peer_of_lane{};
         std::unique_ptr<std::uint64_t[]> words;
         std::uint64_t word_count = 0;
@@ -67,7 +67,7 @@ private:
     };
     static constexpr std::uint8_t kNowhere = 0xff;
 
-    void fill(Table& table, std::span<const BitArray* const> lanes);
+    static void fill(Table& table, std::span<const BitArray* const> lanes);
 
     std::vector<Table> tables_;
     std::array<Place, kMaxPeers> places_;

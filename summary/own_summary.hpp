@@ -20,9 +20,10 @@ enum class Fit { fits, too_small, too_large };
 ///
 /// An announcement is named by (epoch, generation): a new shape is a new epoch that starts at
 /// generation 0 with a snapshot; take_delta() makes the next generation. A snapshot may be taken at
-/// any time and belongs to the current generation: it may hold changes that the next delta tells
-/// again, which does no harm, deltas being absolute. check_hash() speaks of the bits as announced,
-/// so ask it when nothing is pending: right after take_delta().
+/// any time and belongs to the current generation. It may hold changes not told yet; the next delta
+/// tells them again, and is good for those who got the snapshot as for those who did not.
+/// check_hash() speaks of the bits as they are: send it while nothing is pending, right after
+/// take_delta().
 ///
 /// One thread only. Memory: about 20 to 40 bytes per object for the exact set of keys, shape.bits *
 /// 5 / 8 for the filter, and at most shape.bits / kBitsPerPendingFlip flips of 16 bytes.
@@ -32,13 +33,17 @@ public:
         double error = 0.001;  // wanted chance of a false hit, see error_per_summary
         std::uint64_t first_epoch =
             1;  // must differ from those of earlier runs that peers may remember
-        std::uint64_t expected_objects = 0;  // sizes the first shape: known after a warm start
+        std::uint64_t expected_objects =
+            0;  // no shape is made for fewer: the count after a warm start
     };
 
     /// From this many untold flips on, a snapshot costs less than they do to keep and send.
     static constexpr std::uint64_t kBitsPerPendingFlip = 32;
     /// A shape is left when less than one part in so many of its capacity is used.
     static constexpr std::uint64_t kShrinkBelow = 4;
+
+    /// A new shape holds so many times the objects there are: half an octave.
+    static constexpr double kRoomAfterRegrow = 1.4142;
 
     explicit OwnSummary(Config config);
 
@@ -59,8 +64,8 @@ public:
     /// cancelled.
     std::optional<Delta> take_delta();
 
-    /// The bits as they are now. Valid until the next change.
-    const BitArray& snapshot() const { return filter_.bits(); }
+    /// The bits as they are now. The reference is good until the next change.
+    const BitArray& snapshot();
     std::uint64_t check_hash() const { return filter_.bits().check_hash(); }
 
     std::uint64_t epoch() const { return epoch_; }
@@ -81,13 +86,14 @@ public:
     void regrow();
 
 private:
-    void note_flips();
+    void bound_pending();
 
     Config config_;
     boost::unordered_flat_set<KeyHash, HashOfKeyHash> keys_;
     CountingBloomFilter filter_;
     std::vector<Flip> pending_;
     bool pending_lost_ = false;  // too many flips: the next announcement must be a snapshot
+    bool snapshot_holds_pending_ = false;  // some receiver knows a part of the pending flips
     std::uint64_t stored_ = 0;
     std::uint64_t removed_ = 0;
     std::uint64_t epoch_;

@@ -1,0 +1,62 @@
+#include "summary/counting_bloom_filter.hpp"
+
+#include <algorithm>
+
+namespace summary {
+
+namespace {
+
+constexpr unsigned kCounterBits = 4;
+constexpr unsigned kCountersPerWord = 64 / kCounterBits;
+static_assert(kCounterMax == (1U << kCounterBits) - 1);
+
+constexpr unsigned shift_of(std::uint64_t position) {
+    return static_cast<unsigned>(position % kCountersPerWord) * kCounterBits;
+}
+
+}  // namespace
+
+CountingBloomFilter::CountingBloomFilter(Shape shape)
+    : shape_(shape),
+      bits_(shape.bits),
+      counters_((shape.bits + kCountersPerWord - 1) / kCountersPerWord) {}
+
+unsigned CountingBloomFilter::counter(std::uint64_t position) const {
+    return static_cast<unsigned>(counters_[position / kCountersPerWord] >> shift_of(position)) &
+           kCounterMax;
+}
+
+void CountingBloomFilter::insert(std::span<const std::uint64_t> positions,
+                                 std::vector<Flip>& flips) {
+    for (const auto position : positions) {
+        const auto count = counter(position);
+        if (count == kCounterMax) continue;
+        counters_[position / kCountersPerWord] += std::uint64_t{1} << shift_of(position);
+        if (count == 0) {
+            bits_.set(position);
+            ++ones_;
+            flips.push_back({position, true});
+        }
+    }
+}
+
+void CountingBloomFilter::erase(std::span<const std::uint64_t> positions,
+                                std::vector<Flip>& flips) {
+    for (const auto position : positions) {
+        const auto count = counter(position);
+        if (count == kCounterMax || count == 0) continue;
+        counters_[position / kCountersPerWord] -= std::uint64_t{1} << shift_of(position);
+        if (count == 1) {
+            bits_.clear(position);
+            --ones_;
+            flips.push_back({position, false});
+        }
+    }
+}
+
+bool CountingBloomFilter::contains(std::span<const std::uint64_t> positions) const {
+    return std::all_of(positions.begin(), positions.end(),
+                       [this](std::uint64_t position) { return bits_.get(position); });
+}
+
+}  // namespace summary
