@@ -3,6 +3,7 @@
 #include "proxy/http/fields.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -25,6 +26,9 @@ struct DeltaDirective {
     bool present() const { return state != State::absent; }
     bool given() const { return state == State::given; }
 };
+
+/// Names that a qualified no-cache or private may list; with more it counts as unqualified.
+inline constexpr std::size_t kMaxQualifiedNames = 16;
 
 /// What Cache-Control says on a response (RFC 9111 §5.2.2, RFC 5861, RFC 8246). Of a repeated
 /// directive with an argument the first occurrence counts, over all lines. Views point into the

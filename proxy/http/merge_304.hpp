@@ -13,9 +13,9 @@ bool applies_to(Fields not_modified, const Validators& stored);
 
 /// The stored response's fields after a 304 (RFC 9111 §3.2): every field that the 304 carries
 /// replaces the stored lines of that name, the others stay in place, new ones follow.
-/// Content-Length and hop-by-hop fields of the 304 are ignored; Age is never kept, it belongs to
-/// the exchange it came with. A 304 without Date must be given one by the caller first (RFC 9110
-/// §6.6.1). Views into both.
+/// Content-Length and hop-by-hop fields of the 304 are ignored. An Age of the stored response is
+/// dropped, as it belongs to the exchange it came with; that of the 304 stays, for freshness_of().
+/// A 304 without Date must be given one by the caller first (RFC 9110 §6.6.1). Views into both.
 std::vector<Field> merge_304(Fields stored, Fields not_modified);
 
 }  // namespace proxy

@@ -27,7 +27,9 @@ struct Validators {
     bool strong() const;
 };
 
-/// Malformed tags and dates are no validators.
+/// Dates that are none, and fields sent twice with different values, count as absent. A tag that
+/// lacks its quotes is kept: the origin that made it will know it, and only the very same text
+/// matches it.
 Validators validators_of(Fields response);
 
 /// Has the request a condition that a cache answers: If-None-Match or If-Modified-Since?

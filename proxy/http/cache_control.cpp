@@ -1,0 +1,164 @@
+#include "proxy/http/cache_control.hpp"
+
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+
+namespace {
+
+using http_field = boost::beast::http::field;
+
+/// name [ "=" argument ]. White space around "=" is not in the grammar: the name is still
+/// recognised, so that a restriction is not lost, but the argument is malformed.
+struct Directive {
+    std::string_view name;
+    std::string_view argument;  // a quoted string without its quotes
+    bool has_argument = false;
+    bool malformed = false;
+};
+
+Directive split(std::string_view member) {
+    const auto equals = member.find('=');
+    if (equals == std::string_view::npos) return {member, {}, false, false};
+    Directive directive{trim(member.substr(0, equals)), member.substr(equals + 1), true, false};
+    directive.malformed =
+        directive.name.size() != equals || trim(directive.argument) != directive.argument;
+    auto& argument = directive.argument;
+    if (argument.starts_with('"')) {
+        if (argument.size() < 2 || !argument.ends_with('"')) directive.malformed = true;
+        argument.remove_prefix(1);
+        if (argument.ends_with('"')) argument.remove_suffix(1);
+    }
+    return directive;
+}
+
+void set_first(DeltaDirective& slot, const Directive& directive) {
+    if (slot.present()) return;
+    const auto value = directive.malformed ? std::nullopt : parse_delta_seconds(directive.argument);
+    slot.state = value ? DeltaDirective::State::given : DeltaDirective::State::malformed;
+    slot.value = value.value_or(std::chrono::seconds(0));
+}
+
+bool is_name_list(const Directive& directive) {
+    ListMembers names(directive.argument);
+    std::size_t count = 0;
+    while (names.next()) ++count;
+    return !directive.malformed && count > 0 && count <= kMaxQualifiedNames;
+}
+
+/// no-cache and private: with a usable list of names they concern these fields only. Both forms at
+/// once mean the stricter one; so do two lists, as neither covers the other.
+void set_qualified(bool& whole, std::string_view& fields, const Directive& directive) {
+    if (is_name_list(directive) && fields.empty()) {
+        fields = directive.argument;
+    } else {
+        whole = true;
+    }
+}
+
+std::optional<std::chrono::seconds> delta_argument(const Directive& directive) {
+    return directive.malformed ? std::nullopt : parse_delta_seconds(directive.argument);
+}
+
+void set_first(std::optional<std::chrono::seconds>& slot, const Directive& directive) {
+    if (!slot) slot = delta_argument(directive);
+}
+
+void apply(RequestDirectives& out, std::string_view member) {
+    const auto directive = split(member);
+    const auto is = [&](std::string_view name) { return iequals(directive.name, name); };
+    if (is("no-cache")) {
+        out.no_cache = true;
+    } else if (is("no-store")) {
+        out.no_store = true;
+    } else if (is("only-if-cached")) {
+        out.only_if_cached = true;
+    } else if (is("max-age")) {
+        set_first(out.max_age, directive);
+    } else if (is("min-fresh")) {
+        set_first(out.min_fresh, directive);
+    } else if (is("max-stale")) {
+        if (!directive.has_argument) {
+            if (!out.max_stale) out.max_stale = kMaxDelta;
+        } else {
+            set_first(out.max_stale, directive);
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text) {
+    if (text.empty()) return std::nullopt;
+    std::int64_t value = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9') return std::nullopt;
+        value = std::min<std::int64_t>(value * 10 + (c - '0'), kMaxDelta.count());
+    }
+    return std::chrono::seconds(value);
+}
+
+ResponseDirectives response_directives(Fields response) {
+    ResponseDirectives out;
+    FieldMembers members(response, http_field::cache_control);
+    while (const auto member = members.next()) {
+        const auto directive = split(*member);
+        const auto is = [&](std::string_view name) { return iequals(directive.name, name); };
+        if (is("max-age")) {
+            set_first(out.max_age, directive);
+        } else if (is("s-maxage")) {
+            set_first(out.s_maxage, directive);
+        } else if (is("no-store")) {
+            out.no_store = true;
+        } else if (is("no-cache")) {
+            set_qualified(out.no_cache, out.no_cache_fields, directive);
+        } else if (is("private")) {
+            set_qualified(out.is_private, out.private_fields, directive);
+        } else if (is("public")) {
+            out.is_public = true;
+        } else if (is("must-revalidate")) {
+            out.must_revalidate = true;
+        } else if (is("proxy-revalidate")) {
+            out.proxy_revalidate = true;
+        } else if (is("must-understand")) {
+            out.must_understand = true;
+        } else if (is("stale-while-revalidate")) {
+            set_first(out.stale_while_revalidate, directive);
+        } else if (is("stale-if-error")) {
+            set_first(out.stale_if_error, directive);
+        } else if (is("no-transform")) {
+            out.no_transform = true;
+        } else if (is("immutable")) {
+            out.immutable = true;
+        }
+    }
+    return out;
+}
+
+RequestDirectives request_directives(Fields request, ClientDirectives setting) {
+    RequestDirectives out;
+    bool cache_control = false, pragma_no_cache = false;
+    for (const auto& field : request) {
+        if (field.id == http_field::cache_control) {
+            cache_control = true;
+            ListMembers members(field.value);
+            while (const auto member = members.next()) apply(out, *member);
+        } else if (field.id == http_field::pragma) {
+            ListMembers members(field.value);
+            while (const auto member = members.next()) {
+                pragma_no_cache = pragma_no_cache || iequals(*member, "no-cache");
+            }
+        }
+    }
+    if (!cache_control) out.no_cache = pragma_no_cache;
+    if (setting == ClientDirectives::shield) {
+        out.no_cache = false;
+        out.max_age.reset();
+        out.min_fresh.reset();
+    }
+    return out;
+}
+
+}  // namespace proxy

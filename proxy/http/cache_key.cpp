@@ -1,0 +1,182 @@
+#include "proxy/http/cache_key.hpp"
+
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace proxy {
+
+namespace {
+
+using verb = boost::beast::http::verb;
+
+/// Targets are opaque: whatever cannot end a request line or a log line is accepted, since real
+/// requests contain every such byte.
+bool is_target_byte(char c) {
+    return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
+}
+
+/// reg-name (RFC 3986 §3.2.2) without `*`, which keeps the key of `OPTIONS *` apart.
+constexpr std::array<bool, 256> kHostBytes = [] {
+    std::array<bool, 256> table{};
+    for (int c = 0; c < 256; ++c) {
+        table[static_cast<std::size_t>(c)] =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    }
+    for (const char c : std::string_view("-._~%!$&'()+,;=")) {
+        table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+}();
+
+bool is_reg_name(std::string_view host) {
+    return std::all_of(host.begin(), host.end(),
+                       [](char c) { return kHostBytes[static_cast<unsigned char>(c)]; });
+}
+
+/// Inside the brackets of an IPv6 literal; whether it is an address is the resolver's to say.
+bool is_ipv6_text(std::string_view text) {
+    return text.size() >= 2 && text.find(':') != std::string_view::npos &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
+                      c == ':' || c == '.';
+           });
+}
+
+/// Digits after the colon; nothing means the default, 0 here.
+bool parse_port(std::string_view text, std::uint16_t& port) {
+    unsigned value = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9') return false;
+        value = value * 10 + static_cast<unsigned>(c - '0');
+        if (value > 65535) return false;
+    }
+    port = static_cast<std::uint16_t>(value);
+    return text.empty() || value != 0;
+}
+
+/// Takes `scheme://` off an absolute-form.
+TargetError take_scheme(std::string_view& target, Scheme& scheme) {
+    const auto colon = target.find(':');
+    const auto slash = target.find_first_of("/?#");
+    if (colon == std::string_view::npos || colon > slash) return TargetError::bad_form;
+    const auto name = target.substr(0, colon);
+    const auto rest = target.substr(colon + 1);
+    if (iequals(name, "http")) {
+        scheme = Scheme::http;
+    } else if (iequals(name, "https")) {
+        scheme = Scheme::https;
+    } else {
+        return TargetError::bad_scheme;
+    }
+    if (!rest.starts_with("//")) return TargetError::bad_form;
+    target = rest.substr(2);
+    return TargetError::none;
+}
+
+}  // namespace
+
+TargetError parse_authority(std::string_view text, Authority& out) {
+    if (text.find('@') != std::string_view::npos) return TargetError::userinfo;
+    std::string_view port;
+    if (text.starts_with('[')) {
+        const auto close = text.find(']');
+        if (close == std::string_view::npos || !is_ipv6_text(text.substr(1, close - 1))) {
+            return TargetError::bad_host;
+        }
+        out.host = text.substr(0, close + 1);
+        port = text.substr(close + 1);
+        if (!port.empty() && port.front() != ':') return TargetError::bad_host;
+    } else {
+        out.host = text.substr(0, text.find(':'));
+        port = text.substr(out.host.size());
+        if (out.host.empty()) return TargetError::empty_host;
+        if (!is_reg_name(out.host)) return TargetError::bad_host;
+    }
+    out.port = 0;
+    if (!port.empty() && !parse_port(port.substr(1), out.port)) return TargetError::bad_port;
+    return TargetError::none;
+}
+
+TargetError parse_connect_target(std::string_view text, Authority& out) {
+    const auto error = parse_authority(text, out);
+    if (error == TargetError::none && out.port == 0) return TargetError::bad_port;
+    return error;
+}
+
+TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_view target,
+                             std::string_view host_field) {
+    text_.clear();
+    host_begin_ = host_end_ = path_begin_ = 0;
+    port_ = 0;
+    scheme_ = connection_scheme;
+    if (target.empty()) return TargetError::empty_target;
+    if (!std::all_of(target.begin(), target.end(), is_target_byte)) return TargetError::bad_byte;
+
+    auto path = target;
+    auto authority_text = host_field;
+    const bool asterisk = method == verb::options && target == "*";
+    if (!asterisk && target.front() != '/') {
+        if (const auto error = take_scheme(target, scheme_); error != TargetError::none) {
+            return error;
+        }
+        authority_text = target.substr(0, target.find_first_of("/?#"));
+        path = target.substr(authority_text.size());
+    }
+    Authority authority;
+    if (const auto error = parse_authority(authority_text, authority); error != TargetError::none) {
+        return error;
+    }
+    port_ = authority.port != 0 ? authority.port : default_port(scheme_);
+
+    text_.append(to_string(scheme_)).append("://");
+    host_begin_ = text_.size();
+    append_lower(text_, authority.host);
+    host_end_ = text_.size();
+    if (port_ != default_port(scheme_)) {
+        std::array<char, 5> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), port_).ptr;
+        text_.append(":").append(digits.data(), end);
+    }
+    path_begin_ = text_.size();
+    if (!asterisk && !path.starts_with('/')) text_.push_back('/');
+    text_.append(path);
+    return TargetError::none;
+}
+
+std::string_view CacheKey::address() const {
+    auto address = host();
+    if (address.starts_with('[')) {
+        address.remove_prefix(1);
+        address.remove_suffix(1);
+    }
+    return address;
+}
+
+std::string_view to_string(TargetError error) {
+    switch (error) {
+        case TargetError::none:
+            return "none";
+        case TargetError::empty_target:
+            return "empty target";
+        case TargetError::bad_byte:
+            return "control character or space in the target";
+        case TargetError::bad_form:
+            return "target is neither a path nor a URI";
+        case TargetError::bad_scheme:
+            return "scheme is not http or https";
+        case TargetError::userinfo:
+            return "user information in the host";
+        case TargetError::empty_host:
+            return "no host";
+        case TargetError::bad_host:
+            return "malformed host";
+        case TargetError::bad_port:
+            return "malformed port";
+    }
+    return "?";
+}
+
+}  // namespace proxy

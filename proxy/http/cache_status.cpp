@@ -1,0 +1,137 @@
+#include "proxy/http/cache_status.hpp"
+
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace proxy {
+
+namespace {
+
+/// sf-token of RFC 8941 §3.3.4: begins with a letter or `*`, and also allows `:` and `/`.
+bool is_sf_token(std::string_view text) {
+    if (text.empty()) return false;
+    const char first = text.front();
+    const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+    if (!letter && first != '*') return false;
+    for (const char c : text) {
+        if (c != ':' && c != '/' && !is_token({&c, 1})) return false;
+    }
+    return true;
+}
+
+void append_token_or_string(std::string& out, std::string_view text) {
+    if (is_sf_token(text)) {
+        out.append(text);
+        return;
+    }
+    out.push_back('"');
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out.push_back('\\');
+        out.push_back(c >= 0x20 && c < 0x7f ? c : '?');
+    }
+    out.push_back('"');
+}
+
+void append_integer(std::string& out, std::int64_t value) {
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    out.append(digits.data(), end);
+}
+
+/// Takes the parameters of a member apart at `;` outside quotes.
+class Parameters {
+public:
+    explicit Parameters(std::string_view member) : rest_(member) { next(); }
+
+    std::optional<std::string_view> next() {
+        if (rest_.empty()) return std::nullopt;
+        bool quoted = false;
+        std::size_t i = 0;
+        for (; i < rest_.size() && (quoted || rest_[i] != ';'); ++i) {
+            if (quoted && rest_[i] == '\\') {
+                ++i;
+            } else if (rest_[i] == '"') {
+                quoted = !quoted;
+            }
+        }
+        const auto part = trim(rest_.substr(0, i));
+        rest_.remove_prefix(std::min(i + 1, rest_.size()));
+        return part;
+    }
+
+private:
+    std::string_view rest_;
+};
+
+}  // namespace
+
+std::string_view to_string(Forward forward) {
+    switch (forward) {
+        case Forward::none:
+            return "none";
+        case Forward::bypass:
+            return "bypass";
+        case Forward::method:
+            return "method";
+        case Forward::uri_miss:
+            return "uri-miss";
+        case Forward::vary_miss:
+            return "vary-miss";
+        case Forward::miss:
+            return "miss";
+        case Forward::request:
+            return "request";
+        case Forward::stale:
+            return "stale";
+        case Forward::partial:
+            return "partial";
+    }
+    return "?";
+}
+
+void append_cache_status(std::string& out, std::string_view node, const CacheStatus& status) {
+    append_token_or_string(out, node);
+    if (status.forward == Forward::none) {
+        out.append("; hit");
+    } else {
+        out.append("; fwd=").append(to_string(status.forward));
+    }
+    if (status.forward_status != 0) {
+        out.append("; fwd-status=");
+        append_integer(out, status.forward_status);
+    }
+    if (status.ttl) {
+        out.append("; ttl=");
+        append_integer(out, status.ttl->count());
+    }
+    if (status.stored) out.append("; stored");
+    if (status.collapsed) out.append("; collapsed");
+    if (!status.detail.empty()) {
+        out.append("; detail=");
+        append_token_or_string(out, status.detail);
+    }
+}
+
+Refusal refusal_of(Fields response) {
+    std::string_view last;
+    for (const auto& field : response) {
+        if (!iequals(field.name, "Cache-Status")) continue;
+        ListMembers members(field.value);
+        while (const auto member = members.next()) last = *member;
+    }
+    Parameters parameters(last);
+    while (const auto parameter = parameters.next()) {
+        if (!parameter->starts_with("detail=")) continue;
+        const auto detail = parameter->substr(std::string_view("detail=").size());
+        for (const auto refusal : {Refusal::absent, Refusal::variant, Refusal::stale, Refusal::busy,
+                                   Refusal::draining}) {
+            if (detail == to_string(refusal)) return refusal;
+        }
+    }
+    return Refusal::unknown;
+}
+
+}  // namespace proxy

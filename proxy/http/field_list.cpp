@@ -1,0 +1,110 @@
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace proxy {
+
+namespace {
+
+constexpr std::array<bool, 256> kTokenBytes = [] {
+    std::array<bool, 256> table{};
+    for (char c = 'a'; c <= 'z'; ++c) table[static_cast<unsigned char>(c)] = true;
+    for (char c = 'A'; c <= 'Z'; ++c) table[static_cast<unsigned char>(c)] = true;
+    for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = true;
+    for (const char c : std::string_view("!#$%&'*+-.^_`|~")) {
+        table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+}();
+
+constexpr char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+constexpr bool is_ows(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/// Where the member that starts at 0 ends: at a comma outside quotes, or at the end.
+std::size_t member_end(std::string_view text) {
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted && c == '\\') {
+            ++i;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (c == ',' && !quoted) {
+            return i;
+        }
+    }
+    return text.size();
+}
+
+}  // namespace
+
+bool is_token(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return kTokenBytes[static_cast<unsigned char>(c)];
+    });
+}
+
+bool iequals(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return lower(x) == lower(y); });
+}
+
+void append_lower(std::string& out, std::string_view text) {
+    const auto begin = out.size();
+    out.append(text);
+    std::transform(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
+                   out.begin() + static_cast<std::ptrdiff_t>(begin), lower);
+}
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && is_ows(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_ows(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+const Field* find(Fields fields, boost::beast::http::field id) {
+    for (const auto& field : fields) {
+        if (field.id == id) return &field;
+    }
+    return nullptr;
+}
+
+const Field* find(Fields fields, std::string_view name) {
+    for (const auto& field : fields) {
+        if (iequals(field.name, name)) return &field;
+    }
+    return nullptr;
+}
+
+bool same_name(const Field& a, const Field& b) {
+    if (a.id != b.id) return false;
+    return a.id != boost::beast::http::field::unknown || iequals(a.name, b.name);
+}
+
+std::optional<std::string_view> ListMembers::next() {
+    while (!rest_.empty()) {
+        const auto end = member_end(rest_);
+        const auto member = trim(rest_.substr(0, end));
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        if (!member.empty()) return member;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string_view> FieldMembers::next() {
+    for (;;) {
+        if (const auto member = line_.next()) return member;
+        while (!rest_.empty() && rest_.front().id != id_) rest_ = rest_.subspan(1);
+        if (rest_.empty()) return std::nullopt;
+        line_ = ListMembers(rest_.front().value);
+        rest_ = rest_.subspan(1);
+    }
+}
+
+}  // namespace proxy

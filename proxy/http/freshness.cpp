@@ -1,0 +1,118 @@
+#include "proxy/http/freshness.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+
+namespace {
+
+using http_field = boost::beast::http::field;
+using std::chrono::seconds;
+
+/// The one value of a date field; none for text that is no date and for lines that
+/// contradict each other.
+struct DateField {
+    bool present = false;
+    std::optional<WallTime> value;
+};
+
+DateField date_field(Fields response, http_field id, WallTime now) {
+    DateField date;
+    std::string_view text;
+    for (const auto& field : response) {
+        if (field.id != id) continue;
+        if (date.present && field.value != text) return {true, std::nullopt};
+        date.present = true;
+        text = field.value;
+    }
+    if (date.present) date.value = parse_http_date(text, now);
+    return date;
+}
+
+/// RFC 9111 §4.2.1, in its order; malformed explicit freshness is a lifetime of 0.
+void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned status,
+                  Fields response, WallTime date, WallTime response_time) {
+    if (directives.s_maxage.present()) {
+        out.source = LifetimeSource::s_maxage;
+        out.lifetime = saturate(directives.s_maxage.value);
+        return;
+    }
+    if (directives.max_age.present()) {
+        out.source = LifetimeSource::max_age;
+        out.lifetime = saturate(directives.max_age.value);
+        return;
+    }
+    if (const auto expires = date_field(response, http_field::expires, response_time);
+        expires.present) {
+        out.source = LifetimeSource::expires;
+        if (expires.value) out.lifetime = saturate(*expires.value - date);
+        return;
+    }
+    if (!heuristically_cacheable(status) && !directives.is_public) return;
+    out.source = LifetimeSource::heuristic;
+    const auto modified = date_field(response, http_field::last_modified, response_time);
+    if (!modified.value) return;
+    out.lifetime = saturate(std::min((date - *modified.value) / kHeuristicDivisor, kHeuristicMax));
+}
+
+StoredSeconds window(const DeltaDirective& directive) {
+    return directive.given() ? saturate(directive.value) : StoredSeconds(-1);
+}
+
+}  // namespace
+
+StoredSeconds saturate(seconds value) {
+    return std::chrono::duration_cast<StoredSeconds>(std::clamp(value, seconds(0), kMaxDelta));
+}
+
+Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
+                       WallTime response_time) {
+    const auto directives = response_directives(response);
+    const auto date =
+        date_field(response, http_field::date, response_time).value.value_or(response_time);
+
+    Freshness out;
+    set_lifetime(out, directives, status, response, date, response_time);
+
+    // §4.2.3. A clock that was set back between the two times must not make a response younger.
+    const auto apparent_age = std::max(response_time - date, seconds(0));
+    const auto delay = std::max(response_time - request_time, seconds(0));
+    const auto corrected_age = received_age(response).value_or(seconds(0)) + delay;
+    out.initial_age = saturate(std::max(apparent_age, corrected_age));
+
+    out.always_validate = directives.no_cache;
+    out.never_stale = directives.must_revalidate || directives.proxy_revalidate ||
+                      directives.s_maxage.present() || directives.no_cache;
+    out.stale_while_revalidate = window(directives.stale_while_revalidate);
+    out.stale_if_error = window(directives.stale_if_error);
+    out.has_validator = validators_of(response).any();
+    return out;
+}
+
+bool heuristically_cacheable(unsigned status) {
+    switch (status) {
+        case 200:
+        case 203:
+        case 204:
+        case 206:
+        case 300:
+        case 301:
+        case 308:
+        case 404:
+        case 405:
+        case 410:
+        case 414:
+        case 501:
+            return true;
+        default:
+            return false;
+    }
+}
+
+std::optional<seconds> received_age(Fields response) {
+    const auto first = FieldMembers(response, http_field::age).next();
+    return first ? parse_delta_seconds(*first) : std::nullopt;
+}
+
+}  // namespace proxy

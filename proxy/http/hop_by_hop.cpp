@@ -1,0 +1,81 @@
+#include "proxy/http/hop_by_hop.hpp"
+
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+
+namespace {
+
+using http_field = boost::beast::http::field;
+
+bool always_stops(const Field& field) {
+    switch (field.id) {
+        case http_field::connection:
+        case http_field::keep_alive:
+        case http_field::proxy_connection:
+        case http_field::te:
+        case http_field::transfer_encoding:
+        case http_field::upgrade:
+        case http_field::proxy_authenticate:
+        case http_field::proxy_authentication_info:
+        case http_field::proxy_authorization:
+            return true;
+        case http_field::unknown:
+            return iequals(field.name, kPeerField);
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+bool NameSet::add(std::string_view name) {
+    if (contains(name)) return true;
+    if (size_ == names_.size()) return false;
+    names_[size_++] = name;
+    return true;
+}
+
+bool NameSet::contains(std::string_view name) const {
+    return std::any_of(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(size_),
+                       [&](std::string_view member) { return iequals(member, name); });
+}
+
+HopByHop::HopByHop(Fields head) {
+    FieldMembers options(head, http_field::connection);
+    while (const auto option = options.next()) {
+        if (iequals(*option, "close")) {
+            close_ = true;
+        } else if (iequals(*option, "keep-alive")) {
+            keep_alive_ = true;
+        } else if (!named_.add(*option)) {
+            too_many_ = true;
+        }
+    }
+}
+
+bool HopByHop::operator()(const Field& field) const {
+    if (always_stops(field)) return true;
+    if (named_.empty() || !named_.contains(field.name)) return false;
+    return field.id != http_field::content_length && field.id != http_field::host;
+}
+
+static_assert(2 * kMaxQualifiedNames <= kMaxNamedFields);  // one NameSet takes both lists
+
+StoredFields::StoredFields(Fields response) : hop_by_hop_(response) {
+    const auto directives = response_directives(response);
+    for (const auto list : {directives.no_cache_fields, directives.private_fields}) {
+        ListMembers names(list);
+        while (const auto name = names.next()) withheld_.add(*name);
+    }
+}
+
+bool StoredFields::operator()(const Field& field) const {
+    if (field.id == http_field::age || hop_by_hop_(field)) return false;
+    return withheld_.empty() || !withheld_.contains(field.name);
+}
+
+}  // namespace proxy

@@ -1,0 +1,105 @@
+#include "proxy/http/outcome.hpp"
+
+namespace proxy {
+
+std::string_view to_string(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::local_hit:
+            return "local_hit";
+        case Outcome::peer_hit:
+            return "peer_hit";
+        case Outcome::origin_fetch:
+            return "origin_fetch";
+        case Outcome::uncacheable:
+            return "uncacheable";
+        case Outcome::error:
+            return "error";
+    }
+    return "?";
+}
+
+std::string_view to_string(CacheResult result) {
+    switch (result) {
+        case CacheResult::hit:
+            return "hit";
+        case CacheResult::miss:
+            return "miss";
+        case CacheResult::stale:
+            return "stale";
+        case CacheResult::reval:
+            return "reval";
+        case CacheResult::bypass:
+            return "bypass";
+    }
+    return "?";
+}
+
+std::string_view to_string(Source source) {
+    switch (source) {
+        case Source::none:
+            return "none";
+        case Source::memory:
+            return "memory";
+        case Source::peer:
+            return "peer";
+        case Source::origin:
+            return "origin";
+    }
+    return "?";
+}
+
+std::string_view to_string(PeerVerdict verdict) {
+    switch (verdict) {
+        case PeerVerdict::not_asked:
+            return "not_asked";
+        case PeerVerdict::hit:
+            return "hit";
+        case PeerVerdict::false_hit:
+            return "false_hit";
+        case PeerVerdict::stale_hit:
+            return "stale_hit";
+        case PeerVerdict::refused:
+            return "refused";
+        case PeerVerdict::timeout:
+            return "timeout";
+        case PeerVerdict::failure:
+            return "failure";
+    }
+    return "?";
+}
+
+std::string_view to_string(Refusal refusal) {
+    switch (refusal) {
+        case Refusal::absent:
+            return "absent";
+        case Refusal::variant:
+            return "variant";
+        case Refusal::stale:
+            return "stale";
+        case Refusal::busy:
+            return "busy";
+        case Refusal::draining:
+            return "draining";
+        case Refusal::unknown:
+            return "unknown";
+    }
+    return "?";
+}
+
+PeerVerdict verdict_of(Refusal refusal) {
+    switch (refusal) {
+        case Refusal::absent:
+            return PeerVerdict::false_hit;
+        case Refusal::stale:
+            return PeerVerdict::stale_hit;
+        case Refusal::variant:
+        case Refusal::busy:
+        case Refusal::draining:
+            return PeerVerdict::refused;
+        case Refusal::unknown:
+            return PeerVerdict::failure;
+    }
+    return PeerVerdict::failure;
+}
+
+}  // namespace proxy

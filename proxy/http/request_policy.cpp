@@ -1,0 +1,69 @@
+#include "proxy/http/request_policy.hpp"
+
+namespace proxy {
+
+namespace {
+
+using std::chrono::seconds;
+
+/// Does the client ask for more than a fresh response?
+bool asks_for_more(const RequestDirectives& request, const Freshness& stored, seconds residence) {
+    if (request.no_cache) return true;
+    if (request.max_age && current_age(stored, residence) > *request.max_age) return true;
+    return request.min_fresh && time_to_live(stored, residence) < *request.min_fresh;
+}
+
+/// How far beyond its lifetime a response is.
+seconds staleness(const Freshness& stored, seconds residence) {
+    return std::max(-time_to_live(stored, residence), seconds(0));
+}
+
+}  // namespace
+
+std::string_view to_string(Reuse reuse) {
+    switch (reuse) {
+        case Reuse::fresh:
+            return "fresh";
+        case Reuse::stale_allowed:
+            return "stale_allowed";
+        case Reuse::stale:
+            return "stale";
+        case Reuse::response_no_cache:
+            return "response_no_cache";
+        case Reuse::request:
+            return "request";
+    }
+    return "?";
+}
+
+Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored, seconds residence) {
+    if (stored.always_validate) return Reuse::response_no_cache;
+    const bool fresh = is_fresh(stored, residence);
+    if (request.plain()) return fresh ? Reuse::fresh : Reuse::stale;
+
+    if (fresh) return asks_for_more(request, stored, residence) ? Reuse::request : Reuse::fresh;
+    if (stored.never_stale || !request.max_stale || request.no_cache || request.min_fresh) {
+        return Reuse::stale;
+    }
+    if (request.max_age && current_age(stored, residence) > *request.max_age) return Reuse::stale;
+    return staleness(stored, residence) <= *request.max_stale ? Reuse::stale_allowed : Reuse::stale;
+}
+
+bool may_serve_stale(const RequestDirectives& request, const Freshness& stored, seconds residence,
+                     OriginTrouble trouble, seconds unreachable_window) {
+    if (stored.never_stale || request.no_cache || request.max_age || request.min_fresh) {
+        return false;
+    }
+    const auto by = staleness(stored, residence);
+    if (stored.stale_if_error >= StoredSeconds(0)) return by <= stored.stale_if_error;
+    return trouble == OriginTrouble::unreachable && by <= unreachable_window;
+}
+
+bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,
+                                  seconds residence) {
+    if (stored.never_stale || !request.plain()) return false;
+    return stored.stale_while_revalidate >= StoredSeconds(0) &&
+           staleness(stored, residence) <= stored.stale_while_revalidate;
+}
+
+}  // namespace proxy

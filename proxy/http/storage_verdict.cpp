@@ -1,0 +1,86 @@
+#include "proxy/http/storage_verdict.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/vary.hpp"
+
+#include <array>
+
+namespace proxy {
+
+namespace {
+
+using http_field = boost::beast::http::field;
+
+constexpr std::array<std::string_view, kStorageVerdicts> kNames{
+    "store",           "method",           "interim",   "not_modified",
+    "partial",         "request_no_store", "no_store",  "private",
+    "must_understand", "authorization",    "vary_any",  "set_cookie",
+    "no_freshness",    "not_reusable",     "too_large", "no_room",
+    "incomplete",      "invalidated",      "aborted"};
+static_assert(static_cast<std::size_t>(StorageVerdict::aborted) + 1 == kStorageVerdicts);
+
+StorageVerdict by_status(unsigned status) {
+    if (status < 200) return StorageVerdict::interim;
+    if (status == 206) return StorageVerdict::partial;
+    if (status == 304) return StorageVerdict::not_modified;
+    return StorageVerdict::store;
+}
+
+StorageVerdict by_directives(const ResponseDirectives& response, unsigned status) {
+    if (response.must_understand) {
+        // On a status that we do understand, it overrides no-store (RFC 9111 §5.2.2.3).
+        if (!understood_status(status)) return StorageVerdict::must_understand;
+    } else if (response.no_store) {
+        return StorageVerdict::no_store;
+    }
+    return response.is_private ? StorageVerdict::is_private : StorageVerdict::store;
+}
+
+/// RFC 9111 §3.5: these speak for everybody, even with Authorization in the request.
+bool shared_despite_authorization(const ResponseDirectives& response) {
+    return response.is_public || response.must_revalidate || response.s_maxage.present();
+}
+
+}  // namespace
+
+std::string_view to_string(StorageVerdict verdict) {
+    return kNames[static_cast<std::size_t>(verdict)];
+}
+
+StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
+                               const RequestDirectives& directives, unsigned status,
+                               Fields response, const Freshness& freshness,
+                               const StorageRules& rules) {
+    if (method != boost::beast::http::verb::get) return StorageVerdict::method;
+    if (const auto verdict = by_status(status); verdict != StorageVerdict::store) return verdict;
+    if (directives.no_store) return StorageVerdict::request_no_store;
+
+    const auto said = response_directives(response);
+    if (const auto verdict = by_directives(said, status); verdict != StorageVerdict::store) {
+        return verdict;
+    }
+    if (find(request, http_field::authorization) && !shared_despite_authorization(said)) {
+        return StorageVerdict::authorization;
+    }
+    if (vary_names(response) == kVaryAny) return StorageVerdict::vary_any;
+    if (!rules.store_set_cookie && find(response, http_field::set_cookie)) {
+        return StorageVerdict::set_cookie;
+    }
+    if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
+
+    const bool useful_when_stale = freshness.has_validator ||
+                                   freshness.stale_if_error > StoredSeconds(0) ||
+                                   freshness.stale_while_revalidate > StoredSeconds(0);
+    const bool useful_now =
+        !freshness.always_validate && is_fresh(freshness, std::chrono::seconds(0));
+    return useful_now || useful_when_stale ? StorageVerdict::store : StorageVerdict::not_reusable;
+}
+
+bool understood_status(unsigned status) {
+    if (status >= 200 && status <= 205) return true;
+    if (status >= 300 && status <= 308) return status != 304 && status != 306;
+    if (status >= 400 && status <= 417) return true;
+    return status == 421 || status == 422 || status == 426 || (status >= 500 && status <= 505);
+}
+
+}  // namespace proxy

@@ -1,0 +1,168 @@
+#include "proxy/http/validators.hpp"
+
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+
+namespace {
+
+using http_field = boost::beast::http::field;
+
+/// etagc: any visible byte but the quote; no escapes (RFC 9110 §8.8.3).
+bool is_tag_byte(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte == 0x21 || (byte >= 0x23 && byte != 0x7f);
+}
+
+/// Takes the next member off a list of tags. A tag may contain commas and backslashes, so the
+/// general list rules do not apply to it. Empty at the end.
+std::string_view take_tag(std::string_view& rest) {
+    const auto begin = rest.find_first_not_of(" \t,");
+    if (begin == std::string_view::npos) return {};
+    rest.remove_prefix(begin);
+    const std::size_t quote = rest.starts_with("W/\"") ? 2 : 0;
+    auto end = std::string_view::npos;
+    if (rest[quote] == '"') end = rest.find('"', quote + 1);
+    end = end != std::string_view::npos ? end + 1 : std::min(rest.find(','), rest.size());
+    const auto tag = trim(rest.substr(0, end));
+    rest.remove_prefix(end);
+    return tag;
+}
+
+/// Weak comparison; where one side is no entity tag, only the very same text matches.
+bool same_tag(std::string_view a, std::string_view b) {
+    const auto tag_a = parse_entity_tag(a), tag_b = parse_entity_tag(b);
+    return tag_a && tag_b ? weak_match(*tag_a, *tag_b) : a == b;
+}
+
+enum class NoneMatch { absent, matches, differs };
+
+NoneMatch evaluate_none_match(Fields request, const Validators& stored) {
+    auto result = NoneMatch::absent;
+    for (const auto& field : request) {
+        if (field.id != http_field::if_none_match) continue;
+        result = NoneMatch::differs;
+        if (field.value == "*") return NoneMatch::matches;
+        auto rest = field.value;
+        for (auto tag = take_tag(rest); !tag.empty(); tag = take_tag(rest)) {
+            if (!stored.etag.empty() && same_tag(tag, stored.etag)) return NoneMatch::matches;
+        }
+    }
+    return result;
+}
+
+/// The value of a field that may appear once; empty when it is absent or ambiguous.
+std::string_view only_value(Fields fields, http_field id) {
+    std::string_view value;
+    for (const auto& field : fields) {
+        if (field.id != id) continue;
+        if (!value.empty() && value != field.value) return {};
+        value = field.value;
+    }
+    return value;
+}
+
+bool is_date(std::string_view text) {
+    return parse_http_date(text, WallTime()).has_value();  // which century does not matter here
+}
+
+}  // namespace
+
+std::optional<EntityTag> parse_entity_tag(std::string_view text) {
+    EntityTag tag;
+    if (text.starts_with("W/")) {
+        tag.weak = true;
+        text.remove_prefix(2);
+    }
+    if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
+    const auto inside = text.substr(1, text.size() - 2);
+    if (!std::all_of(inside.begin(), inside.end(), is_tag_byte)) return std::nullopt;
+    tag.opaque = text;
+    return tag;
+}
+
+bool weak_match(const EntityTag& a, const EntityTag& b) {
+    return a.opaque == b.opaque;
+}
+
+bool strong_match(const EntityTag& a, const EntityTag& b) {
+    return !a.weak && !b.weak && a.opaque == b.opaque;
+}
+
+bool Validators::strong() const {
+    const auto tag = parse_entity_tag(etag);
+    return tag && !tag->weak;
+}
+
+Validators validators_of(Fields response) {
+    Validators found{only_value(response, http_field::etag),
+                     only_value(response, http_field::last_modified),
+                     only_value(response, http_field::date)};
+    const bool tag_bytes = std::all_of(found.etag.begin(), found.etag.end(),
+                                       [](char c) { return c == '"' || is_tag_byte(c); });
+    if (!tag_bytes || found.etag == "*") found.etag = {};
+    if (!is_date(found.last_modified)) found.last_modified = {};
+    if (!is_date(found.date)) found.date = {};
+    return found;
+}
+
+bool is_conditional(Fields request) {
+    return std::any_of(request.begin(), request.end(), [](const Field& field) {
+        return field.id == http_field::if_none_match || field.id == http_field::if_modified_since;
+    });
+}
+
+bool is_condition_or_range(const Field& field) {
+    switch (field.id) {
+        case http_field::if_none_match:
+        case http_field::if_modified_since:
+        case http_field::if_match:
+        case http_field::if_unmodified_since:
+        case http_field::if_range:
+        case http_field::range:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool answers_not_modified(Fields request, unsigned stored_status, const Validators& stored,
+                          WallTime now) {
+    if (stored_status != 200) return false;
+    const auto none_match = evaluate_none_match(request, stored);
+    if (none_match != NoneMatch::absent) return none_match == NoneMatch::matches;
+
+    const auto since_text = only_value(request, http_field::if_modified_since);
+    if (since_text.empty()) return false;
+    const auto since = parse_http_date(since_text, now);
+    const auto changed =
+        parse_http_date(stored.last_modified.empty() ? stored.date : stored.last_modified, now);
+    return since && changed && *changed <= *since;
+}
+
+void append_validation(std::string& out, const Validators& stored) {
+    if (!stored.etag.empty()) out.append("If-None-Match: ").append(stored.etag).append("\r\n");
+    if (!stored.last_modified.empty()) {
+        out.append("If-Modified-Since: ").append(stored.last_modified).append("\r\n");
+    }
+}
+
+bool belongs_in_304(const Field& field, bool has_etag) {
+    switch (field.id) {
+        case http_field::content_length:
+        case http_field::content_type:
+        case http_field::content_encoding:
+        case http_field::content_language:
+        case http_field::content_range:
+        case http_field::content_md5:
+            return false;
+        case http_field::last_modified:
+            return !has_etag;
+        default:
+            return true;
+    }
+}
+
+}  // namespace proxy

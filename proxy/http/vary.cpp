@@ -1,0 +1,115 @@
+#include "proxy/http/vary.hpp"
+
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+namespace proxy {
+
+namespace {
+
+using http_field = boost::beast::http::field;
+
+// Neither can occur in a field value, so values cannot imitate them.
+constexpr char kEndOfValue = '\n';
+constexpr char kAbsent = '\x01';
+
+/// Lists longer than this are compared as they are written.
+constexpr std::size_t kMaxSortedMembers = 32;
+
+bool order_is_irrelevant(std::string_view name) {
+    return name == "accept-encoding" || name == "accept-language";
+}
+
+void append_as_list(std::string& out, std::string_view name, Fields request) {
+    bool first = true;
+    for (const auto& field : request) {
+        if (!iequals(field.name, name)) continue;
+        ListMembers list(field.value);
+        while (const auto member = list.next()) {
+            if (!first) out.push_back(',');
+            out.append(*member);
+            first = false;
+        }
+    }
+}
+
+void append_lower_without_space(std::string& out, std::string_view text) {
+    for (const char c : text) {
+        if (c != ' ' && c != '\t') append_lower(out, std::string_view(&c, 1));
+    }
+}
+
+/// A list whose order says nothing: lower case, sorted, without white space.
+void append_as_set(std::string& out, std::string_view name, Fields request) {
+    std::string text;
+    append_as_list(text, name, request);
+    std::array<std::string_view, kMaxSortedMembers> members;
+    std::size_t count = 0;
+    ListMembers list(text);
+    while (const auto member = list.next()) {
+        if (count == members.size()) return void(out.append(text));
+        members[count++] = *member;
+    }
+    std::string folded;
+    folded.reserve(text.size());  // views into it stay valid
+    for (auto& member : std::span(members).first(count)) {
+        const auto begin = folded.size();
+        append_lower_without_space(folded, member);
+        member = std::string_view(folded).substr(begin);
+    }
+    std::sort(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) out.push_back(',');
+        out.append(members[i]);
+    }
+}
+
+void append_value(std::string& out, std::string_view name, Fields request) {
+    if (!find(request, name)) {
+        out.push_back(kAbsent);
+    } else if (order_is_irrelevant(name)) {
+        append_as_set(out, name, request);
+    } else {
+        append_as_list(out, name, request);
+    }
+    out.push_back(kEndOfValue);
+}
+
+}  // namespace
+
+std::string vary_names(Fields response) {
+    std::vector<std::string> names;
+    FieldMembers members(response, http_field::vary);
+    while (const auto member = members.next()) {
+        if (!is_token(*member) || *member == kVaryAny) return std::string(kVaryAny);
+        std::string name;
+        append_lower(name, *member);
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        if (names.size() == kMaxVaryNames) return std::string(kVaryAny);
+        names.push_back(std::move(name));
+    }
+    std::sort(names.begin(), names.end());
+    std::string joined;
+    for (const auto& name : names) joined.append(joined.empty() ? "" : ",").append(name);
+    return joined;
+}
+
+void append_variant(std::string& out, std::string_view names, Fields request) {
+    ListMembers list(names);
+    while (const auto name = list.next()) append_value(out, *name, request);
+}
+
+bool variant_matches(std::string_view names, std::string_view variant, Fields request,
+                     std::string& scratch) {
+    if (names == kVaryAny) return false;
+    if (names.empty()) return true;
+    scratch.clear();
+    append_variant(scratch, names, request);
+    return scratch == variant;
+}
+
+}  // namespace proxy
