@@ -34,7 +34,8 @@ double clamped(double error) {
 }  // namespace
 
 double false_positive_rate(double bits_per_object, unsigned hashes) {
-    return std::pow(-std::expm1(-hashes / bits_per_object), hashes);
+    const double k = hashes;
+    return std::pow(-std::expm1(-k / bits_per_object), k);
 }
 
 double false_positive_rate(Shape shape, double objects) {
