@@ -23,8 +23,8 @@ using Bytes = std::vector<std::byte>;
 /// The first byte of a payload.
 enum class Coding : std::uint8_t { delta = 1, raw_snapshot = 2, rice_snapshot = 3 };
 
-/// Preconditions: is_valid(delta, bits).
-void encode_delta(const Delta& delta, Bytes& out);
+/// For a filter of so many bits. Precondition: is_valid(delta, bits).
+void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out);
 /// Raw words, or the Rice-coded positions of the ones when that is smaller.
 void encode_snapshot(const BitArray& snapshot, Bytes& out);
 /// The delta, or the snapshot when that is smaller (`delta` null: the snapshot).
