@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "proxy/http/fields.hpp"
+
+namespace measure {
+
+/// Where a client thinks its answer came from.
+enum class AnswerKind : std::uint8_t {
+    local_hit,
+    peer_hit,
+    origin_fetch,
+    uncacheable,
+    unknown,  ///< the proxy does not say
+};
+inline constexpr std::size_t kAnswerKinds = 5;
+std::string_view to_string(AnswerKind kind);
+
+/// Reads it from Cache-Status (RFC 9211): the last member is that of the proxy that was asked. A
+/// peer's copy shows as `fwd=...; detail=PEER_...`; a forwarded request that followed another one's
+/// (`collapsed`) or was validated (`fwd=stale; fwd-status=304`) counts as a local hit. Proxies that only
+/// have the older X-Cache are read by its last HIT or MISS.
+AnswerKind answer_kind(proxy::Fields response);
+
+}  // namespace measure

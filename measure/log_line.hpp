@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace measure {
+
+/// The request logs we read; `common` stands for Common and Combined, which begin alike.
+enum class LogFormat { tab_separated, squid, common };
+std::string_view to_string(LogFormat);
+
+/// One request of a log. Views point into the line, or into the parser's scratch.
+struct LogLine {
+    std::int64_t time_ms = 0;  ///< since 1970-01-01 UTC
+    std::string_view client;   ///< a number in our own format, otherwise a name or address
+    std::string_view method;
+    std::string_view url;  ///< absolute, or only the path in server logs
+    unsigned status = 0;   ///< 0 = unknown
+    std::uint64_t bytes = 0;
+};
+
+/// Takes lines of one format apart. One thread; `parse` answers nothing when the line is not of
+/// this format. Sources: traces/README of our format; Squid's native access.log; Apache's Common
+/// and Combined log formats with their backslash escapes (nginx's `\xHH` are among them).
+class LineParser {
+public:
+    explicit LineParser(LogFormat format) : format_(format) {}
+    std::optional<LogLine> parse(std::string_view line);
+    LogFormat format() const { return format_; }
+
+private:
+    std::optional<LogLine> parse_common(std::string_view line);
+
+    LogFormat format_;
+    std::string unescaped_;
+};
+
+}  // namespace measure

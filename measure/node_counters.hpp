@@ -1,0 +1,86 @@
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/http_get.hpp"
+
+namespace measure {
+
+/// The counters of GET /api/v1/status that reports are made of. What an older or newer node does not
+/// name is 0.
+struct PeerCounters {
+    std::string node;
+    std::string state;
+    double lag_seconds = 0;
+    std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0,
+                  given = 0;
+};
+
+struct NodeCounters {
+    std::string node;
+    double uptime_seconds = 0;
+    bool ready = false;
+    std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0, error = 0;
+    std::uint64_t origin_requests = 0, peer_requests = 0;
+    std::uint64_t bytes_to_clients = 0, bytes_from_peers = 0, bytes_from_origins = 0;
+    std::uint64_t announcements_sent = 0, announcements_received = 0, heartbeats_sent = 0;
+    std::uint64_t link_bytes_sent = 0, link_bytes_received = 0;
+    std::uint64_t cache_objects = 0, cache_memory_bytes = 0, evictions = 0;
+    std::vector<PeerCounters> peers;
+
+    const PeerCounters* peer(std::string_view name) const;
+    /// Sums over all peers.
+    std::uint64_t false_hits() const;
+    std::uint64_t other_refusals() const;  ///< stale hits and refused
+    std::uint64_t failures() const;
+    bool in_step() const;  ///< with every peer
+};
+
+/// Nothing, with a reason in `why`, when `json` is not what a node answers.
+std::optional<NodeCounters> parse_status(std::string_view json, std::string& why);
+
+/// Asks a node's admin port.
+std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
+                                         std::string& why);
+
+/// The counters of one node over a measurement, though it may be restarted meanwhile: what each run of
+/// the process was seen to count is added up. One thread.
+class CounterTrack {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    /// The first sample is the zero of the measurement.
+    void sample(const NodeCounters& now, Time at);
+
+    bool sampled() const { return last_.has_value(); }
+    unsigned restarts() const { return restarts_; }
+    /// What was counted since the first sample. Levels (cache, ready, state, lag) are the last ones.
+    NodeCounters counted() const;
+
+private:
+    bool is_other_run(const NodeCounters& now, Time at) const;
+
+    std::optional<NodeCounters> base_, last_;
+    NodeCounters earlier_runs_;
+    Time last_at_{};
+    unsigned restarts_ = 0;
+};
+
+/// One inequality that must hold between what A counted of B and B of A:
+/// A.hits(B) <= B.given(A) <= A.hits(B) + A.failures(B).
+struct Book {
+    std::string asker, giver;
+    std::uint64_t hits = 0, given = 0, failures = 0;
+    bool balanced() const { return hits <= given && given <= hits + failures; }
+};
+
+/// One book for each ordered pair of nodes that know each other.
+std::vector<Book> books_between(const std::vector<NodeCounters>& nodes);
+
+}  // namespace measure

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "measure/answer_kind.hpp"
+#include "measure/histogram.hpp"
+#include "measure/http_get.hpp"
+#include "measure/trace.hpp"
+
+namespace measure {
+
+/// Why a request got no good answer.
+enum class Failure : std::uint8_t {
+    connect,     ///< no connection to the proxy
+    cut,         ///< the connection broke before the whole answer was there
+    timeout,     ///< no whole answer within the deadline
+    malformed,   ///< not HTTP
+    bad_status,  ///< 5xx, or anything but 200 where the built-in origin's bodies are expected
+    wrong_body,  ///< other bytes, or fewer, than the origin gives for this URL
+};
+inline constexpr std::size_t kFailures = 6;
+std::string_view to_string(Failure failure);
+
+/// How requests are written to the proxies.
+enum class RequestForm {
+    absolute,  ///< GET http://host/path: forward proxies
+    origin,    ///< GET /path with Host: reverse proxies
+};
+
+struct ReplayOptions {
+    std::vector<Address> proxies;
+    /// At most one of the two; neither means as fast as answers come.
+    double rate = 0;      ///< requests per second, open loop
+    double speedup = 0;   ///< the log's own times, divided by this, open loop
+    /// With a schedule: requests under way at one proxy. Without: in all.
+    unsigned concurrency = 64;
+    RequestForm form = RequestForm::absolute;
+    bool failover = false;  ///< after a failed connection or cut answer, try the next proxy
+    bool verify = true;     ///< every body must be the built-in origin's
+    std::optional<std::uint64_t> max_age;   ///< Hearsay-Max-Age, seconds
+    std::uint64_t delay_ms = 0;             ///< Hearsay-Delay
+    std::chrono::milliseconds timeout{30'000};
+    bool stop_on_signal = false;  ///< INT or TERM ends the replay early, the second one the program
+};
+
+struct KindTally {
+    std::uint64_t requests = 0, body_bytes = 0;
+    Histogram latency;  ///< from when the request was due (open loop) or sent, to its last byte
+};
+
+/// What the clients of one proxy saw. Answers count where they were given, failures at the proxy
+/// that was asked first.
+struct ProxyTally {
+    std::array<KindTally, kAnswerKinds> kinds;
+    std::array<std::uint64_t, kFailures> failures{};
+    std::uint64_t taken_over = 0;  ///< answers given for clients of other proxies (failover)
+
+    const KindTally& of(AnswerKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+    std::uint64_t answered() const;
+    std::uint64_t failed() const;
+    std::uint64_t body_bytes() const;
+};
+
+struct ReplayProgress {
+    std::uint64_t total = 0, done = 0, failed = 0;
+    std::chrono::duration<double> elapsed{0};
+};
+
+struct ReplayResult {
+    std::vector<ProxyTally> proxies;
+    std::uint64_t sent = 0;  ///< requests from the front of the trace; fewer than all when stopped
+    bool stopped = false;
+    std::chrono::duration<double> elapsed{0};
+    std::string first_failure;  ///< an example to begin the search with; empty when all went well
+};
+
+/// Sends the trace to the proxies: client c to proxy_of(c), each client's requests in order and one
+/// at a time, targets byte for byte, at bounded concurrency. Blocks until the last answer is there;
+/// uses the calling thread only. With a schedule a request's latency counts from the moment it was due,
+/// so that a stalled proxy cannot hide behind requests that were not sent. `on_progress` is called
+/// a few times a second. Throws std::invalid_argument for senseless options.
+ReplayResult replay(const Trace&, const ReplayOptions&,
+                    const std::function<void(const ReplayProgress&)>& on_progress = {});
+
+}  // namespace measure
