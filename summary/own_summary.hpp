@@ -42,8 +42,10 @@ public:
     /// A shape is left when less than one part in so many of its capacity is used.
     static constexpr std::uint64_t kShrinkBelow = 4;
 
-    /// A new shape holds so many times the objects there are: half an octave.
-    static constexpr double kRoomAfterRegrow = 1.4142;
+    /// A new shape holds so many times the objects there are, which makes two rungs of the ladder
+    /// (half an octave): more room costs bytes in every announcement, less of it means more
+    /// snapshots while a cache fills.
+    static constexpr double kRoomAfterRegrow = 1.35;
 
     explicit OwnSummary(Config config);
 

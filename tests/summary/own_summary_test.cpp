@@ -147,8 +147,8 @@ TEST(OwnSummary, AFillingCacheRegrowsTwicePerOctaveAtMost) {
         ASSERT_EQ(own.fit(), Fit::fits);
     }
     const auto octaves = std::log2(300'000.0 / kMinObjects);
-    EXPECT_LE(regrown, 2 * octaves);
-    EXPECT_LE(static_cast<double>(own.shape().bits) / 300'000, 1.7 * bits_per_object(kError, 4));
+    EXPECT_LE(regrown, 2 * octaves + 1);
+    EXPECT_LE(static_cast<double>(own.shape().bits) / 300'000, 1.42 * bits_per_object(kError, 4));
 }
 
 TEST(OwnSummary, ObjectsThatComeAndGoDoNotMakeItRegrow) {
