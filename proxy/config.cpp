@@ -1,0 +1,365 @@
+#include "proxy/config.hpp"
+
+#include "proxy/config_section.hpp"
+#include "proxy/config_values.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace proxy {
+
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20, kGiB = 1ull << 30, kTiB = 1ull << 40;
+constexpr const char* kLater = "not available in this version";
+
+/// A node id goes into messages, logs, labels and Cache-Status as it is.
+bool is_node_id(std::string_view node) {
+    return is_token(node) && node.size() <= kMaxNodeBytes;
+}
+
+void read_node(ConfigSection& in, std::string_view key, std::string& out) {
+    in.require(key);
+    const auto node = in.text(key);
+    if (!node) return;
+    if (!is_node_id(*node)) {
+        in.fail(key, "must be 1 to " + std::to_string(kMaxNodeBytes) +
+                         " letters, digits, or of !#$%&'*+-.^_`|~");
+    }
+    out = *node;
+}
+
+void read_required(ConfigSection& in, std::string_view key, Endpoint& out) {
+    in.require(key);
+    in.read(key, out);
+}
+
+void read_admin(ConfigSection& root, std::optional<Endpoint>& out) {
+    const auto* value = root.take("admin");
+    if (!value) return;
+    if (value->is_null()) return out.reset();
+    auto in = *root.section("admin");
+    in.read("listen", *out);
+    in.done();
+}
+
+void read_forward(ConfigContext& context, ConfigSection& root, ForwardConfig& out) {
+    auto in = root.section("forward");
+    if (!in) return;
+    in->read("enabled", out.enabled);
+    if (in->has("connect_ports")) out.connect_ports.clear();
+    for (const auto& [value, path] : in->elements("connect_ports")) {
+        if (!value->is_number_unsigned() || value->get<std::uint64_t>() == 0 ||
+            value->get<std::uint64_t>() > 65535) {
+            context.fail(path, "must be a port from 1 to 65535");
+        } else {
+            out.connect_ports.push_back(value->get<std::uint16_t>());
+        }
+    }
+    in->read("private_destinations", out.private_destinations,
+             {{"deny", Destinations::deny}, {"allow", Destinations::allow}});
+    in->done();
+}
+
+/// http://host[:port][/]
+void read_origin_url(ConfigSection& in, Endpoint& out) {
+    in.require("url");
+    const auto url = in.text("url");
+    if (!url) return;
+    constexpr std::string_view kExpected = "must be http://host or http://host:port";
+    CacheKey target;
+    const auto error = target.assign(Scheme::http, boost::beast::http::verb::get, *url, {});
+    if (error != TargetError::none) {
+        return in.fail("url", std::string(kExpected).append(": ").append(to_string(error)));
+    }
+    if (target.scheme() == Scheme::https) {
+        return in.fail("url", std::string("https origins are ") + kLater);
+    }
+    if (target.path() != "/")
+        return in.fail("url", std::string(kExpected).append(", without a path"));
+    out = {std::string(target.address()), target.port()};
+}
+
+void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out) {
+    for (const auto& [value, path] : root.elements("origins")) {
+        ConfigSection in(context, *value, path);
+        OriginConfig origin;
+        in.require("host");
+        if (const auto host = in.text("host")) {
+            Authority authority;
+            if (*host != "*" && (parse_authority(*host, authority) != TargetError::none ||
+                                 authority.host != *host)) {
+                in.fail("host", "must be a host name without a port, or \"*\"");
+            }
+            append_lower(origin.host, *host);
+        }
+        read_origin_url(in, origin.server);
+        in.done();
+        out.push_back(std::move(origin));
+    }
+}
+
+void read_cache(ConfigSection& root, CacheConfig& out) {
+    auto in = root.section("cache");
+    if (!in) return;
+    in->read_size("memory", out.memory, kMiB, 64 * kTiB);
+    if (in->take("disk")) {
+        in->fail("disk", std::string("the disk tier is ") + kLater + "; remove this key");
+    }
+    in->read_size("object_max", out.object_max, 1, 64 * kTiB);
+    in->read("store_set_cookie", out.store_set_cookie);
+    in->read("client_directives", out.client_directives,
+             {{"obey", ClientDirectives::obey}, {"shield", ClientDirectives::shield}});
+    in->done();
+}
+
+/// `key`, or `keys` while it is changed. Messages never show a key.
+void read_keys(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
+    std::vector<std::pair<const json*, std::string>> found;
+    if (const auto* key = in.take("key")) found.emplace_back(key, in.path("key"));
+    if (in.has("keys")) {
+        if (!found.empty()) in.fail("keys", "give either key or keys, not both");
+        found = in.elements("keys");
+        if (found.empty() || found.size() > 2) in.fail("keys", "must be one or two keys");
+    } else {
+        in.take("keys");
+        in.require("key");
+    }
+    for (const auto& [value, path] : found) {
+        auto key = text_of(context, *value, path);
+        if (!key) continue;
+        if (key->size() < kMinKeyBytes) {
+            context.fail(path, "must have at least " + std::to_string(kMinKeyBytes) +
+                                   " bytes, has " + std::to_string(key->size()));
+        } else if (std::find(out.begin(), out.end(), *key) != out.end()) {
+            context.fail(path, "is the same key again");
+        }
+        out.push_back(std::move(*key));
+    }
+}
+
+void read_peers(ConfigContext& context, ConfigSection& in, std::vector<PeerEntry>& out) {
+    std::set<std::string> nodes, links;
+    for (const auto& [value, path] : in.elements("peers")) {
+        ConfigSection entry(context, *value, path);
+        PeerEntry peer;
+        read_node(entry, "node", peer.node);
+        read_required(entry, "http", peer.http);
+        read_required(entry, "link", peer.link);
+        entry.done();
+        if (!peer.node.empty() && !nodes.insert(peer.node).second) {
+            entry.fail("node", "another peer has this name");
+        }
+        if (peer.link.port != 0 && !links.insert(peer.link.text()).second) {
+            entry.fail("link", "another peer has this address");
+        }
+        out.push_back(std::move(peer));
+    }
+    // One more than kMaxPeers, as a node may list itself.
+    if (out.size() > kMaxPeers + 1) {
+        in.fail("peers", "must be at most " + std::to_string(kMaxPeers) + " besides this node");
+    }
+}
+
+void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<ClusterConfig>& out) {
+    auto in = root.section("cluster");
+    if (!in) return;
+    auto& cluster = out.emplace();
+    read_keys(context, *in, cluster.keys);
+    read_required(*in, "listen", cluster.listen);
+    in->read("copy", cluster.copy,
+             {{"always", CopyPolicy::always},
+              {"second_use", CopyPolicy::second_use},
+              {"never", CopyPolicy::never}});
+    in->read("peer_budget", cluster.peer_budget, 1ms, 60s);
+    in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
+    in->read("gone_after", cluster.gone_after, 50ms, 10min);
+    if (cluster.gone_after < 2 * cluster.heartbeat) {
+        in->fail("gone_after", "must be at least twice the heartbeat");
+    }
+    read_peers(context, *in, cluster.peers);
+    in->done();
+}
+
+void read_summary(ConfigSection& root, SummaryConfig& out) {
+    auto in = root.section("summary");
+    if (!in) return;
+    if (const auto kind = in->text("kind"); kind && *kind != out.kind) {
+        const bool planned = *kind == "quotient" || *kind == "cuckoo";
+        in->fail("kind", std::string("must be \"counting_bloom\"") +
+                             (planned ? std::string("; this kind is ") + kLater : ""));
+    }
+    in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
+    if (auto announce = in->section("announce")) {
+        announce->read("changed", out.announce.changed, 0.0, 1.0);
+        announce->read("delay", out.announce.delay, 1ms, 1h);
+        announce->done();
+    }
+    in->done();
+}
+
+void read_log(ConfigSection& root, LogConfig& out) {
+    auto in = root.section("log");
+    if (!in) return;
+    in->read("level", out.level,
+             {{"trace", LogLevel::trace},
+              {"debug", LogLevel::debug},
+              {"info", LogLevel::info},
+              {"warn", LogLevel::warn},
+              {"error", LogLevel::error},
+              {"off", LogLevel::off}});
+    in->read("access", out.access);
+    if (out.access.empty()) in->fail("access", "must be \"off\", \"stdout\" or the path of a file");
+    in->read("format", out.format,
+             {{"json", AccessFormat::json},
+              {"squid", AccessFormat::squid},
+              {"combined", AccessFormat::combined}});
+    in->done();
+}
+
+void read_limits(ConfigSection& root, LimitsConfig& out) {
+    auto in = root.section("limits");
+    if (!in) return;
+    in->read_size("request_line", out.request_line, 256, kMiB);
+    in->read_size("head", out.head, kKiB, 16 * kMiB);
+    in->read<std::size_t>("head_lines", out.head_lines, 16, 10'000);
+    in->read<std::size_t>("connections", out.connections, 1, 10'000'000);
+    in->read<std::size_t>("pipelined", out.pipelined, 1, 10'000);
+    in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
+    in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
+    in->read_size("body_window", out.body_window, 4 * kKiB, kGiB);
+    in->done();
+    if (out.request_line > out.head) in->fail("request_line", "must not be above head");
+}
+
+void read_timeouts(ConfigSection& root, TimeoutsConfig& out) {
+    auto in = root.section("timeouts");
+    if (!in) return;
+    in->read("client_head", out.client_head, 10ms, 1h);
+    in->read("keep_alive", out.keep_alive, 10ms, 24h);
+    in->read("origin_connect", out.origin_connect, 10ms, 1h);
+    in->read("origin_head", out.origin_head, 10ms, 24h);
+    in->read("origin_idle", out.origin_idle, 10ms, 24h);
+    in->read("body_idle", out.body_idle, 10ms, 24h);
+    in->read("drain", out.drain, 0ns, 24h);
+    in->done();
+}
+
+Config read_config(ConfigContext& context, const json& value) {
+    Config out;
+    ConfigSection root(context, value, "$");
+    root.take("$schema");
+    read_node(root, "node", out.node);
+    read_required(root, "listen", out.listen);
+    root.read("workers", out.workers, 1u, kMaxWorkers);
+    read_admin(root, out.admin);
+    read_forward(context, root, out.forward);
+    read_origins(context, root, out.origins);
+    read_cache(root, out.cache);
+    read_cluster(context, root, out.cluster);
+    read_summary(root, out.summary);
+    read_log(root, out.log);
+    read_limits(root, out.limits);
+    read_timeouts(root, out.timeouts);
+    root.done();
+    if (out.origins.empty() && !out.forward.enabled && value.is_object()) {
+        context.fail("$",
+                     "there is nothing to serve; list origins, or set forward.enabled to true");
+    }
+    return out;
+}
+
+/// JSON with every object's keys checked to be different, which the parser itself does not.
+json parse_json(std::string_view text, ConfigContext& context) {
+    std::vector<std::set<std::string>> open_objects;
+    const auto callback = [&](int, json::parse_event_t event, json& parsed) {
+        if (event == json::parse_event_t::object_start) {
+            open_objects.emplace_back();
+        } else if (event == json::parse_event_t::object_end) {
+            open_objects.pop_back();
+        } else if (event == json::parse_event_t::key &&
+                   !open_objects.back().insert(parsed.get<std::string>()).second) {
+            context.fail("$", "the key " + parsed.dump() + " stands twice in one object");
+        }
+        return true;
+    };
+    return json::parse(text.begin(), text.end(), callback);
+}
+
+/// The parser's message from `line N, column M` on.
+std::string syntax_message(const json::exception& error) {
+    std::string_view message = error.what();
+    const auto line = message.find("line ");
+    return std::string(line == std::string_view::npos ? message : message.substr(line));
+}
+
+}  // namespace
+
+std::string Endpoint::text() const {
+    const bool brackets = host.find(':') != std::string::npos;
+    return (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+Environment process_environment() {
+    return [](const std::string& name) -> std::optional<std::string> {
+        const char* value = std::getenv(name.c_str());
+        return value ? std::optional<std::string>(value) : std::nullopt;
+    };
+}
+
+ConfigResult parse_config(std::string_view text, const Environment& environment) {
+    ConfigContext context{environment, {}};
+    ConfigResult result;
+    try {
+        const auto value = parse_json(text, context);
+        result.config = read_config(context, value);
+    } catch (const json::exception& error) {
+        context.fail("$", syntax_message(error));
+    }
+    if (!context.errors.empty()) result.config.reset();
+    result.errors = std::move(context.errors);
+    return result;
+}
+
+ConfigResult load_config(const std::filesystem::path& file, const Environment& environment) {
+    const auto fail = [&](const std::string& why) {
+        return ConfigResult{std::nullopt, {{"$", "cannot read " + file.string() + ": " + why}}};
+    };
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return fail(std::strerror(errno));
+    std::string text(kMaxConfigBytes + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (in.bad()) return fail(std::strerror(errno));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMaxConfigBytes)
+        return fail("it is larger than " + format_size(kMaxConfigBytes));
+    return parse_config(text, environment);
+}
+
+std::string describe(const std::vector<ConfigError>& errors) {
+    std::string text;
+    for (const auto& error : errors) {
+        text.append(error.path).append(": ").append(error.message).append("\n");
+    }
+    return text;
+}
+
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
+    const auto found = std::find_if(
+        origins.begin(), origins.end(),
+        [&](const OriginConfig& origin) { return origin.host == "*" || origin.host == host; });
+    return found == origins.end() ? nullptr : &*found;
+}
+
+}  // namespace proxy

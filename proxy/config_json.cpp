@@ -1,0 +1,142 @@
+#include "proxy/config.hpp"
+#include "proxy/config_values.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace proxy {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json forward_json(const ForwardConfig& forward) {
+    return {{"enabled", forward.enabled},
+            {"connect_ports", forward.connect_ports},
+            {"private_destinations",
+             forward.private_destinations == Destinations::deny ? "deny" : "allow"}};
+}
+
+ordered_json origins_json(const std::vector<OriginConfig>& origins) {
+    auto list = ordered_json::array();
+    for (const auto& origin : origins) {
+        list.push_back({{"host", origin.host}, {"url", "http://" + origin.server.text()}});
+    }
+    return list;
+}
+
+ordered_json cache_json(const CacheConfig& cache) {
+    return {{"memory", format_size(cache.memory)},
+            {"object_max", format_size(cache.object_max)},
+            {"store_set_cookie", cache.store_set_cookie},
+            {"client_directives",
+             cache.client_directives == ClientDirectives::obey ? "obey" : "shield"}};
+}
+
+ordered_json cluster_json(const ClusterConfig& cluster) {
+    auto peers = ordered_json::array();
+    for (const auto& peer : cluster.peers) {
+        peers.push_back(
+            {{"node", peer.node}, {"http", peer.http.text()}, {"link", peer.link.text()}});
+    }
+    return {{"keys", std::vector<std::string>(cluster.keys.size(), "(secret)")},
+            {"listen", cluster.listen.text()},
+            {"copy", to_string(cluster.copy)},
+            {"peer_budget", format_duration(cluster.peer_budget)},
+            {"heartbeat", format_duration(cluster.heartbeat)},
+            {"gone_after", format_duration(cluster.gone_after)},
+            {"peers", std::move(peers)}};
+}
+
+ordered_json summary_json(const SummaryConfig& summary) {
+    return {{"kind", summary.kind},
+            {"false_hit_budget", summary.false_hit_budget},
+            {"announce",
+             {{"changed", summary.announce.changed},
+              {"delay", format_duration(summary.announce.delay)}}}};
+}
+
+ordered_json limits_json(const LimitsConfig& limits) {
+    return {{"request_line", format_size(limits.request_line)},
+            {"head", format_size(limits.head)},
+            {"head_lines", limits.head_lines},
+            {"connections", limits.connections},
+            {"pipelined", limits.pipelined},
+            {"upstream_connections", limits.upstream_connections},
+            {"upstream_idle", limits.upstream_idle},
+            {"body_window", format_size(limits.body_window)}};
+}
+
+ordered_json timeouts_json(const TimeoutsConfig& timeouts) {
+    return {{"client_head", format_duration(timeouts.client_head)},
+            {"keep_alive", format_duration(timeouts.keep_alive)},
+            {"origin_connect", format_duration(timeouts.origin_connect)},
+            {"origin_head", format_duration(timeouts.origin_head)},
+            {"origin_idle", format_duration(timeouts.origin_idle)},
+            {"body_idle", format_duration(timeouts.body_idle)},
+            {"drain", format_duration(timeouts.drain)}};
+}
+
+}  // namespace
+
+std::string_view to_string(CopyPolicy policy) {
+    switch (policy) {
+        case CopyPolicy::always:
+            return "always";
+        case CopyPolicy::second_use:
+            return "second_use";
+        case CopyPolicy::never:
+            return "never";
+    }
+    return "?";
+}
+
+std::string_view to_string(LogLevel level) {
+    switch (level) {
+        case LogLevel::trace:
+            return "trace";
+        case LogLevel::debug:
+            return "debug";
+        case LogLevel::info:
+            return "info";
+        case LogLevel::warn:
+            return "warn";
+        case LogLevel::error:
+            return "error";
+        case LogLevel::off:
+            return "off";
+    }
+    return "?";
+}
+
+std::string_view to_string(AccessFormat format) {
+    switch (format) {
+        case AccessFormat::json:
+            return "json";
+        case AccessFormat::squid:
+            return "squid";
+        case AccessFormat::combined:
+            return "combined";
+    }
+    return "?";
+}
+
+std::string effective_config(const Config& config) {
+    ordered_json out{{"node", config.node},
+                     {"listen", config.listen.text()},
+                     {"workers", config.workers},
+                     {"admin", nullptr},
+                     {"forward", forward_json(config.forward)},
+                     {"origins", origins_json(config.origins)},
+                     {"cache", cache_json(config.cache)}};
+    if (config.admin) out["admin"] = {{"listen", config.admin->text()}};
+    if (config.cluster) out["cluster"] = cluster_json(*config.cluster);
+    out["summary"] = summary_json(config.summary);
+    out["log"] = {{"level", to_string(config.log.level)},
+                  {"access", config.log.access},
+                  {"format", to_string(config.log.format)}};
+    out["limits"] = limits_json(config.limits);
+    out["timeouts"] = timeouts_json(config.timeouts);
+    return out.dump(2) + "\n";
+}
+
+}  // namespace proxy
