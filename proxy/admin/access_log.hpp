@@ -66,7 +66,7 @@ public:
     AccessLog(const AccessLog&) = delete;
     AccessLog& operator=(const AccessLog&) = delete;
 
-    bool enabled() const { return fd_wanted_; }
+    bool enabled() const { return enabled_; }
     void write(const AccessRecord& record);
 
     /// Opens the file anew (after it was renamed), once pending lines are in the old one. If that
@@ -86,7 +86,7 @@ private:
     const AccessFormat format_;
     const std::string path_;  // empty: stdout
     const std::size_t max_pending_;
-    bool fd_wanted_ = false;
+    bool enabled_ = false;
     int fd_ = -1;  // writer thread only, after construction
     std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failures_{0};
 

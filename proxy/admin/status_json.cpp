@@ -1,0 +1,100 @@
+#include "proxy/admin/status_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace proxy {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json requests_json(const WorkerCounters& work) {
+    ordered_json out{{"total", work.total()}};
+    for (const auto outcome : kOutcomes)
+        out[std::string(to_string(outcome))] = work.requests[outcome];
+    return out;
+}
+
+/// Zero counts are left out: most reasons never occur.
+template <class Enum, std::size_t N>
+ordered_json reasons_json(const PerEnum<Enum, N>& counts) {
+    auto out = ordered_json::object();
+    for (std::size_t i = 0; i < N; ++i) {
+        const auto reason = static_cast<Enum>(i);
+        if (counts[reason] != 0) out[std::string(to_string(reason))] = counts[reason];
+    }
+    return out;
+}
+
+ordered_json peer_json(const PeerStatus& peer) {
+    return {{"node", peer.node},
+            {"epoch", peer.epoch},
+            {"state", peer.state},
+            {"asked", peer.asked},
+            {"hits", peer.hits},
+            {"false_hits", peer.false_hits},
+            {"stale_hits", peer.stale_hits},
+            {"refused", peer.refused},
+            {"failures", peer.failures},
+            {"given", peer.given},
+            {"lag_seconds", peer.lag_seconds},
+            {"objects", peer.objects},
+            {"resyncs", peer.resyncs},
+            {"check_failures", peer.check_failures},
+            {"last_error", peer.last_error}};
+}
+
+ordered_json cluster_json(const ClusterCounters& cluster) {
+    auto peers = ordered_json::array();
+    for (const auto& peer : cluster.peers) peers.push_back(peer_json(peer));
+    return {{"announcements_sent", cluster.announcements_sent},
+            {"announcements_received", cluster.announcements_received},
+            {"heartbeats_sent", cluster.heartbeats_sent},
+            {"bytes_sent", cluster.bytes_sent},
+            {"bytes_received", cluster.bytes_received},
+            {"link_refusals", cluster.link_refusals},
+            {"peers", std::move(peers)}};
+}
+
+}  // namespace
+
+std::string status_json(const NodeStatus& status) {
+    const auto& work = status.work;
+    const ordered_json out{
+        {"node", status.node},
+        {"version", status.version},
+        {"uptime_seconds", status.uptime_seconds},
+        {"ready", status.ready},
+        {"draining", status.draining},
+        {"requests", requests_json(work)},
+        {"upstream",
+         {{"origin_requests", work.origin_requests},
+          {"origin_failures", work.origin_failures},
+          {"peer_requests", work.peer_requests},
+          {"validations", work.validations}}},
+        {"bytes",
+         {{"to_clients", work.bytes_to_clients},
+          {"from_peers", work.bytes_from_peers},
+          {"from_origins", work.bytes_from_origins}}},
+        {"cache",
+         {{"objects", status.cache.objects},
+          {"memory_bytes", status.cache.memory_bytes},
+          {"disk_bytes", status.cache.disk_bytes},
+          {"evictions", status.cache.evictions + status.cache.disk_evictions}}},
+        {"storage", reasons_json(work.verdicts)},
+        {"refusals", reasons_json(work.refusals)},
+        {"collapsed", work.collapsed},
+        {"connections", {{"open", status.connections}, {"accepted", work.connections_accepted}}},
+        {"log_dropped", status.log_dropped},
+        {"summary",
+         {{"kind", status.summary.kind},
+          {"objects", status.summary.objects},
+          {"bits", status.summary.bits},
+          {"hashes", status.summary.hashes},
+          {"fill", status.summary.fill},
+          {"expected_false_hit", status.summary.expected_false_hit}}},
+        {"cluster", cluster_json(status.cluster)}};
+    return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace proxy
