@@ -8,7 +8,7 @@
 namespace measure {
 namespace {
 
-constexpr std::size_t kNameColumns = 13;
+constexpr std::size_t kNameColumns = 10;
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -69,7 +69,7 @@ void write_workload(const Report& report, Writer& out) {
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
-    return fmt::format("{:>11} {:>7}", grouped(part), percent(ratio(part, whole)));
+    return fmt::format("{:>10} {:>7}", grouped(part), percent(ratio(part, whole)));
 }
 
 void write_row(const std::string& name, const Figures& f, Writer& out) {
@@ -81,7 +81,7 @@ void write_row(const std::string& name, const Figures& f, Writer& out) {
 
 void write_outcomes(const Report& report, Writer& out) {
     out.line("");
-    out.heading(fmt::format("{:<{}} {:>10} {:>19} {:>19} {:>19} {:>6} {:>6} {:>6}", "proxy",
+    out.heading(fmt::format("{:<{}} {:>10} {:>18} {:>18} {:>18} {:>6} {:>6} {:>6}", "proxy",
                             kNameColumns, "requests", "local hits", "peer hits", "origin fetches",
                             "errors", "false", "other"));
     out.heading(fmt::format("{:>92} {:>6}", "hits", "no's"));
@@ -114,7 +114,7 @@ void write_outcomes(const Report& report, Writer& out) {
 
 void write_latencies(const Report& report, Writer& out) {
     out.line("");
-    out.heading(fmt::format("{:<{}} {:>10} {:>11} {:>11}", "latency", kNameColumns, "answers", "p50 ms",
+    out.heading(fmt::format("{:<14} {:>10} {:>11} {:>11}", "latency", "answers", "p50 ms",
                             "p99 ms"));
     for (std::size_t k = 0; k < kAnswerKinds; ++k) {
         Histogram all;
@@ -122,7 +122,7 @@ void write_latencies(const Report& report, Writer& out) {
         if (all.count() == 0) continue;
         std::string name(to_string(static_cast<AnswerKind>(k)));
         std::replace(name.begin(), name.end(), '_', ' ');
-        out.line("{:<{}} {:>10} {:>11.2f} {:>11.2f}", name, kNameColumns, grouped(all.count()),
+        out.line("{:<14} {:>10} {:>11.2f} {:>11.2f}", name, grouped(all.count()),
                  static_cast<double>(all.quantile(0.5).count()) / 1000,
                  static_cast<double>(all.quantile(0.99).count()) / 1000);
     }

@@ -1,0 +1,208 @@
+#include "measure/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+
+#include "measure/measurement.hpp"
+#include "proxy/config.hpp"
+
+namespace measure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAdminTimeout = 3s;
+
+template <typename... Args>
+int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
+    fmt::print(stderr, "hearsay: {}\n", fmt::format(format, std::forward<Args>(args)...));
+    return code;
+}
+
+/// The admin address to ask, or a reason why there is none.
+std::optional<Address> admin_of(const NodeChoice& choice, std::string& why) {
+    if (!choice.url.empty()) return parse_address(choice.url);
+    if (choice.config.empty()) return Address{"127.0.0.1", "9128"};
+    const auto loaded = proxy::load_config(choice.config);
+    if (!loaded.config) {
+        why = proxy::describe(loaded.errors);
+        return std::nullopt;
+    }
+    if (!loaded.config->admin) {
+        why = choice.config + " has no admin port";
+        return std::nullopt;
+    }
+    Address out{loaded.config->admin->host, std::to_string(loaded.config->admin->port)};
+    // Listening everywhere includes loopback; the wildcard itself is no address to connect to.
+    if (out.host == "0.0.0.0" || out.host.empty()) out.host = "127.0.0.1";
+    if (out.host == "::") out.host = "::1";
+    return out;
+}
+
+std::vector<Address> parse_addresses(const std::vector<std::string>& texts) {
+    std::vector<Address> out;
+    for (const auto& text : texts) out.push_back(parse_address(text));
+    return out;
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void print_status(const NodeCounters& n) {
+    fmt::print("node {}: {}, up {:.0f} s\n", n.node, n.ready ? "ready" : "NOT READY", n.uptime_seconds);
+    fmt::print("requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
+               "{} passed through, {} errors\n",
+               grouped(n.total), percent(n.local_hit, n.total), percent(n.peer_hit, n.total),
+               percent(n.origin_fetch, n.total), grouped(n.uncacheable), grouped(n.error));
+    fmt::print("cache {} objects, {} bytes in memory, {} evicted\n", grouped(n.cache_objects),
+               grouped(n.cache_memory_bytes), grouped(n.evictions));
+    fmt::print("upstream {} requests to origins, {} to peers\n", grouped(n.origin_requests),
+               grouped(n.peer_requests));
+    if (n.peers.empty()) return;
+    fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
+               grouped(n.announcements_sent), grouped(n.announcements_received),
+               grouped(n.link_bytes_sent), grouped(n.link_bytes_received));
+    fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", "state", "asked",
+               "hits", "false", "stale", "refused", "failed", "given");
+    for (const auto& p : n.peers) {
+        fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", p.node, p.state,
+                   grouped(p.asked), grouped(p.hits), grouped(p.false_hits), grouped(p.stale_hits),
+                   grouped(p.refused), grouped(p.failures), grouped(p.given));
+    }
+}
+
+/// Words that tell what keeps an answer from being understood.
+std::string hint(const Report& report) {
+    std::uint64_t wrong = 0, answered = 0;
+    for (const auto& row : report.rows) {
+        wrong += row.seen.failures[static_cast<std::size_t>(Failure::wrong_body)];
+        wrong += row.seen.failures[static_cast<std::size_t>(Failure::bad_status)];
+        answered += row.seen.answered();
+    }
+    if (wrong == 0 || answered > wrong) return {};
+    return "most answers are not those of hearsay's built-in origin: let the proxies use `hearsay "
+           "origin`, or give --no-verify";
+}
+
+}  // namespace
+
+int check_command(const std::string& file) {
+    const auto loaded = proxy::load_config(file);
+    if (!loaded.config) {
+        fmt::print(stderr, "{}: not a valid configuration\n{}\n", file, proxy::describe(loaded.errors));
+        return kBadConfig;
+    }
+    const auto& config = *loaded.config;
+    fmt::print("{}: ok: node {}, proxy at {}, {} peers\n", file, config.node, config.listen.text(),
+               config.cluster ? config.cluster->peers.size() : 0);
+    return kOk;
+}
+
+int origin_command(const OriginOptions& options) {
+    try {
+        const Origin origin(options);
+        fmt::print(stderr, "hearsay origin: answering any path at http://{}\n",
+                   Address{options.host, std::to_string(origin.port())}.text());
+        boost::asio::io_context context(1);
+        boost::asio::signal_set signals(context, SIGINT, SIGTERM);
+        signals.async_wait([](boost::system::error_code, int) {});
+        context.run();
+        fmt::print(stderr, "hearsay origin: {} requests, {} body bytes\n", grouped(origin.requests()),
+                   grouped(origin.body_bytes()));
+        return kOk;
+    } catch (const boost::system::system_error& error) {
+        return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
+                    error.code().message());
+    }
+}
+
+int replay_command(ReplayCommand command) {
+    try {
+        command.replay.proxies = parse_addresses(command.proxies);
+        const auto admins = parse_addresses(command.admins);
+        if (!admins.empty() && admins.size() != command.proxies.size()) {
+            return fail(kUsage, "--admin must be given once for each --proxy, in the same order ({} and {})",
+                        admins.size(), command.proxies.size());
+        }
+        Progress progress(command.quiet);
+        progress.update(command.synthetic ? "making the workload" : "reading " + command.trace.path);
+        const Trace trace = command.synthetic ? make_workload(command.workload) : load_trace(command.trace);
+
+        std::unique_ptr<Origin> origin;
+        if (!command.origin_listen.empty()) {
+            const Address at = parse_address(command.origin_listen);
+            OriginOptions options;
+            options.host = at.host;
+            options.port = at.port;
+            options.workers = command.origin_workers;
+            origin = std::make_unique<Origin>(options);
+        }
+        MeasureOptions options;
+        options.replay = command.replay;
+        options.replay.stop_on_signal = true;
+        options.admins = admins;
+        options.wait = std::chrono::milliseconds(static_cast<std::int64_t>(command.wait_seconds * 1000));
+        options.origin = origin.get();
+        const Report report = measure(trace, options, progress);
+        fmt::print("{}", command.json ? report_json(report) : report_text(report, output_may_be_coloured()));
+        std::fflush(stdout);
+        if (const auto words = hint(report); !words.empty()) fmt::print(stderr, "hearsay: {}\n", words);
+        std::uint64_t wrong = 0, answered = 0;
+        for (const auto& row : report.rows) {
+            wrong += row.seen.failures[static_cast<std::size_t>(Failure::wrong_body)];
+            answered += row.seen.answered();
+        }
+        return report.stopped || wrong > 0 || answered == 0 ? kFailed : kOk;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    } catch (const std::exception& error) {
+        return fail(kFailed, "{}", error.what());
+    }
+}
+
+int status_command(const NodeChoice& choice, bool json) {
+    try {
+        std::string why;
+        const auto admin = admin_of(choice, why);
+        if (!admin) return fail(kBadConfig, "{}", why);
+        const auto answer = http_get(*admin, "/api/v1/status", kAdminTimeout);
+        if (!answer) {
+            return fail(kFailed, "no node answers at http://{}: {} (give --url or --config)", admin->text(),
+                        answer.error().message());
+        }
+        const auto counters = parse_status(answer->body, why);
+        if (!counters) return fail(kFailed, "http://{}: {}", admin->text(), why);
+        if (json) {
+            fmt::print("{}\n", answer->body);
+        } else {
+            print_status(*counters);
+        }
+        return kOk;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    }
+}
+
+int healthcheck_command(const NodeChoice& choice) {
+    try {
+        std::string why;
+        const auto admin = admin_of(choice, why);
+        if (!admin) return fail(kBadConfig, "{}", why);
+        const auto answer = http_get(*admin, "/readyz", kAdminTimeout);
+        if (!answer) return fail(kFailed, "http://{}: {}", admin->text(), answer.error().message());
+        if (answer->status != 200) {
+            return fail(kFailed, "http://{}/readyz: status {}", admin->text(), answer->status);
+        }
+        return kOk;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    }
+}
+
+}  // namespace measure

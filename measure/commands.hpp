@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/origin.hpp"
+#include "measure/replay.hpp"
+#include "measure/trace.hpp"
+#include "measure/workload.hpp"
+
+namespace measure {
+
+/// Exit codes of the program.
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kUsage = 2;
+inline constexpr int kBadConfig = 78;  // EX_CONFIG of sysexits
+
+/// Which node's admin port to ask: `url` when given, else the one of `config`, else the default one.
+struct NodeChoice {
+    std::string url, config;
+};
+
+struct ReplayCommand {
+    TraceOptions trace;
+    bool synthetic = false;
+    WorkloadOptions workload;
+    std::vector<std::string> proxies, admins;
+    ReplayOptions replay;
+    std::string origin_listen;
+    unsigned origin_workers = 1;
+    double wait_seconds = 10;
+    bool json = false, quiet = false;
+};
+
+/// The sub-commands; each returns the exit code and prints what went wrong on standard error.
+int check_command(const std::string& file);
+int origin_command(const OriginOptions&);
+int replay_command(ReplayCommand);
+int status_command(const NodeChoice&, bool json);
+int healthcheck_command(const NodeChoice&);
+
+}  // namespace measure

@@ -1,0 +1,205 @@
+#include "measure/measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace measure {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kStatusTimeout = 2s;
+constexpr auto kLookEvery = 1s;      // for restarts, during the replay
+constexpr auto kPoll = 100ms;        // while waiting
+constexpr auto kQuietFor = 1300ms;   // counters that stand still for longer than announcements wait
+constexpr auto kSettleAtMost = 8s;
+constexpr std::uint64_t kUnknownBytes = 1024;  // what the built-in origin gives
+
+/// Looks at all nodes' counters now and then, on a thread of its own.
+class Watch {
+public:
+    Watch(const std::vector<Address>& admins) : admins_(admins), tracks_(admins.size()) {}
+    ~Watch() { stop(); }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    void start() {
+        if (admins_.empty()) return;
+        thread_ = std::thread([this] {
+            std::unique_lock lock(mutex_);
+            while (!wake_.wait_for(lock, kLookEvery, [this] { return stopping_; })) look();
+        });
+    }
+    void stop() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_all();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    /// Only before start and after stop, or by the own thread. What could not be read, by node.
+    std::vector<std::string> look() {
+        std::vector<std::string> silent(admins_.size());
+        for (std::size_t i = 0; i < admins_.size(); ++i) {
+            if (const auto now = fetch_status(admins_[i], kStatusTimeout, silent[i])) {
+                silent[i].clear();
+                tracks_[i].sample(*now, Clock::now());
+            }
+        }
+        return silent;
+    }
+    const std::vector<CounterTrack>& tracks() const { return tracks_; }
+
+private:
+    const std::vector<Address>& admins_;
+    std::vector<CounterTrack> tracks_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::thread thread_;
+    bool stopping_ = false;
+};
+
+/// Everything that should stand still when the last request is answered and told of.
+std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) {
+    std::vector<std::uint64_t> out;
+    for (const auto& track : tracks) {
+        const NodeCounters n = track.counted();
+        out.insert(out.end(), {n.total, n.local_hit, n.peer_hit, n.origin_fetch, n.error,
+                               n.origin_requests, n.announcements_sent, n.announcements_received});
+        for (const auto& p : n.peers) {
+            out.insert(out.end(), {p.asked, p.hits, p.false_hits, p.refused, p.failures, p.given});
+        }
+    }
+    return out;
+}
+
+/// Reads the counters until they stand still; which nodes did not answer at the end.
+std::vector<std::string> settle(Watch& watch, Progress& progress) {
+    const auto give_up = Clock::now() + kSettleAtMost;
+    auto silent = watch.look();
+    auto last = fingerprint(watch.tracks());
+    auto still_since = Clock::now();
+    while (Clock::now() < still_since + kQuietFor && Clock::now() < give_up) {
+        progress.update("waiting for the counters to settle");
+        std::this_thread::sleep_for(kPoll);
+        silent = watch.look();
+        auto now = fingerprint(watch.tracks());
+        if (now != last) {
+            last = std::move(now);
+            still_since = Clock::now();
+        }
+    }
+    return silent;
+}
+
+std::string describe_pace(const ReplayOptions& options) {
+    std::string out;
+    if (options.rate > 0) {
+        out = fmt::format("{:g} requests/s", options.rate);
+    } else if (options.speedup > 0) {
+        out = fmt::format("the log's own times, {:g} times faster", options.speedup);
+    } else {
+        out = fmt::format("as fast as answered, {} at a time", options.concurrency);
+    }
+    return out + (options.failover ? ", failover" : "");
+}
+
+std::string describe(const ReplayProgress& p) {
+    const double seconds = p.elapsed.count();
+    const double rate = seconds > 0 ? static_cast<double>(p.done) / seconds : 0;
+    const auto percent = p.total == 0 ? 0 : p.done * 100 / p.total;
+    std::string out = fmt::format("{:>3} %  {} of {} requests, {:.0f}/s", percent, grouped(p.done),
+                                  grouped(p.total), rate);
+    if (p.failed > 0) out += fmt::format(", {} failed", grouped(p.failed));
+    return out;
+}
+
+Report begin_report(const Trace& trace, const MeasureOptions& options) {
+    Report report;
+    report.title = trace.source;
+    if (trace.format) report.title += fmt::format(" ({} format)", to_string(*trace.format));
+    report.pace = describe_pace(options.replay);
+    report.lines = trace.lines;
+    report.skipped = trace.skipped;
+    report.clients = trace.clients.size();
+    report.urls = trace.urls.size();
+    return report;
+}
+
+}  // namespace
+
+std::string wait_until_in_step(const std::vector<Address>& admins, std::chrono::milliseconds timeout,
+                               Progress& progress, const std::function<std::string()>& abort) {
+    const auto deadline = Clock::now() + timeout;
+    for (;;) {
+        std::string missing;
+        for (const auto& admin : admins) {
+            std::string why;
+            const auto status = fetch_status(admin, kStatusTimeout, why);
+            if (!status) {
+                missing = fmt::format("{}: {}", admin.text(), why);
+            } else if (!status->ready) {
+                missing = fmt::format("{} is not ready", status->node);
+            }
+            for (const auto& peer : status ? status->peers : std::vector<PeerCounters>{}) {
+                if (peer.state == "in_step") continue;
+                missing = fmt::format("{} and its peer {} are not in step ({})", status->node,
+                                      peer.node, peer.state);
+            }
+            if (!missing.empty()) break;
+        }
+        if (missing.empty()) return {};
+        if (abort) {
+            if (auto reason = abort(); !reason.empty()) return reason;
+        }
+        if (Clock::now() >= deadline) return missing;
+        progress.update("waiting: " + missing);
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
+Report measure(const Trace& trace, const MeasureOptions& options, Progress& progress) {
+    Report report = begin_report(trace, options);
+    if (!options.admins.empty() && options.wait.count() > 0) {
+        const auto missing = wait_until_in_step(options.admins, options.wait, progress);
+        if (!missing.empty()) progress.say("going on although " + missing);
+    }
+    Watch watch(options.admins);
+    watch.look();
+    watch.start();
+    const auto origin_before = options.origin ? options.origin->requests() : 0;
+    ReplayResult result = replay(trace, options.replay, [&](const ReplayProgress& now) {
+        progress.update(describe(now));
+    });
+    watch.stop();
+    const auto silent = options.admins.empty() ? std::vector<std::string>{} : settle(watch, progress);
+    if (options.origin) report.origin_requests = options.origin->requests() - origin_before;
+
+    const std::size_t proxies = options.replay.proxies.size();
+    report.ideal = ideal_of(trace, proxies, kUnknownBytes, result.sent);
+    report.sent = result.sent;
+    report.stopped = result.stopped;
+    report.elapsed_seconds = result.elapsed.count();
+    report.first_failure = result.first_failure;
+    for (std::size_t i = 0; i < proxies; ++i) {
+        ReportRow& row = report.rows.emplace_back();
+        row.name = options.replay.proxies[i].text();
+        row.seen = result.proxies[i];
+        row.ideal = report.ideal.proxies[i];
+        if (options.admins.empty() || !watch.tracks()[i].sampled()) continue;
+        row.counted = watch.tracks()[i].counted();
+        row.restarts = watch.tracks()[i].restarts();
+        row.silent_at_end = !silent[i].empty();
+        if (!row.counted->node.empty()) row.name = row.counted->node;
+    }
+    return report;
+}
+
+}  // namespace measure
