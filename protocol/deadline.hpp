@@ -86,8 +86,7 @@ awaitable<typename detail::Outcome<T>::type> within(Clock::time_point deadline,
 }
 
 template <typename T>
-awaitable<typename detail::Outcome<T>::type> within(Clock::duration timeout,
-                                                    awaitable<T> operation,
+awaitable<typename detail::Outcome<T>::type> within(Clock::duration timeout, awaitable<T> operation,
                                                     Error late = Error::timed_out) {
     return within(Clock::now() + timeout, std::move(operation), late);
 }

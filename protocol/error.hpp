@@ -3,6 +3,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
 #include <string_view>
+#include <type_traits>
 
 namespace protocol {
 
@@ -14,28 +15,28 @@ using Result = boost::system::result<T>;
 /// in a log. Codes below `first_refusal` never travel; a refusal travels as one byte in the hello
 /// (FORMAT.md), so those values are part of the wire format and only grow by addition.
 enum class Error {
-    timed_out = 1,       // a wait whose caller gave no better name
-    resolve_timeout,     // the name server did not answer in time
-    resolve_failed,      // the name has no address
-    resolver_busy,       // too many names are being looked up at once
-    connect_timeout,     // no endpoint of the peer took the connection in time
-    hello_timeout,       // connected, but the hello was not finished in time
-    peer_silent,         // no valid frame for `gone_after`
-    peer_not_reading,    // a write made no progress for `gone_after`
-    connection_closed,   // the peer closed the connection
-    goodbye,             // the peer withdrew its summary and left
-    superseded,          // the same peer came back on a newer connection
-    restarted,           // another run of the same peer was heard of
-    frame_too_large,     // the length prefix is above the limit
-    frame_too_short,     // the length prefix leaves no room for the fixed fields
-    unknown_frame,       // a frame type this version does not know
-    unexpected_frame,    // a known frame at the wrong time or in the wrong direction
-    malformed_frame,     // fields missing, left over or out of range
-    bad_tag,             // the frame was not made by the holder of the link key
-    bad_sequence,        // a frame was repeated, lost or reordered
-    malformed_summary,   // a snapshot or delta that cannot be decoded
-    summary_too_large,   // a shape above the limit for one peer
-    too_many_links,      // more connections at once than peers could need
+    timed_out = 1,      // a wait whose caller gave no better name
+    resolve_timeout,    // the name server did not answer in time
+    resolve_failed,     // the name has no address
+    resolver_busy,      // too many names are being looked up at once
+    connect_timeout,    // no endpoint of the peer took the connection in time
+    hello_timeout,      // connected, but the hello was not finished in time
+    peer_silent,        // no valid frame for `gone_after`
+    peer_not_reading,   // a write made no progress for `gone_after`
+    connection_closed,  // the peer closed the connection
+    goodbye,            // the peer withdrew its summary and left
+    superseded,         // the same peer came back on a newer connection
+    restarted,          // another run of the same peer was heard of
+    frame_too_large,    // the length prefix is above the limit
+    frame_too_short,    // the length prefix leaves no room for the fixed fields
+    unknown_frame,      // a frame type this version does not know
+    unexpected_frame,   // a known frame at the wrong time or in the wrong direction
+    malformed_frame,    // fields missing, left over or out of range
+    bad_tag,            // the frame was not made by the holder of the link key
+    bad_sequence,       // a frame was repeated, lost or reordered
+    malformed_summary,  // a snapshot or delta that cannot be decoded
+    summary_too_large,  // a shape above the limit for one peer
+    too_many_links,     // more connections at once than peers could need
 
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol

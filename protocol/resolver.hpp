@@ -21,7 +21,8 @@ inline constexpr std::size_t kResolverThreads = 4;  // so that one dead name del
 /// Names to endpoints, for one io_context; one thread only (that of the executor). Asks for the
 /// same name are one lookup; a lookup cannot be cancelled, but those who wait for it can leave, and
 /// its answer is kept for the next. Literal addresses answer at once and start no thread; lookups
-/// run on threads of its own, and destruction waits for those under way.
+/// run on threads of its own, and destruction, which must come before that of the io_context, waits
+/// for those under way.
 class Resolver {
 public:
     using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;

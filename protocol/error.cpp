@@ -1,0 +1,106 @@
+#include "protocol/error.hpp"
+
+#include <string>
+
+namespace protocol {
+namespace {
+
+struct Words {
+    std::string_view name;
+    const char* message;
+};
+
+Words words(Error error) noexcept {
+    switch (error) {
+        case Error::timed_out:
+            return {"timed_out", "no answer in time"};
+        case Error::resolve_timeout:
+            return {"resolve_timeout", "name not resolved in time"};
+        case Error::resolve_failed:
+            return {"resolve_failed", "name has no address"};
+        case Error::resolver_busy:
+            return {"resolver_busy", "too many names are being resolved"};
+        case Error::connect_timeout:
+            return {"connect_timeout", "no connection in time"};
+        case Error::hello_timeout:
+            return {"hello_timeout", "hello not finished in time"};
+        case Error::peer_silent:
+            return {"peer_silent", "nothing heard from the peer for too long"};
+        case Error::peer_not_reading:
+            return {"peer_not_reading", "the peer stopped reading"};
+        case Error::connection_closed:
+            return {"connection_closed", "connection closed by the peer"};
+        case Error::goodbye:
+            return {"goodbye", "the peer said goodbye"};
+        case Error::superseded:
+            return {"superseded", "replaced by a newer connection"};
+        case Error::restarted:
+            return {"restarted", "the peer has restarted"};
+        case Error::frame_too_large:
+            return {"frame_too_large", "frame above the size limit"};
+        case Error::frame_too_short:
+            return {"frame_too_short", "frame below the smallest size"};
+        case Error::unknown_frame:
+            return {"unknown_frame", "unknown frame type"};
+        case Error::unexpected_frame:
+            return {"unexpected_frame", "frame at the wrong time"};
+        case Error::malformed_frame:
+            return {"malformed_frame", "malformed frame"};
+        case Error::bad_tag:
+            return {"bad_tag", "frame not authentic: corrupted or forged"};
+        case Error::bad_sequence:
+            return {"bad_sequence", "frame repeated, lost or reordered"};
+        case Error::malformed_summary:
+            return {"malformed_summary", "summary cannot be decoded"};
+        case Error::summary_too_large:
+            return {"summary_too_large", "summary above the size limit"};
+        case Error::too_many_links:
+            return {"too_many_links", "too many connections"};
+        case Error::wrong_version:
+            return {"wrong_version", "another version of the protocol"};
+        case Error::wrong_key:
+            return {"wrong_key", "no cluster key in common"};
+        case Error::bad_proof:
+            return {"bad_proof", "hello not authentic: forged or replayed"};
+        case Error::unknown_node:
+            return {"unknown_node", "node is not in the list of peers"};
+        case Error::wrong_node:
+            return {"wrong_node", "another node answers at this address"};
+        case Error::own_id:
+            return {"own_id", "this node dialled itself"};
+        case Error::duplicate_id:
+            return {"duplicate_id", "two running nodes have the same id"};
+        case Error::other_hash_key:
+            return {"other_hash_key", "keys are hashed under another secret (rotation under way)"};
+        case Error::unknown_kind:
+            return {"unknown_kind", "unknown kind of summary"};
+        case Error::shape_refused:
+            return {"shape_refused", "summary shape out of limits"};
+        case Error::refused:
+            return {"refused", "refused for a reason unknown here"};
+    }
+    return {"unknown", "unknown error"};
+}
+
+// Boost's base class has a protected destructor that is not virtual; nobody deletes categories.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+class Category final : public boost::system::error_category {
+public:
+    const char* name() const noexcept override { return "hearsay.protocol"; }
+    std::string message(int code) const override { return words(static_cast<Error>(code)).message; }
+};
+#pragma GCC diagnostic pop
+
+}  // namespace
+
+const boost::system::error_category& error_category() noexcept {
+    static const Category category;
+    return category;
+}
+
+std::string_view name(Error error) noexcept {
+    return words(error).name;
+}
+
+}  // namespace protocol
