@@ -1,0 +1,98 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/crypto.hpp"
+#include "protocol/error.hpp"
+#include "protocol/keys.hpp"
+#include "summary/shape.hpp"
+
+/// What two nodes say to each other; how it looks as bytes is FORMAT.md. Payloads are views: of the
+/// encoder's caller when sending, of the read buffer when received.
+namespace protocol {
+
+using Instance = std::array<std::byte, 16>;  // one run of one node
+using Nonce = std::array<std::byte, 32>;
+
+enum class Kind : std::uint8_t { counting_bloom = 1 };
+
+// The hello, in order. Not tagged.
+struct Hello {  // publisher
+    std::vector<KeyId> keys;
+    std::string from, to;
+    Instance instance{};
+    Nonce nonce{};
+    std::uint8_t kind = 0;
+    summary::Shape shape;
+    bool operator==(const Hello&) const = default;
+};
+struct Challenge {  // subscriber
+    KeyId key{};
+    std::string from;
+    Instance instance{};
+    Nonce nonce{};
+    Mac mac{};
+    bool operator==(const Challenge&) const = default;
+};
+struct Proof {  // publisher
+    Mac mac{};
+    bool operator==(const Proof&) const = default;
+};
+struct Refusal {  // either, instead of its next message; the link then ends
+    Error reason = Error::refused;
+    bool operator==(const Refusal&) const = default;
+};
+
+// Tagged from here on.
+struct Welcome {  // subscriber; ends the hello
+    bool operator==(const Welcome&) const = default;
+};
+struct SnapshotRequest {  // subscriber
+    bool operator==(const SnapshotRequest&) const = default;
+};
+/// Publisher: what it announced last; goes out when everything announced has gone out. Subscriber:
+/// what it holds (all zero: nothing).
+struct Heartbeat {
+    std::uint64_t epoch = 0, generation = 0, objects = 0;
+    bool operator==(const Heartbeat&) const = default;
+};
+struct SnapshotBegin {  // publisher; its payload follows in parts, with nothing in between
+    std::uint64_t epoch = 0, generation = 0, objects = 0;
+    std::uint8_t kind = 0;
+    summary::Shape shape;
+    std::uint64_t payload_bytes = 0;
+    bool operator==(const SnapshotBegin&) const = default;
+};
+struct SnapshotPart {
+    ByteView payload;
+    bool operator==(const SnapshotPart& other) const {
+        return std::ranges::equal(payload, other.payload);
+    }
+};
+struct Delta {  // publisher
+    std::uint64_t epoch = 0, generation = 0;
+    ByteView payload;
+    bool operator==(const Delta& other) const {
+        return epoch == other.epoch && generation == other.generation &&
+               std::ranges::equal(payload, other.payload);
+    }
+};
+struct CheckHash {  // publisher; of its bits as announced in `generation`
+    std::uint64_t epoch = 0, generation = 0, hash = 0;
+    bool operator==(const CheckHash&) const = default;
+};
+struct Goodbye {  // publisher; nothing follows
+    bool operator==(const Goodbye&) const = default;
+};
+
+using HelloMessage = std::variant<Hello, Challenge, Proof, Refusal>;
+using Message = std::variant<Welcome, SnapshotRequest, Heartbeat, SnapshotBegin, SnapshotPart,
+                             Delta, CheckHash, Goodbye>;
+
+}  // namespace protocol
