@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/cluster_config.hpp"
+#include "protocol/peer_view.hpp"
+#include "summary/directory.hpp"
+#include "summary/replica.hpp"
+
+namespace protocol {
+
+/// What the links know, brought together for the workers: tokens, who counts, and the directory
+/// over all replicas. Control thread only; what it hands out may go anywhere.
+class Neighbourhood {
+public:
+    explicit Neighbourhood(const std::vector<PeerConfig>& peers);
+
+    std::optional<std::size_t> index_of(std::string_view node) const;
+
+    /// We publish to this peer, and it may use this token. The one before stays good.
+    void accept(std::size_t peer, std::string token);
+
+    /// It publishes to us; this token proves us to it.
+    void linked(std::size_t peer, std::string token);
+    /// It no longer does: nothing it said counts any more.
+    void unlinked(std::size_t peer);
+
+    /// It has a new summary. `replica` must stay where it is until unlinked().
+    void load(std::size_t peer, const summary::Replica& replica);
+    void change(std::size_t peer, const summary::Delta& delta);
+    void set_in_step(std::size_t peer, bool in_step);
+
+    /// The present view if it differs from the one taken last; else null.
+    std::shared_ptr<const PeerView> take_view();
+
+private:
+    void rebuild_directory();
+
+    PeerView view_;
+    bool changed_ = true;
+    std::shared_ptr<summary::Directory> directory_;
+    std::array<const summary::Replica*, kMaxPeers> replicas_{};
+};
+
+}  // namespace protocol

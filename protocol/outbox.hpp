@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "protocol/message.hpp"
+#include "protocol/publisher.hpp"
+
+namespace protocol {
+
+/// What one subscriber has still to be told. Begins with a snapshot. The link asks for one message
+/// at a time, when the socket takes it, so memory is bounded by the limit whatever the subscriber
+/// does: when more is waiting than that, all of it is replaced by one snapshot, taken when its turn
+/// comes. Reads no clock. One thread only.
+class Outbox {
+public:
+    using TimePoint = Publisher::TimePoint;
+
+    struct Config {
+        std::size_t max_queued_bytes = std::size_t{1} << 20;
+        std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+    };
+    struct Counters {
+        std::uint64_t announcements = 0;  // deltas and snapshots
+        std::uint64_t snapshots = 0, heartbeats = 0, overflows = 0;
+        std::uint64_t announcement_bytes = 0;  // payloads
+    };
+
+    Outbox(const Config& config, TimePoint now) : config_(config), heartbeat_due_(now) {}
+
+    void offer(const Announcement& announcement);
+    void offer(const CheckHash& check);
+    void want_snapshot() { snapshot_wanted_ = true; }
+    /// Nothing but the goodbye goes out from now on.
+    void say_goodbye() { leaving_ = true; }
+
+    /// What to send now, if anything. A payload it views is good until the next call.
+    std::optional<Message> next(Publisher& publisher, TimePoint now);
+    /// When next() will have something again, if nobody offers anything before.
+    TimePoint due() const { return heartbeat_due_; }
+    /// The goodbye has been handed out.
+    bool finished() const { return finished_; }
+
+    const Counters& counters() const { return counters_; }
+    std::size_t queued_bytes() const { return queued_bytes_; }
+
+private:
+    struct Item {
+        std::uint64_t epoch = 0, generation = 0;
+        std::shared_ptr<const Bytes> delta;  // null: a check-hash
+        std::uint64_t hash = 0;
+        std::size_t bytes() const { return sizeof(Item) + (delta ? delta->size() : 0); }
+    };
+
+    void push(Item item);
+    void clear_queue();
+    std::optional<Message> next_part();
+    Message begin_snapshot(Publisher& publisher);
+    Message pop();
+
+    Config config_;
+    std::deque<Item> queue_;
+    std::size_t queued_bytes_ = 0;
+    Item sending_;  // keeps the payload of the last message alive
+    std::shared_ptr<const SnapshotImage> image_;
+    std::size_t image_sent_ = 0;
+    bool snapshot_wanted_ = true;
+    bool leaving_ = false;
+    bool finished_ = false;
+    TimePoint heartbeat_due_;
+    Counters counters_;
+};
+
+}  // namespace protocol

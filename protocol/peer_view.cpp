@@ -1,0 +1,22 @@
+#include "protocol/peer_view.hpp"
+
+#include "protocol/crypto.hpp"
+
+namespace protocol {
+
+std::optional<std::size_t> PeerView::authenticate(std::string_view node,
+                                                  std::string_view token) const {
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        if (peers[i].node != node) continue;
+        bool good = false;
+        for (const auto& accepted : peers[i].accepted) {
+            const bool equal = equal_in_constant_time(bytes_of(accepted), bytes_of(token));
+            good = good | (equal & !accepted.empty());
+        }
+        if (good) return i;
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+}  // namespace protocol

@@ -1,0 +1,146 @@
+#include "protocol/sync_session.hpp"
+
+#include <utility>
+
+#include "summary/coding.hpp"
+
+namespace protocol {
+namespace {
+
+/// Heartbeats that may pass before an unanswered request is made again.
+constexpr int kBeatsPerRequest = 4;
+
+}  // namespace
+
+SyncSession::SyncSession(const Config& config, TimePoint now)
+    : config_(config), asked_at_(now), confirmed_at_(now), heartbeat_due_(now) {}
+
+std::optional<SyncSession::Action> SyncSession::on_message(const Message& message, TimePoint now) {
+    return std::visit([&](const auto& what) { return take(what, now); }, message);
+}
+
+std::optional<Message> SyncSession::next(TimePoint now) {
+    if (std::exchange(request_pending_, false)) return SnapshotRequest{};
+    if (now < heartbeat_due_) return std::nullopt;
+    heartbeat_due_ = now + config_.heartbeat;
+    return Heartbeat{replica_.epoch(), replica_.generation(), 0};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {
+    if (begin.kind != static_cast<std::uint8_t>(Kind::counting_bloom)) {
+        return Close{Error::unknown_kind};
+    }
+    if (!is_valid(begin.shape)) return Close{Error::malformed_summary};
+    if (begin.shape.bits / 8 > config_.max_summary_bytes) return Close{Error::summary_too_large};
+    if (begin.payload_bytes > summary::max_snapshot_bytes(begin.shape.bits)) {
+        return Close{Error::malformed_summary};
+    }
+    assembly_.emplace();
+    assembly_->begin = begin;
+    return std::nullopt;
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, TimePoint now) {
+    if (!assembly_) return Close{Error::unexpected_frame};
+    auto& payload = assembly_->payload;
+    if (part.payload.size() > assembly_->begin.payload_bytes - payload.size()) {
+        return Close{Error::malformed_summary};
+    }
+    payload.insert(payload.end(), part.payload.begin(), part.payload.end());
+    if (payload.size() < assembly_->begin.payload_bytes) return std::nullopt;
+    const auto whole = std::move(*assembly_);
+    assembly_.reset();
+    return load(whole, now);
+}
+
+std::optional<SyncSession::Action> SyncSession::load(const Assembly& whole, TimePoint now) {
+    const auto& begin = whole.begin;
+    auto bits = summary::decode_snapshot(whole.payload, begin.shape.bits);
+    if (!bits) return Close{Error::malformed_summary};
+    ++counters_.announcements;
+    ++counters_.snapshots;
+    counters_.announcement_bytes += whole.payload.size();
+    const auto what =
+        replica_.apply_snapshot(begin.epoch, begin.generation, begin.shape, std::move(*bits));
+    if (what == summary::Apply::repeated) return std::nullopt;
+    if (what != summary::Apply::ok) return Close{Error::malformed_summary};
+    awaiting_snapshot_ = false;
+    objects_ = begin.objects;
+    confirmed_at_ = now;
+    return Load{};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoint now) {
+    if (assembly_) return Close{Error::unexpected_frame};
+    ++counters_.announcements;
+    counters_.announcement_bytes += delta.payload.size();
+    if (awaiting_snapshot_) return std::nullopt;  // the snapshot will hold it
+    // Of another epoch it may be meant for other bits: told apart before it is decoded.
+    if (delta.epoch != replica_.epoch()) return judge(summary::Apply::wrong_epoch, now);
+    auto changes = summary::decode_delta(delta.payload, replica_.shape().bits);
+    if (!changes) return Close{Error::malformed_summary};
+    const auto what = replica_.apply_delta(delta.epoch, delta.generation, *changes);
+    if (what != summary::Apply::ok) return judge(what, now);
+    confirmed_at_ = now;
+    return Change{std::move(*changes)};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Heartbeat& beat, TimePoint now) {
+    if (assembly_) return Close{Error::unexpected_frame};
+    ++counters_.heartbeats;
+    objects_ = beat.objects;
+    if (awaiting_snapshot_) {
+        // A heartbeat says that everything has gone out; ours may have crossed it.
+        if (now - asked_at_ >= kBeatsPerRequest * config_.heartbeat) ask_for_snapshot(now);
+        return std::nullopt;
+    }
+    return judge(replica_.heard(beat.epoch, beat.generation), now);
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const CheckHash& check, TimePoint now) {
+    if (assembly_) return Close{Error::unexpected_frame};
+    if (awaiting_snapshot_) return std::nullopt;
+    return judge(replica_.check(check.epoch, check.generation, check.hash), now);
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Goodbye&, TimePoint) {
+    return Close{Error::goodbye};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Welcome&, TimePoint) {
+    return Close{Error::unexpected_frame};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const SnapshotRequest&, TimePoint) {
+    return Close{Error::unexpected_frame};
+}
+
+std::optional<SyncSession::Action> SyncSession::judge(summary::Apply what, TimePoint now) {
+    switch (what) {
+        case summary::Apply::ok:
+            confirmed_at_ = now;
+            return std::nullopt;
+        case summary::Apply::repeated:
+            return std::nullopt;
+        case summary::Apply::malformed:
+            return Close{Error::malformed_summary};
+        case summary::Apply::differs:
+            ++counters_.check_failures;
+            break;
+        case summary::Apply::gap:
+            break;
+        case summary::Apply::wrong_epoch:
+            break;
+    }
+    ask_for_snapshot(now);
+    return std::nullopt;
+}
+
+void SyncSession::ask_for_snapshot(TimePoint now) {
+    awaiting_snapshot_ = true;
+    request_pending_ = true;
+    asked_at_ = now;
+    ++counters_.resyncs;
+}
+
+}  // namespace protocol

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "protocol/codec.hpp"
+#include "protocol/message.hpp"
+#include "summary/delta.hpp"
+#include "summary/replica.hpp"
+
+namespace protocol {
+
+/// The subscriber's side of one link, from its Welcome to its end: keeps the replica in step with
+/// what the publisher says, and knows when it is not. One recovery for everything: ask for a
+/// snapshot, and go on with the old bits until it is complete. Reads no clock. One thread only.
+class SyncSession {
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    struct Config {
+        std::uint64_t max_summary_bytes = std::uint64_t{1} << 30;
+        std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+    };
+
+    // What the caller has to do, in this order.
+    struct Load {  // replica() is new: load it into the directory
+        bool operator==(const Load&) const = default;
+    };
+    struct Change {  // done to replica(): do it to the directory
+        summary::Delta delta;
+        bool operator==(const Change&) const = default;
+    };
+    struct Close {  // the link is of no more use
+        Error reason;
+        bool operator==(const Close&) const = default;
+    };
+    using Action = std::variant<Load, Change, Close>;
+
+    struct Counters {
+        std::uint64_t announcements = 0;       // deltas and snapshots, when complete
+        std::uint64_t announcement_bytes = 0;  // payloads
+        std::uint64_t snapshots = 0, heartbeats = 0;
+        std::uint64_t resyncs = 0;         // snapshots asked for
+        std::uint64_t check_failures = 0;  // of them, because a check-hash did not agree
+    };
+
+    SyncSession(const Config& config, TimePoint now);
+
+    /// At most one action: nothing to do otherwise.
+    std::optional<Action> on_message(const Message& message, TimePoint now);
+
+    /// What to send now, if anything: a request, or a heartbeat that says what we hold.
+    std::optional<Message> next(TimePoint now);
+    /// When next() will have something again, if no message comes before.
+    TimePoint due() const { return heartbeat_due_; }
+
+    /// The replica is what the publisher last announced, as far as we have heard.
+    bool in_step() const { return !awaiting_snapshot_ && replica_.in_step(); }
+    const summary::Replica& replica() const { return replica_; }
+    /// When the publisher last said something that put us, or found us, in step.
+    TimePoint confirmed_at() const { return confirmed_at_; }
+    /// How many objects the publisher said it has.
+    std::uint64_t objects() const { return objects_; }
+    const Counters& counters() const { return counters_; }
+
+private:
+    /// A snapshot of which not all parts are there.
+    struct Assembly {
+        SnapshotBegin begin;
+        Bytes payload;  // grows with what arrives, never with what was promised
+    };
+
+    std::optional<Action> take(const SnapshotBegin& begin, TimePoint now);
+    std::optional<Action> take(const SnapshotPart& part, TimePoint now);
+    std::optional<Action> take(const Delta& delta, TimePoint now);
+    std::optional<Action> take(const Heartbeat& beat, TimePoint now);
+    std::optional<Action> take(const CheckHash& check, TimePoint now);
+    std::optional<Action> take(const Goodbye& goodbye, TimePoint now);
+    std::optional<Action> take(const Welcome& welcome, TimePoint now);
+    std::optional<Action> take(const SnapshotRequest& request, TimePoint now);
+
+    std::optional<Action> load(const Assembly& whole, TimePoint now);
+    std::optional<Action> judge(summary::Apply what, TimePoint now);
+    void ask_for_snapshot(TimePoint now);
+
+    Config config_;
+    summary::Replica replica_;
+    std::optional<Assembly> assembly_;
+    std::uint64_t objects_ = 0;
+    bool awaiting_snapshot_ = true;  // the publisher begins with one
+    bool request_pending_ = false;
+    TimePoint asked_at_;
+    TimePoint confirmed_at_;
+    TimePoint heartbeat_due_;
+    Counters counters_;
+};
+
+}  // namespace protocol
