@@ -23,8 +23,8 @@ public:
     using OnView = std::function<void(std::shared_ptr<const PeerView>)>;
 
     /// Throws std::invalid_argument when the configuration cannot work (key too short, two peers of
-    /// one name, peers but no key). `on_view` is called on the control thread: once in start(), then
-    /// at each change. It must not call stop() or destroy the cluster.
+    /// one name, peers but no key). `on_view` is called on the control thread: once in start(),
+    /// then at each change. It must not call stop() or destroy the cluster.
     Cluster(boost::asio::io_context& control, ClusterConfig config, OnView on_view);
     ~Cluster();  // as stop()
     Cluster(const Cluster&) = delete;

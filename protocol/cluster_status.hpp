@@ -20,15 +20,16 @@ enum class PeerState {
 };
 std::string_view name(PeerState state) noexcept;
 
-/// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this run.
+/// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this
+/// run.
 struct ClusterStatus {
     struct Peer {
         std::string node;
         PeerState state = PeerState::connecting;
         std::uint64_t epoch = 0;       // of its summary; 0 = none
         std::uint64_t generation = 0;  // deltas since the epoch began
-        double lag_seconds = 0;        // since it last said that we are in step; grows without limit
-        std::uint64_t objects = 0;     // as it last said
+        double lag_seconds = 0;     // since it last said that we are in step; grows without limit
+        std::uint64_t objects = 0;  // as it last said
         std::uint64_t bits = 0;
         unsigned hashes = 0;
         bool publishing = false;  // our link to it is up

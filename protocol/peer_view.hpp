@@ -15,8 +15,8 @@ class Directory;
 namespace protocol {
 
 /// What the workers need to know about the peers. Immutable: a new one is handed out at each change
-/// of links, tokens or shapes, so readers need no lock. (The bits inside `directory` go on changing;
-/// it says how.)
+/// of links, tokens or shapes, so readers need no lock. (The bits inside `directory` go on
+/// changing; it says how.)
 struct PeerView {
     struct Peer {
         std::string node;

@@ -1,0 +1,238 @@
+#include "protocol/cluster.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "protocol/publisher_link.hpp"
+#include "protocol/shared.hpp"
+#include "protocol/subscriber_links.hpp"
+#include "protocol/task_group.hpp"
+
+namespace protocol {
+namespace {
+
+namespace asio = boost::asio;
+
+void require(bool holds, const std::string& otherwise) {
+    if (!holds) throw std::invalid_argument("cluster: " + otherwise);
+}
+
+void check_timings(const Timings& timings) {
+    const auto zero = std::chrono::nanoseconds(0);
+    require(timings.heartbeat > zero && timings.connect > zero && timings.hello > zero &&
+                timings.check_hash > zero && timings.reconnect_min > zero &&
+                timings.reconnect_max >= timings.reconnect_min,
+            "every interval must be longer than nothing");
+    require(timings.gone_after > 2 * timings.heartbeat,
+            "a peer must not be gone before two heartbeats are missed");
+}
+
+/// The configuration without the entry for this node itself, if it lists one. Throws
+/// std::invalid_argument.
+ClusterConfig checked(ClusterConfig config) {
+    std::erase_if(config.peers, [&](const auto& peer) { return peer.node == config.node; });
+    require(!config.node.empty() && config.node.size() <= kMaxNodeIdBytes,
+            "a node id has 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
+    require(config.peers.size() <= kMaxPeers, "at most " + std::to_string(kMaxPeers) + " peers");
+    require(config.keys.size() <= kMaxClusterKeys, "at most two keys");
+    require(config.peers.empty() || !config.keys.empty(), "peers need a key");
+    for (const auto& key : config.keys) {
+        require(key.size() >= kMinClusterKeyBytes,
+                "a key has at least " + std::to_string(kMinClusterKeyBytes) + " bytes");
+    }
+    std::set<std::string> nodes;
+    for (const auto& peer : config.peers) {
+        require(!peer.node.empty() && peer.node.size() <= kMaxNodeIdBytes, "bad peer node id");
+        require(nodes.insert(peer.node).second, "two peers are called " + peer.node);
+    }
+    check_timings(config.timings);
+    return config;
+}
+
+HashSecret choose_hash_secret(const ClusterConfig& config) {
+    if (!config.keys.empty()) return hash_secret(config.keys.back());
+    HashSecret secret;
+    random_bytes(secret);
+    return secret;
+}
+
+}  // namespace
+
+class Cluster::Node : public std::enable_shared_from_this<Cluster::Node> {
+public:
+    Node(asio::io_context& control, ClusterConfig config, OnView on_view)
+        : shared_(control.get_executor(), checked(std::move(config)), std::move(on_view)),
+          hasher_(choose_hash_secret(shared_.config)),
+          subscriptions_(shared_,
+                         [this](std::size_t peer, const Instance& instance) {
+                             publications_[peer]->heard_of(instance);
+                         }),
+          tasks_(shared_.executor),
+          announce_timer_(shared_.executor) {
+        for (std::size_t i = 0; i < shared_.config.peers.size(); ++i) {
+            publications_.push_back(std::make_unique<PublisherLink>(shared_, i));
+        }
+    }
+
+    void start() {
+        if (!shared_.config.listen_port.empty() && !shared_.config.keys.empty()) {
+            subscriptions_.bind();
+            tasks_.spawn(subscriptions_.listen(tasks_, shared_from_this()));
+        }
+        shared_.show_view();
+        for (auto& publication : publications_) {
+            tasks_.spawn(publish(shared_from_this(), *publication));
+        }
+        if (!publications_.empty()) tasks_.spawn(check(shared_from_this()));
+    }
+
+    void stop() {
+        if (std::exchange(stopped_, true)) return;
+        subscriptions_.close();
+        announce_timer_.cancel();
+        tasks_.cancel();
+        shared_.on_view = nullptr;
+    }
+
+    void withdraw() {
+        for (auto& publication : publications_) publication->say_goodbye();
+    }
+
+    void stored(summary::KeyHash key) {
+        shared_.publisher.stored(key, Clock::now());
+        plan_announcement();
+    }
+    void removed(summary::KeyHash key) {
+        shared_.publisher.removed(key, Clock::now());
+        plan_announcement();
+    }
+
+    ClusterStatus status() const;
+    std::uint16_t link_port() const { return subscriptions_.port(); }
+    const summary::KeyHasher& hasher() const { return hasher_; }
+
+private:
+    static awaitable<void> publish(std::shared_ptr<Node> self, PublisherLink& publication) {
+        co_await publication.run();
+        static_cast<void>(self);
+    }
+
+    /// Offers check-hashes that fall due while nothing changes.
+    static awaitable<void> check(std::shared_ptr<Node> self) {
+        auto& shared = self->shared_;
+        asio::steady_timer timer(shared.executor);
+        for (;;) {
+            timer.expires_after(shared.config.timings.heartbeat);
+            const auto [error] = co_await timer.async_wait(as_result);
+            if (error) co_return;
+            const auto due = shared.publisher.check(Clock::now());
+            if (!due) continue;
+            for (auto& publication : self->publications_) publication->offer(*due);
+        }
+    }
+
+    /// What arrives in one turn of the event loop goes out together.
+    void plan_announcement() {
+        if (posted_ || stopped_) return;
+        const auto due = shared_.publisher.announce_due();
+        if (!due) return;
+        if (*due <= Clock::now()) {
+            posted_ = true;
+            asio::post(shared_.executor, [self = weak_from_this()] {
+                if (const auto node = self.lock()) node->announce();
+            });
+        } else if (!std::exchange(timer_runs_, true)) {
+            announce_timer_.expires_at(*due);
+            announce_timer_.async_wait([self = weak_from_this()](const auto& error) {
+                const auto node = self.lock();
+                if (!node) return;
+                node->timer_runs_ = false;
+                if (!error) node->plan_announcement();
+            });
+        }
+    }
+
+    void announce() {
+        posted_ = false;
+        if (stopped_) return;
+        const auto announcement = shared_.publisher.announce(Clock::now());
+        if (!announcement) return;
+        for (auto& publication : publications_) publication->offer(*announcement);
+    }
+
+    Shared shared_;
+    summary::KeyHasher hasher_;
+    std::vector<std::unique_ptr<PublisherLink>> publications_;  // order of config.peers
+    SubscriberLinks subscriptions_;
+    TaskGroup tasks_;
+    asio::steady_timer announce_timer_;
+    bool timer_runs_ = false;
+    bool posted_ = false;
+    bool stopped_ = false;
+};
+
+ClusterStatus Cluster::Node::status() const {
+    ClusterStatus status;
+    for (std::size_t i = 0; i < publications_.size(); ++i) {
+        auto& peer = status.peers.emplace_back();
+        peer.node = shared_.config.peers[i].node;
+        publications_[i]->report(peer);
+        subscriptions_.report(i, peer);
+        status.announcements_sent += peer.announcements_sent;
+        status.announcements_received += peer.announcements_received;
+        status.heartbeats_sent += peer.heartbeats_sent;
+        status.bytes_sent += peer.bytes_sent;
+        status.bytes_received += peer.bytes_received;
+        status.announcement_bytes_sent += publications_[i]->announcement_bytes();
+    }
+    status.announcement_bytes_received = subscriptions_.announcement_bytes();
+    status.refusals = shared_.log.counts();
+    const auto& own = shared_.publisher.own();
+    status.own.epoch = own.epoch();
+    status.own.generation = own.generation();
+    status.own.objects = own.objects();
+    status.own.bits = own.shape().bits;
+    status.own.hashes = own.shape().hashes;
+    status.own.fill = own.fill();
+    status.own.expected_false_hit = own.expected_false_hit();
+    return status;
+}
+
+Cluster::Cluster(asio::io_context& control, ClusterConfig config, OnView on_view)
+    : node_(std::make_shared<Node>(control, std::move(config), std::move(on_view))) {}
+
+Cluster::~Cluster() {
+    stop();
+}
+
+void Cluster::start() {
+    node_->start();
+}
+std::uint16_t Cluster::link_port() const {
+    return node_->link_port();
+}
+summary::KeyHasher Cluster::key_hasher() const {
+    return node_->hasher();
+}
+void Cluster::stored(summary::KeyHash key) {
+    node_->stored(key);
+}
+void Cluster::removed(summary::KeyHash key) {
+    node_->removed(key);
+}
+void Cluster::withdraw() {
+    node_->withdraw();
+}
+void Cluster::stop() {
+    node_->stop();
+}
+ClusterStatus Cluster::status() const {
+    return node_->status();
+}
+
+}  // namespace protocol

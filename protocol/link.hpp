@@ -1,0 +1,88 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "protocol/deadline.hpp"
+#include "protocol/frame.hpp"
+#include "protocol/message.hpp"
+
+namespace protocol {
+
+/// What one end of a link has to say and does with what it hears. The link turns the crank.
+class LinkEnd {
+public:
+    virtual ~LinkEnd() = default;
+    /// An error ends the link.
+    virtual Result<void> on_message(const Message& message, Clock::time_point now) = 0;
+    /// What to send now, if anything. Payloads stay good until the next call.
+    virtual std::optional<Message> next(Clock::time_point now) = 0;
+    /// When next() will have something again; wake() if that becomes sooner.
+    virtual Clock::time_point due() const = 0;
+    /// Everything is said: the link ends when it is written.
+    virtual bool finished() const = 0;
+};
+
+struct Traffic {
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+};
+
+/// A connection to a peer: first hello messages, then, once it has its secrets, tagged ones. One
+/// reader and one writer coroutine, both inside run(). Control thread only; must outlive the calls
+/// it is in.
+class Link {
+public:
+    /// Counts into `traffic`, which must outlive it.
+    Link(boost::asio::ip::tcp::socket socket, Traffic& traffic);
+    /// From now on into this one, once it is known who the peer is.
+    void count_into(Traffic& traffic) { traffic_ = &traffic; }
+
+    /// The peer's address and port, for logs.
+    const std::string& remote() const { return remote_; }
+
+    awaitable<Result<HelloMessage>> read_hello(Clock::time_point deadline);
+    awaitable<Result<void>> write_hello(HelloMessage message, Clock::time_point deadline);
+
+    /// From here on frames are tagged.
+    void secure(const LinkKey& sending, const LinkKey& receiving);
+
+    /// The publisher's last step of the hello: a Welcome, or a Refusal, which is an error.
+    awaitable<Result<void>> read_welcome(Clock::time_point deadline);
+    awaitable<Result<void>> write_welcome(Clock::time_point deadline);
+
+    /// Carries messages until something ends the link, and says what. Ends by itself with
+    /// peer_silent or peer_not_reading after `gone_after` without progress.
+    awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after);
+
+    /// `end` may have something to send earlier than it said.
+    void wake() { wake_.cancel(); }
+    /// Ends run() with this reason.
+    void close(Error reason);
+
+    /// When the last authentic frame came.
+    Clock::time_point heard_at() const { return heard_at_; }
+
+private:
+    awaitable<Result<ByteView>> read_frame(std::size_t max_bytes, Clock::time_point deadline,
+                                           Error late);
+    awaitable<Result<void>> write(Clock::time_point deadline, Error late);
+    awaitable<boost::system::error_code> read_loop(LinkEnd& end, Clock::duration gone_after);
+    awaitable<boost::system::error_code> write_loop(LinkEnd& end, Clock::duration gone_after);
+    void fill_output(LinkEnd& end);
+
+    boost::asio::ip::tcp::socket socket_;
+    boost::asio::steady_timer wake_;
+    Traffic* traffic_;
+    std::string remote_;
+    FrameBuffer input_;
+    Bytes output_;
+    std::optional<Sealer> sealer_;
+    std::optional<Opener> opener_;
+    std::optional<Error> closed_because_;
+    Clock::time_point heard_at_;
+};
+
+}  // namespace protocol

@@ -1,0 +1,54 @@
+#include "protocol/link_log.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "protocol/error.hpp"
+
+namespace protocol {
+namespace {
+
+/// Reasons that come with ordinary work.
+bool is_ordinary(const boost::system::error_code& error) {
+    return error == Error::goodbye || error == Error::superseded || error == Error::restarted;
+}
+
+}  // namespace
+
+std::string reason_of(const boost::system::error_code& error) {
+    if (error.category() == error_category()) {
+        return std::string(name(static_cast<Error>(error.value())));
+    }
+    return "system:" + std::to_string(error.value());
+}
+
+void LinkLog::ended(std::string_view link, const boost::system::error_code& error,
+                    std::string_view detail, TimePoint now) {
+    const auto reason = reason_of(error);
+    ++counts_[reason];
+    const auto subject = std::string(link) + ' ' + reason;
+    if (subjects_.size() >= kMaxLogSubjects && !subjects_.contains(subject)) subjects_.clear();
+    const auto [entry, is_new] = subjects_.try_emplace(subject);
+    auto& state = entry->second;
+    if (!is_new && now - state.logged_at < kLogAgainAfter) {
+        ++state.kept_back;
+        return;
+    }
+    const auto repeated =
+        state.kept_back == 0 ? "" : fmt::format(" ({} more since the last line)", state.kept_back);
+    state = {now, 0};
+    const auto level = is_ordinary(error) ? spdlog::level::info : spdlog::level::warn;
+    spdlog::log(level, "{}: {} ended: {} [{}]{}{}{}", node_, link, error.message(), reason,
+                detail.empty() ? "" : ": ", detail, repeated);
+}
+
+void LinkLog::up(std::string_view link) {
+    spdlog::info("{}: {} is up", node_, link);
+}
+
+void LinkLog::in_step(std::string_view peer, std::uint64_t objects, std::uint64_t bits,
+                      unsigned hashes) {
+    spdlog::info("{}: in step with {}: {} objects in {} bits, {} hashes", node_, peer, objects,
+                 bits, hashes);
+}
+
+}  // namespace protocol

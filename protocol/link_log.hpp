@@ -1,0 +1,46 @@
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace protocol {
+
+inline constexpr auto kLogAgainAfter = std::chrono::seconds(10);
+inline constexpr std::size_t kMaxLogSubjects = 512;
+
+/// Short name of what ended a link: ours as in name(Error), the system's as "system:<number>".
+std::string reason_of(const boost::system::error_code& error);
+
+/// Why links end or are refused: counted by reason, and logged, the same trouble at most once in
+/// kLogAgainAfter. Control thread only.
+class LinkLog {
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    explicit LinkLog(std::string node) : node_(std::move(node)) {}
+
+    /// `link`: "link to b", "link from b", "link from 10.0.0.7:4711".
+    void ended(std::string_view link, const boost::system::error_code& error,
+               std::string_view detail, TimePoint now);
+    void up(std::string_view link);
+    void in_step(std::string_view peer, std::uint64_t objects, std::uint64_t bits, unsigned hashes);
+
+    /// Reason -> how often.
+    const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
+
+private:
+    struct Subject {
+        TimePoint logged_at;
+        std::uint64_t kept_back = 0;
+    };
+
+    std::string node_;
+    std::map<std::string, std::uint64_t> counts_;
+    std::map<std::string, Subject> subjects_;
+};
+
+}  // namespace protocol

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "protocol/backoff.hpp"
+#include "protocol/cluster_status.hpp"
+#include "protocol/link.hpp"
+#include "protocol/outbox.hpp"
+#include "protocol/shared.hpp"
+
+namespace protocol {
+
+/// Our link to one peer, over all its connections: dials, says hello, publishes, and dials again
+/// when that ends. Must outlive run().
+class PublisherLink {
+public:
+    PublisherLink(Shared& shared, std::size_t peer);
+
+    /// Goes on until cancelled, or the goodbye is said.
+    awaitable<void> run();
+
+    void offer(const Announcement& announcement);
+    void offer(const CheckHash& check);
+    void say_goodbye();
+
+    /// The peer has proved to be alive, in this run of its. Dials at once instead of waiting;
+    /// gives up a link to an earlier run.
+    void heard_of(const Instance& instance);
+
+    /// Adds our side's numbers.
+    void report(ClusterStatus::Peer& status) const;
+    std::uint64_t announcement_bytes() const;
+
+private:
+    class End;
+
+    awaitable<boost::system::error_code> dial_and_publish();
+    awaitable<Result<boost::asio::ip::tcp::socket>> connect();
+    awaitable<Result<Instance>> say_hello(Link& link);
+    awaitable<boost::system::error_code> publish(Link& link);
+    void note_end(const boost::system::error_code& error);
+    Outbox::Counters counters() const;
+
+    Shared& shared_;
+    std::size_t peer_;
+    std::string name_;  // "link to b", for logs
+    Backoff backoff_;
+    boost::asio::steady_timer pause_;
+    bool dial_at_once_ = false;
+    bool leaving_ = false;
+
+    // The present connection, if there is one.
+    Link* link_ = nullptr;
+    std::optional<Outbox> outbox_;  // once the hello is over
+    Instance instance_{};           // of the peer
+    std::string remote_;
+
+    Traffic traffic_;
+    Outbox::Counters earlier_;  // of connections that have ended
+    std::uint64_t connects_ = 0;
+    std::string last_error_;
+};
+
+}  // namespace protocol

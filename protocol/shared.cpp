@@ -1,0 +1,69 @@
+#include "protocol/shared.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "protocol/crypto.hpp"
+#include "summary/sizing.hpp"
+
+namespace protocol {
+namespace {
+
+/// Names are looked up anew for each connection: a peer that came back may have moved.
+constexpr auto kNamesKept = std::chrono::milliseconds(0);
+
+Instance fresh_instance() {
+    Instance instance;
+    random_bytes(instance);
+    return instance;
+}
+
+/// Larger than any epoch of an earlier run, unless the clock was set back; nothing but the numbers
+/// in status pages depends on it, as a new run is a new link with a snapshot.
+std::uint64_t first_epoch() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
+}
+
+Publisher::Config publisher_config(const ClusterConfig& config) {
+    Publisher::Config result;
+    const auto peers = std::max<std::size_t>(config.peers.size(), 1);
+    result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
+    result.summary.first_epoch = first_epoch();
+    result.announce_changed = config.announce_changed;
+    result.announce_delay = config.announce_delay;
+    result.check_hash = config.timings.check_hash;
+    return result;
+}
+
+}  // namespace
+
+Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration,
+               std::function<void(std::shared_ptr<const PeerView>)> view_changed)
+    : executor(std::move(on)),
+      config(std::move(configuration)),
+      self{config.node, fresh_instance()},
+      keys(config.keys),
+      publisher(publisher_config(config), std::chrono::steady_clock::now()),
+      neighbours(config.peers),
+      resolver(executor, kNamesKept),
+      log(config.node),
+      on_view(std::move(view_changed)) {
+    rules.is_peer = [this](std::string_view node) { return neighbours.index_of(node).has_value(); };
+    rules.max_summary_bytes = config.max_summary_bytes;
+}
+
+void Shared::show_view() {
+    const auto view = neighbours.take_view();
+    if (view && on_view) on_view(view);
+}
+
+Nonce fresh_nonce() {
+    Nonce nonce;
+    random_bytes(nonce);
+    return nonce;
+}
+
+}  // namespace protocol

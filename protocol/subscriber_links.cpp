@@ -1,0 +1,309 @@
+#include "protocol/subscriber_links.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <utility>
+
+namespace protocol {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto kPauseAfterFailedAccept = std::chrono::milliseconds(100);
+/// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
+constexpr int kBeatsAlive = 2;
+
+void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
+    sum.announcements += more.announcements;
+    sum.announcement_bytes += more.announcement_bytes;
+    sum.snapshots += more.snapshots;
+    sum.heartbeats += more.heartbeats;
+    sum.resyncs += more.resyncs;
+    sum.check_failures += more.check_failures;
+}
+
+struct CountedIn {
+    explicit CountedIn(std::size_t& counter) : counter_(counter) { ++counter_; }
+    CountedIn(const CountedIn&) = delete;
+    CountedIn& operator=(const CountedIn&) = delete;
+    ~CountedIn() { --counter_; }
+
+private:
+    std::size_t& counter_;
+};
+
+[[noreturn]] void cannot_listen(const ClusterConfig& config, const error_code& error) {
+    throw boost::system::system_error(
+        error, "cannot listen for peers on " + config.listen_host + ':' + config.listen_port);
+}
+
+tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_executor& executor) {
+    error_code error;
+    tcp::resolver resolver(executor);
+    const auto flags = tcp::resolver::passive | tcp::resolver::numeric_service;
+    const auto found = resolver.resolve(config.listen_host, config.listen_port, flags, error);
+    if (error) cannot_listen(config, error);
+    return found.begin()->endpoint();
+}
+
+}  // namespace
+
+class SubscriberLinks::End final : public LinkEnd {
+public:
+    End(SubscriberLinks& owner, std::size_t peer, SyncSession& session)
+        : owner_(owner), peer_(peer), session_(session) {}
+
+    Result<void> on_message(const Message& message, Clock::time_point now) override {
+        const auto action = session_.on_message(message, now);
+        auto& neighbours = owner_.shared_.neighbours;
+        if (action) {
+            if (const auto* close = std::get_if<SyncSession::Close>(&*action)) {
+                return make_error_code(close->reason);
+            }
+            if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
+                neighbours.change(peer_, change->delta);
+            } else {
+                load();
+            }
+        }
+        auto& state = owner_.slots_[peer_].state;
+        state = session_.in_step() ? PeerState::in_step : PeerState::waiting_snapshot;
+        neighbours.set_in_step(peer_, session_.in_step());
+        owner_.shared_.show_view();
+        return {};
+    }
+    std::optional<Message> next(Clock::time_point now) override { return session_.next(now); }
+    Clock::time_point due() const override { return session_.due(); }
+    bool finished() const override { return false; }
+
+private:
+    void load() {
+        const auto& replica = session_.replica();
+        owner_.shared_.neighbours.load(peer_, replica);
+        if (session_.counters().snapshots > 1) return;
+        const auto shape = replica.shape();
+        owner_.shared_.log.in_step(owner_.shared_.config.peers[peer_].node, session_.objects(),
+                                   shape.bits, shape.hashes);
+    }
+
+    SubscriberLinks& owner_;
+    std::size_t peer_;
+    SyncSession& session_;
+};
+
+SubscriberLinks::SubscriberLinks(Shared& shared, HeardOf heard_of)
+    : shared_(shared), heard_of_(std::move(heard_of)), acceptor_(shared.executor) {
+    for (const auto& peer : shared.config.peers) {
+        auto& slot = slots_.emplace_back();
+        slot.name = "link from " + peer.node;
+        slot.confirmed_at = Clock::now();
+    }
+}
+
+void SubscriberLinks::bind() {
+    const auto& config = shared_.config;
+    const auto endpoint = listen_endpoint(config, shared_.executor);
+    error_code error;
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error) cannot_listen(config, error);
+}
+
+std::uint16_t SubscriberLinks::port() const {
+    error_code none;
+    return acceptor_.is_open() ? acceptor_.local_endpoint(none).port() : std::uint16_t{0};
+}
+
+void SubscriberLinks::close() {
+    error_code ignored;
+    acceptor_.close(ignored);
+}
+
+awaitable<void> SubscriberLinks::listen(TaskGroup& tasks, std::shared_ptr<void> owner) {
+    while (acceptor_.is_open()) {
+        auto [error, socket] = co_await acceptor_.async_accept(as_result);
+        if (error == asio::error::operation_aborted) co_return;
+        if (error) {
+            shared_.log.ended("listening for peers", error, "", Clock::now());
+            asio::steady_timer pause(shared_.executor, kPauseAfterFailedAccept);
+            co_await pause.async_wait(as_result);
+            continue;
+        }
+        tasks.spawn(serve(owner, std::move(socket)));
+    }
+}
+
+awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> owner,
+                                       tcp::socket socket) {
+    Link link(std::move(socket), unknown_);
+    std::optional<std::size_t> claimed;
+    Result<Greeted> greeted = make_error_code(Error::too_many_links);
+    if (hellos_ < kMaxHellosAtOnce) {
+        const CountedIn counted(hellos_);
+        greeted = co_await greet(link, claimed);
+    }
+    if (!greeted) {
+        note_refusal(link, claimed, greeted.error());
+        co_return;
+    }
+    auto& slot = slots_[greeted->peer];
+    link.count_into(slot.traffic);
+    const auto error = co_await subscribe(link, *greeted);
+    if (error == asio::error::operation_aborted) co_return;  // we are stopping
+    slot.last_error = reason_of(error);
+    shared_.log.ended(slot.name, error, link.remote(), Clock::now());
+}
+
+awaitable<Result<SubscriberLinks::Greeted>> SubscriberLinks::greet(
+    Link& link, std::optional<std::size_t>& claimed) {
+    const auto deadline = Clock::now() + shared_.config.timings.hello;
+    SubscriberHello hello(shared_.self, shared_.keys, shared_.rules, fresh_nonce());
+    const auto first = co_await link.read_hello(deadline);
+    if (!first) {
+        co_await refuse(link, first.error());
+        co_return first.error();
+    }
+    const auto challenge = hello.on_hello(*first);
+    claimed = shared_.neighbours.index_of(hello.hello().from);
+    if (!challenge) {
+        co_await refuse(link, challenge.error());
+        co_return challenge.error();
+    }
+    if (claimed && slots_[*claimed].link == nullptr) slots_[*claimed].state = PeerState::hello;
+    HelloMessage second = *challenge;
+    const auto sent = co_await link.write_hello(std::move(second), deadline);
+    if (!sent) co_return sent.error();
+    const auto third = co_await link.read_hello(deadline);
+    if (!third) co_return third.error();
+    const auto secrets = hello.on_proof(*third);
+    if (!secrets) {
+        co_await refuse(link, secrets.error());
+        co_return secrets.error();
+    }
+    Greeted greeted;
+    greeted.peer = *claimed;
+    greeted.secrets = *secrets;
+    greeted.instance = hello.hello().instance;
+    if (const auto error = admit(greeted)) {
+        co_await refuse(link, error);
+        co_return error;
+    }
+    link.secure(secrets->from_subscriber, secrets->from_publisher);
+    co_return greeted;
+}
+
+/// Tells the other end why, if the reason is one that travels.
+awaitable<void> SubscriberLinks::refuse(Link& link, error_code error) {
+    const bool travels = error.category() == error_category() &&
+                         error.value() >= static_cast<int>(Error::first_refusal);
+    if (!travels) co_return;
+    HelloMessage refusal = Refusal{static_cast<Error>(error.value())};
+    const auto deadline = Clock::now() + shared_.config.timings.hello;
+    co_await link.write_hello(std::move(refusal), deadline);
+}
+
+/// A peer has one link to us. A second connection of the same run replaces the first; one of
+/// another run too, unless the first is plainly alive: then there are two of them.
+error_code SubscriberLinks::admit(const Greeted& greeted) {
+    auto& slot = slots_[greeted.peer];
+    if (slot.link == nullptr) return {};
+    const auto alive_within = kBeatsAlive * shared_.config.timings.heartbeat;
+    const bool alive = Clock::now() - slot.link->heard_at() < alive_within;
+    if (slot.instance != greeted.instance && alive) return make_error_code(Error::duplicate_id);
+    auto* const earlier = slot.link;
+    leave(slot, greeted.peer, make_error_code(Error::superseded));
+    earlier->close(Error::superseded);
+    return {};
+}
+
+awaitable<error_code> SubscriberLinks::subscribe(Link& link, const Greeted& greeted) {
+    const auto& timings = shared_.config.timings;
+    auto& slot = slots_[greeted.peer];
+    SyncSession session({shared_.config.max_summary_bytes, timings.heartbeat}, Clock::now());
+    slot.link = &link;
+    slot.session = &session;
+    slot.instance = greeted.instance;
+    slot.state = PeerState::waiting_snapshot;
+
+    // Runs when this coroutine ends in whatever way; a newer connection may have taken the place.
+    error_code error = asio::error::operation_aborted;
+    const auto end_it = [&](const void*) {
+        if (slot.link == &link) leave(slot, greeted.peer, error);
+    };
+    const std::unique_ptr<const void, decltype(end_it)> at_end(&link, end_it);
+
+    heard_of_(greeted.peer, greeted.instance);
+    shared_.neighbours.linked(greeted.peer, greeted.secrets.token);
+    shared_.show_view();
+    const auto welcomed = co_await link.write_welcome(Clock::now() + timings.hello);
+    if (!welcomed) co_return error = welcomed.error();
+    shared_.log.up(slot.name);
+    slot.last_error.clear();
+    End end(*this, greeted.peer, session);
+    error = co_await link.run(end, timings.gone_after);
+    co_return error;
+}
+
+void SubscriberLinks::leave(Slot& slot, std::size_t peer, const error_code& error) {
+    add(slot.earlier, slot.session->counters());
+    slot.confirmed_at = slot.session->confirmed_at();
+    slot.link = nullptr;
+    slot.session = nullptr;
+    slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
+    shared_.neighbours.unlinked(peer);
+    if (error != asio::error::operation_aborted) shared_.show_view();
+}
+
+void SubscriberLinks::note_refusal(const Link& link, std::optional<std::size_t> claimed,
+                                   const error_code& error) {
+    if (error == asio::error::operation_aborted) return;  // we are stopping
+    const auto claims = claimed ? "claims to be " + shared_.config.peers[*claimed].node : "";
+    const auto host = link.remote().substr(0, link.remote().rfind(':'));
+    shared_.log.ended("link from " + host, error, claims, Clock::now());
+    if (!claimed || slots_[*claimed].link != nullptr) return;
+    slots_[*claimed].state = PeerState::refused;
+    slots_[*claimed].last_error = reason_of(error);
+}
+
+std::uint64_t SubscriberLinks::announcement_bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& slot : slots_) {
+        sum += slot.earlier.announcement_bytes;
+        if (slot.session != nullptr) sum += slot.session->counters().announcement_bytes;
+    }
+    return sum;
+}
+
+void SubscriberLinks::report(std::size_t peer, ClusterStatus::Peer& status) const {
+    const auto& slot = slots_[peer];
+    auto counters = slot.earlier;
+    auto confirmed_at = slot.confirmed_at;
+    if (slot.session != nullptr) {
+        const auto& replica = slot.session->replica();
+        add(counters, slot.session->counters());
+        confirmed_at = slot.session->confirmed_at();
+        status.epoch = replica.epoch();
+        status.generation = replica.generation();
+        status.bits = replica.shape().bits;
+        status.hashes = replica.shape().hashes;
+        status.objects = slot.session->objects();
+    }
+    status.state = slot.state;
+    status.lag_seconds = std::chrono::duration<double>(Clock::now() - confirmed_at).count();
+    status.announcements_received = counters.announcements;
+    status.snapshots_received = counters.snapshots;
+    status.heartbeats_received = counters.heartbeats;
+    status.resyncs = counters.resyncs;
+    status.check_failures = counters.check_failures;
+    status.bytes_sent += slot.traffic.bytes_sent;
+    status.bytes_received += slot.traffic.bytes_received;
+    if (!slot.last_error.empty()) status.last_error = slot.last_error;
+}
+
+}  // namespace protocol
