@@ -22,6 +22,14 @@ std::uint64_t BitArray::count_ones() const {
     return ones;
 }
 
+bool BitArray::has_ones(std::uint64_t at_least) const {
+    std::uint64_t ones = 0;
+    for (auto word = words_.begin(); word != words_.end() && ones < at_least; ++word) {
+        ones += static_cast<std::uint64_t>(std::popcount(*word));
+    }
+    return ones >= at_least;
+}
+
 std::uint64_t BitArray::check_hash() const {
     return XXH3_64bits(words_.data(), words_.size() * sizeof(std::uint64_t));
 }

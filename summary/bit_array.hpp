@@ -33,6 +33,8 @@ public:
     void clear_all();
 
     std::uint64_t count_ones() const;
+    /// At least so many; looks no further than it must.
+    bool has_ones(std::uint64_t at_least) const;
 
     /// Calls `visit(position)` for each one, ascending.
     template <class Visit>

@@ -53,9 +53,9 @@ bool take_positions(Input& input, std::uint64_t universe, Reserve reserve, Visit
     if (*count > input.size() * 8 / (parameter + 1))
         return false;  // each takes at least so many bits
     reserve(static_cast<std::size_t>(*count));
-    RiceReader reader(parameter, input);
+    RiceReader reader(parameter, universe, input);
     for (std::uint64_t i = 0; i < *count; ++i) {
-        const auto position = reader.next(universe);
+        const auto position = reader.next();
         if (!position) return false;
         visit(*position);
     }
@@ -78,19 +78,20 @@ Coding append_raw(const BitArray& snapshot, Bytes& out) {
     return Coding::raw_snapshot;
 }
 
-Coding append_snapshot(const BitArray& snapshot, std::uint64_t ones, Bytes& out) {
+Coding append_snapshot(const BitArray& snapshot, Bytes& out) {
     const auto start = out.size();
     append_coding(Coding::rice_snapshot, out);
     append_positions(
-        ones, snapshot.size(), [&](auto visit) { snapshot.for_each_one(visit); }, out);
+        snapshot.count_ones(), snapshot.size(), [&](auto visit) { snapshot.for_each_one(visit); },
+        out);
     if (out.size() - start < max_snapshot_bytes(snapshot.size())) return Coding::rice_snapshot;
     out.resize(start);
     return append_raw(snapshot, out);
 }
 
-/// What a snapshot takes at least.
-std::uint64_t min_snapshot_bytes(std::uint64_t bits, std::uint64_t ones) {
-    return std::min(max_snapshot_bytes(bits), 2 + ones * (rice_parameter(ones, bits) + 1) / 8);
+/// Quick and sure: a snapshot takes at least one bit for each one, or all its words.
+bool snapshot_takes_more_than(std::uint64_t bytes, const BitArray& snapshot) {
+    return bytes < max_snapshot_bytes(snapshot.size()) && snapshot.has_ones(bytes * 8);
 }
 
 }  // namespace
@@ -103,18 +104,17 @@ void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out) {
 }
 
 void encode_snapshot(const BitArray& snapshot, Bytes& out) {
-    append_snapshot(snapshot, snapshot.count_ones(), out);
+    append_snapshot(snapshot, out);
 }
 
 Coding encode_update(const Delta* delta, const BitArray& snapshot, Bytes& out) {
-    const auto ones = snapshot.count_ones();
-    if (delta == nullptr) return append_snapshot(snapshot, ones, out);
+    if (delta == nullptr) return append_snapshot(snapshot, out);
     const auto start = out.size();
     encode_delta(*delta, snapshot.size(), out);
     const auto delta_bytes = out.size() - start;
-    if (delta_bytes <= min_snapshot_bytes(snapshot.size(), ones)) return Coding::delta;
+    if (snapshot_takes_more_than(delta_bytes, snapshot)) return Coding::delta;
     Bytes whole;
-    const auto coding = append_snapshot(snapshot, ones, whole);
+    const auto coding = append_snapshot(snapshot, whole);
     if (delta_bytes <= whole.size()) return Coding::delta;
     out.resize(start);
     out.insert(out.end(), whole.begin(), whole.end());

@@ -36,57 +36,73 @@ public:
         const auto gap = position - next_;
         next_ = position + 1;
         auto zeros = gap >> parameter_;
-        for (; zeros >= 32; zeros -= 32) append_bits(0, 32);
+        for (; zeros >= kFlushBits; zeros -= kFlushBits) append_bits(0, kFlushBits);
         append_bits(std::uint64_t{1} << zeros, static_cast<unsigned>(zeros) + 1);
         append_bits(gap & ((std::uint64_t{1} << parameter_) - 1), parameter_);
     }
 
     void finish() {
-        if (used_ != 0) append_bits(0, (8 - used_ % 8) % 8);
+        for (; used_ > 0; used_ -= used_ < 8 ? used_ : 8, buffer_ >>= 8) {
+            out_.push_back(static_cast<std::byte>(buffer_ & 0xff));
+        }
     }
 
 private:
-    /// `size` <= 32 and `bits` < 2^size.
+    static constexpr unsigned kFlushBits = 32;
+    static_assert(kMaxRiceParameter <= kFlushBits);
+
+    /// `size` <= kFlushBits and `bits` < 2^size.
     void append_bits(std::uint64_t bits, unsigned size) {
         buffer_ |= bits << used_;
         used_ += size;
-        for (; used_ >= 8; used_ -= 8, buffer_ >>= 8) {
-            out_.push_back(static_cast<std::byte>(buffer_ & 0xff));
-        }
+        if (used_ < kFlushBits) return;
+        const auto full = static_cast<std::uint32_t>(buffer_);
+        const auto at = out_.size();
+        out_.resize(at + sizeof(full));
+        std::memcpy(out_.data() + at, &full, sizeof(full));
+        buffer_ >>= kFlushBits;
+        used_ -= kFlushBits;
     }
 
     unsigned parameter_;
     std::vector<std::byte>& out_;
     std::uint64_t next_ = 0;  // the lowest position that can follow
     std::uint64_t buffer_ = 0;
-    unsigned used_ = 0;  // bits in buffer_, below 8 between calls
+    unsigned used_ = 0;  // bits in buffer_, below kFlushBits between calls
 };
 
-/// Reads codes from bytes that nobody has checked.
+/// Reads codes of positions below `universe` from bytes that nobody has checked.
 class RiceReader {
 public:
-    RiceReader(unsigned parameter, std::span<const std::byte> bytes)
-        : parameter_(parameter), bytes_(bytes), end_(bytes.size() * 8) {}
+    RiceReader(unsigned parameter, std::uint64_t universe, std::span<const std::byte> bytes)
+        : parameter_(parameter),
+          low_bits_((std::uint64_t{1} << parameter) - 1),
+          universe_(universe),
+          bytes_(bytes),
+          end_(bytes.size() * 8) {}
 
-    /// The next position; nothing when the bytes end before it or it is not below `universe`.
-    std::optional<std::uint64_t> next(std::uint64_t universe) {
-        const auto most = universe >> parameter_;
-        std::uint64_t zeros = 0;
+    /// The next position; nothing when the bytes end before it or it is not below the universe.
+    std::optional<std::uint64_t> next() {
         auto window = peek();
+        std::uint64_t skipped = 0;
         while (window == 0) {
-            zeros += kPeekBits;
+            skipped += kPeekBits;
             at_ += kPeekBits;
-            if (zeros > most || at_ >= end_) return std::nullopt;
+            if (skipped > universe_ >> parameter_ || at_ >= end_) return std::nullopt;
             window = peek();
         }
-        const auto more = static_cast<unsigned>(std::countr_zero(window));
-        zeros += more;
-        at_ += more + 1;
-        if (zeros > most || at_ + parameter_ > end_) return std::nullopt;
-        const auto low = peek() & ((std::uint64_t{1} << parameter_) - 1);
+        const auto zeros = static_cast<unsigned>(std::countr_zero(window));
+        at_ += zeros + 1;
+        if (zeros + 1 + parameter_ <= kPeekBits) {
+            window >>= zeros + 1;
+        } else {
+            window = peek();
+        }
         at_ += parameter_;
-        const auto position = next_ + ((zeros << parameter_) | low);
-        if (position >= universe) return std::nullopt;
+        const auto quotient = skipped + zeros;
+        if (quotient > universe_ >> parameter_ || at_ > end_) return std::nullopt;
+        const auto position = next_ + ((quotient << parameter_) | (window & low_bits_));
+        if (position >= universe_) return std::nullopt;
         next_ = position + 1;
         return position;
     }
@@ -115,10 +131,12 @@ private:
     }
 
     unsigned parameter_;
+    std::uint64_t low_bits_;
+    std::uint64_t universe_;
     std::span<const std::byte> bytes_;
     std::uint64_t end_;  // in bits
     std::uint64_t at_ = 0;
-    std::uint64_t next_ = 0;
+    std::uint64_t next_ = 0;  // the lowest position that can follow
 };
 
 }  // namespace summary

@@ -21,6 +21,9 @@ TEST(BitArray, RemembersWhatIsSetAndCleared) {
     bits.clear(65);
     EXPECT_EQ(ones(bits), (std::vector<std::uint64_t>{0, 63, 127, 128, 129}));
     EXPECT_EQ(bits.count_ones(), 5U);
+    EXPECT_TRUE(bits.has_ones(0));
+    EXPECT_TRUE(bits.has_ones(5));
+    EXPECT_FALSE(bits.has_ones(6));
     EXPECT_TRUE(bits.get(129));
     EXPECT_FALSE(bits.get(64));
     bits.clear_all();

@@ -44,9 +44,9 @@ TEST(Rice, GivesBackWhatWasWritten) {
             positions.push_back(position);
         }
         const auto out = coded(positions, parameter);
-        RiceReader reader(parameter, out);
+        RiceReader reader(parameter, positions.back() + 1, out);
         for (const auto expected : positions) {
-            ASSERT_EQ(reader.next(positions.back() + 1), expected) << "parameter " << parameter;
+            ASSERT_EQ(reader.next(), expected) << "parameter " << parameter;
         }
         ASSERT_TRUE(reader.rest());
         EXPECT_TRUE(reader.rest()->empty());
@@ -56,40 +56,39 @@ TEST(Rice, GivesBackWhatWasWritten) {
 TEST(Rice, ReadsLongRunsOfZeros) {
     const Numbers positions{500, 501, 1700};
     const auto out = coded(positions, 0);
-    RiceReader reader(0, out);
-    for (const auto expected : positions) ASSERT_EQ(reader.next(2000), expected);
+    RiceReader reader(0, 2000, out);
+    for (const auto expected : positions) ASSERT_EQ(reader.next(), expected);
 }
 
 TEST(Rice, RefusesPositionsOutsideTheUniverse) {
     const auto out = coded({5, 90}, 3);
-    RiceReader reader(3, out);
-    EXPECT_EQ(reader.next(90), 5U);
-    EXPECT_FALSE(reader.next(90));
-    RiceReader exact(3, out);
-    EXPECT_EQ(exact.next(91), 5U);
-    EXPECT_EQ(exact.next(91), 90U);
+    RiceReader reader(3, 90, out);
+    EXPECT_EQ(reader.next(), 5U);
+    EXPECT_FALSE(reader.next());
+    RiceReader exact(3, 91, out);
+    EXPECT_EQ(exact.next(), 5U);
+    EXPECT_EQ(exact.next(), 90U);
 }
 
 TEST(Rice, RefusesToReadPastTheEnd) {
     const auto out = coded({5, 90, 1000}, 3);
     for (std::size_t size = 0; size < out.size(); ++size) {
         const Bytes cut(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size));
-        RiceReader reader(3, cut);
-        EXPECT_FALSE(reader.next(2000) && reader.next(2000) && reader.next(2000)) << size;
+        RiceReader reader(3, 2000, cut);
+        EXPECT_FALSE(reader.next() && reader.next() && reader.next()) << size;
     }
     const Bytes zeros(1000);
-    RiceReader reader(0, zeros);
-    EXPECT_FALSE(reader.next(kMaxRiceParameter));
-    RiceReader wide(0, zeros);
-    EXPECT_FALSE(wide.next(~std::uint64_t{0}));
+    EXPECT_FALSE(RiceReader(0, 100, zeros).next());
+    EXPECT_FALSE(RiceReader(0, ~std::uint64_t{0}, zeros).next());
+    EXPECT_FALSE(RiceReader(kMaxRiceParameter, ~std::uint64_t{0}, zeros).next());
 }
 
 TEST(Rice, RefusesPaddingThatIsNotZero) {
     auto out = coded({5}, 3);
     ASSERT_EQ(out.size(), 1U);
     out[0] |= std::byte{0x80};
-    RiceReader reader(3, out);
-    EXPECT_EQ(reader.next(100), 5U);
+    RiceReader reader(3, 100, out);
+    EXPECT_EQ(reader.next(), 5U);
     EXPECT_FALSE(reader.rest());
 }
 
