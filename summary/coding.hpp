@@ -14,8 +14,8 @@
 /// Summaries and their changes as bytes; the format is in summary/FORMAT.md. Shape, epoch and
 /// generation travel beside them, in the frames of protocol/. Encoders append to `out`. Decoders
 /// trust nothing: they read no further than the bytes given, allocate no more than those bytes (or
-/// the shape, which the caller has accepted) can fill, and take only what an encoder could have
-/// written: ascending positions below `bits`, nothing left over.
+/// the shape, which the caller has accepted) can fill, and take only what the format allows:
+/// ascending positions below `bits`, nothing left over.
 namespace summary {
 
 using Bytes = std::vector<std::byte>;

@@ -10,7 +10,9 @@ namespace summary {
 OwnSummary::OwnSummary(Config config)
     : config_(config),
       filter_(shape_for(config.expected_objects, config.error)),
-      epoch_(config.first_epoch) {}
+      epoch_(config.first_epoch) {
+    keys_.reserve(config.expected_objects);
+}
 
 bool OwnSummary::stored(KeyHash key) {
     if (!keys_.insert(key).second) return false;
