@@ -108,9 +108,7 @@ TargetError parse_connect_target(std::string_view text, Authority& out) {
 
 TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_view target,
                              std::string_view host_field) {
-    text_.clear();
-    host_begin_ = host_end_ = path_begin_ = 0;
-    port_ = 0;
+    clear();
     scheme_ = connection_scheme;
     if (target.empty()) return TargetError::empty_target;
     if (!std::all_of(target.begin(), target.end(), is_target_byte)) return TargetError::bad_byte;
@@ -144,6 +142,12 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     if (!asterisk && !path.starts_with('/')) text_.push_back('/');
     text_.append(path);
     return TargetError::none;
+}
+
+void CacheKey::clear() {
+    text_.clear();
+    host_begin_ = host_end_ = path_begin_ = 0;
+    port_ = 0;
 }
 
 std::string_view CacheKey::address() const {

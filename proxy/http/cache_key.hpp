@@ -3,6 +3,7 @@
 #include <boost/beast/http/verb.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>  // which Beast's verb.hpp needs and does not include
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,9 @@ public:
     /// absent, and ignored for absolute-form (RFC 9112 §3.2.2). On error the key is empty.
     TargetError assign(Scheme connection_scheme, boost::beast::http::verb method,
                        std::string_view target, std::string_view host_field);
+
+    /// Makes the key empty; keeps its memory.
+    void clear();
 
     std::string_view uri() const { return text_; }
     Scheme scheme() const { return scheme_; }

@@ -1,0 +1,131 @@
+#include "proxy/admin/server.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <nlohmann/json.hpp>
+
+#include "proxy/admin/metrics_text.hpp"
+#include "proxy/admin/status_json.hpp"
+#include "proxy/forwarding/listen.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = asio::ip::tcp;
+using Response = http::response<http::string_body>;
+
+constexpr std::chrono::seconds kDeadline{5};
+constexpr std::chrono::milliseconds kAcceptPause{50};
+constexpr const char* kJson = "application/json";
+constexpr const char* kText = "text/plain; charset=utf-8";
+
+Response answer(const http::request<http::string_body>& request, http::status status, const char* type,
+                std::string body) {
+    Response response(status, request.version());
+    response.set(http::field::content_type, type);
+    response.set(http::field::cache_control, "no-store");
+    response.keep_alive(request.keep_alive());
+    response.body() = std::move(body);
+    response.prepare_payload();
+    return response;
+}
+
+std::string section(const NodeStatus& status, const char* name) {
+    return nlohmann::json::parse(status_json(status)).at(name).dump(2) + "\n";
+}
+
+std::string readiness(const NodeStatus& status) {
+    if (status.draining) return "draining\n";
+    return status.ready ? "ready\n" : "not ready\n";
+}
+
+}  // namespace
+
+AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, const Config& config, Hooks hooks)
+    : config_(config), hooks_(std::move(hooks)), acceptor_(control), tasks_(control.get_executor()) {
+    const auto fd = listen_shared(where, 1).front();
+    acceptor_.assign(where.host.find(':') != std::string::npos ? tcp::v6() : tcp::v4(), fd);
+}
+
+void AdminServer::start() { tasks_.spawn(accept_loop()); }
+
+void AdminServer::stop() {
+    boost::system::error_code ec;
+    acceptor_.close(ec);
+    tasks_.cancel();
+}
+
+asio::awaitable<void> AdminServer::accept_loop() {
+    asio::steady_timer pause(acceptor_.get_executor());
+    while (acceptor_.is_open()) {
+        boost::system::error_code ec;
+        auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec && tasks_.size() <= kMaxConnections) {
+            auto task = serve(std::move(socket));
+            tasks_.spawn(std::move(task));
+            continue;
+        }
+        if (ec == asio::error::operation_aborted) break;
+        pause.expires_after(kAcceptPause);
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+    }
+}
+
+asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
+    beast::tcp_stream stream(std::move(socket));
+    beast::flat_buffer buffer(64 * 1024);
+    for (;;) {
+        http::request<http::string_body> request;
+        boost::system::error_code ec;
+        stream.expires_after(kDeadline);
+        co_await http::async_read(stream, buffer, request, asio::redirect_error(asio::use_awaitable, ec));
+        if (ec) co_return;
+
+        const std::string target(request.target().substr(0, request.target().find('?')));
+        const auto get = request.method() == http::verb::get || request.method() == http::verb::head;
+        Response response;
+        if (target == "/healthz" && get) {
+            response = answer(request, http::status::ok, kText, "ok\n");
+        } else if (target == "/api/v1/config" && get) {
+            response = answer(request, http::status::ok, kJson, effective_config(config_));
+        } else if (target == "/api/v1/drain") {
+            if (request.method() == http::verb::post) {
+                response = answer(request, http::status::accepted, kText, "draining\n");
+                hooks_.drain();
+            } else {
+                response = answer(request, http::status::method_not_allowed, kText, "POST drains this node.\n");
+                response.set(http::field::allow, "POST");
+            }
+        } else if (target == "/readyz" || target == "/metrics" || target == "/api/v1/status" ||
+                   target == "/api/v1/peers" || target == "/api/v1/summary") {
+            const auto status = co_await hooks_.status();
+            const auto up = status.ready && !status.draining;
+            if (target == "/readyz")
+                response = answer(request, up ? http::status::ok : http::status::service_unavailable, kText,
+                                  readiness(status));
+            else if (target == "/metrics")
+                response = answer(request, http::status::ok, kMetricsContentType, metrics_text(status));
+            else if (target == "/api/v1/status")
+                response = answer(request, http::status::ok, kJson, status_json(status));
+            else
+                response = answer(request, http::status::ok, kJson,
+                                  section(status, target == "/api/v1/peers" ? "cluster" : "summary"));
+        } else {
+            response = answer(request, http::status::not_found, kText,
+                              "Here are /healthz, /readyz, /metrics, /api/v1/status, /api/v1/peers, /api/v1/summary,\n"
+                              "/api/v1/config, and POST /api/v1/drain.\n");
+        }
+        if (request.method() == http::verb::head) response.body().clear();
+        stream.expires_after(kDeadline);
+        co_await http::async_write(stream, response, asio::redirect_error(asio::use_awaitable, ec));
+        if (ec || !response.keep_alive()) co_return;
+    }
+}
+
+}  // namespace proxy

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <functional>
+#include <string>
+
+#include "protocol/task_group.hpp"
+#include "proxy/admin/node_status.hpp"
+#include "proxy/config.hpp"
+
+namespace proxy {
+
+/// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
+/// /api/v1/{status,peers,summary,config}, POST /api/v1/drain. Plain and small: a few connections, short
+/// deadlines, no bodies in.
+class AdminServer {
+public:
+    static constexpr std::size_t kMaxConnections = 64;
+
+    struct Hooks {
+        std::function<boost::asio::awaitable<NodeStatus>()> status;
+        std::function<void()> drain;
+    };
+
+    /// Binds; throws boost::system::system_error that names the address.
+    AdminServer(boost::asio::io_context& control, const Endpoint& where, const Config& config, Hooks hooks);
+
+    void start();
+    void stop();
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+private:
+    boost::asio::awaitable<void> accept_loop();
+    boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
+
+    const Config& config_;
+    Hooks hooks_;
+    boost::asio::ip::tcp::acceptor acceptor_;
+    protocol::TaskGroup tasks_;
+};
+
+}  // namespace proxy

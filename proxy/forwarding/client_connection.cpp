@@ -1,0 +1,159 @@
+#include "proxy/forwarding/client_connection.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::milliseconds kDrainIdle{300};    // for a request already on its way
+constexpr std::chrono::milliseconds kLinger{1000};
+constexpr std::size_t kMaxLingerBytes = 256 * 1024;
+constexpr std::size_t kMaxBuffersPerCall = 64;
+
+/// Drops the first `bytes` of `buffers`.
+void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
+    auto it = buffers.begin();
+    while (it != buffers.end() && bytes >= it->size()) bytes -= (it++)->size();
+    if (it != buffers.end()) *it += bytes;
+    buffers.erase(buffers.begin(), it);
+}
+
+}  // namespace
+
+ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket)
+    : worker_(worker), socket_(std::move(socket)) {
+    boost::system::error_code ec;
+    const auto remote = socket_.remote_endpoint(ec);
+    if (!ec) address_ = remote.address().to_string();
+    socket_.set_option(asio::ip::tcp::no_delay(true), ec);
+    socket_.non_blocking(true, ec);
+    worker_.add(*this);
+}
+
+ClientConnection::~ClientConnection() { worker_.remove(*this); }
+
+void ClientConnection::expire() {
+    expired_ = true;
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+}
+
+void ClientConnection::drain() {
+    ending_ = true;
+    if (idle_) arm(kDrainIdle);
+}
+
+void ClientConnection::arm(std::chrono::nanoseconds timeout) {
+    worker_.wheel.arm(*this, TimerWheel::Clock::now() + timeout);
+}
+
+asio::awaitable<bool> ClientConnection::read_some() {
+    boost::system::error_code ec;
+    const auto n =
+        co_await socket_.async_read_some(input_.prepare(1024), asio::redirect_error(asio::use_awaitable, ec));
+    input_.commit(n);
+    co_return !ec && !expired_;
+}
+
+asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
+    const auto& limits = worker_.config().limits;
+    const auto& timeouts = worker_.config().timeouts;
+    std::size_t scanned = 0;
+    input_.trim();
+    idle_ = input_.empty();
+    if (idle_)
+        arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : timeouts.keep_alive);
+    else
+        arm(timeouts.client_head);
+    for (;;) {
+        // RFC 9112 §2.2: empty lines before a request are skipped.
+        while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
+            input_.consume(2);
+            scanned = 0;
+        }
+        if (const auto size = find_head_end(input_.data(), scanned); size > 0) {
+            if (size > limits.head) co_return Received::too_large;
+            head_bytes_.assign(input_.data().substr(0, size));
+            input_.consume(size);
+            worker_.wheel.disarm(*this);
+            idle_ = false;
+            co_return Received::head;
+        }
+        if (input_.size() > limits.head) co_return Received::too_large;
+        if (!co_await read_some()) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
+        if (idle_) {
+            idle_ = false;
+            arm(timeouts.client_head);
+        }
+    }
+}
+
+asio::awaitable<bool> ClientConnection::receive_more() {
+    arm(worker_.config().timeouts.body_idle);
+    const auto more = co_await read_some();
+    worker_.wheel.disarm(*this);
+    co_return more;
+}
+
+bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
+    while (!buffers.empty()) {
+        std::array<iovec, kMaxBuffersPerCall> vectors;
+        const auto count = std::min(buffers.size(), vectors.size());
+        std::size_t wanted = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            vectors[i] = {const_cast<void*>(buffers[i].data()), buffers[i].size()};
+            wanted += buffers[i].size();
+        }
+        msghdr message{};
+        message.msg_iov = vectors.data();
+        message.msg_iovlen = count;
+        const auto sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) {
+            if (errno == EINTR) continue;
+            if (errno != EAGAIN && errno != EWOULDBLOCK) {
+                broken_ = true;
+                buffers.clear();
+            }
+            return false;
+        }
+        advance(buffers, static_cast<std::size_t>(sent));
+        if (static_cast<std::size_t>(sent) < wanted) return false;
+    }
+    return true;
+}
+
+asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
+    while (!send_now(buffers)) {
+        if (broken_) co_return false;
+        arm(worker_.config().timeouts.body_idle);
+        boost::system::error_code ec;
+        co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, asio::redirect_error(asio::use_awaitable, ec));
+        worker_.wheel.disarm(*this);
+        if (ec || expired_) {
+            broken_ = true;
+            buffers.clear();
+            co_return false;
+        }
+    }
+    co_return true;
+}
+
+asio::awaitable<void> ClientConnection::linger() {
+    boost::system::error_code ec;
+    socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
+    if (ec) co_return;
+    idle_ = false;
+    arm(kLinger);
+    std::size_t dropped = 0;
+    while (dropped < kMaxLingerBytes && co_await read_some()) {
+        dropped += input_.size();
+        input_.clear();
+    }
+}
+
+}  // namespace proxy

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "proxy/forwarding/read_buffer.hpp"
+#include "proxy/forwarding/worker.hpp"
+#include "proxy/http/message_parser.hpp"
+
+namespace proxy {
+
+/// The bytes of one client connection: heads and bodies in, buffers out, every wait with a deadline. One
+/// thread, one coroutine.
+class ClientConnection final : public Worker::Session {
+public:
+    ClientConnection(Worker& worker, boost::asio::ip::tcp::socket socket);
+    ~ClientConnection() override;
+
+    enum class Received { head, closed, timed_out, too_large };
+    /// Waits for the next request's head and moves it to head_bytes().
+    boost::asio::awaitable<Received> receive_head();
+    std::string_view head_bytes() const { return head_bytes_; }
+
+    /// Waits for bytes of the request's body; false when none come any more.
+    boost::asio::awaitable<bool> receive_more();
+    ReadBuffer& input() { return input_; }
+
+    /// Sends all of `buffers` (which is left empty); false when the client is gone or stuck.
+    boost::asio::awaitable<bool> send(std::vector<boost::asio::const_buffer>& buffers);
+    /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the rest, or
+    /// nothing and broken() is set.
+    bool send_now(std::vector<boost::asio::const_buffer>& buffers);
+    bool broken() const { return broken_; }
+
+    /// Ends the connection so that the client still reads what was sent: half-close, then what it still sends is
+    /// read and dropped for a moment (RFC 9112 §9.6).
+    boost::asio::awaitable<void> linger();
+
+    /// True once the node drains: this connection ends after the present answer.
+    bool ending() const { return ending_; }
+    const std::string& peer_address() const { return address_; }
+
+    void drain() override;
+
+private:
+    void expire() override;
+    void arm(std::chrono::nanoseconds timeout);
+    boost::asio::awaitable<bool> read_some();
+
+    Worker& worker_;
+    boost::asio::ip::tcp::socket socket_;
+    ReadBuffer input_;
+    std::string head_bytes_;
+    std::string address_;
+    bool idle_ = true;  // waits for the first byte of a request
+    bool ending_ = false;
+    bool expired_ = false;
+    bool broken_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,116 @@
+#include "proxy/forwarding/client_context.hpp"
+
+#include <charconv>
+
+#include "proxy/http/field_list.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+void append_number(std::string& out, std::uint64_t value) {
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    out.append(digits.data(), end);
+}
+
+std::string_view value_or_empty(Fields fields, field id) {
+    const auto* found = find(fields, id);
+    return found ? found->value : std::string_view();
+}
+
+}  // namespace
+
+Framing ClientContext::framing(unsigned status, std::optional<std::uint64_t> length) const {
+    if (status < 200 || status == 204 || status == 304) return Framing::none;
+    if (length) return Framing::length;
+    return head.version >= 11 ? Framing::chunked : Framing::close;
+}
+
+void ClientContext::compose(const std::string& stored_head, const LiveFields* live,
+                            std::optional<std::chrono::seconds> age, const CacheStatus& status, Framing framing,
+                            std::uint64_t length) {
+    buffers.clear();
+    out.clear();
+    if (live) out.append(live->lines);
+    if (age) {
+        out.append("Age: ");
+        append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
+        out.append("\r\n");
+    }
+    out.append("Cache-Status: ");
+    if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", ");
+    append_cache_status(out, config().node, status);
+    out.append("\r\n");
+    if (framing == Framing::length) {
+        out.append("Content-Length: ");
+        append_number(out, length);
+        out.append("\r\n");
+    } else if (framing == Framing::chunked) {
+        out.append("Transfer-Encoding: chunked\r\n");
+    }
+    if (framing == Framing::close || !keep_alive())
+        out.append("Connection: close\r\n");
+    else if (head.version < 11)
+        out.append("Connection: keep-alive\r\n");
+    out.append("\r\n");
+    buffers.emplace_back(stored_head.data(), stored_head.size());
+    buffers.emplace_back(out.data(), out.size());
+}
+
+boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text, CacheStatus cache) {
+    turn.status = status;
+    own_head.clear();
+    append_status_line(own_head, status);
+    own_head.append("Content-Type: text/plain; charset=utf-8\r\nDate: ");
+    append_http_date(own_head, std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now()));
+    own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
+    const auto body = std::string(text) + "\n";
+    if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;
+    compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
+    if (head.verb != boost::beast::http::verb::head) {
+        buffers.emplace_back(body.data(), body.size());
+        turn.body_bytes = body.size();
+    }
+    const auto sent = co_await connection.send(buffers);
+    turn.aborted = !sent;
+    co_return sent;
+}
+
+void ClientContext::finish_turn() {
+    const auto duration = std::chrono::steady_clock::now() - turn.begun;
+    auto& counters = worker.counters;
+    if (!turn.from_peer) {
+        ++counters.requests[turn.outcome];
+        counters.durations[static_cast<std::size_t>(turn.outcome)].observe(duration);
+        counters.bytes_to_clients += turn.body_bytes;
+    }
+    auto& log = worker.shared.access_log;
+    if (!log.enabled()) return;
+    AccessRecord record;
+    record.ts = std::chrono::system_clock::now() -
+                std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
+    record.duration = duration;
+    record.client = connection.peer_address();
+    record.method = head.method;
+    record.url = key.uri().empty() ? head.target : key.uri();
+    record.version = static_cast<unsigned>(head.version);
+    record.status = turn.status;
+    record.bytes = turn.body_bytes;
+    record.outcome = turn.outcome;
+    record.cache = turn.cache;
+    record.source = turn.source;
+    record.peer = turn.peer;
+    record.peer_verdict = turn.peer_verdict;
+    record.upstream = turn.upstream;
+    record.content_type = turn.content_type;
+    record.referer = value_or_empty(head.fields, field::referer);
+    record.user_agent = value_or_empty(head.fields, field::user_agent);
+    record.validated = turn.validated;
+    record.client_reload = turn.client_reload;
+    record.aborted = turn.aborted;
+    log.write(record);
+}
+
+}  // namespace proxy

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/admin/access_log.hpp"
+#include "proxy/forwarding/client_connection.hpp"
+#include "proxy/forwarding/response_head.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/cache_status.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/storage/stored_response.hpp"
+#include "proxy/wakeup.hpp"
+
+namespace proxy {
+
+/// What is known of one request's end so far; becomes counters and a log line when the answer has ended.
+struct Turn {
+    std::chrono::steady_clock::time_point begun;
+    unsigned status = 0;
+    std::uint64_t body_bytes = 0;
+    Outcome outcome = Outcome::error;
+    CacheResult cache = CacheResult::bypass;
+    Source source = Source::none;
+    std::string peer;
+    PeerVerdict peer_verdict = PeerVerdict::not_asked;
+    std::string upstream;
+    std::string content_type;
+    bool validated = false;
+    bool client_reload = false;
+    bool aborted = false;
+    bool from_peer = false;  // a peer's question: no client request, so not counted as one
+};
+
+/// One client connection and the request on it that is being answered. One thread, one coroutine at a time.
+struct ClientContext {
+    ClientContext(Worker& owner, boost::asio::ip::tcp::socket socket)
+        : worker(owner),
+          connection(owner, std::move(socket)),
+          wakeup(std::make_shared<Wakeup>(owner.io.get_executor())) {}
+
+    const Config& config() const { return worker.config(); }
+
+    /// Will the connection carry another request after this answer?
+    bool keep_alive() const { return parser && parser->keep_alive() && parser->is_done() && !connection.ending(); }
+
+    /// How the end of a body is marked for this client; `length` empty: not known.
+    Framing framing(unsigned status, std::optional<std::uint64_t> length) const;
+
+    /// Composes the head of an answer into `buffers`: `stored_head`, then what belongs to this answer alone.
+    void compose(const std::string& stored_head, const LiveFields* live, std::optional<std::chrono::seconds> age,
+                 const CacheStatus& status, Framing framing, std::uint64_t length);
+
+    /// Answers with a short text of our own; true when it was sent.
+    boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text, CacheStatus cache = {});
+
+    /// Counts and logs the turn.
+    void finish_turn();
+
+    Worker& worker;
+    ClientConnection connection;
+    std::shared_ptr<Wakeup> wakeup;
+    Head head;
+    std::optional<RequestParser> parser;
+    CacheKey key;
+    summary::KeyHash hash;
+    RequestDirectives directives;
+    Turn turn;
+    std::vector<boost::asio::const_buffer> buffers;
+    std::string out;  // what `buffers` views, beside stored bytes
+    std::string own_head;
+};
+
+}  // namespace proxy

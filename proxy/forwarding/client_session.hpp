@@ -1,0 +1,13 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include "proxy/forwarding/worker.hpp"
+
+namespace proxy {
+
+/// Serves one client connection until it ends: requests one after the other, pipelined ones in order.
+boost::asio::awaitable<void> serve_client(Worker& worker, boost::asio::ip::tcp::socket socket);
+
+}  // namespace proxy

@@ -1,0 +1,142 @@
+#include "proxy/forwarding/exchange.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+
+WallTime wall_now() { return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now()); }
+
+}  // namespace
+
+asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
+                                          Patience patience) {
+    for (bool may_reuse = true;; may_reuse = false) {
+        auto error = co_await connect(target, patience.connect, may_reuse);
+        if (error != FetchError::none) co_return error;
+        const auto deadline = std::min(Clock::now() + patience.head, patience.latest);
+        error = co_await send(request.head, deadline);
+        if (error == FetchError::none) error = co_await receive_head(request.is_head, deadline);
+        if (error == FetchError::none) co_return error;
+        const auto stale = connection_->reused && !got_bytes_ && error == FetchError::reset;
+        connection_.reset();
+        if (!stale || !request.may_retry || !may_reuse) co_return error;
+    }
+}
+
+asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
+    got_bytes_ = eof_ = false;
+    auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
+    if (!acquired) co_return acquired.error();
+    connection_ = std::move(*acquired);
+    request_time_ = wall_now();
+    co_return FetchError::none;
+}
+
+asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {
+    connection_->deadline.set(deadline);
+    boost::system::error_code ec;
+    co_await asio::async_write(connection_->socket, asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, ec));
+    if (!ec) co_return FetchError::none;
+    co_return connection_->deadline.expired() ? FetchError::head_timeout : FetchError::reset;
+}
+
+asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
+    auto& buffer = connection_->buffer;
+    boost::system::error_code ec;
+    const auto n = co_await connection_->socket.async_read_some(buffer.prepare(least),
+                                                                asio::redirect_error(asio::use_awaitable, ec));
+    buffer.commit(n);
+    if (n > 0) got_bytes_ = true;
+    if (!ec) co_return FetchError::none;
+    if (connection_->deadline.expired()) co_return FetchError::head_timeout;
+    eof_ = ec == asio::error::eof;
+    co_return FetchError::reset;
+}
+
+asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
+    connection_->deadline.set(deadline);
+    auto& buffer = connection_->buffer;
+    std::size_t interim_bytes = 0;
+    std::size_t scanned = 0;
+    for (;;) {
+        const auto size = find_head_end(buffer.data(), scanned);
+        if (size == 0) {
+            if (buffer.size() + interim_bytes > limits_.head_bytes) co_return FetchError::malformed;
+            if (const auto error = co_await read_some(2048); error != FetchError::none) co_return error;
+            continue;
+        }
+        if (size + interim_bytes > limits_.head_bytes) co_return FetchError::malformed;
+        head_bytes_.assign(buffer.data().substr(0, size));
+        buffer.consume(size);
+        scanned = 0;
+        parser_.emplace(head_, limits_);
+        if (is_head) parser_->skip(true);
+        if (parser_->parse_head(head_bytes_) != ParseError::ok) co_return FetchError::malformed;
+        if (head_.status == 101) co_return FetchError::malformed;  // no upgrade was asked for
+        if (head_.status >= 200) break;
+        interim_bytes += size;
+    }
+    response_time_ = wall_now();
+    co_return FetchError::none;
+}
+
+std::optional<std::uint64_t> Exchange::content_length() const {
+    if (!parser_ || !parser_->sized()) return std::nullopt;
+    return *parser_->content_length();
+}
+
+FetchError Exchange::decode() {
+    const auto data = connection_->buffer.data();
+    const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
+        if (!piece.empty()) pieces_.push_back(piece);
+    });
+    if (!consumed) return FetchError::malformed;
+    pending_ = *consumed;
+    return FetchError::none;
+}
+
+asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
+    pieces_.clear();
+    connection_->buffer.consume(pending_);
+    pending_ = 0;
+    if (done()) co_return FetchError::none;
+    if (!connection_->buffer.empty()) {  // what came along with the head
+        if (const auto error = decode(); error != FetchError::none) co_return error;
+        if (!pieces_.empty() || done()) co_return FetchError::none;
+        connection_->buffer.consume(pending_);
+        pending_ = 0;
+    }
+    // A chunk line or trailer that never ends.
+    if (connection_->buffer.size() > limits_.head_bytes) co_return FetchError::malformed;
+    connection_->deadline.set(deadline);
+    const auto error = co_await read_some(read_bytes_);
+    read_bytes_ = kUpstreamReadBytes;
+    if (error == FetchError::head_timeout) co_return FetchError::body_timeout;
+    if (error != FetchError::none) {
+        if (eof_ && parser_->finish_at_eof()) co_return FetchError::none;
+        co_return FetchError::reset;
+    }
+    co_return decode();
+}
+
+void Exchange::finish() {
+    if (!connection_) return;
+    pieces_.clear();
+    connection_->buffer.consume(pending_);
+    pending_ = 0;
+    // Bytes after the end of an answer make the connection worthless (RFC 9112 §9.3).
+    const auto reusable = done() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
+                          !connection_->deadline.expired();
+    if (reusable)
+        pool_.release(std::move(connection_));
+    else
+        connection_.reset();
+}
+
+}  // namespace proxy

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/forwarding/upstream_pool.hpp"
+#include "proxy/http/http_date.hpp"
+#include "proxy/http/message_parser.hpp"
+
+namespace proxy {
+
+/// Bytes read from an upstream at a time while a body comes: a small one needs no large buffer.
+inline constexpr std::size_t kFirstReadBytes = 8 * 1024;
+inline constexpr std::size_t kUpstreamReadBytes = 64 * 1024;
+
+/// One request to an origin or peer and its answer. Owned by one coroutine of one worker.
+class Exchange {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    struct Request {
+        std::string head;       // as it goes out, empty line included
+        bool is_head = false;   // HEAD: the answer has no body
+        bool may_retry = true;  // idempotent and without a body: a reused connection that turns out closed
+                                // before the first byte of an answer is replaced once
+    };
+
+    Exchange(UpstreamPool& pool, const HeadLimits& limits) : pool_(pool), limits_(limits) {}
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    struct Patience {
+        Clock::time_point connect;  // name and connection by then
+        Clock::duration head;       // from sending to the head
+        Clock::time_point latest = Clock::time_point::max();  // head in any case by then
+    };
+
+    /// Sends and waits for the final head; interim ones are skipped. On success head() is set.
+    boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request, Patience patience);
+
+    // The same in steps, for requests with a body.
+    boost::asio::awaitable<FetchError> connect(const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse);
+    boost::asio::awaitable<FetchError> send(std::string_view bytes, Clock::time_point deadline);
+    boost::asio::awaitable<FetchError> receive_head(bool is_head, Clock::time_point deadline);
+
+    const Head& head() const { return head_; }
+    std::optional<std::uint64_t> content_length() const;
+    WallTime request_time() const { return request_time_; }
+    WallTime response_time() const { return response_time_; }
+
+    /// The body ended as its framing said.
+    bool done() const { return parser_ && parser_->is_done(); }
+    /// Waits for more of the body and decodes it into pieces(), which stay valid until the next call. No error
+    /// and no pieces: call again, or the body is done().
+    boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
+    std::span<const std::string_view> pieces() const { return pieces_; }
+
+    /// Hands the connection back when it can carry another request; closes it otherwise.
+    void finish();
+    bool got_bytes() const { return got_bytes_; }
+    UpstreamConnection* connection() { return connection_.get(); }
+
+private:
+    boost::asio::awaitable<FetchError> read_some(std::size_t least);
+    FetchError decode();
+
+    UpstreamPool& pool_;
+    HeadLimits limits_;
+    UpstreamPtr connection_;
+    std::string head_bytes_;  // what head_ views; the buffer moves on
+    Head head_;
+    std::optional<ResponseParser> parser_;
+    std::vector<std::string_view> pieces_;
+    std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view
+    bool got_bytes_ = false;
+    bool eof_ = false;
+    std::size_t read_bytes_ = kFirstReadBytes;
+    WallTime request_time_{}, response_time_{};
+};
+
+}  // namespace proxy

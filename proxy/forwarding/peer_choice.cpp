@@ -1,0 +1,64 @@
+#include "proxy/forwarding/peer_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace proxy {
+namespace {
+
+constexpr double kSmoothing = 1.0 / 16;
+
+}  // namespace
+
+double PeerRecord::cost() const {
+    return round_trip_seconds_ * (1.0 + under_way_) / std::max(1.0 - false_rate_, 0.05);
+}
+
+void PeerRecord::asked() {
+    ++counts_.asked;
+    ++under_way_;
+}
+
+void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip, Time now) {
+    if (under_way_ > 0) --under_way_;
+    switch (verdict) {
+        case PeerVerdict::not_asked: return;
+        case PeerVerdict::hit: ++counts_.hits; break;
+        case PeerVerdict::false_hit: ++counts_.false_hits; break;
+        case PeerVerdict::stale_hit: ++counts_.stale_hits; break;
+        case PeerVerdict::refused: ++counts_.refused; break;
+        case PeerVerdict::timeout:
+        case PeerVerdict::failure: {
+            ++counts_.failures;
+            if (++failures_in_row_ < kBreakerFailures) return;
+            const auto doublings = std::min(failures_in_row_ - kBreakerFailures, 8u);
+            closed_until_ = now + std::min(kBreakerFirst * (1 << doublings), kBreakerMax);
+            return;
+        }
+    }
+    failures_in_row_ = 0;
+    round_trip_seconds_ += kSmoothing * (std::chrono::duration<double>(round_trip).count() - round_trip_seconds_);
+    false_rate_ += kSmoothing * ((verdict == PeerVerdict::false_hit ? 1.0 : 0.0) - false_rate_);
+    if (++answers_ >= kDistrustAfter && false_rate_ > kDistrustRate) {
+        closed_until_ = now + kDistrustFor;
+        answers_ = 0;
+        false_rate_ = 0;
+    }
+}
+
+PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records, PeerRecord::Time now) {
+    PeerChoice choice;
+    for (; candidates != 0; candidates &= candidates - 1) {
+        const auto index = static_cast<std::size_t>(std::countr_zero(candidates));
+        if (index >= records.size() || !records[index].may_ask(now)) continue;
+        auto position = choice.count;
+        while (position > 0 && records[index].cost() < records[choice.peers[position - 1]].cost()) --position;
+        if (position >= kMaxPeersAsked) continue;
+        choice.count = std::min(choice.count + 1, kMaxPeersAsked);
+        for (auto i = choice.count - 1; i > position; --i) choice.peers[i] = choice.peers[i - 1];
+        choice.peers[position] = index;
+    }
+    return choice;
+}
+
+}  // namespace proxy

@@ -1,0 +1,202 @@
+#include "proxy/forwarding/relay.hpp"
+
+#include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/request_snapshot.hpp"
+#include "proxy/http/field_list.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+using Clock = std::chrono::steady_clock;
+
+bool is_safe(verb method) {
+    return method == verb::get || method == verb::head || method == verb::options || method == verb::trace;
+}
+
+/// RFC 9110 §9.2.2.
+bool is_idempotent(verb method) { return is_safe(method) || method == verb::put || method == verb::delete_; }
+
+void append_chunk(std::string& out, std::string_view piece) {
+    char size[20];
+    const auto n = std::snprintf(size, sizeof size, "%zx\r\n", piece.size());
+    out.append(size, static_cast<std::size_t>(n)).append(piece).append("\r\n");
+}
+
+class Relay {
+public:
+    Relay(ClientContext& client, const UpstreamTarget& target)
+        : client_(client),
+          worker_(client.worker),
+          config_(client.config()),
+          target_(target),
+          exchange_(worker_.pool, worker_.head_limits()) {}
+
+    asio::awaitable<FetchError> ask() {
+        const auto has_body = !client_.parser->is_done();
+        const auto& request = client_.head;
+        const RequestSnapshot snapshot(request, client_.key, false);
+        std::string framing;
+        if (client_.parser->chunked())
+            framing = "Transfer-Encoding: chunked\r\n";
+        else if (const auto length = request.get(field::content_length))
+            framing.append("Content-Length: ").append(*length).append("\r\n");
+        const auto is_head = request.verb == verb::head;
+        Exchange::Request out{origin_request(snapshot, config_.node, framing), is_head,
+                              is_idempotent(request.verb) && !has_body};
+        const auto connect = Clock::now() + config_.timeouts.origin_connect;
+        ++worker_.counters.origin_requests;
+        if (out.may_retry)
+            co_return co_await exchange_.run(target_, out, {connect, config_.timeouts.origin_head});
+
+        // What cannot be sent twice never goes out on a connection that may have been closed meanwhile.
+        auto error = co_await exchange_.connect(target_, connect, false);
+        if (error != FetchError::none) co_return error;
+        error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
+        if (error == FetchError::none && has_body) error = co_await send_body();
+        if (client_gone_) co_return FetchError::abandoned;
+        // An origin that refuses in the middle of a body has often said why before it closed.
+        const auto answered = co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
+        co_return answered;
+    }
+
+    asio::awaitable<bool> answer(CacheStatus status, Outcome outcome) {
+        const auto& head = exchange_.head();
+        LiveFields live;
+        client_.own_head.clear();
+        render_response(head, config_.node, exchange_.response_time(), client_.own_head, live);
+        client_.turn.status = head.status;
+        client_.turn.source = Source::origin;
+        if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
+        if (!is_safe(client_.head.verb) && head.status < 400)
+            worker_.shared.store.invalidate(client_.hash, client_.key.uri());
+
+        const auto is_head = client_.head.verb == verb::head;
+        std::optional<std::uint64_t> length;
+        if (is_head) {
+            if (const auto given = head.get(field::content_length)) length = std::stoull(std::string(*given));
+        } else {
+            length = exchange_.done() ? std::optional<std::uint64_t>(0) : exchange_.content_length();
+        }
+        auto framing = client_.framing(head.status, length);
+        if (is_head && !length) framing = Framing::none;
+        std::optional<std::chrono::seconds> age;
+        if (live.has_age) age = received_age(head.fields);
+        client_.compose(client_.own_head, &live, age, status, framing, length.value_or(0));
+        client_.turn.outcome = outcome;
+        if (!co_await client_.connection.send(client_.buffers)) {
+            client_.turn.aborted = true;
+            client_.turn.outcome = Outcome::error;
+            co_return false;
+        }
+        std::string chunks;
+        while (!is_head && !exchange_.done()) {
+            const auto error = co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
+            if (error != FetchError::none) {  // cut, never a short body passed as whole
+                client_.turn.aborted = true;
+                co_return false;
+            }
+            chunks.clear();
+            client_.buffers.clear();
+            for (const auto piece : exchange_.pieces()) {
+                client_.turn.body_bytes += piece.size();
+                worker_.counters.bytes_from_origins += piece.size();
+                if (framing == Framing::chunked)
+                    append_chunk(chunks, piece);
+                else
+                    client_.buffers.emplace_back(piece.data(), piece.size());
+            }
+            if (framing == Framing::chunked) {
+                if (exchange_.done()) chunks.append("0\r\n\r\n");
+                client_.buffers.emplace_back(chunks.data(), chunks.size());
+            }
+            if (!co_await client_.connection.send(client_.buffers)) {
+                client_.turn.aborted = true;
+                co_return false;
+            }
+        }
+        exchange_.finish();
+        co_return framing != Framing::close && client_.keep_alive();
+    }
+
+private:
+    asio::awaitable<FetchError> send_body() {
+        auto& input = client_.connection.input();
+        const auto* expect = find(client_.head.fields, field::expect);
+        if (expect && iequals(expect->value, "100-continue") && input.empty() && client_.head.version >= 11) {
+            static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+            client_.buffers.assign(1, asio::buffer(kContinue));
+            if (!co_await client_.connection.send(client_.buffers)) {
+                client_gone_ = true;
+                co_return FetchError::abandoned;
+            }
+        }
+        const auto chunked = client_.parser->chunked();
+        std::string out;
+        for (;;) {
+            out.clear();
+            const auto consumed = client_.parser->parse_body(input.data(), [&](std::string_view piece) {
+                if (piece.empty()) return;
+                if (chunked)
+                    append_chunk(out, piece);
+                else
+                    out.append(piece);
+            });
+            if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
+                malformed_ = client_gone_ = true;
+                co_return FetchError::abandoned;
+            }
+            input.consume(*consumed);
+            const auto done = client_.parser->is_done();
+            if (done && chunked) out.append("0\r\n\r\n");
+            if (!out.empty()) {
+                const auto error = co_await exchange_.send(out, Clock::now() + config_.timeouts.body_idle);
+                if (error != FetchError::none) co_return error;
+            }
+            if (done) co_return FetchError::none;
+            if (!co_await client_.connection.receive_more()) {
+                client_gone_ = true;
+                co_return FetchError::abandoned;
+            }
+        }
+    }
+
+public:
+    bool client_gone() const { return client_gone_; }
+    bool malformed() const { return malformed_; }
+
+private:
+    ClientContext& client_;
+    Worker& worker_;
+    const Config& config_;
+    const UpstreamTarget& target_;
+    Exchange exchange_;
+    bool client_gone_ = false;
+    bool malformed_ = false;
+};
+
+}  // namespace
+
+asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status, Outcome outcome) {
+    client.turn.upstream = target.host;
+    Relay relay(client, target);
+    const auto error = co_await relay.ask();
+    if (error == FetchError::none) co_return co_await relay.answer(status, outcome);
+    if (relay.malformed()) {
+        co_await client.refuse(400, "The request's body is malformed.");
+        co_return false;
+    }
+    if (relay.client_gone()) {
+        client.turn.aborted = true;
+        co_return false;
+    }
+    ++client.worker.counters.origin_failures;
+    status.detail = to_string(error);
+    const auto sent = co_await client.refuse(status_of(error), explain(error, target.host), status);
+    co_return sent && client.keep_alive();
+}
+
+}  // namespace proxy

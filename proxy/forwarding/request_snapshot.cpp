@@ -1,0 +1,69 @@
+#include "proxy/forwarding/request_snapshot.hpp"
+
+#include <boost/beast/http/field.hpp>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+/// Written anew for each hop.
+bool per_hop(const Field& line) {
+    return line.id == field::host || line.id == field::expect || line.id == field::content_length;
+}
+
+}  // namespace
+
+RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole)
+    : key(target), method(request.method) {
+    const auto* received = find(request.fields, field::host);
+    const auto origin_form = !request.target.empty() && request.target.front() == '/';
+    host = origin_form && received ? received->value : key.authority();
+
+    const HopByHop hop_by_hop(request.fields);
+    const auto kept = [&](const Field& line) {
+        return !hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line));
+    };
+    std::size_t bytes = 0, lines = 0;
+    for (const auto& line : request.fields) {
+        if (!kept(line)) continue;
+        bytes += line.name.size() + line.value.size() + 4;
+        ++lines;
+    }
+    text.reserve(bytes);
+    fields.reserve(lines);
+    for (const auto& line : request.fields) {
+        if (!kept(line)) continue;
+        const auto name_at = text.size();
+        text.append(line.name).append(": ");
+        const auto value_at = text.size();
+        text.append(line.value).append("\r\n");
+        const std::string_view view = text;  // never reallocates: the space was reserved
+        fields.push_back({line.id, view.substr(name_at, line.name.size()), view.substr(value_at, line.value.size())});
+    }
+}
+
+std::string origin_request(const RequestSnapshot& request, std::string_view node, std::string_view extra_lines) {
+    std::string out;
+    out.reserve(request.text.size() + request.key.uri().size() + extra_lines.size() + 96);
+    out.append(request.method).append(" ").append(request.key.path()).append(" HTTP/1.1\r\nHost: ");
+    out.append(request.host).append("\r\n").append(request.text).append(extra_lines);
+    out.append("Via: 1.1 ").append(node).append("\r\n\r\n");
+    return out;
+}
+
+std::string peer_request(const RequestSnapshot& request, std::string_view node, std::string_view token) {
+    std::string out;
+    out.reserve(request.text.size() + request.key.uri().size() + 192);
+    out.append(request.method).append(" ").append(request.key.uri()).append(" HTTP/1.1\r\nHost: ");
+    out.append(request.key.authority()).append("\r\n").append(request.text);
+    out.append("Cache-Control: only-if-cached\r\n").append(kPeerField).append(": ").append(node).append(" ");
+    out.append(token).append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
+    return out;
+}
+
+}  // namespace proxy

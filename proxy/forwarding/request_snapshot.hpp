@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/fields.hpp"
+#include "proxy/http/message_parser.hpp"
+
+namespace proxy {
+
+/// What a fetch needs of the request that began it, in memory of its own: it goes on when that client has
+/// left. Not movable: `fields` views `text`.
+struct RequestSnapshot {
+    /// Keeps the end-to-end fields of `request`. `whole`: without conditions and ranges, as the answer is
+    /// meant for the store.
+    RequestSnapshot(const Head& request, const CacheKey& key, bool whole);
+    RequestSnapshot(const RequestSnapshot&) = delete;
+    RequestSnapshot& operator=(const RequestSnapshot&) = delete;
+
+    CacheKey key;
+    std::string method;
+    std::string host;  // for origins: as the client wrote it, or the authority of an absolute-form
+    std::string text;  // "Name: value\r\n" each
+    std::vector<Field> fields;
+};
+
+/// Heads of requests, empty line included.
+std::string origin_request(const RequestSnapshot& request, std::string_view node, std::string_view extra_lines);
+std::string peer_request(const RequestSnapshot& request, std::string_view node, std::string_view token);
+
+}  // namespace proxy

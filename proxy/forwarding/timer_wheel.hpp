@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+
+namespace proxy {
+
+/// Deadlines for many connections at the cost of one timer: arming again is one store, expiry is noticed
+/// at most one tick late. One thread only. Ticks only while something is armed.
+class TimerWheel {
+public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr auto kTick = std::chrono::milliseconds(10);
+    static constexpr std::size_t kSlots = 512;  // 5.1 s; later deadlines are looked at once a turn
+
+    /// Something with a deadline. Unlinks itself when destroyed; must not outlive its wheel.
+    class Timer {
+    public:
+        Timer() = default;
+        virtual ~Timer() { unlink(); }
+        Timer(const Timer&) = delete;
+        Timer& operator=(const Timer&) = delete;
+
+    protected:
+        /// Called once when the deadline has passed; the timer is disarmed by then.
+        virtual void expire() = 0;
+
+    private:
+        friend class TimerWheel;
+        void unlink();
+
+        TimerWheel* wheel_ = nullptr;
+        Timer* previous_ = nullptr;
+        Timer* next_ = nullptr;
+        Clock::time_point expires_ = Clock::time_point::max();
+        Clock::time_point due_ = Clock::time_point::max();  // when its slot is looked at
+    };
+
+    explicit TimerWheel(boost::asio::any_io_executor executor);
+
+    void arm(Timer& timer, Clock::time_point expires);
+    void disarm(Timer& timer) { timer.expires_ = Clock::time_point::max(); }
+    /// The time of the last tick or arming from it: good enough for deadlines, free to read.
+    Clock::time_point now() const { return now_; }
+    void stop();
+
+private:
+    struct Anchor final : Timer {
+        void expire() override {}
+    };
+
+    void link(Timer& timer);
+    void tick();
+    void schedule();
+
+    boost::asio::steady_timer timer_;
+    std::array<Anchor, kSlots> slots_;
+    Clock::time_point now_;
+    std::size_t current_ = 0;  // slot of now_
+    std::size_t linked_ = 0;
+    bool running_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace proxy

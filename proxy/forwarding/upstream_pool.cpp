@@ -1,0 +1,109 @@
+#include "proxy/forwarding/upstream_pool.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+
+bool is_private_v4(const asio::ip::address_v4& address) {
+    const auto bits = address.to_uint();
+    const auto in = [bits](std::uint32_t net, unsigned prefix) { return (bits ^ net) >> (32 - prefix) == 0; };
+    return in(0x00000000, 8) || in(0x0a000000, 8) || in(0x64400000, 10) || in(0x7f000000, 8) ||
+           in(0xa9fe0000, 16) || in(0xac100000, 12) || in(0xc0a80000, 16) || in(0xe0000000, 3);
+}
+
+/// An idle connection that is readable was closed by the other side, or says what nobody asked for.
+bool still_quiet(tcp::socket& socket) {
+    char byte;
+    const auto n = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+}  // namespace
+
+bool is_private(const asio::ip::address& address) {
+    if (address.is_v4()) return is_private_v4(address.to_v4());
+    const auto v6 = address.to_v6();
+    if (v6.is_v4_mapped()) return is_private_v4(asio::ip::make_address_v4(asio::ip::v4_mapped, v6));
+    return v6.is_loopback() || v6.is_unspecified() || v6.is_link_local() || v6.is_multicast() ||
+           (v6.to_bytes()[0] & 0xfe) == 0xfc;
+}
+
+UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel, protocol::Resolver& resolver,
+                           const Config& config)
+    : executor_(std::move(executor)), wheel_(wheel), resolver_(resolver), config_(config) {}
+
+UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
+    const auto it = idle_.find(place);
+    if (it == idle_.end()) return nullptr;
+    auto& connections = it->second;
+    const auto oldest = Clock::now() - config_.timeouts.origin_idle;
+    while (!connections.empty()) {
+        auto connection = std::move(connections.back());
+        connections.pop_back();
+        --idle_count_;
+        if (connection->idle_since < oldest || !still_quiet(connection->socket)) continue;
+        connection->reused = true;
+        return connection;
+    }
+    idle_.erase(it);
+    return nullptr;
+}
+
+asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(const UpstreamTarget& target,
+                                                                         Clock::time_point deadline,
+                                                                         bool may_reuse) {
+    auto place = target.host + ':' + std::to_string(target.port);
+    if (target.public_only) place += '!';  // never hand such a client a connection opened for an origin entry
+    if (may_reuse) {
+        if (auto idle = take_idle(place)) co_return idle;
+    }
+    const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
+    if (!endpoints) co_return FetchError::resolve_failed;
+    auto error = target.public_only ? FetchError::not_allowed : FetchError::connect_failed;
+    for (const auto& endpoint : *endpoints) {
+        if (target.public_only && is_private(endpoint.address())) continue;
+        auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
+        connection->deadline.set(deadline);
+        boost::system::error_code ec;
+        co_await connection->socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec) {
+            connection->socket.set_option(tcp::no_delay(true), ec);
+            co_return connection;
+        }
+        if (connection->deadline.expired()) co_return FetchError::connect_timeout;
+        error = FetchError::connect_failed;
+    }
+    co_return error;
+}
+
+void UpstreamPool::release(UpstreamPtr connection) {
+    connection->deadline.clear();
+    if (idle_count_ >= config_.limits.upstream_idle || !connection->buffer.empty()) return;
+    connection->buffer.trim();
+    connection->idle_since = Clock::now();
+    auto& connections = idle_[connection->place];
+    // The longest idle ones stand in front; those past their time go as others come.
+    const auto oldest = connection->idle_since - config_.timeouts.origin_idle;
+    while (!connections.empty() && connections.front()->idle_since < oldest) {
+        connections.pop_front();
+        --idle_count_;
+    }
+    connections.push_back(std::move(connection));
+    ++idle_count_;
+}
+
+void UpstreamPool::close_idle() {
+    idle_.clear();
+    idle_count_ = 0;
+}
+
+}  // namespace proxy

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/result.hpp>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "protocol/resolver.hpp"
+#include "proxy/config.hpp"
+#include "proxy/forwarding/read_buffer.hpp"
+#include "proxy/forwarding/timer_wheel.hpp"
+#include "proxy/storage/fill.hpp"
+
+namespace proxy {
+
+/// Cancels what a socket is waiting for when its deadline passes.
+class SocketDeadline final : public TimerWheel::Timer {
+public:
+    SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket) : wheel_(wheel), socket_(socket) {}
+
+    void set(TimerWheel::Clock::time_point at) {
+        expired_ = false;
+        wheel_.arm(*this, at);
+    }
+    void clear() { wheel_.disarm(*this); }
+    bool expired() const { return expired_; }
+
+private:
+    void expire() override {
+        expired_ = true;
+        boost::system::error_code ignored;
+        socket_.cancel(ignored);
+    }
+
+    TimerWheel& wheel_;
+    boost::asio::ip::tcp::socket& socket_;
+    bool expired_ = false;
+};
+
+/// A connection to an origin or peer. One request at a time.
+struct UpstreamConnection {
+    UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel, std::string where)
+        : socket(executor), deadline(wheel, socket), place(std::move(where)) {}
+
+    boost::asio::ip::tcp::socket socket;
+    SocketDeadline deadline;
+    ReadBuffer buffer;
+    std::string place;  // host:port, and whether private addresses were allowed
+    bool reused = false;
+    std::chrono::steady_clock::time_point idle_since;
+};
+using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
+
+/// Where a request is to go.
+struct UpstreamTarget {
+    std::string host;  // name or address, no brackets
+    std::uint16_t port = 80;
+    bool public_only = false;  // refuse loopback and private addresses (forwarding on a client's word)
+};
+
+/// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle ones are
+/// kept and `limits.upstream_connections` are open to one place.
+class UpstreamPool {
+public:
+    using Clock = std::chrono::steady_clock;
+    template <class T>
+    using Result = boost::system::result<T, FetchError>;
+
+    UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel, protocol::Resolver& resolver,
+                 const Config& config);
+
+    /// An idle connection if `may_reuse` and there is one (last used first), else a new one.
+    boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target, Clock::time_point deadline,
+                                                        bool may_reuse);
+    /// Takes a connection back whose last answer was read to its end and whose buffer is empty.
+    void release(UpstreamPtr connection);
+    void close_idle();
+
+private:
+    UpstreamPtr take_idle(const std::string& place);
+
+    boost::asio::any_io_executor executor_;
+    TimerWheel& wheel_;
+    protocol::Resolver& resolver_;
+    const Config& config_;
+    std::unordered_map<std::string, std::deque<UpstreamPtr>> idle_;
+    std::size_t idle_count_ = 0;
+};
+
+/// Loopback, private, link-local, unspecified and multicast addresses, IPv4 ones inside IPv6 included.
+bool is_private(const boost::asio::ip::address& address);
+
+}  // namespace proxy
+

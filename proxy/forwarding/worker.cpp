@@ -1,0 +1,126 @@
+#include "proxy/forwarding/worker.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "proxy/forwarding/client_session.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+
+/// After accept() failed for want of descriptors or memory: what runs goes on, and some of it will end.
+constexpr std::chrono::milliseconds kAcceptPause{50};
+
+}  // namespace
+
+Worker::Worker(Shared& all, int acceptor_fd)
+    : shared(all),
+      wheel(io.get_executor()),
+      resolver(io.get_executor()),
+      pool(io.get_executor(), wheel, resolver, all.config),
+      tasks(io.get_executor()),
+      fetches(io.get_executor()),
+      acceptor_(io) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    ::getsockname(acceptor_fd, reinterpret_cast<sockaddr*>(&address), &size);
+    acceptor_.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), acceptor_fd);
+    acceptor_.non_blocking(true);
+}
+
+HeadLimits Worker::head_limits() const {
+    const auto& limits = config().limits;
+    return {limits.request_line, limits.head, limits.head_lines};
+}
+
+void Worker::start() { tasks.spawn(accept_loop()); }
+
+asio::awaitable<void> Worker::accept_loop() {
+    asio::steady_timer pause(io);
+    while (!draining) {
+        boost::system::error_code ec;
+        auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec) {
+            admit(std::move(socket));
+            continue;
+        }
+        if (ec == asio::error::operation_aborted || !acceptor_.is_open()) break;
+        pause.expires_after(kAcceptPause);
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+    }
+}
+
+void Worker::admit(tcp::socket socket) {
+    ++counters.connections_accepted;
+    if (shared.connections.load(std::memory_order_relaxed) >= config().limits.connections) {
+        ++counters.refusals[RequestRefusal::too_many_connections];
+        return;  // closed
+    }
+    auto task = serve_client(*this, std::move(socket));
+    tasks.spawn(std::move(task));
+}
+
+void Worker::drain() {
+    if (draining) return;
+    draining = true;
+    boost::system::error_code ec;
+    // Clients whose connection the kernel has accepted already are served; with the queue shut, none is added
+    // between the last accept() and the close, which would be reset.
+    ::listen(acceptor_.native_handle(), 0);
+    for (;;) {
+        tcp::socket socket(io);
+        acceptor_.accept(socket, ec);
+        if (ec) break;
+        admit(std::move(socket));
+    }
+    acceptor_.close(ec);
+    tasks.close();
+    for (auto* session : sessions_) session->drain();
+    pool.close_idle();
+    asio::co_spawn(
+        io,
+        [](Worker& self) -> asio::awaitable<void> {
+            co_await self.tasks.wait();
+            self.fetches.close();
+            co_await self.fetches.wait();
+            self.wheel.stop();
+            self.pool.close_idle();
+        }(*this),
+        asio::detached);
+}
+
+void Worker::stop() {
+    draining = true;
+    boost::system::error_code ec;
+    acceptor_.close(ec);
+    tasks.cancel();
+    fetches.cancel();
+    wheel.stop();
+    pool.close_idle();
+}
+
+void Worker::set_peers(std::shared_ptr<const protocol::PeerView> view) {
+    if (view && peer_records.size() < view->peers.size()) peer_records.resize(view->peers.size());
+    peers = std::move(view);
+}
+
+void Worker::add(Session& session) {
+    session.index_ = sessions_.size();
+    sessions_.push_back(&session);
+    shared.connections.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Worker::remove(Session& session) {
+    sessions_[session.index_] = sessions_.back();
+    sessions_[session.index_]->index_ = session.index_;
+    sessions_.pop_back();
+    shared.connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace proxy

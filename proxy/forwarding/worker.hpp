@@ -1,0 +1,120 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "protocol/peer_view.hpp"
+#include "protocol/resolver.hpp"
+#include "protocol/task_group.hpp"
+#include "proxy/admin/access_log.hpp"
+#include "proxy/admin/node_status.hpp"
+#include "proxy/config.hpp"
+#include "proxy/forwarding/peer_choice.hpp"
+#include "proxy/forwarding/timer_wheel.hpp"
+#include "proxy/forwarding/upstream_pool.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/storage/store.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// Keys that were fetched from a peer once, for the copy policy `second_use`. Any thread.
+class SeenOnce {
+public:
+    static constexpr std::size_t kMaxKeys = 65536;  // then it starts anew
+
+    /// True when the key was noted before.
+    bool note(summary::KeyHash key) {
+        const std::lock_guard lock(mutex_);
+        if (seen_.size() >= kMaxKeys) seen_.clear();
+        return !seen_.insert(key.low ^ key.high).second;
+    }
+
+private:
+    std::mutex mutex_;
+    boost::unordered_flat_set<std::uint64_t> seen_;
+};
+
+/// What all workers of a node share. Everything here may be used by any thread.
+struct Shared {
+    Shared(Config settings, const summary::KeyHasher& hasher, Store::Listener listener)
+        : config(std::move(settings)),
+          key_hasher(hasher),
+          store(config.cache.memory, std::move(listener)),
+          access_log(config.log) {}
+
+    const Config config;
+    const summary::KeyHasher key_hasher;
+    Store store;
+    AccessLog access_log;
+    SeenOnce seen_once;
+    std::atomic<bool> draining{false};
+    std::atomic<std::uint64_t> connections{0};
+};
+
+/// One thread's world: its io_context, listening socket, connections and counters. Objects in it need no
+/// lock; to reach it from another thread, post to `io`.
+class Worker {
+public:
+    /// `acceptor_fd`: a listening socket, which the worker owns from here on.
+    Worker(Shared& shared, int acceptor_fd);
+
+    /// Starts to accept. Call before run().
+    void start();
+    /// Runs until stop() or until nothing is left to do after drain().
+    void run() {
+        io.run();
+        finished.store(true, std::memory_order_release);
+    }
+
+    // On the worker's own thread (post to io).
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }  // before start()
+
+    /// Takes what is in the accept queue, then accepts no more; connections end after their present request.
+    void drain();
+    /// Cancels everything.
+    void stop();
+    void set_peers(std::shared_ptr<const protocol::PeerView> view);
+
+    const Config& config() const { return shared.config; }
+    HeadLimits head_limits() const;
+
+    Shared& shared;
+    boost::asio::io_context io{1};
+    TimerWheel wheel;
+    protocol::Resolver resolver;
+    UpstreamPool pool;
+    protocol::TaskGroup tasks;    // client connections; takes no new ones while draining
+    protocol::TaskGroup fetches;  // may outlive the client that began them
+    std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
+    std::vector<PeerRecord> peer_records;             // index as in peers
+    WorkerCounters counters;
+    bool draining = false;
+    std::atomic<bool> finished{false};  // run() has returned: members may be read by any thread
+
+    /// A connected client whose connection ends early when the worker drains.
+    class Session : public TimerWheel::Timer {
+    public:
+        virtual void drain() = 0;
+
+    private:
+        friend class Worker;
+        std::size_t index_ = 0;
+    };
+    void add(Session& session);
+    void remove(Session& session);
+
+private:
+    boost::asio::awaitable<void> accept_loop();
+    void admit(boost::asio::ip::tcp::socket socket);
+
+    boost::asio::ip::tcp::acceptor acceptor_;
+    std::vector<Session*> sessions_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/verb.hpp>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "proxy/http/fields.hpp"
+
+namespace proxy {
+
+/// Why a message is refused, beyond what Beast itself reports. Each has one meaning for a client
+/// (or, on the upstream side, for the log); `http_status` in the request parser says which status
+/// it earns.
+enum class ParseError {
+    ok,
+    malformed,            // not HTTP/1: 400
+    unsupported_version,  // HTTP/2 and above: 505
+    unsupported_coding,   // a transfer coding other than chunked: 501
+    head_too_large,       // more bytes or lines than the limits: 431
+    target_too_long,      // 414
+};
+
+std::string_view to_string(ParseError error);
+
+struct HeadLimits {
+    std::size_t request_line_bytes = 16 * 1024;
+    std::size_t head_bytes = 64 * 1024;
+    std::size_t lines = 200;
+};
+
+/// A parsed head. Views point into the buffer that was parsed: they live as long as those bytes
+/// stay where they are. `fields` keeps order, duplicates and spelling as received.
+struct Head {
+    boost::beast::http::verb verb = boost::beast::http::verb::unknown;  // requests
+    std::string_view method;
+    std::string_view target;
+    unsigned status = 0;  // responses
+    std::string_view reason;
+    int version = 11;  // 10 or 11
+    std::vector<Field> fields;
+
+    /// First value of a field, or nothing.
+    std::optional<std::string_view> get(boost::beast::http::field id) const {
+        for (const auto& field : fields)
+            if (field.id == id) return field.value;
+        return std::nullopt;
+    }
+};
+
+/// How many bytes at the start of `data` make up a whole head, its empty line included; 0 when the
+/// end is not there yet. Stops at the first empty line whatever ends its lines (a bare LF is then
+/// refused by the parser, not waited for). `scanned` carries the position between calls on growing
+/// data.
+std::size_t find_head_end(std::string_view data, std::size_t& scanned);
+
+/// Beast's incremental HTTP/1 parser with this project's strictness in its callbacks: heads become
+/// views, body pieces are handed to a sink without a copy. Nothing is parsed twice.
+///
+/// Stricter than Beast 1.81: line folding, control characters in values, unknown or repeated
+/// transfer codings, a missing or repeated Host are refused (RFC 9112 §3.2, §5, §6). Give `put`
+/// whole heads (see find_head_end) in one contiguous buffer that stays in place.
+template <bool IsRequest>
+class MessageParser : public boost::beast::http::basic_parser<IsRequest> {
+public:
+    using Base = boost::beast::http::basic_parser<IsRequest>;
+    using error_code = boost::beast::error_code;
+
+    /// `head` is cleared and filled; it must outlive the parser.
+    MessageParser(Head& head, const HeadLimits& limits);
+
+    /// Parses the head that `bytes` (exactly one head, as find_head_end found it) holds.
+    ParseError parse_head(std::string_view bytes);
+
+    /// Feeds body bytes; each decoded piece goes to `sink(string_view)`. Returns how many bytes of
+    /// `bytes` were consumed, or nothing when the framing is broken. Call again with the rest and
+    /// more.
+    template <class Sink>
+    std::optional<std::size_t> parse_body(std::string_view bytes, Sink&& sink) {
+        // The callback is a plain pointer, so the parser itself stays free of the sink's type.
+        sink_ = [](void* context, std::string_view piece) {
+            (*static_cast<std::remove_reference_t<Sink>*>(context))(piece);
+        };
+        sink_context_ = &sink;
+        return put_body(bytes);
+    }
+
+    /// The connection ended. True when that ends the message rightly (a body that runs to the end).
+    bool finish_at_eof();
+
+    /// True when the head framed a body by Content-Length.
+    bool sized() const { return !this->chunked() && this->content_length().has_value(); }
+
+private:
+    using verb = boost::beast::http::verb;
+    using field = boost::beast::http::field;
+    using string_view = boost::beast::string_view;
+
+    std::optional<std::size_t> put_body(std::string_view bytes);
+    void fail(ParseError error, error_code& ec);
+
+    void on_request_impl(verb, string_view method, string_view target, int version,
+                         error_code&) override;
+    void on_response_impl(int status, string_view reason, int version, error_code&) override;
+    void on_field_impl(field, string_view name, string_view value, error_code&) override;
+    void on_header_impl(error_code&) override;
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+    std::size_t on_body_impl(string_view body, error_code&) override;
+    void on_chunk_header_impl(std::uint64_t, string_view extensions, error_code&) override;
+    std::size_t on_chunk_body_impl(std::uint64_t, string_view body, error_code&) override;
+    void on_finish_impl(error_code&) override {}
+
+    Head& head_;
+    HeadLimits limits_;
+    std::string_view bytes_;  // the head being parsed: a value outside of it was unfolded by Beast
+    ParseError error_ = ParseError::ok;
+    bool in_trailer_ = false;
+    unsigned hosts_ = 0;
+    unsigned transfer_encodings_ = 0;
+    std::size_t trailer_lines_ = 0;
+    void (*sink_)(void*, std::string_view) = nullptr;
+    void* sink_context_ = nullptr;
+};
+
+extern template class MessageParser<true>;
+extern template class MessageParser<false>;
+
+using RequestParser = MessageParser<true>;
+using ResponseParser = MessageParser<false>;
+
+}  // namespace proxy

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <deque>
+
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// Which object goes next: S3-FIFO (Yang et al., SOSP 2023). New objects enter a small queue of a tenth of
+/// the bytes; those used again by the time they reach its end move to the main queue, the others go, and
+/// their keys are remembered for a while as ghosts that enter the main queue directly. A scan of objects
+/// used once therefore passes through the small queue and leaves the rest alone.
+/// One thread at a time (the store's shard lock).
+class EvictionQueue {
+public:
+    static constexpr std::uint8_t kMaxUses = 3;
+    static constexpr unsigned kSmallShare = 10;  // the small queue holds one part in this many
+    static constexpr std::size_t kMinGhosts = 64;
+
+    class Node {
+    public:
+        summary::KeyHash hash;
+        bool queued() const { return in_ != In::none; }
+
+    private:
+        friend class EvictionQueue;
+        enum class In : std::uint8_t { none, small, main };
+        Node* previous_ = nullptr;
+        Node* next_ = nullptr;
+        std::uint64_t bytes_ = 0;
+        In in_ = In::none;
+        std::uint8_t uses_ = 0;
+    };
+
+    /// Adds a node, or changes the size of one that is queued.
+    void insert(Node& node, std::uint64_t bytes);
+    void remove(Node& node);
+    static void touch(Node& node) {
+        if (node.uses_ < kMaxUses) ++node.uses_;
+    }
+    /// Takes the next victim out; null when there is none.
+    Node* pop_victim();
+
+    std::uint64_t bytes() const { return small_.bytes + main_.bytes; }
+
+private:
+    struct List {
+        Node* head = nullptr;  // newest
+        Node* tail = nullptr;  // next to be looked at
+        std::uint64_t bytes = 0;
+        std::size_t count = 0;
+    };
+
+    List& list(Node::In in) { return in == Node::In::small ? small_ : main_; }
+    void push(Node::In in, Node& node);
+    void unlink(Node& node);
+    void remember(summary::KeyHash hash);
+
+    List small_, main_;
+    std::deque<std::uint64_t> ghost_order_;
+    boost::unordered_flat_set<std::uint64_t> ghosts_;
+};
+
+}  // namespace proxy

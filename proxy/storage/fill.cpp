@@ -1,0 +1,173 @@
+#include "proxy/storage/fill.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+
+std::string_view to_string(FetchError error) {
+    switch (error) {
+        case FetchError::none: return "none";
+        case FetchError::resolve_failed: return "resolve_failed";
+        case FetchError::connect_failed: return "connect_failed";
+        case FetchError::connect_timeout: return "connect_timeout";
+        case FetchError::head_timeout: return "head_timeout";
+        case FetchError::body_timeout: return "body_timeout";
+        case FetchError::reset: return "reset";
+        case FetchError::malformed: return "malformed";
+        case FetchError::not_allowed: return "not_allowed";
+        case FetchError::origin_error: return "origin_error";
+        case FetchError::abandoned: return "abandoned";
+        case FetchError::stopping: return "stopping";
+    }
+    return "unknown";
+}
+
+Fill::Reader::Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader)
+    : fill_(std::move(fill)), wakeup_(std::move(wakeup)), leader_(leader) {
+    const std::lock_guard lock(fill_->mutex_);
+    released_ = fill_->closed_ && !leader_;
+    fill_->readers_.push_back(this);
+}
+
+Fill::Reader::~Reader() {
+    const std::lock_guard lock(fill_->mutex_);
+    std::erase(fill_->readers_, this);
+    fill_->writer_->notify();
+}
+
+Fill::State Fill::Reader::state() const {
+    const std::lock_guard lock(fill_->mutex_);
+    return fill_->state_for(this);
+}
+
+Fill::Piece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
+                               std::vector<boost::asio::const_buffer>& out) const {
+    const std::lock_guard lock(fill_->mutex_);
+    Piece piece;
+    if (!fill_->answer_.response) return piece;
+    const auto& body = *fill_->answer_.response->body;
+    piece.bytes = body.view(offset_, max_bytes, max_buffers, out);
+    piece.end = fill_->phase_ == Phase::complete && offset_ + piece.bytes == body.size();
+    piece.failed = fill_->phase_ == Phase::failed && piece.bytes == 0;
+    return piece;
+}
+
+void Fill::Reader::consume(std::uint64_t bytes) {
+    const std::lock_guard lock(fill_->mutex_);
+    offset_ += bytes;
+    if (!fill_->closed_ || fill_->phase_ != Phase::streaming) return;
+    fill_->answer_.response->body->drop_before(fill_->slowest());
+    fill_->writer_->notify();
+}
+
+void Fill::begin(Answer answer) {
+    const std::lock_guard lock(mutex_);
+    answer_ = std::move(answer);
+    phase_ = Phase::streaming;
+    if (!answer_.shared) {
+        closed_ = true;
+        for (auto* reader : readers_) reader->released_ = !reader->leader_;
+    }
+    wake_readers();
+}
+
+std::size_t Fill::room() const {
+    const std::lock_guard lock(mutex_);
+    return answer_.response->body->room();
+}
+
+std::size_t Fill::next_block_bytes() const {
+    const std::lock_guard lock(mutex_);
+    const auto& body = *answer_.response->body;
+    if (closed_) return body.next_block_bytes(window_bytes_ / 4);
+    return body.next_block_bytes(answer_.length_known ? answer_.length - body.size() : 0);
+}
+
+void Fill::add_block(std::size_t capacity, Charge charge) {
+    const std::lock_guard lock(mutex_);
+    answer_.response->body->add_block(capacity, std::move(charge));
+}
+
+void Fill::append(std::string_view data) {
+    const std::lock_guard lock(mutex_);
+    answer_.response->body->append(data);
+    wake_readers();
+}
+
+void Fill::stop_sharing() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    answer_.shared = false;
+    answer_.response->body->drop_before(slowest());
+}
+
+bool Fill::window_full() const {
+    const std::lock_guard lock(mutex_);
+    return closed_ && !readers_.empty() && answer_.response->body->size() - slowest() >= window_bytes_;
+}
+
+bool Fill::wanted() const {
+    const std::lock_guard lock(mutex_);
+    const auto reading = std::any_of(readers_.begin(), readers_.end(), [](const Reader* r) { return !r->released_; });
+    if (reading) return true;
+    if (closed_) return false;
+    if (phase_ == Phase::waiting) return true;  // its deadline is short, and the answer may be worth storing
+    const auto received = answer_.response->body->size();
+    return answer_.length_known ? answer_.length - received <= std::max(received, kNearlyDoneBytes)
+                                : received <= kNearlyDoneBytes;
+}
+
+std::shared_ptr<const StoredResponse> Fill::complete() {
+    const std::lock_guard lock(mutex_);
+    phase_ = Phase::complete;
+    wake_readers();
+    return answer_.shared ? answer_.response : nullptr;
+}
+
+void Fill::fail(FetchError error, unsigned upstream_status) {
+    const std::lock_guard lock(mutex_);
+    phase_ = Phase::failed;
+    error_ = error;
+    answer_.upstream_status = upstream_status;
+    wake_readers();
+}
+
+std::uint64_t Fill::received() const {
+    const std::lock_guard lock(mutex_);
+    return answer_.response ? answer_.response->body->size() : 0;
+}
+
+Fill::State Fill::state() const {
+    const std::lock_guard lock(mutex_);
+    return state_for(nullptr);
+}
+
+Fill::State Fill::state_for(const Reader* reader) const {
+    State state;
+    state.phase = phase_;
+    state.response = answer_.response;
+    state.released = reader ? reader->released_ : closed_;
+    state.validated = answer_.validated;
+    state.error = error_;
+    state.source = answer_.source;
+    state.peer = answer_.peer;
+    state.length = phase_ == Phase::complete && answer_.response ? answer_.response->body->size() : answer_.length;
+    state.length_known = answer_.length_known || phase_ == Phase::complete;
+    state.stored = answer_.shared;
+    state.live = answer_.live;
+    state.upstream_status = answer_.upstream_status;
+    return state;
+}
+
+void Fill::wake_readers() {
+    for (auto* reader : readers_) reader->wakeup_->notify();
+}
+
+std::uint64_t Fill::slowest() const {
+    auto offset = answer_.response->body->size();
+    for (const auto* reader : readers_)
+        if (!reader->released_) offset = std::min(offset, reader->offset_);
+    return offset;
+}
+
+}  // namespace proxy

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "proxy/storage/stored_response.hpp"
+#include "proxy/wakeup.hpp"
+
+namespace proxy {
+
+/// A fetch that nobody reads any more goes on when at most this much is missing.
+inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
+
+/// Why a fetch gave no usable answer.
+enum class FetchError {
+    none,
+    resolve_failed,
+    connect_failed,
+    connect_timeout,
+    head_timeout,
+    body_timeout,
+    reset,      // the connection ended before the answer's framing did
+    malformed,  // not HTTP, or framing that contradicts itself
+    not_allowed,  // a private destination, or nowhere to go
+    origin_error, // it answered with a status for which a stale response stands in
+    abandoned,  // nobody wanted it any more
+    stopping,
+};
+std::string_view to_string(FetchError error);  // a token, as in Cache-Status and logs
+
+/// What came with an answer for the request that fetched it alone, and is not stored.
+struct LiveFields {
+    std::string lines;         // fields that a qualified no-cache or private withholds from others
+    std::string cache_status;  // members of the caches before us, joined
+    bool has_age = false;      // it came out of a cache
+};
+
+/// One fetch in progress: a head to come, a body that grows, and everybody who waits for either. The
+/// fetching coroutine is its only writer; readers may live on any thread.
+///
+/// A *shared* fill is being stored: everything stays, readers come and go. A fill that is *not* shared has
+/// the readers it had when that was decided and keeps only a window of the body for them.
+class Fill {
+public:
+    enum class Phase { waiting, streaming, complete, failed };
+    enum class Source { origin, peer };
+
+    /// A reader's view at one moment.
+    struct State {
+        Phase phase = Phase::waiting;
+        std::shared_ptr<const StoredResponse> response;  // set from `streaming` on
+        bool released = false;  // this answer is not for this reader: it fetches for itself
+        bool validated = false;  // the response is a stored one that a 304 has made fresh again
+        FetchError error = FetchError::none;
+        Source source = Source::origin;
+        std::string peer;  // node that gave the answer, when source is peer
+        std::uint64_t length = 0;  // body length if `length_known`
+        bool length_known = false;
+        bool stored = false;  // shared: on its way into the store
+        std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
+        unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none
+    };
+
+    /// What a reader may send now.
+    struct Piece {
+        std::uint64_t bytes = 0;
+        bool end = false;     // after these bytes the body is complete
+        bool failed = false;  // no more will come: cut the client's connection
+    };
+
+    /// Membership of one reader. Constructed and used on the reader's thread.
+    class Reader {
+    public:
+        Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader);
+        ~Reader();
+        Reader(const Reader&) = delete;
+        Reader& operator=(const Reader&) = delete;
+
+        State state() const;
+        /// Appends buffers from the reader's position on; they stay valid until consume().
+        Piece peek(std::uint64_t max_bytes, std::size_t max_buffers, std::vector<boost::asio::const_buffer>& out) const;
+        void consume(std::uint64_t bytes);
+
+    private:
+        friend class Fill;
+        std::shared_ptr<Fill> fill_;
+        std::shared_ptr<Wakeup> wakeup_;
+        std::uint64_t offset_ = 0;
+        bool leader_;
+        bool released_ = false;
+    };
+
+    /// What the writer needs to describe an answer's head.
+    struct Answer {
+        std::shared_ptr<StoredResponse> response;  // with an empty body
+        bool shared = false;
+        bool validated = false;
+        Source source = Source::origin;
+        std::string peer;
+        std::uint64_t length = 0;
+        bool length_known = false;
+        unsigned upstream_status = 0;
+        std::shared_ptr<const LiveFields> live;
+    };
+
+    /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far a fetch may
+    /// run ahead of its slowest reader when its response is not stored.
+    Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
+        : window_bytes_(window_bytes), writer_(std::move(writer)) {}
+
+    // The writer's side.
+    void begin(Answer answer);
+    /// Bytes that append() can take now without a new block.
+    std::size_t room() const;
+    std::size_t next_block_bytes() const;
+    void add_block(std::size_t capacity, Charge charge);
+    void append(std::string_view data);  // at most room() bytes
+    /// The body proved too large to store: from here on only the readers at hand, in a window.
+    void stop_sharing();
+    bool window_full() const;
+    /// False when nobody reads and what is missing is not nearly done.
+    bool wanted() const;
+    /// Ends the body. The response to be stored, or null when it was not shared.
+    std::shared_ptr<const StoredResponse> complete();
+    void fail(FetchError error, unsigned upstream_status = 0);
+    std::uint64_t received() const;
+
+    // For a peer's question: the state without joining.
+    State state() const;
+
+private:
+    State state_for(const Reader* reader) const;  // mutex held
+    void wake_readers();                          // mutex held
+    std::uint64_t slowest() const;                // mutex held
+
+    const std::uint64_t window_bytes_;
+    mutable std::mutex mutex_;
+    Phase phase_ = Phase::waiting;
+    Answer answer_;
+    FetchError error_ = FetchError::none;
+    bool closed_ = false;  // not shared any more: newcomers are released
+    std::vector<Reader*> readers_;
+    std::shared_ptr<Wakeup> writer_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace proxy {
+
+/// The bytes the memory tier uses, against its cap. Shared by all threads.
+class MemoryBudget {
+public:
+    explicit MemoryBudget(std::uint64_t cap_bytes) : cap_(cap_bytes) {}
+    MemoryBudget(const MemoryBudget&) = delete;
+    MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+    /// Takes `bytes` if they fit under the cap.
+    bool take(std::uint64_t bytes) {
+        auto used = used_.load(std::memory_order_relaxed);
+        do {
+            if (bytes > cap_ || used > cap_ - bytes) return false;
+        } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+        return true;
+    }
+    void give_back(std::uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+    std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+    std::uint64_t cap() const { return cap_; }
+
+private:
+    const std::uint64_t cap_;
+    std::atomic<std::uint64_t> used_{0};
+};
+
+/// A share of the budget, given back when its owner goes: bytes of an evicted object that a slow reader
+/// still holds stay counted until that reader is done.
+class Charge {
+public:
+    Charge() = default;
+    /// Adopts `bytes` that were already taken from `budget`, which must outlive the charge.
+    Charge(MemoryBudget& budget, std::uint64_t bytes) : budget_(&budget), bytes_(bytes) {}
+    Charge(Charge&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Charge& operator=(Charge&& other) noexcept {
+        std::swap(budget_, other.budget_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~Charge() {
+        if (budget_) budget_->give_back(bytes_);
+    }
+
+    std::uint64_t bytes() const { return bytes_; }
+
+private:
+    MemoryBudget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace proxy

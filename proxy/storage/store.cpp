@@ -1,0 +1,203 @@
+#include "proxy/storage/store.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/vary.hpp"
+
+namespace proxy {
+namespace {
+
+/// Allocator and hash table overhead of one entry, measured with glibc malloc.
+constexpr std::uint64_t kRecordSlack = 96;
+
+std::uint64_t charged_bytes(const StoredResponse& response) { return response.charge.bytes() + response.body->size(); }
+
+bool announceable(const StoredResponse& response, Store::Clock::time_point now) {
+    return !response.freshness.always_validate && response.vary_names != kVaryAny &&
+           time_to_live(response.freshness, response.residence(now)) > kAnnounceAtLeast;
+}
+
+}  // namespace
+
+Store::Store(std::uint64_t memory_cap_bytes, Listener listener)
+    : budget_(memory_cap_bytes), listener_(std::move(listener)) {}
+
+Store::~Store() = default;
+
+Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields request, Clock::time_point now) {
+    Found found;
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    found.generation = in.generation;
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end()) {
+        if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
+            found.unshareable = now < seen->second;
+            if (!found.unshareable) in.unshareable.erase(seen);
+        }
+        return found;
+    }
+    auto& entry = *it->second;
+    if (entry.uri != uri) return found;  // two URIs of one 128-bit hash: the second is never stored
+    found.fill = entry.fill;
+    for (auto variant = entry.variants.rbegin(); variant != entry.variants.rend(); ++variant) {
+        const auto& response = **variant;
+        if (response.vary_names.empty() ||
+            variant_matches(response.vary_names, response.variant, request, in.scratch)) {
+            found.response = *variant;
+            EvictionQueue::touch(entry);
+            break;
+        }
+    }
+    found.other_variants = !found.response && !entry.variants.empty();
+    return found;
+}
+
+Store::Entry* Store::entry_for(Shard& in, summary::KeyHash hash, std::string_view uri) {
+    auto& slot = in.entries[hash];
+    if (!slot) {
+        slot = std::make_unique<Entry>();
+        slot->hash = hash;
+        slot->uri = uri;
+    }
+    return slot->uri == uri ? slot.get() : nullptr;
+}
+
+Store::Claim Store::claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
+                          const std::shared_ptr<Fill>& fill) {
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    auto* entry = entry_for(in, hash, uri);
+    if (!entry) return {fill, true, false};  // fetched, but publish() will not store it
+    if (entry->fill) return {entry->fill, false, false};
+    const auto& variants = entry->variants;
+    const auto same = seen.response ? std::find(variants.begin(), variants.end(), seen.response) != variants.end()
+                                    : (variants.empty() || seen.other_variants);
+    if (!same && !variants.empty()) return {nullptr, false, true};
+    entry->fill = fill;
+    return {fill, true, false};
+}
+
+bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill, std::uint64_t generation,
+                    std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
+    std::vector<std::shared_ptr<const StoredResponse>> dropped;  // destroyed after the lock is gone
+    std::shared_ptr<Fill> ended;
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    auto* entry = entry_for(in, hash, uri);
+    if (!entry) return false;
+    if (fill && entry->fill.get() == fill) ended = std::move(entry->fill);
+    if (in.generation != generation) {
+        erase_if_empty(in, *entry);
+        return false;
+    }
+    auto& variants = entry->variants;
+    if (variants.empty()) ++in.objects;
+    // A variant is replaced by one for the same selecting values, or when the names that select changed.
+    std::erase_if(variants, [&](const auto& old) {
+        const auto replaced = old->vary_names != response->vary_names || old->variant == response->variant;
+        if (replaced) dropped.push_back(old);
+        return replaced;
+    });
+    if (variants.size() >= kMaxVariants) {
+        dropped.push_back(variants.front());
+        variants.erase(variants.begin());
+    }
+    variants.push_back(std::move(response));
+    if (!entry->announced && announceable(*variants.back(), now)) {
+        entry->announced = true;
+        listener_(hash, true);
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& variant : variants) bytes += charged_bytes(*variant);
+    in.queue.insert(*entry, bytes);
+    in.unshareable.erase(hash);
+    return true;
+}
+
+void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now) {
+    std::shared_ptr<Fill> ended;
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    if (unshareable) {
+        if (in.unshareable.size() >= kMaxUnshareableKeys) in.unshareable.clear();
+        in.unshareable[hash] = now + kHitForMiss;
+    }
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end() || it->second->fill.get() != fill) return;
+    ended = std::move(it->second->fill);
+    erase_if_empty(in, *it->second);
+}
+
+void Store::drop_responses(Shard& in, Entry& entry, std::vector<std::shared_ptr<const StoredResponse>>& out) {
+    if (entry.variants.empty()) return;
+    out.insert(out.end(), entry.variants.begin(), entry.variants.end());
+    entry.variants.clear();
+    --in.objects;
+    if (entry.announced) {
+        entry.announced = false;
+        listener_(entry.hash, false);
+    }
+}
+
+void Store::erase_if_empty(Shard& in, Entry& entry) {
+    if (!entry.variants.empty() || entry.fill) return;
+    in.queue.remove(entry);
+    in.entries.erase(entry.hash);
+}
+
+bool Store::invalidate(summary::KeyHash hash, std::string_view uri) {
+    std::vector<std::shared_ptr<const StoredResponse>> dropped;
+    std::shared_ptr<Fill> ended;
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    ++in.generation;
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end() || it->second->uri != uri) return false;
+    auto& entry = *it->second;
+    ended = std::move(entry.fill);  // those who wait get its answer; it is not stored, newcomers fetch anew
+    in.queue.remove(entry);
+    drop_responses(in, entry, dropped);
+    erase_if_empty(in, entry);
+    return !dropped.empty();
+}
+
+bool Store::evict_one(Shard& in) {
+    std::vector<std::shared_ptr<const StoredResponse>> dropped;
+    const std::lock_guard lock(in.mutex);
+    auto* node = in.queue.pop_victim();
+    if (!node) return false;
+    auto& entry = static_cast<Entry&>(*node);
+    drop_responses(in, entry, dropped);
+    ++in.evictions;
+    erase_if_empty(in, entry);
+    return true;
+}
+
+std::optional<Charge> Store::reserve(std::uint64_t bytes) {
+    if (bytes > budget_.cap()) return std::nullopt;
+    std::size_t empty_shards = 0;
+    while (!budget_.take(bytes)) {
+        auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
+        empty_shards = evict_one(in) ? 0 : empty_shards + 1;
+        if (empty_shards >= kShards) return std::nullopt;
+    }
+    return Charge(budget_, bytes);
+}
+
+std::uint64_t Store::overhead_bytes(std::string_view uri) {
+    return sizeof(Entry) + sizeof(StoredResponse) + sizeof(Body) + uri.size() + kRecordSlack;
+}
+
+Store::Stats Store::stats() const {
+    Stats stats;
+    for (const auto& in : shards_) {
+        const std::lock_guard lock(in.mutex);
+        stats.objects += in.objects;
+        stats.evictions += in.evictions;
+    }
+    stats.memory_bytes = budget_.used();
+    return stats;
+}
+
+}  // namespace proxy
