@@ -28,11 +28,11 @@ std::string_view to_string(Forward forward);
 /// One node's member of Cache-Status.
 struct CacheStatus {
     Forward forward = Forward::none;
-    std::optional<std::chrono::seconds> ttl;  // negative when stale
-    unsigned forward_status = 0;              // 0: same as the response's, or none
+    std::optional<std::chrono::seconds> ttl = {};  // negative when stale
+    unsigned forward_status = 0;                   // 0: same as the response's, or none
     bool stored = false;
     bool collapsed = false;
-    std::string_view detail;  // a token where possible
+    std::string_view detail = {};  // a token where possible
 };
 
 /// Appends `node; hit; ttl=30` or `node; fwd=stale; fwd-status=304; ...`: one list member, without
