@@ -79,9 +79,13 @@ void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::b
     require(kdf != nullptr);
     const std::unique_ptr<EVP_KDF_CTX, KdfFree> context(EVP_KDF_CTX_new(kdf.get()));
     require(context != nullptr);
+    // OpenSSL refuses a null pointer for an empty salt; RFC 5869 takes zeros for an absent one,
+    // which as an HMAC key is the same as an empty one.
+    static constexpr std::byte kNoSalt{};
+    const auto given = salt.empty() ? ByteView(&kNoSalt, 1) : salt;
     const OSSL_PARAM params[] = {
         digest_param(OSSL_KDF_PARAM_DIGEST), octets(OSSL_KDF_PARAM_KEY, secret),
-        octets(OSSL_KDF_PARAM_SALT, salt),   octets(OSSL_KDF_PARAM_INFO, info),
+        octets(OSSL_KDF_PARAM_SALT, given),  octets(OSSL_KDF_PARAM_INFO, info),
         OSSL_PARAM_construct_end(),
     };
     auto* const bytes = reinterpret_cast<unsigned char*>(out.data());

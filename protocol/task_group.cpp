@@ -3,6 +3,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
@@ -65,11 +66,15 @@ std::size_t TaskGroup::size() const noexcept {
 
 void TaskGroup::cancel() {
     close();
-    const auto state = state_;
-    for (auto task = state->running.begin(); task != state->running.end();) {
-        const auto current = task++;  // emitting may end the task
-        current->emit(boost::asio::cancellation_type::terminal);
-    }
+    // co_spawn passes a signal on through dispatch() with a bare pointer into the signal. Emitted
+    // on the event loop that runs at once; from outside it would run when the task may have ended.
+    auto emit = [state = state_] {
+        for (auto task = state->running.begin(); task != state->running.end();) {
+            const auto current = task++;  // emitting may end the task
+            current->emit(boost::asio::cancellation_type::terminal);
+        }
+    };
+    boost::asio::dispatch(state_->empty.get_executor(), std::move(emit));
 }
 
 boost::asio::awaitable<void> TaskGroup::wait() {

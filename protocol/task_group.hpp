@@ -24,7 +24,7 @@ public:
 
     void close() noexcept;
     bool closed() const noexcept;
-    /// Implies close().
+    /// Implies close(). Takes effect in the event loop: at once when called from it.
     void cancel();
     std::size_t size() const noexcept;
 

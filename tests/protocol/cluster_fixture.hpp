@@ -1,0 +1,168 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/cluster.hpp"
+#include "summary/directory.hpp"
+
+namespace protocol::test {
+
+using namespace std::chrono_literals;
+
+inline const std::string kKey = "the cluster key of the tests, 32 bytes+";
+inline const std::string kOtherKey = "another cluster key of the tests, 32 bytes+";
+
+/// An address of this test process alone (all of 127/8 is loopback), so that tests running side by
+/// side do not meet.
+inline std::string address(unsigned number) {
+    const auto pid = static_cast<unsigned>(::getpid());
+    return "127." + std::to_string(64 + (pid >> 8) % 128) + '.' + std::to_string(pid & 255) + '.' +
+           std::to_string(number);
+}
+
+/// A real node on an event loop of its own: a loop that does not turn is a process that is stopped.
+struct TestNode {
+    explicit TestNode(ClusterConfig configuration) : config(std::move(configuration)) { boot(); }
+
+    void boot() {
+        cluster = std::make_unique<Cluster>(*io, config, [this](auto next) { view = next; });
+        cluster->start();
+    }
+    /// As kill -9 looks from outside: every socket closed, nothing said.
+    void kill() {
+        cluster.reset();
+        io = std::make_unique<boost::asio::io_context>();
+        view.reset();
+    }
+    void restart() {
+        kill();
+        boot();
+    }
+
+    summary::KeyHash hash(std::string_view key) const { return cluster->key_hasher()(key); }
+    void store(std::string_view key) const { cluster->stored(hash(key)); }
+    void remove(std::string_view key) const { cluster->removed(hash(key)); }
+
+    const PeerView::Peer& peer(std::string_view node) const { return view->peers[index(node)]; }
+    std::size_t index(std::string_view node) const {
+        for (std::size_t i = 0; i < view->peers.size(); ++i) {
+            if (view->peers[i].node == node) return i;
+        }
+        ADD_FAILURE() << "no peer " << node;
+        return 0;
+    }
+    /// Does this node believe that `node` holds the key?
+    bool sees(std::string_view node, std::string_view key) const {
+        if (!view || !view->directory) return false;
+        return (view->directory->candidates(hash(key)) >> index(node) & 1) != 0;
+    }
+    bool in_step_with(std::string_view node) const { return view && peer(node).in_step; }
+    ClusterStatus::Peer status_of(std::string_view node) const {
+        return cluster->status().peers[index(node)];
+    }
+    std::uint64_t refusals(const std::string& reason) const {
+        const auto counts = cluster->status().refusals;
+        const auto found = counts.find(reason);
+        return found == counts.end() ? 0 : found->second;
+    }
+
+    ClusterConfig config;
+    std::unique_ptr<boost::asio::io_context> io = std::make_unique<boost::asio::io_context>();
+    std::shared_ptr<const PeerView> view;
+    std::unique_ptr<Cluster> cluster;
+    bool paused = false;
+};
+
+/// A few nodes "a", "b", "c" ... that list each other.
+class ClusterTest : public ::testing::Test {
+protected:
+    ClusterTest() { spdlog::set_level(spdlog::level::off); }
+
+    static Timings quick() {
+        Timings timings;
+        timings.heartbeat = 40ms;
+        timings.gone_after = 300ms;
+        timings.reconnect_min = 5ms;
+        timings.reconnect_max = 50ms;
+        timings.connect = 200ms;
+        timings.hello = 300ms;
+        timings.check_hash = 100ms;
+        return timings;
+    }
+
+    static std::string name_of(unsigned number) { return std::string(1, char('a' + number)); }
+    static std::string address_of(const std::string& node) {
+        return address(1 + static_cast<unsigned>(node.front() - 'a'));
+    }
+
+    static PeerConfig peer_config(const std::string& node) {
+        PeerConfig peer;
+        peer.node = node;
+        peer.http_host = peer.link_host = address_of(node);
+        peer.http_port = "3128";
+        peer.link_port = "3129";
+        return peer;
+    }
+
+    static ClusterConfig config(const std::string& node, unsigned nodes = 2) {
+        ClusterConfig config;
+        config.node = node;
+        config.keys = {kKey};
+        config.listen_host = address_of(node);
+        config.listen_port = "3129";
+        config.timings = quick();
+        for (unsigned i = 0; i < nodes; ++i) {
+            if (name_of(i) != node) config.peers.push_back(peer_config(name_of(i)));
+        }
+        return config;
+    }
+
+    TestNode& add(ClusterConfig config) {
+        nodes_.push_back(std::make_unique<TestNode>(std::move(config)));
+        return *nodes_.back();
+    }
+
+    /// Turns all loops that are not paused until `holds`.
+    bool run_until(const std::function<bool()>& holds, std::chrono::nanoseconds limit = 10s) {
+        const auto end = std::chrono::steady_clock::now() + limit;
+        while (!holds()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            bool worked = turn(helpers_);
+            for (auto& node : nodes_) {
+                if (!node->paused) worked = turn(*node->io) || worked;
+            }
+            if (!worked) helpers_.run_one_for(200us);
+        }
+        return true;
+    }
+
+    bool all_in_step() const {
+        for (const auto& node : nodes_) {
+            for (const auto& peer : node->view->peers) {
+                if (!peer.in_step) return false;
+            }
+        }
+        return true;
+    }
+
+    static bool turn(boost::asio::io_context& io) {
+        if (io.stopped()) io.restart();
+        return io.poll() > 0;
+    }
+
+    boost::asio::io_context helpers_;  // for relays and fake peers
+    std::vector<std::unique_ptr<TestNode>> nodes_;
+};
+
+}  // namespace protocol::test

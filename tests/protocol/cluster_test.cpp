@@ -1,0 +1,228 @@
+#include "protocol/cluster.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <stdexcept>
+
+#include "tests/protocol/cluster_fixture.hpp"
+
+namespace protocol::test {
+namespace {
+
+TEST_F(ClusterTest, TwoNodesSeeWhatEachOtherStoresAndRemoves) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    a.store("http://x/1");
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
+    EXPECT_FALSE(a.sees("b", "http://x/1"));
+    EXPECT_FALSE(b.sees("a", "http://x/2"));
+    a.remove("http://x/1");
+    EXPECT_TRUE(run_until([&] { return !b.sees("a", "http://x/1"); }));
+}
+
+TEST_F(ClusterTest, WhatWasStoredBeforeTheStartIsInTheFirstSnapshot) {
+    auto& a = add(config("a"));
+    a.store("http://x/1");
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return b.in_step_with("a"); }));
+    EXPECT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
+    EXPECT_TRUE(run_until([&] { return b.status_of("a").objects == 1; }));
+}
+
+TEST_F(ClusterTest, ChangesOfOneTurnOfTheLoopGoOutAsOneAnnouncement) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    const auto before = a.status_of("b").announcements_sent;
+    for (int i = 0; i < 200; ++i) a.store("http://x/" + std::to_string(i));
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/199"); }));
+    EXPECT_EQ(a.status_of("b").announcements_sent, before + 1);
+}
+
+TEST_F(ClusterTest, FewChangesAmongManyWaitForTheDelay) {
+    auto slow = config("a");
+    slow.announce_changed = 0.5;
+    slow.announce_delay = 100ms;
+    auto& a = add(slow);
+    auto& b = add(config("b"));
+    for (int i = 0; i < 100; ++i) a.store("http://x/" + std::to_string(i));
+    ASSERT_TRUE(run_until([&] { return all_in_step() && b.sees("a", "http://x/99"); }));
+    const auto told_at = std::chrono::steady_clock::now();
+    a.store("http://x/one more");
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/one more"); }));
+    EXPECT_GE(std::chrono::steady_clock::now() - told_at, 100ms);
+}
+
+TEST_F(ClusterTest, ThreeNodesTellThePeersApart) {
+    auto& a = add(config("a", 3));
+    auto& b = add(config("b", 3));
+    auto& c = add(config("c", 3));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    a.store("only a");
+    b.store("a or b, says c");
+    a.store("a or b, says c");
+    ASSERT_TRUE(run_until([&] {
+        return c.sees("a", "only a") && c.sees("b", "a or b, says c") &&
+               c.sees("a", "a or b, says c") && b.sees("a", "only a");
+    }));
+    EXPECT_FALSE(c.sees("b", "only a"));
+    EXPECT_FALSE(a.sees("c", "only a"));
+}
+
+TEST_F(ClusterTest, TokensOfALinkAreAcceptedByThePublisherOnly) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    const auto token = b.peer("a").token;  // b asks a
+    EXPECT_EQ(token.size(), 32U);
+    EXPECT_EQ(a.view->authenticate("b", token), a.index("b"));
+    EXPECT_EQ(b.view->authenticate("a", token), std::nullopt);
+    EXPECT_EQ(a.view->authenticate("a", token), std::nullopt);
+    EXPECT_EQ(a.view->authenticate("b", ""), std::nullopt);
+    EXPECT_EQ(a.view->authenticate("b", a.peer("b").token), std::nullopt);
+}
+
+TEST_F(ClusterTest, TheTokenOfTheLinkBeforeStaysGood) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    const auto first = b.peer("a").token;
+    b.restart();
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    EXPECT_TRUE(a.view->authenticate("b", first));
+    b.restart();
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    EXPECT_FALSE(a.view->authenticate("b", first));
+    EXPECT_TRUE(a.view->authenticate("b", b.peer("a").token));
+}
+
+TEST_F(ClusterTest, AShapeOutgrownIsANewEpochThatPeersFollow) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    const auto epoch = b.status_of("a").epoch;
+    const auto bits = b.status_of("a").bits;
+    for (int i = 0; i < 5000; ++i) a.store("http://x/" + std::to_string(i));
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/4999"); }));
+    EXPECT_GT(b.status_of("a").epoch, epoch);
+    EXPECT_GT(b.status_of("a").bits, bits);
+    for (int i = 0; i < 5000; ++i) ASSERT_TRUE(b.sees("a", "http://x/" + std::to_string(i)));
+    EXPECT_TRUE(b.in_step_with("a"));
+}
+
+TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    a.store("mine");
+    b.store("theirs");
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "mine") && a.sees("b", "theirs"); }));
+    a.cluster->withdraw();
+    ASSERT_TRUE(run_until([&] { return !b.sees("a", "mine"); }));
+    EXPECT_EQ(b.status_of("a").state, PeerState::withdrawn);
+    EXPECT_EQ(b.status_of("a").last_error, "goodbye");
+    b.store("later");
+    EXPECT_TRUE(run_until([&] { return a.sees("b", "later"); }));
+}
+
+TEST_F(ClusterTest, StatusTellsWhatBothSidesCounted) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    a.store("http://x/1");
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
+    ASSERT_TRUE(run_until([&] { return b.status_of("a").heartbeats_received >= 2; }));
+    const auto sent = a.status_of("b");
+    const auto received = b.status_of("a");
+    EXPECT_EQ(received.state, PeerState::in_step);
+    EXPECT_TRUE(sent.publishing);
+    EXPECT_EQ(sent.announcements_sent, received.announcements_received);
+    EXPECT_EQ(sent.snapshots_sent, received.snapshots_received);
+    EXPECT_EQ(received.epoch, a.cluster->status().own.epoch);
+    EXPECT_EQ(received.generation, a.cluster->status().own.generation);
+    EXPECT_EQ(a.cluster->status().announcement_bytes_sent,
+              b.cluster->status().announcement_bytes_received);
+    EXPECT_LT(received.lag_seconds, 1.0);
+    EXPECT_GT(a.cluster->status().bytes_sent, 0U);
+}
+
+TEST_F(ClusterTest, WorksWithoutPeersAndWithoutAKey) {
+    ClusterConfig alone;
+    alone.node = "a";
+    auto& a = add(alone);
+    EXPECT_TRUE(a.view->peers.empty());
+    a.store("http://x/1");
+    ASSERT_TRUE(run_until([&] { return a.cluster->status().own.generation == 1; }));
+    EXPECT_EQ(a.cluster->status().own.objects, 1U);
+    EXPECT_GT(a.cluster->status().own.fill, 0);
+    a.cluster->stop();
+    a.io->restart();
+    a.io->run();  // runs out of work
+}
+
+TEST_F(ClusterTest, StopLetsTheLoopRunOutOfWork) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    for (auto* node : {&a, &b}) {
+        node->cluster->stop();
+        node->cluster->stop();
+        node->io->restart();
+        node->io->run();
+    }
+    EXPECT_EQ(a.cluster->status().peers.size(), 1U);  // may still be asked
+}
+
+TEST_F(ClusterTest, AListenAddressInUseIsNamedInTheError) {
+    add(config("a"));
+    boost::asio::io_context io;
+    Cluster second(io, config("a"), nullptr);
+    try {
+        second.start();
+        FAIL() << "started";
+    } catch (const boost::system::system_error& error) {
+        EXPECT_EQ(error.code(), boost::asio::error::address_in_use);
+        EXPECT_NE(std::string(error.what()).find(address_of("a") + ":3129"), std::string::npos);
+    }
+}
+
+TEST_F(ClusterTest, ConfigurationsThatCannotWorkAreRefused) {
+    boost::asio::io_context io;
+    const auto refused = [&](ClusterConfig bad) {
+        EXPECT_THROW(Cluster(io, std::move(bad), nullptr), std::invalid_argument);
+    };
+    auto bad = config("a");
+    bad.keys = {"short"};
+    refused(bad);
+    bad = config("a");
+    bad.keys = {kKey, kOtherKey, kKey};
+    refused(bad);
+    bad = config("a");
+    bad.keys.clear();
+    refused(bad);
+    bad = config("a");
+    bad.peers.push_back(peer_config("b"));
+    refused(bad);
+    bad = config("a");
+    bad.node.clear();
+    refused(bad);
+    bad = config("a");
+    bad.timings.gone_after = bad.timings.heartbeat;
+    refused(bad);
+}
+
+TEST_F(ClusterTest, PeersAreFoundByName) {
+    auto by_name = config("b");
+    by_name.listen_host = "localhost";
+    by_name.listen_port = "0";
+    auto& b = add(by_name);
+    auto dialler = config("a");
+    dialler.peers[0].link_host = "localhost";
+    dialler.peers[0].link_port = std::to_string(b.cluster->link_port());
+    auto& a = add(dialler);
+    a.store("http://x/1");
+    EXPECT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
+}
+
+}  // namespace
+}  // namespace protocol::test
