@@ -38,7 +38,8 @@ Member parse_member(std::string_view text) {
         const auto parameter = next_parameter(text);
         const auto equals = parameter.find('=');
         const auto name = parameter.substr(0, equals);
-        auto value = equals == std::string_view::npos ? std::string_view{} : parameter.substr(equals + 1);
+        auto value =
+            equals == std::string_view::npos ? std::string_view{} : parameter.substr(equals + 1);
         if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
         if (name == "hit") member.hit = true;
         if (name == "collapsed") member.collapsed = value != "?0";
@@ -63,11 +64,16 @@ AnswerKind kind_of(const Member& member) {
 
 std::string_view to_string(AnswerKind kind) {
     switch (kind) {
-        case AnswerKind::local_hit: return "local_hit";
-        case AnswerKind::peer_hit: return "peer_hit";
-        case AnswerKind::origin_fetch: return "origin_fetch";
-        case AnswerKind::uncacheable: return "uncacheable";
-        case AnswerKind::unknown: return "unknown";
+        case AnswerKind::local_hit:
+            return "local_hit";
+        case AnswerKind::peer_hit:
+            return "peer_hit";
+        case AnswerKind::origin_fetch:
+            return "origin_fetch";
+        case AnswerKind::uncacheable:
+            return "uncacheable";
+        case AnswerKind::unknown:
+            return "unknown";
     }
     return "?";
 }
@@ -86,7 +92,8 @@ AnswerKind answer_kind(proxy::Fields response) {
     if (last) return kind_of(parse_member(*last));
     const auto hit = x_cache.rfind("HIT"), miss = x_cache.rfind("MISS");
     if (hit == miss) return AnswerKind::unknown;
-    const bool hit_is_last = miss == std::string_view::npos || (hit != std::string_view::npos && hit > miss);
+    const bool hit_is_last =
+        miss == std::string_view::npos || (hit != std::string_view::npos && hit > miss);
     return hit_is_last ? AnswerKind::local_hit : AnswerKind::origin_fetch;
 }
 

@@ -21,8 +21,8 @@ std::string_view to_string(AnswerKind kind);
 
 /// Reads it from Cache-Status (RFC 9211): the last member is that of the proxy that was asked. A
 /// peer's copy shows as `fwd=...; detail=PEER_...`; a forwarded request that followed another one's
-/// (`collapsed`) or was validated (`fwd=stale; fwd-status=304`) counts as a local hit. Proxies that only
-/// have the older X-Cache are read by its last HIT or MISS.
+/// (`collapsed`) or was validated (`fwd=stale; fwd-status=304`) counts as a local hit. Proxies that
+/// only have the older X-Cache are read by its last HIT or MISS.
 AnswerKind answer_kind(proxy::Fields response);
 
 }  // namespace measure

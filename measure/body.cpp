@@ -10,7 +10,7 @@
 namespace measure {
 namespace {
 
-constexpr std::size_t kPeriod = 65'521;         // the largest prime below 64 Ki
+constexpr std::size_t kPeriod = 65'521;           // the largest prime below 64 Ki
 constexpr std::size_t kTableBytes = 4 * kPeriod;  // longer than the period, so that pieces are long
 
 const std::string& table() {

@@ -8,13 +8,14 @@
 
 namespace measure {
 
-/// The body that the built-in origin gives for a URL: a 64-bit hash of the URL in hex, then printable
-/// text that begins at a place the hash chooses. Any part is at hand without copying or computing, so
-/// neither origin nor verification costs much. Its period is prime, so that blocks of a power of two
-/// put together in the wrong order do not fit. Immutable, a value.
+/// The body that the built-in origin gives for a URL: a 64-bit hash of the URL in hex, then
+/// printable text that begins at a place the hash chooses. Any part is at hand without copying or
+/// computing, so neither origin nor verification costs much. Its period is prime, so that blocks of
+/// a power of two put together in the wrong order do not fit. Immutable, a value.
 class Body {
 public:
-    /// `key` is the target URI as caches identify it; a fragment, which is never sent on, does not count.
+    /// `key` is the target URI as caches identify it; a fragment, which is never sent on, does not
+    /// count.
     static Body of(const proxy::CacheKey& key);
     explicit Body(std::uint64_t hash);
 

@@ -55,11 +55,13 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 void print_status(const NodeCounters& n) {
-    fmt::print("node {}: {}, up {:.0f} s\n", n.node, n.ready ? "ready" : "NOT READY", n.uptime_seconds);
-    fmt::print("requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
-               "{} passed through, {} errors\n",
-               grouped(n.total), percent(n.local_hit, n.total), percent(n.peer_hit, n.total),
-               percent(n.origin_fetch, n.total), grouped(n.uncacheable), grouped(n.error));
+    fmt::print("node {}: {}, up {:.0f} s\n", n.node, n.ready ? "ready" : "NOT READY",
+               n.uptime_seconds);
+    fmt::print(
+        "requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
+        "{} passed through, {} errors\n",
+        grouped(n.total), percent(n.local_hit, n.total), percent(n.peer_hit, n.total),
+        percent(n.origin_fetch, n.total), grouped(n.uncacheable), grouped(n.error));
     fmt::print("cache {} objects, {} bytes in memory, {} evicted\n", grouped(n.cache_objects),
                grouped(n.cache_memory_bytes), grouped(n.evictions));
     fmt::print("upstream {} requests to origins, {} to peers\n", grouped(n.origin_requests),
@@ -68,8 +70,8 @@ void print_status(const NodeCounters& n) {
     fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
                grouped(n.announcements_sent), grouped(n.announcements_received),
                grouped(n.link_bytes_sent), grouped(n.link_bytes_received));
-    fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", "state", "asked",
-               "hits", "false", "stale", "refused", "failed", "given");
+    fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", "state",
+               "asked", "hits", "false", "stale", "refused", "failed", "given");
     for (const auto& p : n.peers) {
         fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", p.node, p.state,
                    grouped(p.asked), grouped(p.hits), grouped(p.false_hits), grouped(p.stale_hits),
@@ -95,7 +97,8 @@ std::string hint(const Report& report) {
 int check_command(const std::string& file) {
     const auto loaded = proxy::load_config(file);
     if (!loaded.config) {
-        fmt::print(stderr, "{}: not a valid configuration\n{}\n", file, proxy::describe(loaded.errors));
+        fmt::print(stderr, "{}: not a valid configuration\n{}\n", file,
+                   proxy::describe(loaded.errors));
         return kBadConfig;
     }
     const auto& config = *loaded.config;
@@ -113,8 +116,8 @@ int origin_command(const OriginOptions& options) {
         boost::asio::signal_set signals(context, SIGINT, SIGTERM);
         signals.async_wait([](boost::system::error_code, int) {});
         context.run();
-        fmt::print(stderr, "hearsay origin: {} requests, {} body bytes\n", grouped(origin.requests()),
-                   grouped(origin.body_bytes()));
+        fmt::print(stderr, "hearsay origin: {} requests, {} body bytes\n",
+                   grouped(origin.requests()), grouped(origin.body_bytes()));
         return kOk;
     } catch (const boost::system::system_error& error) {
         return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
@@ -127,12 +130,16 @@ int replay_command(ReplayCommand command) {
         command.replay.proxies = parse_addresses(command.proxies);
         const auto admins = parse_addresses(command.admins);
         if (!admins.empty() && admins.size() != command.proxies.size()) {
-            return fail(kUsage, "--admin must be given once for each --proxy, in the same order ({} and {})",
-                        admins.size(), command.proxies.size());
+            return fail(
+                kUsage,
+                "--admin must be given once for each --proxy, in the same order ({} and {})",
+                admins.size(), command.proxies.size());
         }
         Progress progress(command.quiet);
-        progress.update(command.synthetic ? "making the workload" : "reading " + command.trace.path);
-        const Trace trace = command.synthetic ? make_workload(command.workload) : load_trace(command.trace);
+        progress.update(command.synthetic ? "making the workload"
+                                          : "reading " + command.trace.path);
+        const Trace trace =
+            command.synthetic ? make_workload(command.workload) : load_trace(command.trace);
 
         std::unique_ptr<Origin> origin;
         if (!command.origin_listen.empty()) {
@@ -147,12 +154,15 @@ int replay_command(ReplayCommand command) {
         options.replay = command.replay;
         options.replay.stop_on_signal = true;
         options.admins = admins;
-        options.wait = std::chrono::milliseconds(static_cast<std::int64_t>(command.wait_seconds * 1000));
+        options.wait =
+            std::chrono::milliseconds(static_cast<std::int64_t>(command.wait_seconds * 1000));
         options.origin = origin.get();
         const Report report = measure(trace, options, progress);
-        fmt::print("{}", command.json ? report_json(report) : report_text(report, output_may_be_coloured()));
+        fmt::print("{}", command.json ? report_json(report)
+                                      : report_text(report, output_may_be_coloured()));
         std::fflush(stdout);
-        if (const auto words = hint(report); !words.empty()) fmt::print(stderr, "hearsay: {}\n", words);
+        if (const auto words = hint(report); !words.empty())
+            fmt::print(stderr, "hearsay: {}\n", words);
         std::uint64_t wrong = 0, answered = 0;
         for (const auto& row : report.rows) {
             wrong += row.seen.failures[static_cast<std::size_t>(Failure::wrong_body)];
@@ -173,8 +183,8 @@ int status_command(const NodeChoice& choice, bool json) {
         if (!admin) return fail(kBadConfig, "{}", why);
         const auto answer = http_get(*admin, "/api/v1/status", kAdminTimeout);
         if (!answer) {
-            return fail(kFailed, "no node answers at http://{}: {} (give --url or --config)", admin->text(),
-                        answer.error().message());
+            return fail(kFailed, "no node answers at http://{}: {} (give --url or --config)",
+                        admin->text(), answer.error().message());
         }
         const auto counters = parse_status(answer->body, why);
         if (!counters) return fail(kFailed, "http://{}: {}", admin->text(), why);

@@ -17,7 +17,8 @@ inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kBadConfig = 78;  // EX_CONFIG of sysexits
 
-/// Which node's admin port to ask: `url` when given, else the one of `config`, else the default one.
+/// Which node's admin port to ask: `url` when given, else the one of `config`, else the default
+/// one.
 struct NodeChoice {
     std::string url, config;
 };

@@ -56,8 +56,8 @@ awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Exp
     Attempt attempt;
     deadline_ = deadline;
     reusable_ = false;
-    const auto [error, sent] =
-        co_await asio::async_write(socket_, asio::buffer(request.data(), request.size()), as_result);
+    const auto [error, sent] = co_await asio::async_write(
+        socket_, asio::buffer(request.data(), request.size()), as_result);
     // A proxy may answer and close while the request is still being written: read either way.
     if (error && sent == 0) {
         attempt.failure = lost();

@@ -32,17 +32,17 @@ struct Attempt {
     bool answer_began = false;  ///< some of the answer was there when it failed
 };
 
-/// One keep-alive connection to a proxy and the one request under way on it. Waits end when `expire`
-/// is called after the deadline (a watchdog does that for all connections, so no request pays for a
-/// timer). One thread.
+/// One keep-alive connection to a proxy and the one request under way on it. Waits end when
+/// `expire` is called after the deadline (a watchdog does that for all connections, so no request
+/// pays for a timer). One thread.
 class ProxyConnection {
 public:
     ProxyConnection(boost::asio::ip::tcp::socket socket);
 
     protocol::awaitable<bool> connect(const boost::asio::ip::tcp::endpoint& to,
                                       std::chrono::steady_clock::time_point deadline);
-    /// Sends `request` (head and all) and reads the answer. Afterwards reusable() tells whether another
-    /// may follow.
+    /// Sends `request` (head and all) and reads the answer. Afterwards reusable() tells whether
+    /// another may follow.
     protocol::awaitable<Attempt> exchange(std::string_view request, const Expected& expected,
                                           std::chrono::steady_clock::time_point deadline);
     bool reusable() const { return reusable_; }

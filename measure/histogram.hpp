@@ -7,12 +7,13 @@
 
 namespace measure {
 
-/// Counts durations in buckets at most 1/32 wide relative to their value, from 1 us to over an hour.
-/// Fixed size (about 7 KiB), no allocation. One thread.
+/// Counts durations in buckets at most 1/32 wide relative to their value, from 1 us to over an
+/// hour. Fixed size (about 7 KiB), no allocation. One thread.
 class Histogram {
 public:
     void add(std::chrono::nanoseconds duration) {
-        const auto us = duration.count() <= 0 ? 0 : static_cast<std::uint64_t>(duration.count()) / 1000;
+        const auto us =
+            duration.count() <= 0 ? 0 : static_cast<std::uint64_t>(duration.count()) / 1000;
         ++buckets_[index(us < kMaxUs ? us : kMaxUs)];
         ++count_;
     }

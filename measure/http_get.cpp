@@ -21,9 +21,9 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
+using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
-using boost::system::error_code;
 
 awaitable<error_code> get(const Address& address, const std::string& target,
                           std::chrono::milliseconds timeout, HttpAnswer& out) {
@@ -61,7 +61,8 @@ std::string Address::text() const {
 
 Address parse_address(const std::string& text) {
     const auto fail = [&] {
-        return std::invalid_argument("'" + text + "' is no address: give http://HOST:PORT or HOST:PORT");
+        return std::invalid_argument("'" + text +
+                                     "' is no address: give http://HOST:PORT or HOST:PORT");
     };
     std::string rest = text;
     if (const auto scheme = rest.find("://"); scheme != std::string::npos) {
@@ -78,9 +79,9 @@ Address parse_address(const std::string& text) {
     if (out.host.size() > 2 && out.host.front() == '[' && out.host.back() == ']') {
         out.host = out.host.substr(1, out.host.size() - 2);
     }
-    const bool digits = !out.port.empty() && out.port.size() <= 5 &&
-                        std::all_of(out.port.begin(), out.port.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits =
+        !out.port.empty() && out.port.size() <= 5 &&
+        std::all_of(out.port.begin(), out.port.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (out.host.empty() || out.host.find_first_of("/?#@ ") != std::string::npos || !digits ||
         std::stoul(out.port) > 65'535) {
         throw fail();

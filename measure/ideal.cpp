@@ -26,8 +26,12 @@ void count(IdealCounts& counts, std::uint64_t bytes, bool local, bool shared) {
 
 }  // namespace
 
-double IdealCounts::local_ratio() const { return ratio(local_hits, requests); }
-double IdealCounts::shared_ratio() const { return ratio(shared_hits, requests); }
+double IdealCounts::local_ratio() const {
+    return ratio(local_hits, requests);
+}
+double IdealCounts::shared_ratio() const {
+    return ratio(shared_hits, requests);
+}
 
 Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_bytes,
                std::size_t requests) {

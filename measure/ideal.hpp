@@ -34,8 +34,8 @@ Ideal ideal_of(const Trace&, std::size_t proxies, std::uint64_t unknown_bytes,
 inline std::uint64_t icp_messages(std::uint64_t local_misses, std::size_t proxies) {
     return 2 * (proxies - 1) * local_misses;
 }
-/// What they weigh without UDP and IP headers, for URLs of this mean length: a query is header (20),
-/// requester (4), URL and NUL; a reply is header, URL and NUL. Source: RFC 2186.
+/// What they weigh without UDP and IP headers, for URLs of this mean length: a query is header
+/// (20), requester (4), URL and NUL; a reply is header, URL and NUL. Source: RFC 2186.
 inline double icp_bytes(std::uint64_t local_misses, std::size_t proxies, double mean_url_bytes) {
     return static_cast<double>(icp_messages(local_misses, proxies)) * (23 + mean_url_bytes);
 }

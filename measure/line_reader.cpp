@@ -34,9 +34,10 @@ struct LineReader::Stream {
         const char* text = gzerror(file, &code);
         // A gzip file that ends early reads as a short file unless its state is asked for.
         if (got < 0 || (got == 0 && code == Z_BUF_ERROR)) {
-            fail(path, code == Z_ERRNO     ? std::strerror(errno)
-                       : code == Z_BUF_ERROR ? std::string("the compressed file ends too early")
-                                             : std::string("damaged compressed data (") + text + ")");
+            fail(path, code == Z_ERRNO ? std::strerror(errno)
+                       : code == Z_BUF_ERROR
+                           ? std::string("the compressed file ends too early")
+                           : std::string("damaged compressed data (") + text + ")");
         }
         begin = 0;
         end = static_cast<std::size_t>(got);

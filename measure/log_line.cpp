@@ -106,12 +106,12 @@ bool parse_common_time(std::string_view text, std::int64_t& out_ms) {
         return false;
     }
     namespace chr = std::chrono;
-    const chr::year_month_day date{chr::year{year}, chr::month{static_cast<unsigned>(month / 3 + 1)},
-                                   chr::day{day}};
+    const chr::year_month_day date{chr::year{year},
+                                   chr::month{static_cast<unsigned>(month / 3 + 1)}, chr::day{day}};
     if (!date.ok()) return false;
     const auto offset = chr::hours{zone / 100} + chr::minutes{zone % 100};
-    const auto local = chr::sys_days{date} + chr::hours{hour} + chr::minutes{minute} +
-                       chr::seconds{second};
+    const auto local =
+        chr::sys_days{date} + chr::hours{hour} + chr::minutes{minute} + chr::seconds{second};
     const auto utc = text[21] == '+' ? local - offset : local + offset;
     out_ms = chr::duration_cast<chr::milliseconds>(utc.time_since_epoch()).count();
     return true;
@@ -157,7 +157,8 @@ std::size_t end_of_request(std::string_view rest) {
     };
     for (auto at = rest.find("\" "); at != std::string_view::npos; at = rest.find("\" ", at + 1)) {
         const bool escaped = at > 0 && rest[at - 1] == '\\' && !(at > 1 && rest[at - 2] == '\\');
-        const bool status = (digit(at + 2) && digit(at + 3) && digit(at + 4)) || rest[at + 2] == '-';
+        const bool status =
+            (digit(at + 2) && digit(at + 3) && digit(at + 4)) || rest[at + 2] == '-';
         if (!escaped && status) return at;
     }
     return std::string_view::npos;
@@ -167,18 +168,24 @@ std::size_t end_of_request(std::string_view rest) {
 
 std::string_view to_string(LogFormat format) {
     switch (format) {
-        case LogFormat::tab_separated: return "tab-separated";
-        case LogFormat::squid: return "squid";
-        case LogFormat::common: return "common/combined";
+        case LogFormat::tab_separated:
+            return "tab-separated";
+        case LogFormat::squid:
+            return "squid";
+        case LogFormat::common:
+            return "common/combined";
     }
     return "?";
 }
 
 std::optional<LogLine> LineParser::parse(std::string_view line) {
     switch (format_) {
-        case LogFormat::tab_separated: return parse_tab_separated(line);
-        case LogFormat::squid: return parse_squid(line);
-        case LogFormat::common: return parse_common(line);
+        case LogFormat::tab_separated:
+            return parse_tab_separated(line);
+        case LogFormat::squid:
+            return parse_squid(line);
+        case LogFormat::common:
+            return parse_common(line);
     }
     return std::nullopt;
 }

@@ -14,9 +14,9 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kStatusTimeout = 2s;
-constexpr auto kLookEvery = 1s;      // for restarts, during the replay
-constexpr auto kPoll = 100ms;        // while waiting
-constexpr auto kQuietFor = 1300ms;   // counters that stand still for longer than announcements wait
+constexpr auto kLookEvery = 1s;     // for restarts, during the replay
+constexpr auto kPoll = 100ms;       // while waiting
+constexpr auto kQuietFor = 1300ms;  // counters that stand still for longer than announcements wait
 constexpr auto kSettleAtMost = 8s;
 constexpr std::uint64_t kUnknownBytes = 1024;  // what the built-in origin gives
 
@@ -135,8 +135,9 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
 
 }  // namespace
 
-std::string wait_until_in_step(const std::vector<Address>& admins, std::chrono::milliseconds timeout,
-                               Progress& progress, const std::function<std::string()>& abort) {
+std::string wait_until_in_step(const std::vector<Address>& admins,
+                               std::chrono::milliseconds timeout, Progress& progress,
+                               const std::function<std::string()>& abort) {
     const auto deadline = Clock::now() + timeout;
     for (;;) {
         std::string missing;
@@ -175,11 +176,11 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
     watch.look();
     watch.start();
     const auto origin_before = options.origin ? options.origin->requests() : 0;
-    ReplayResult result = replay(trace, options.replay, [&](const ReplayProgress& now) {
-        progress.update(describe(now));
-    });
+    ReplayResult result = replay(
+        trace, options.replay, [&](const ReplayProgress& now) { progress.update(describe(now)); });
     watch.stop();
-    const auto silent = options.admins.empty() ? std::vector<std::string>{} : settle(watch, progress);
+    const auto silent =
+        options.admins.empty() ? std::vector<std::string>{} : settle(watch, progress);
     if (options.origin) report.origin_requests = options.origin->requests() - origin_before;
 
     const std::size_t proxies = options.replay.proxies.size();

@@ -14,19 +14,21 @@ namespace measure {
 struct MeasureOptions {
     ReplayOptions replay;
     std::vector<Address> admins;  ///< none, or one for each proxy in the same order
-    std::chrono::milliseconds wait{10'000};  ///< how long to wait for the proxies to be ready and in step
-    const Origin* origin = nullptr;          ///< when it runs in this process
+    std::chrono::milliseconds wait{
+        10'000};                     ///< how long to wait for the proxies to be ready and in step
+    const Origin* origin = nullptr;  ///< when it runs in this process
 };
 
-/// Waits until every node is ready and in step with all its peers, or until `deadline`. What is still
-/// missing then, in one sentence; empty when nothing is. `abort` may end the wait early with a reason.
-std::string wait_until_in_step(const std::vector<Address>& admins, std::chrono::milliseconds timeout,
-                               Progress& progress,
+/// Waits until every node is ready and in step with all its peers, or until `deadline`. What is
+/// still missing then, in one sentence; empty when nothing is. `abort` may end the wait early with
+/// a reason.
+std::string wait_until_in_step(const std::vector<Address>& admins,
+                               std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort = {});
 
-/// One whole measurement: waits for the cluster, reads its counters, replays, lets the counters settle,
-/// reads them again. Counters are also looked at meanwhile, so that the restart of a proxy is noticed.
-/// Throws std::runtime_error when no proxy can be reached.
+/// One whole measurement: waits for the cluster, reads its counters, replays, lets the counters
+/// settle, reads them again. Counters are also looked at meanwhile, so that the restart of a proxy
+/// is noticed. Throws std::runtime_error when no proxy can be reached.
 Report measure(const Trace&, const MeasureOptions&, Progress&);
 
 }  // namespace measure

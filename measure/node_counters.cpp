@@ -8,16 +8,25 @@ namespace {
 using Json = nlohmann::json;
 
 /// Every counter that only grows, so that differences and sums are written once.
-constexpr std::uint64_t NodeCounters::* kCounters[] = {
-    &NodeCounters::total, &NodeCounters::local_hit, &NodeCounters::peer_hit,
-    &NodeCounters::origin_fetch, &NodeCounters::uncacheable, &NodeCounters::error,
-    &NodeCounters::origin_requests, &NodeCounters::peer_requests, &NodeCounters::bytes_to_clients,
-    &NodeCounters::bytes_from_peers, &NodeCounters::bytes_from_origins,
-    &NodeCounters::announcements_sent, &NodeCounters::announcements_received,
-    &NodeCounters::heartbeats_sent, &NodeCounters::link_bytes_sent,
-    &NodeCounters::link_bytes_received, &NodeCounters::evictions};
-constexpr std::uint64_t PeerCounters::* kPeerCounters[] = {
-    &PeerCounters::asked, &PeerCounters::hits, &PeerCounters::false_hits,
+constexpr std::uint64_t NodeCounters::*kCounters[] = {&NodeCounters::total,
+                                                      &NodeCounters::local_hit,
+                                                      &NodeCounters::peer_hit,
+                                                      &NodeCounters::origin_fetch,
+                                                      &NodeCounters::uncacheable,
+                                                      &NodeCounters::error,
+                                                      &NodeCounters::origin_requests,
+                                                      &NodeCounters::peer_requests,
+                                                      &NodeCounters::bytes_to_clients,
+                                                      &NodeCounters::bytes_from_peers,
+                                                      &NodeCounters::bytes_from_origins,
+                                                      &NodeCounters::announcements_sent,
+                                                      &NodeCounters::announcements_received,
+                                                      &NodeCounters::heartbeats_sent,
+                                                      &NodeCounters::link_bytes_sent,
+                                                      &NodeCounters::link_bytes_received,
+                                                      &NodeCounters::evictions};
+constexpr std::uint64_t PeerCounters::*kPeerCounters[] = {
+    &PeerCounters::asked,      &PeerCounters::hits,    &PeerCounters::false_hits,
     &PeerCounters::stale_hits, &PeerCounters::refused, &PeerCounters::failures,
     &PeerCounters::given};
 

@@ -12,8 +12,8 @@
 
 namespace measure {
 
-/// The counters of GET /api/v1/status that reports are made of. What an older or newer node does not
-/// name is 0.
+/// The counters of GET /api/v1/status that reports are made of. What an older or newer node does
+/// not name is 0.
 struct PeerCounters {
     std::string node;
     std::string state;
@@ -26,7 +26,8 @@ struct NodeCounters {
     std::string node;
     double uptime_seconds = 0;
     bool ready = false;
-    std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0, error = 0;
+    std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0,
+                  error = 0;
     std::uint64_t origin_requests = 0, peer_requests = 0;
     std::uint64_t bytes_to_clients = 0, bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t announcements_sent = 0, announcements_received = 0, heartbeats_sent = 0;
@@ -49,8 +50,8 @@ std::optional<NodeCounters> parse_status(std::string_view json, std::string& why
 std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
                                          std::string& why);
 
-/// The counters of one node over a measurement, though it may be restarted meanwhile: what each run of
-/// the process was seen to count is added up. One thread.
+/// The counters of one node over a measurement, though it may be restarted meanwhile: what each run
+/// of the process was seen to count is added up. One thread.
 class CounterTrack {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -60,7 +61,8 @@ public:
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
-    /// What was counted since the first sample. Levels (cache, ready, state, lag) are the last ones.
+    /// What was counted since the first sample. Levels (cache, ready, state, lag) are the last
+    /// ones.
     NodeCounters counted() const;
 
 private:

@@ -41,11 +41,16 @@ proxy::WallTime wall_now() {
 
 unsigned status_of(ParseError error) {
     switch (error) {
-        case ParseError::unsupported_version: return 505;
-        case ParseError::unsupported_coding: return 501;
-        case ParseError::head_too_large: return 431;
-        case ParseError::target_too_long: return 414;
-        default: return 400;
+        case ParseError::unsupported_version:
+            return 505;
+        case ParseError::unsupported_coding:
+            return 501;
+        case ParseError::head_too_large:
+            return 431;
+        case ParseError::target_too_long:
+            return 414;
+        default:
+            return 400;
     }
 }
 
@@ -239,8 +244,14 @@ Origin::~Origin() {
     state_->contexts.clear();
 }
 
-std::uint16_t Origin::port() const { return state_->port; }
-std::uint64_t Origin::requests() const { return state_->counters.requests; }
-std::uint64_t Origin::body_bytes() const { return state_->counters.body_bytes; }
+std::uint16_t Origin::port() const {
+    return state_->port;
+}
+std::uint64_t Origin::requests() const {
+    return state_->counters.requests;
+}
+std::uint64_t Origin::body_bytes() const {
+    return state_->counters.body_bytes;
+}
 
 }  // namespace measure

@@ -13,9 +13,9 @@ struct OriginOptions {
     std::size_t max_connections = 20'000;  ///< further ones wait in the listen queue
 };
 
-/// The built-in origin: answers any path with a body that depends on the URL alone. Runs on threads of
-/// its own from construction to destruction. Plain HTTP/1.1 with keep-alive and pipelining; takes
-/// origin-form and absolute-form alike. See origin_request.hpp for what requests can ask for.
+/// The built-in origin: answers any path with a body that depends on the URL alone. Runs on threads
+/// of its own from construction to destruction. Plain HTTP/1.1 with keep-alive and pipelining;
+/// takes origin-form and absolute-form alike. See origin_request.hpp for what requests can ask for.
 class Origin {
 public:
     /// Throws boost::system::system_error when the address cannot be had.

@@ -96,8 +96,8 @@ void begin_head(std::string& head, unsigned status, proxy::WallTime now) {
     head.assign("HTTP/1.1 ");
     append_number(head, status);
     head += ' ';
-    const auto reason = boost::beast::http::obsolete_reason(
-        static_cast<boost::beast::http::status>(status));
+    const auto reason =
+        boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
     head.append(reason.data(), reason.size());
     head += "\r\nServer: hearsay-origin\r\nDate: ";
     proxy::append_http_date(head, now);

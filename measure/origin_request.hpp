@@ -18,7 +18,8 @@ inline constexpr std::chrono::seconds kDefaultMaxAge{24 * 3600};
 inline constexpr std::chrono::seconds kLongestMaxAge{2'147'483'647};
 inline constexpr std::chrono::milliseconds kMaxDelay{600'000};
 
-/// What the origin answers to one request: a head ready to send, and which part of the body follows.
+/// What the origin answers to one request: a head ready to send, and which part of the body
+/// follows.
 struct OriginAnswer {
     std::string head;
     std::optional<Body> body;  ///< absent for HEAD, 304, errors
@@ -29,11 +30,12 @@ struct OriginAnswer {
 
 /// Decides the answer to `request`; `head` of the answer is reused. Every field the origin knows is
 /// obeyed or answered with 400:
-///   Hearsay-Bytes    length of the body (1024)         Hearsay-Max-Age  seconds of freshness (86400)
-///   Hearsay-Delay    milliseconds before the answer    If-None-Match, If-Modified-Since -> 304
-///   Range: bytes=a-b one part -> 206 (or 416); several parts, other units or a failed If-Range -> 200
-/// GET and HEAD may be stored; other methods get the same body with `no-store`; CONNECT and TRACE 405.
-/// `key` is scratch that keeps its memory between calls.
+///   Hearsay-Bytes    length of the body (1024)         Hearsay-Max-Age  seconds of freshness
+///   (86400) Hearsay-Delay    milliseconds before the answer    If-None-Match, If-Modified-Since ->
+///   304 Range: bytes=a-b one part -> 206 (or 416); several parts, other units or a failed If-Range
+///   -> 200
+/// GET and HEAD may be stored; other methods get the same body with `no-store`; CONNECT and TRACE
+/// 405. `key` is scratch that keeps its memory between calls.
 void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::WallTime now,
                            proxy::CacheKey& key, OriginAnswer& answer);
 

@@ -19,10 +19,13 @@ bool dumb() {
 }  // namespace
 
 Progress::Progress(bool quiet)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) && !dumb()),
+    : quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) && !dumb()),
       next_(std::chrono::steady_clock::now() + kWithoutTerminal) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+    clear();
+}
 
 void Progress::clear() {
     if (open_line_) std::fputs("\r\x1b[K", stderr);

@@ -5,8 +5,8 @@
 
 namespace measure {
 
-/// Tells on standard error how far something is: on a terminal one line that is written over, else a
-/// line every few seconds. One thread.
+/// Tells on standard error how far something is: on a terminal one line that is written over, else
+/// a line every few seconds. One thread.
 class Progress {
 public:
     explicit Progress(bool quiet = false);
@@ -26,7 +26,8 @@ private:
     std::chrono::steady_clock::time_point next_{};
 };
 
-/// May standard output carry colour? A terminal that is not dumb, and NO_COLOR not set (no-color.org).
+/// May standard output carry colour? A terminal that is not dumb, and NO_COLOR not set
+/// (no-color.org).
 bool output_may_be_coloured();
 
 }  // namespace measure

@@ -27,21 +27,26 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using namespace std::chrono_literals;
 
-constexpr auto kWatch = 100ms;        // how late a deadline may be noticed
+constexpr auto kWatch = 100ms;  // how late a deadline may be noticed
 constexpr auto kProgress = 250ms;
 constexpr auto kConnectDeadline = 2s;
-constexpr auto kAvoidDown = 250ms;    // failover: how long a proxy that refused is passed over
+constexpr auto kAvoidDown = 250ms;  // failover: how long a proxy that refused is passed over
 constexpr std::uint64_t kDefaultBytes = 1024;  // the origin's, for URLs of unknown size
-/// Without a schedule: requests taken from the log but not done, for each that may be under way. More
-/// would let clients that have nothing to wait for run far ahead of the others.
+/// Without a schedule: requests taken from the log but not done, for each that may be under way.
+/// More would let clients that have nothing to wait for run far ahead of the others.
 constexpr std::size_t kAhead = 4;
 
 class Driver {
 public:
     Driver(const Trace& trace, const ReplayOptions& options,
            const std::function<void(const ReplayProgress&)>& on_progress)
-        : trace_(trace), options_(options), on_progress_(on_progress), order_(trace),
-          ticker_(context_), watch_(context_), pace_(context_),
+        : trace_(trace),
+          options_(options),
+          on_progress_(on_progress),
+          order_(trace),
+          ticker_(context_),
+          watch_(context_),
+          pace_(context_),
           signals_(context_) {
         open_loop_ = options.rate > 0 || options.speedup > 0;
         if (open_loop_) due_.resize(trace.requests.size());
@@ -203,14 +208,16 @@ private:
                 count_answer(*last, at, at != home, Clock::now() - from);
                 co_return;
             }
-            const bool broken = *last->failure == Failure::connect || *last->failure == Failure::cut;
+            const bool broken =
+                *last->failure == Failure::connect || *last->failure == Failure::cut;
             if (!broken || (*last->failure == Failure::cut && !repeatable)) break;
         }
         count_failure(*last, home, url);
     }
 
     /// One attempt, on a kept connection if there is one. A kept connection that the proxy closed
-    /// before it answered says nothing about the proxy: the request goes out once more on a new one.
+    /// before it answered says nothing about the proxy: the request goes out once more on a new
+    /// one.
     awaitable<Attempt> ask(std::size_t at, const std::string& request, const Expected& expected) {
         Proxy& proxy = proxies_[at];
         const Time deadline = Clock::now() + options_.timeout;
@@ -283,7 +290,8 @@ private:
         ++failed_;
         if (!result_.first_failure.empty()) return;
         result_.first_failure = std::string(to_string(*attempt.failure));
-        if (attempt.status != 0) result_.first_failure += " (status " + std::to_string(attempt.status) + ')';
+        if (attempt.status != 0)
+            result_.first_failure += " (status " + std::to_string(attempt.status) + ')';
         result_.first_failure += " from " + options_.proxies[home].text() + " for ";
         result_.first_failure += url.text;
     }
@@ -334,12 +342,18 @@ private:
 
 std::string_view to_string(Failure failure) {
     switch (failure) {
-        case Failure::connect: return "no connection";
-        case Failure::cut: return "connection broken";
-        case Failure::timeout: return "no answer in time";
-        case Failure::malformed: return "malformed answer";
-        case Failure::bad_status: return "unexpected status";
-        case Failure::wrong_body: return "wrong body";
+        case Failure::connect:
+            return "no connection";
+        case Failure::cut:
+            return "connection broken";
+        case Failure::timeout:
+            return "no answer in time";
+        case Failure::malformed:
+            return "malformed answer";
+        case Failure::bad_status:
+            return "unexpected status";
+        case Failure::wrong_body:
+            return "wrong body";
     }
     return "?";
 }

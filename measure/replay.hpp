@@ -35,15 +35,15 @@ enum class RequestForm {
 struct ReplayOptions {
     std::vector<Address> proxies;
     /// At most one of the two; neither means as fast as answers come.
-    double rate = 0;      ///< requests per second, open loop
-    double speedup = 0;   ///< the log's own times, divided by this, open loop
+    double rate = 0;     ///< requests per second, open loop
+    double speedup = 0;  ///< the log's own times, divided by this, open loop
     /// With a schedule: requests under way at one proxy. Without: in all.
     unsigned concurrency = 64;
     RequestForm form = RequestForm::absolute;
     bool failover = false;  ///< after a failed connection or cut answer, try the next proxy
     bool verify = true;     ///< every body must be the built-in origin's
-    std::optional<std::uint64_t> max_age;   ///< Hearsay-Max-Age, seconds
-    std::uint64_t delay_ms = 0;             ///< Hearsay-Delay
+    std::optional<std::uint64_t> max_age;  ///< Hearsay-Max-Age, seconds
+    std::uint64_t delay_ms = 0;            ///< Hearsay-Delay
     std::chrono::milliseconds timeout{30'000};
     bool stop_on_signal = false;  ///< INT or TERM ends the replay early, the second one the program
 };
@@ -81,9 +81,9 @@ struct ReplayResult {
 
 /// Sends the trace to the proxies: client c to proxy_of(c), each client's requests in order and one
 /// at a time, targets byte for byte, at bounded concurrency. Blocks until the last answer is there;
-/// uses the calling thread only. With a schedule a request's latency counts from the moment it was due,
-/// so that a stalled proxy cannot hide behind requests that were not sent. `on_progress` is called
-/// a few times a second. Throws std::invalid_argument for senseless options.
+/// uses the calling thread only. With a schedule a request's latency counts from the moment it was
+/// due, so that a stalled proxy cannot hide behind requests that were not sent. `on_progress` is
+/// called a few times a second. Throws std::invalid_argument for senseless options.
 ReplayResult replay(const Trace&, const ReplayOptions&,
                     const std::function<void(const ReplayProgress&)>& on_progress = {});
 

@@ -44,7 +44,8 @@ Figures figures_of(const ReportRow& row) {
         out.local_hits = seen.of(AnswerKind::local_hit).requests;
         out.peer_hits = seen.of(AnswerKind::peer_hit).requests;
         out.origin_fetches = seen.of(AnswerKind::origin_fetch).requests;
-        out.other = seen.of(AnswerKind::uncacheable).requests + seen.of(AnswerKind::unknown).requests;
+        out.other =
+            seen.of(AnswerKind::uncacheable).requests + seen.of(AnswerKind::unknown).requests;
         out.errors = seen.failed();
     }
     return out;
@@ -93,8 +94,8 @@ BookVerdict books_of(const Report& report) {
         } else if (row.restarts > 0) {
             out.unknown.push_back(row.name + " was restarted");
         } else {
-            out.unknown.push_back(row.name + (row.counted ? " did not answer at the end"
-                                                          : " was not asked"));
+            out.unknown.push_back(row.name +
+                                  (row.counted ? " did not answer at the end" : " was not asked"));
         }
     }
     out.books = books_between(nodes);

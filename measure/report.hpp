@@ -14,8 +14,8 @@ namespace measure {
 
 /// One proxy in the report.
 struct ReportRow {
-    std::string name;  ///< the node's own, or its address
-    ProxyTally seen;   ///< by the clients
+    std::string name;                     ///< the node's own, or its address
+    ProxyTally seen;                      ///< by the clients
     std::optional<NodeCounters> counted;  ///< by the proxy itself during the replay
     unsigned restarts = 0;
     bool silent_at_end = false;  ///< its status could not be read after the replay
@@ -42,8 +42,8 @@ struct Report {
     std::optional<std::uint64_t> origin_requests;  ///< answered by the built-in origin meanwhile
 };
 
-/// The figures of one line of the table: by the proxy's own counters where they are complete, else as
-/// the clients saw it.
+/// The figures of one line of the table: by the proxy's own counters where they are complete, else
+/// as the clients saw it.
 struct Figures {
     bool by_counters = false;
     std::uint64_t requests = 0, local_hits = 0, peer_hits = 0, origin_fetches = 0, other = 0,

@@ -61,7 +61,8 @@ Json latencies(const std::vector<const ProxyTally*>& tallies) {
 Json failures(const ProxyTally& tally) {
     Json out = Json::object();
     for (std::size_t f = 0; f < kFailures; ++f) {
-        if (tally.failures[f]) out[std::string(to_string(static_cast<Failure>(f)))] = tally.failures[f];
+        if (tally.failures[f])
+            out[std::string(to_string(static_cast<Failure>(f)))] = tally.failures[f];
     }
     return out;
 }
@@ -136,16 +137,17 @@ std::string report_json(const Report& report) {
             return all.requests == 0 ? 0 : value / static_cast<double>(all.requests);
         };
         const auto messages = traffic->announcements + traffic->false_hits;
-        out["traffic"] = {{"announcements", traffic->announcements},
-                          {"false_hits", traffic->false_hits},
-                          {"messages_per_request", per(static_cast<double>(messages))},
-                          {"heartbeats", traffic->heartbeats},
-                          {"link_bytes", traffic->link_bytes},
-                          {"link_bytes_per_request", per(static_cast<double>(traffic->link_bytes))},
-                          {"origin_requests", traffic->origin_requests},
-                          {"icp_messages", traffic->icp_messages},
-                          {"icp_messages_per_request", per(static_cast<double>(traffic->icp_messages))},
-                          {"icp_bytes", traffic->icp_bytes}};
+        out["traffic"] = {
+            {"announcements", traffic->announcements},
+            {"false_hits", traffic->false_hits},
+            {"messages_per_request", per(static_cast<double>(messages))},
+            {"heartbeats", traffic->heartbeats},
+            {"link_bytes", traffic->link_bytes},
+            {"link_bytes_per_request", per(static_cast<double>(traffic->link_bytes))},
+            {"origin_requests", traffic->origin_requests},
+            {"icp_messages", traffic->icp_messages},
+            {"icp_messages_per_request", per(static_cast<double>(traffic->icp_messages))},
+            {"icp_bytes", traffic->icp_bytes}};
     }
     if (report.origin_requests) out["built_in_origin_requests"] = *report.origin_requests;
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

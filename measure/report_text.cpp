@@ -8,13 +8,15 @@
 namespace measure {
 namespace {
 
-constexpr std::size_t kNameColumns = 10;
+constexpr std::size_t kNameColumns = 16;
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string percent(double value) { return fmt::format("{:.1f} %", value * 100); }
+std::string percent(double value) {
+    return fmt::format("{:.1f}%", value * 100);
+}
 
 std::string size_text(double bytes) {
     constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
@@ -23,7 +25,8 @@ std::string size_text(double bytes) {
         bytes /= 1000;
         ++unit;
     }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+    return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                     : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
 /// Small ratios need their digits, large ones do not.
@@ -59,9 +62,10 @@ void write_workload(const Report& report, Writer& out) {
     out.heading(report.title);
     out.line("{} requests sent, {} clients, {} URLs; {}", grouped(report.sent),
              grouped(report.clients), grouped(report.urls), report.pace);
-    out.line("{:.1f} s, {:.0f} requests/s{}", report.elapsed_seconds,
-             report.elapsed_seconds > 0 ? static_cast<double>(report.sent) / report.elapsed_seconds : 0,
-             report.stopped ? "; STOPPED EARLY: the ideals are those of the requests sent so far" : "");
+    out.line(
+        "{:.1f} s, {:.0f} requests/s{}", report.elapsed_seconds,
+        report.elapsed_seconds > 0 ? static_cast<double>(report.sent) / report.elapsed_seconds : 0,
+        report.stopped ? "; STOPPED EARLY: the ideals are those of the requests sent so far" : "");
     for (const auto& [reason, count] : report.skipped) {
         out.line("skipped: {} of {} lines: {}", grouped(count), grouped(report.lines), reason);
     }
@@ -69,11 +73,11 @@ void write_workload(const Report& report, Writer& out) {
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
-    return fmt::format("{:>10} {:>7}", grouped(part), percent(ratio(part, whole)));
+    return fmt::format("{:>10} {:>6}", grouped(part), percent(ratio(part, whole)));
 }
 
 void write_row(const std::string& name, const Figures& f, Writer& out) {
-    out.line("{:<{}.{}} {:>10} {} {} {} {:>6} {:>6} {:>6}", name + (f.by_counters ? "" : "*"),
+    out.line("{:<{}.{}} {:>9} {} {} {} {:>6} {:>6} {:>6}", name + (f.by_counters ? "" : "*"),
              kNameColumns, kNameColumns, grouped(f.requests), share(f.local_hits, f.requests),
              share(f.peer_hits, f.requests), share(f.origin_fetches, f.requests), grouped(f.errors),
              grouped(f.false_hits), grouped(f.other_refusals));
@@ -81,19 +85,20 @@ void write_row(const std::string& name, const Figures& f, Writer& out) {
 
 void write_outcomes(const Report& report, Writer& out) {
     out.line("");
-    out.heading(fmt::format("{:<{}} {:>10} {:>18} {:>18} {:>18} {:>6} {:>6} {:>6}", "proxy",
+    out.heading(fmt::format("{:<{}} {:>9} {:>17} {:>17} {:>17} {:>6} {:>6} {:>6}", "proxy",
                             kNameColumns, "requests", "local hits", "peer hits", "origin fetches",
                             "errors", "false", "other"));
-    out.heading(fmt::format("{:>92} {:>6}", "hits", "no's"));
+    out.heading(fmt::format("{:>93} {:>6}", "hits", "no's"));
     for (const auto& row : report.rows) write_row(row.name, figures_of(row), out);
     const Figures all = totals_of(report);
     write_row("all", all, out);
     const IdealCounts& ideal = report.ideal.total;
-    out.line("{:<{}} {:>10} {} {} {}", "ideal", kNameColumns, grouped(ideal.requests),
+    out.line("{:<{}} {:>9} {} {} {}", "ideal", kNameColumns, grouped(ideal.requests),
              share(ideal.local_hits, ideal.requests),
              share(ideal.shared_hits - ideal.local_hits, ideal.requests),
              share(ideal.requests - ideal.shared_hits, ideal.requests));
-    if (!all.by_counters) out.line("* as clients saw it: the proxy's own counters are not complete");
+    if (!all.by_counters)
+        out.line("* as clients saw it: the proxy's own counters are not complete");
     if (all.other > 0) {
         out.line("{} answers were passed through, or did not say where they came from",
                  grouped(all.other));
@@ -102,20 +107,26 @@ void write_outcomes(const Report& report, Writer& out) {
     out.line("");
     out.line("found          {} of {} possible hits = {:.4f} of the ideal of caches without limits",
              grouped(all.hits()), grouped(ideal.shared_hits), found_of_ideal(report));
-    out.line("               that share at once; {} with sharing, {} ideal, {} ideal without sharing",
-             percent(ratio(all.hits(), all.requests)), percent(ideal.shared_ratio()),
-             percent(ideal.local_ratio()));
-    out.line("bytes          {} to clients: {} local, {} from peers; ideal {} without, {} with sharing",
-             size_text(static_cast<double>(all.body_bytes)), percent(ratio(all.local_bytes, all.body_bytes)),
-             percent(ratio(all.peer_bytes, all.body_bytes)),
-             percent(ratio(ideal.local_hit_bytes, ideal.bytes)),
-             percent(ratio(ideal.shared_hit_bytes, ideal.bytes)));
+    out.line(
+        "               that share at once; {} with sharing, {} ideal, {} ideal without sharing",
+        percent(ratio(all.hits(), all.requests)), percent(ideal.shared_ratio()),
+        percent(ideal.local_ratio()));
+    out.line(
+        "bytes          {} to clients: {} local, {} from peers; ideal {} without, {} with sharing",
+        size_text(static_cast<double>(all.body_bytes)),
+        percent(ratio(all.local_bytes, all.body_bytes)),
+        percent(ratio(all.peer_bytes, all.body_bytes)),
+        percent(ratio(ideal.local_hit_bytes, ideal.bytes)),
+        percent(ratio(ideal.shared_hit_bytes, ideal.bytes)));
 }
 
 void write_latencies(const Report& report, Writer& out) {
+    const bool any = std::any_of(report.rows.begin(), report.rows.end(),
+                                 [](const ReportRow& row) { return row.seen.answered() > 0; });
+    if (!any) return;
     out.line("");
-    out.heading(fmt::format("{:<14} {:>10} {:>11} {:>11}", "latency", "answers", "p50 ms",
-                            "p99 ms"));
+    out.heading(
+        fmt::format("{:<14} {:>10} {:>11} {:>11}", "latency", "answers", "p50 ms", "p99 ms"));
     for (std::size_t k = 0; k < kAnswerKinds; ++k) {
         Histogram all;
         for (const auto& row : report.rows) all.add(row.seen.kinds[k].latency);
@@ -141,8 +152,10 @@ void write_traffic(const Report& report, Writer& out) {
              size_text(static_cast<double>(traffic->link_bytes)),
              per_request(static_cast<double>(traffic->link_bytes), requests));
     out.line("{:<28} {:>12} {:>12}   (their bytes are in the line above)", "heartbeats",
-             grouped(traffic->heartbeats), per_request(static_cast<double>(traffic->heartbeats), requests));
-    out.line("{:<28} {:>12} {:>12} {:>16} {:>12}", "ICP would have sent", grouped(traffic->icp_messages),
+             grouped(traffic->heartbeats),
+             per_request(static_cast<double>(traffic->heartbeats), requests));
+    out.line("{:<28} {:>12} {:>12} {:>16} {:>12}", "ICP would have sent",
+             grouped(traffic->icp_messages),
              per_request(static_cast<double>(traffic->icp_messages), requests),
              size_text(traffic->icp_bytes), per_request(traffic->icp_bytes, requests));
     out.line("{:<28} {:>12}{}", "requests to the origin", grouped(traffic->origin_requests),
@@ -170,8 +183,9 @@ void write_books(const Report& report, Writer& out) {
         out.line("books: {}", out.bad(fmt::format("{} of {} pairs DO NOT BALANCE",
                                                   verdict.broken.size(), verdict.books.size())));
         for (const auto& b : verdict.broken) {
-            out.line("  {} asked {}: {} hits <= {} given <= {} hits + {} failures does not hold", b.asker,
-                     b.giver, grouped(b.hits), grouped(b.given), grouped(b.hits), grouped(b.failures));
+            out.line("  {} asked {}: {} hits <= {} given <= {} hits + {} failures does not hold",
+                     b.asker, b.giver, grouped(b.hits), grouped(b.given), grouped(b.hits),
+                     grouped(b.failures));
         }
     } else if (!verdict.books.empty()) {
         out.line("books: balanced between the {} pairs that can be checked", verdict.books.size());

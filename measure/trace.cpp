@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::size_t kLinesToDetect = 100;
 
-bool is_content(std::string_view line) { return !line.empty() && line.front() != '#'; }
+bool is_content(std::string_view line) {
+    return !line.empty() && line.front() != '#';
+}
 
 /// The format that most of the first lines are in.
 std::optional<LogFormat> detect(const std::vector<std::string>& lines) {
@@ -34,8 +36,7 @@ std::optional<LogFormat> detect(const std::vector<std::string>& lines) {
 /// Turns parsed lines into requests, or counts why not.
 class Loader {
 public:
-    Loader(const TraceOptions& options, LogFormat format)
-        : options_(options), parser_(format) {
+    Loader(const TraceOptions& options, LogFormat format) : options_(options), parser_(format) {
         trace_.source = options.path == "-" ? "standard input" : options.path;
         trace_.format = format;
     }
@@ -87,9 +88,9 @@ private:
         const auto at = std::find(known.begin(), known.end(), name);
         if (at == known.end()) {
             const bool token = !name.empty() && name.size() <= 32 &&
-                               name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                      "abcdefghijklmnopqrstuvwxyz-_") ==
-                                   std::string_view::npos;
+                               name.find_first_not_of(
+                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "abcdefghijklmnopqrstuvwxyz-_") == std::string_view::npos;
             if (!token || known.size() >= kMaxMethods) return std::nullopt;
             trace_.methods.emplace_back(name);
             return static_cast<std::uint8_t>(known.size() - 1);
@@ -106,8 +107,8 @@ private:
 };
 
 std::string describe_nothing(const Trace& trace) {
-    std::string out = trace.source + ": no request to send in " + std::to_string(trace.lines) +
-                      " lines";
+    std::string out =
+        trace.source + ": no request to send in " + std::to_string(trace.lines) + " lines";
     for (const auto& [reason, count] : trace.skipped) {
         out += "\n  " + std::to_string(count) + ": " + reason;
     }
@@ -154,8 +155,9 @@ Trace load_trace(const TraceOptions& options) {
     const auto format = detect(first);
     if (!format) {
         throw std::runtime_error(
-            options.path + ": in none of the formats known (tab-separated, Squid access.log, "
-                           "Common or Combined log)" +
+            options.path +
+            ": in none of the formats known (tab-separated, Squid access.log, "
+            "Common or Combined log)" +
             (first.empty() ? "; it is empty" : "; it begins: " + first.front().substr(0, 120)));
     }
     Loader loader(options, *format);

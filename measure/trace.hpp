@@ -41,8 +41,8 @@ struct Trace {
     std::vector<Url> urls;
     std::vector<std::uint64_t> clients;  ///< the numbers that choose a client's proxy
     std::vector<std::string> methods{"GET", "HEAD"};
-    std::uint64_t lines = 0;                         ///< read, comments and blank ones left out
-    std::map<std::string, std::uint64_t> skipped;    ///< lines that are not sent, by reason
+    std::uint64_t lines = 0;                       ///< read, comments and blank ones left out
+    std::map<std::string, std::uint64_t> skipped;  ///< lines that are not sent, by reason
     std::optional<LogFormat> format;
 
     Trace() = default;
@@ -63,9 +63,9 @@ private:
 };
 
 struct TraceOptions {
-    std::string path;                        ///< "-" = standard input
-    std::string site = "http://localhost";   ///< put before URLs that are only a path
-    bool all = false;                        ///< every method and status, not only cacheable GETs
+    std::string path;                       ///< "-" = standard input
+    std::string site = "http://localhost";  ///< put before URLs that are only a path
+    bool all = false;                       ///< every method and status, not only cacheable GETs
     std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();  ///< requests to take
 };
 

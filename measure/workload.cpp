@@ -50,12 +50,11 @@ struct Memory {
     }
 };
 
-/// Many small objects, few large ones: 200 B to about 200 kB, half of them below 3 kB.
+/// Many small objects, few large ones: 300 B to 300 kB, about 6 kB in the mean.
 std::uint64_t object_bytes(std::uint64_t seed, std::uint64_t object) {
     SplitMix random(splitmix64(seed) ^ object);
-    const double u = random.unit();
-    return static_cast<std::uint64_t>(200 * std::pow(1000.0, u * u * (0.4 + 0.6 * random.unit())) *
-                                      (1 + 7 * random.unit()));
+    const double skewed = random.unit() * random.unit();
+    return static_cast<std::uint64_t>(300 * std::pow(1000.0, skewed));
 }
 
 }  // namespace
@@ -63,13 +62,15 @@ std::uint64_t object_bytes(std::uint64_t seed, std::uint64_t object) {
 Trace make_workload(const WorkloadOptions& o) {
     if (o.requests == 0 || o.clients == 0 || o.objects == 0 || o.again < 0 || o.once < 0 ||
         o.again + o.once > 1 || o.zipf < 0 || o.requests_per_second <= 0) {
-        throw std::invalid_argument("a synthetic workload needs requests, clients and objects, and "
-                                    "parts that add up to at most 1");
+        throw std::invalid_argument(
+            "a synthetic workload needs requests, clients and objects, and "
+            "parts that add up to at most 1");
     }
     Trace trace;
     trace.synthetic = true;
     trace.source = fmt::format(
-        "SYNTHETIC workload (seed {}, Zipf {:g} over {} objects, {:g} % asked again by the same client, "
+        "SYNTHETIC workload (seed {}, Zipf {:g} over {} objects, {:g} % asked again by the same "
+        "client, "
         "{:g} % once)",
         o.seed, o.zipf, o.objects, o.again * 100, o.once * 100);
     trace.lines = o.requests;
