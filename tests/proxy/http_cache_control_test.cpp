@@ -1,0 +1,152 @@
+#include "proxy/http/cache_control.hpp"
+
+#include "tests/proxy/head.hpp"
+
+#include <gtest/gtest.h>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Head;
+using State = DeltaDirective::State;
+
+constexpr auto kAbsent = std::optional<std::chrono::seconds>();
+
+TEST(DeltaSeconds, AreDigitsOnly) {  // RFC 9111 §1.2.2
+    EXPECT_EQ(parse_delta_seconds("0"), 0s);
+    EXPECT_EQ(parse_delta_seconds("3600"), 3600s);
+    EXPECT_EQ(parse_delta_seconds("0003600"), 3600s);
+    for (const char* text : {"", "-1", "+1", "1.5", "1 ", " 1", "a", "1a", "a1", "'1'", "0x10"}) {
+        EXPECT_EQ(parse_delta_seconds(text), kAbsent) << text;
+    }
+}
+
+TEST(DeltaSeconds, SaturateInsteadOfWrapping) {  // RFC 9111 §1.2.2
+    for (const char* text : {"2147483647", "2147483648", "4294967296", "9223372036854775808",
+                             "18446744073709551616", "99999999999999999999999999999999999999"}) {
+        EXPECT_EQ(parse_delta_seconds(text), kMaxDelta) << text;
+    }
+    EXPECT_EQ(parse_delta_seconds("2147483646"), kMaxDelta - 1s);
+}
+
+TEST(ResponseDirectives, AreReadWithoutLetterCase) {  // RFC 9111 §5.2
+    const auto d = response_directives(
+        Head("Cache-Control: No-Store, PRIVATE, Public, mUST-rEVALIDATE, Max-Age=5\n"
+             "cache-control: Proxy-Revalidate, S-MaxAge=6, No-Cache, Must-Understand\n"
+             "CACHE-CONTROL: Stale-While-Revalidate=7, Stale-If-Error=8, Immutable, No-Transform"));
+    EXPECT_TRUE(d.no_store && d.is_private && d.is_public && d.must_revalidate);
+    EXPECT_TRUE(d.proxy_revalidate && d.no_cache && d.must_understand);
+    EXPECT_TRUE(d.immutable && d.no_transform);
+    EXPECT_EQ(d.max_age.value, 5s);
+    EXPECT_EQ(d.s_maxage.value, 6s);
+    EXPECT_EQ(d.stale_while_revalidate.value, 7s);
+    EXPECT_EQ(d.stale_if_error.value, 8s);
+}
+
+TEST(ResponseDirectives, AreNothingWithoutTheField) {
+    const auto d = response_directives(Head("Pragma: no-cache\nX-Cache-Control: no-store"));
+    EXPECT_FALSE(d.no_store || d.no_cache || d.is_private || d.is_public);
+    EXPECT_FALSE(d.max_age.present() || d.s_maxage.present());
+}
+
+TEST(ResponseDirectives, IgnoreUnknownOnesBesideThem) {  // behaviour 7
+    EXPECT_TRUE(
+        response_directives(Head("Cache-Control: foo, no-store, bar=\"x\", =, ;")).no_store);
+    EXPECT_FALSE(response_directives(Head("Cache-Control: no-stores, xno-store")).no_store);
+}
+
+TEST(ResponseDirectives, AreNotFoundInsideQuotedStrings) {  // behaviour 24
+    const auto d =
+        response_directives(Head(R"(Cache-Control: foo="max-age=60, no-store, private", public)"));
+    EXPECT_FALSE(d.no_store || d.is_private || d.max_age.present());
+    EXPECT_TRUE(d.is_public);
+}
+
+TEST(ResponseDirectives, TakeQuotedArguments) {  // RFC 9111 §5.2
+    EXPECT_EQ(response_directives(Head(R"(Cache-Control: max-age="60")")).max_age.value, 60s);
+}
+
+TEST(ResponseDirectives, CallBrokenFreshnessMalformed) {  // RFC 9111 §4.2.1
+    for (const char* value : {"max-age", "max-age=", "max-age=-1", "max-age='60'", "max-age=60a",
+                              "max-age=a60", "max-age=1.5", "max-age =60", "max-age= 60",
+                              "max-age=\"60", "max-age=\"\"", "max-age=60 60", "max-age=60;60"}) {
+        const auto line = std::string("Cache-Control: ") + value;
+        const auto d = response_directives(Head(line.c_str()));
+        EXPECT_EQ(d.max_age.state, State::malformed) << value;
+        EXPECT_EQ(d.max_age.value, 0s) << value;
+    }
+}
+
+TEST(ResponseDirectives, UseTheFirstOfDuplicates) {  // RFC 9111 §4.2.1, behaviour 25
+    EXPECT_EQ(response_directives(Head("Cache-Control: max-age=1, max-age=9")).max_age.value, 1s);
+    EXPECT_EQ(response_directives(Head("Cache-Control: max-age=1\nCache-Control: max-age=9"))
+                  .max_age.value,
+              1s);
+    EXPECT_EQ(response_directives(Head("Cache-Control: max-age=x, max-age=9")).max_age.state,
+              State::malformed);
+}
+
+TEST(ResponseDirectives, TellQualifiedFromUnqualified) {  // RFC 9111 §5.2.2.4, §5.2.2.7
+    const Head head(R"(Cache-Control: no-cache="Set-Cookie, X-A", private=X-B)");
+    const auto d = response_directives(head);
+    EXPECT_FALSE(d.no_cache || d.is_private);
+    EXPECT_EQ(d.no_cache_fields, "Set-Cookie, X-A");
+    EXPECT_EQ(d.private_fields, "X-B");
+}
+
+TEST(ResponseDirectives, TakeTheStricterReadingOfNoCacheAndPrivate) {
+    for (const char* value : {"private, private=\"a\"", "private=\"a\", private", "private=\"\"",
+                              "private=", "private=\"a\", private=\"b\"", "private=\"a",
+                              "private =\"a\"", "private=\"a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\""}) {
+        const auto line = std::string("Cache-Control: ") + value;
+        EXPECT_TRUE(response_directives(Head(line.c_str())).is_private) << value;
+    }
+}
+
+TEST(RequestDirectives, AreRead) {  // RFC 9111 §5.2.1
+    const auto d =
+        request_directives(Head("Cache-Control: NO-CACHE, no-store, only-if-cached\n"
+                                "Cache-Control: max-age=1, min-fresh=2, max-stale=3"));
+    EXPECT_TRUE(d.no_cache && d.no_store && d.only_if_cached);
+    EXPECT_EQ(d.max_age, 1s);
+    EXPECT_EQ(d.min_fresh, 2s);
+    EXPECT_EQ(d.max_stale, 3s);
+    EXPECT_FALSE(d.plain());
+}
+
+TEST(RequestDirectives, ArePlainWithoutThem) {
+    EXPECT_TRUE(request_directives(Head("Host: a\nAccept: */*")).plain());
+    EXPECT_TRUE(request_directives(Head("Cache-Control: only-if-cached, no-store, foo")).plain());
+}
+
+TEST(RequestDirectives, AllowAnyStalenessWithoutAnArgument) {  // RFC 9111 §5.2.1.2
+    EXPECT_EQ(request_directives(Head("Cache-Control: max-stale")).max_stale, kMaxDelta);
+}
+
+TEST(RequestDirectives, CountForNothingWhenMalformed) {
+    const auto d = request_directives(Head("Cache-Control: max-age=x, min-fresh=-1, max-stale=1s"));
+    EXPECT_FALSE(d.max_age || d.min_fresh || d.max_stale);
+}
+
+TEST(RequestDirectives, HeedPragmaOnlyWithoutCacheControl) {  // RFC 9111 §5.4
+    EXPECT_TRUE(request_directives(Head("Pragma: no-cache")).no_cache);
+    EXPECT_TRUE(request_directives(Head("Pragma: foo, No-Cache")).no_cache);
+    EXPECT_FALSE(request_directives(Head("Pragma: x")).no_cache);
+    EXPECT_FALSE(request_directives(Head("Pragma: no-cache\nCache-Control: foo")).no_cache);
+    EXPECT_FALSE(request_directives(Head("Cache-Control: max-age=9\nPragma: no-cache")).no_cache);
+}
+
+TEST(RequestDirectives, CannotReloadPastAShield) {  // behaviour 42: a setting
+    const auto d = request_directives(
+        Head("Cache-Control: no-cache, max-age=0, min-fresh=9, max-stale=5, no-store, "
+             "only-if-cached"),
+        ClientDirectives::shield);
+    EXPECT_FALSE(d.no_cache || d.max_age || d.min_fresh);
+    EXPECT_EQ(d.max_stale, 5s);
+    EXPECT_TRUE(d.no_store && d.only_if_cached);
+    EXPECT_FALSE(request_directives(Head("Pragma: no-cache"), ClientDirectives::shield).no_cache);
+}
+
+}  // namespace
+}  // namespace proxy

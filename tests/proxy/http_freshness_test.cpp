@@ -1,0 +1,218 @@
+#include "proxy/http/freshness.hpp"
+
+#include "tests/proxy/head.hpp"
+
+#include <gtest/gtest.h>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Head;
+
+constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20) + 12h;
+
+std::string date(std::string_view name, std::chrono::seconds from_now) {
+    std::string line = std::string(name) + ": ";
+    append_http_date(line, kNow + from_now);
+    return line + "\n";
+}
+
+Freshness freshness(const std::string& head, unsigned status = 200,
+                    std::chrono::seconds delay = 0s) {
+    return freshness_of(status, Head(head.c_str()), kNow - delay, kNow);
+}
+
+std::chrono::seconds lifetime(const std::string& head, unsigned status = 200) {
+    return freshness(date("Date", 0s) + head, status).lifetime;
+}
+
+std::chrono::seconds age(const std::string& head, std::chrono::seconds delay = 0s) {
+    return freshness(head, 200, delay).initial_age;
+}
+
+TEST(Lifetime, ComesFromTheMostSpecificSource) {  // RFC 9111 §4.2.1, behaviour 20
+    const auto expires = date("Expires", 30s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=10, s-maxage=60\n" + expires), 60s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=60, s-maxage=10\n" + expires), 10s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=60\nCache-Control: s-maxage=10\n"), 10s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=10\n" + expires), 10s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=0\n" + expires), 0s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=10\nExpires: 0\n"), 10s);
+    EXPECT_EQ(lifetime("Cache-Control: max-age=10\n" + date("Expires", -9s)), 10s);
+    EXPECT_EQ(lifetime(expires), 30s);
+}
+
+TEST(Lifetime, SaysWhereItComesFrom) {
+    EXPECT_EQ(freshness("Cache-Control: s-maxage=1").source, LifetimeSource::s_maxage);
+    EXPECT_EQ(freshness("Cache-Control: max-age=1").source, LifetimeSource::max_age);
+    EXPECT_EQ(freshness("Expires: 0").source, LifetimeSource::expires);
+    EXPECT_EQ(freshness("").source, LifetimeSource::heuristic);
+    EXPECT_EQ(freshness("", 302).source, LifetimeSource::none);
+    EXPECT_FALSE(freshness("").is_explicit());
+    EXPECT_TRUE(freshness("Expires: 0").is_explicit());
+}
+
+TEST(Lifetime, CountsExpiresAgainstTheResponsesOwnDate) {  // behaviour 21
+    EXPECT_EQ(freshness(date("Date", -1h) + date("Expires", -1h + 30s)).lifetime, 30s);
+    EXPECT_EQ(freshness(date("Date", 2h) + date("Expires", 1h)).lifetime, 0s);
+    EXPECT_EQ(freshness(date("Date", 1h) + date("Expires", 1h)).lifetime, 0s);
+    EXPECT_EQ(freshness(date("Date", 1h) + date("Expires", 1h + 5s)).lifetime, 5s);
+}
+
+TEST(Lifetime, TakesTheTimeOfReceiptForAMissingOrBrokenDate) {  // behaviour 21
+    EXPECT_EQ(freshness(date("Expires", 30s)).lifetime, 30s);
+    EXPECT_EQ(freshness("Date: yesterday\n" + date("Expires", 30s)).lifetime, 30s);
+    EXPECT_EQ(freshness(date("Date", -1h) + date("Date", -2h) + date("Expires", 30s)).lifetime,
+              30s);
+}
+
+TEST(Lifetime, IsZeroForBrokenExpires) {  // RFC 9111 §5.3, behaviour 26
+    for (const char* value : {"0", "-1", "", "tomorrow", "Thu, 18 Aug 2050 02:01:18 AEST"}) {
+        const auto f = freshness(date("Last-Modified", -100h) + "Expires: " + value);
+        EXPECT_EQ(f.lifetime, 0s) << value;
+        EXPECT_EQ(f.source, LifetimeSource::expires) << value;
+    }
+    EXPECT_EQ(lifetime(date("Expires", 30s) + date("Expires", 60s)), 0s);
+    EXPECT_EQ(lifetime(date("Expires", 30s) + date("Expires", 30s)), 30s);
+}
+
+TEST(Lifetime, ReadsTheOldFormsOfExpires) {  // behaviour 26
+    EXPECT_GT(lifetime("Expires: Thursday, 18-Aug-50 02:01:18 GMT\n"), 24h * 365 * 20);
+    EXPECT_GT(lifetime("Expires: Thu Aug 18 02:01:18 2050\n"), 24h * 365 * 20);
+    EXPECT_GT(lifetime("Expires: thu, 18 AUG 2050 02:01:18 gmt\n"), 24h * 365 * 20);
+}
+
+TEST(Lifetime, IsZeroForMalformedDirectives) {  // RFC 9111 §4.2.1, behaviour 24
+    const auto expires = date("Expires", 30s) + date("Last-Modified", -100h);
+    for (const char* value :
+         {"max-age=-5", "max-age='60'", "max-age=60x", "s-maxage=x, max-age=60"}) {
+        EXPECT_EQ(lifetime(expires + "Cache-Control: " + value), 0s) << value;
+    }
+    EXPECT_EQ(lifetime("Cache-Control: max-age=x, s-maxage=5"), 5s);
+}
+
+TEST(Lifetime, Saturates) {  // RFC 9111 §1.2.2, behaviour 23
+    EXPECT_EQ(lifetime("Cache-Control: max-age=99999999999999999999"), kMaxDelta);
+    EXPECT_EQ(lifetime("Expires: Fri, 31 Dec 9999 23:59:59 GMT"), kMaxDelta);
+}
+
+TEST(HeuristicLifetime, IsATenthOfTheTimeSinceModification) {  // RFC 9111 §4.2.2
+    EXPECT_EQ(lifetime(date("Last-Modified", -1000s)), 100s);
+    EXPECT_EQ(lifetime(date("Last-Modified", -9s)), 0s);
+    EXPECT_EQ(lifetime(date("Last-Modified", 1000s)), 0s);
+    EXPECT_EQ(lifetime(""), 0s);
+    EXPECT_EQ(lifetime("Last-Modified: once"), 0s);
+}
+
+TEST(HeuristicLifetime, HasAnUpperBound) {
+    EXPECT_EQ(lifetime(date("Last-Modified", -24h * 9)), std::chrono::seconds(24h) * 9 / 10);
+    EXPECT_EQ(lifetime(date("Last-Modified", -24h * 365)), kHeuristicMax);
+    EXPECT_EQ(lifetime("Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT"), kHeuristicMax);
+}
+
+TEST(HeuristicLifetime, IsForSomeStatusesOnly) {  // RFC 9110 §15.1, behaviour 27
+    const auto modified = date("Last-Modified", -1000s);
+    for (const unsigned status : {200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501}) {
+        EXPECT_EQ(lifetime(modified, status), 100s) << status;
+    }
+    for (const unsigned status :
+         {201, 202, 302, 303, 307, 400, 403, 500, 502, 503, 504, 299, 599}) {
+        EXPECT_EQ(lifetime(modified, status), 0s) << status;
+        EXPECT_EQ(lifetime(modified + "Cache-Control: public", status), 100s) << status;
+    }
+}
+
+TEST(Age, CountsFromTheLargerOfDateAndReceivedAge) {  // RFC 9111 §4.2.3, behaviour 22
+    EXPECT_EQ(age(date("Date", 0s)), 0s);
+    EXPECT_EQ(age(date("Date", -10s)), 10s);
+    EXPECT_EQ(age(date("Date", -10s) + "Age: 30"), 30s);
+    EXPECT_EQ(age(date("Date", -10s) + "Age: 5"), 10s);
+    EXPECT_EQ(age(date("Date", 100s)), 0s);  // an origin whose clock is ahead
+    EXPECT_EQ(age("Age: 5"), 5s);
+}
+
+TEST(Age, IncludesTheTimeTheRequestTook) {  // RFC 9111 §4.2.3
+    EXPECT_EQ(age(date("Date", 0s), 3s), 3s);
+    EXPECT_EQ(age(date("Date", 0s) + "Age: 30", 3s), 33s);
+    EXPECT_EQ(age(date("Date", -10s), 3s), 10s);
+    EXPECT_EQ(age("Age: 4", -100s), 4s);  // the clock was set back meanwhile
+}
+
+TEST(Age, TakesTheFirstNumberOfAList) {  // RFC 9111 §5.1, behaviour 40
+    EXPECT_EQ(received_age(Head("Age: 7, 9")), 7s);
+    EXPECT_EQ(received_age(Head("Age: 7\nAge: 9")), 7s);
+    EXPECT_EQ(received_age(Head("Age: 007")), 7s);
+}
+
+TEST(Age, IgnoresWhatIsNoNumber) {  // behaviour 40
+    for (const char* value : {"", "x", "-1", "+1", "1.5", "1s", "7x, 9", "\"7\"", "7;a=b"}) {
+        const auto line = std::string("Age: ") + value;
+        EXPECT_FALSE(received_age(Head(line.c_str()))) << value;
+    }
+    EXPECT_FALSE(received_age(Head("Date: x")));
+}
+
+TEST(Age, Saturates) {  // behaviour 23
+    const auto f = freshness("Age: 9999999999999999999\nCache-Control: max-age=60", 200, 5s);
+    EXPECT_EQ(f.initial_age, kMaxDelta);
+    EXPECT_EQ(current_age(f, 1000h), kMaxDelta);
+    EXPECT_FALSE(is_fresh(f, 0s));
+}
+
+TEST(Freshness, EndsWhenAgeReachesTheLifetime) {  // RFC 9111 §4.2
+    const auto f = freshness(date("Date", -10s) + "Cache-Control: max-age=60");
+    EXPECT_EQ(current_age(f, 5s), 15s);
+    EXPECT_TRUE(is_fresh(f, 49s));
+    EXPECT_EQ(time_to_live(f, 49s), 1s);
+    EXPECT_FALSE(is_fresh(f, 50s));
+    EXPECT_EQ(time_to_live(f, 55s), -5s);
+}
+
+TEST(Freshness, IsGoneFromTheStartWithAnAgeBeyondTheLifetime) {  // behaviour 22
+    EXPECT_FALSE(is_fresh(freshness("Age: 90\nCache-Control: max-age=60"), 0s));
+    EXPECT_FALSE(is_fresh(freshness("Age: 90\n" + date("Date", 0s) + date("Expires", 60s)), 0s));
+}
+
+TEST(Freshness, NeverGrowsWhenTheClockGoesBack) {
+    const auto f = freshness("Age: 10\nCache-Control: max-age=60");
+    EXPECT_EQ(current_age(f, -5s), 10s);
+}
+
+TEST(Freshness, KnowsWhatForbidsServingStale) {  // RFC 9111 §4.2.4, behaviour 30
+    for (const char* value : {"must-revalidate", "proxy-revalidate", "s-maxage=5", "no-cache",
+                              "Must-Revalidate, max-age=5", "s-maxage=x"}) {
+        EXPECT_TRUE(freshness(std::string("Cache-Control: ") + value).never_stale) << value;
+    }
+    for (const char* value :
+         {"max-age=5", "no-cache=\"X-A\"", "public", "foo=\"must-revalidate\""}) {
+        EXPECT_FALSE(freshness(std::string("Cache-Control: ") + value).never_stale) << value;
+    }
+}
+
+TEST(Freshness, AlwaysValidatesWithNoCache) {  // RFC 9111 §5.2.2.4, behaviour 41
+    EXPECT_TRUE(freshness("Cache-Control: max-age=60, No-Cache").always_validate);
+    EXPECT_FALSE(freshness("Cache-Control: max-age=60, no-cache=\"Set-Cookie\"").always_validate);
+    EXPECT_FALSE(freshness("Pragma: no-cache").always_validate);  // §5.4, behaviour 43
+}
+
+TEST(Freshness, KeepsTheStaleWindows) {  // RFC 5861
+    const auto f = freshness("Cache-Control: stale-while-revalidate=5, stale-if-error=0");
+    EXPECT_EQ(f.stale_while_revalidate, 5s);
+    EXPECT_EQ(f.stale_if_error, 0s);
+    EXPECT_EQ(freshness("Cache-Control: stale-if-error=x").stale_if_error, -1s);
+}
+
+TEST(Freshness, KnowsWhetherItCanBeValidated) {
+    EXPECT_TRUE(freshness("ETag: \"a\"").has_validator);
+    EXPECT_TRUE(freshness(date("Last-Modified", 0s)).has_validator);
+    EXPECT_FALSE(freshness("Last-Modified: once").has_validator);
+    EXPECT_FALSE(freshness(date("Date", 0s)).has_validator);
+}
+
+TEST(Freshness, IsSmall) {
+    static_assert(sizeof(Freshness) <= 24);
+}
+
+}  // namespace
+}  // namespace proxy

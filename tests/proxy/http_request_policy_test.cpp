@@ -1,0 +1,132 @@
+#include "proxy/http/request_policy.hpp"
+
+#include "tests/proxy/head.hpp"
+
+#include <gtest/gtest.h>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Head;
+
+constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
+
+Freshness stored(const std::string& cache_control, std::chrono::seconds age = 0s) {
+    const auto head = "Cache-Control: " + cache_control + "\nAge: " + std::to_string(age.count());
+    return freshness_of(200, Head(head.c_str()), kNow, kNow);
+}
+
+RequestDirectives asking(const std::string& cache_control) {
+    return request_directives(Head(("Cache-Control: " + cache_control).c_str()));
+}
+
+const RequestDirectives kPlain;
+
+TEST(Reuse, FollowsFreshnessWithoutDirectives) {  // RFC 9111 §4
+    EXPECT_EQ(decide_reuse(kPlain, stored("max-age=60"), 59s), Reuse::fresh);
+    EXPECT_EQ(decide_reuse(kPlain, stored("max-age=60"), 60s), Reuse::stale);
+    EXPECT_TRUE(usable(Reuse::fresh));
+    EXPECT_FALSE(usable(Reuse::stale));
+}
+
+TEST(Reuse, AlwaysValidatesNoCacheResponses) {  // RFC 9111 §5.2.2.4
+    EXPECT_EQ(decide_reuse(kPlain, stored("max-age=60, no-cache"), 0s), Reuse::response_no_cache);
+    EXPECT_EQ(decide_reuse(asking("max-stale"), stored("no-cache"), 0s), Reuse::response_no_cache);
+}
+
+TEST(Reuse, ValidatesWhenTheClientAsksForIt) {  // RFC 9111 §5.2.1.1, §5.2.1.4
+    EXPECT_EQ(decide_reuse(asking("no-cache"), stored("max-age=60"), 0s), Reuse::request);
+    EXPECT_EQ(decide_reuse(asking("max-age=0"), stored("max-age=60"), 1s), Reuse::request);
+    EXPECT_EQ(decide_reuse(request_directives(Head("Pragma: no-cache")), stored("max-age=60"), 0s),
+              Reuse::request);
+}
+
+TEST(Reuse, ComparesMaxAgeWithTheWholeAge) {  // RFC 9111 §5.2.1.1, behaviour 42
+    EXPECT_EQ(decide_reuse(asking("max-age=30"), stored("max-age=60", 20s), 10s), Reuse::fresh);
+    EXPECT_EQ(decide_reuse(asking("max-age=30"), stored("max-age=60", 20s), 11s), Reuse::request);
+    EXPECT_EQ(decide_reuse(asking("max-age=90"), stored("max-age=60"), 70s), Reuse::stale);
+}
+
+TEST(Reuse, LeavesWhatMinFreshAsksFor) {  // RFC 9111 §5.2.1.3
+    EXPECT_EQ(decide_reuse(asking("min-fresh=30"), stored("max-age=60", 20s), 10s), Reuse::fresh);
+    EXPECT_EQ(decide_reuse(asking("min-fresh=30"), stored("max-age=60", 20s), 11s), Reuse::request);
+}
+
+TEST(Reuse, ServesStaleWithinMaxStale) {  // RFC 9111 §5.2.1.2
+    const auto f = stored("max-age=60");
+    EXPECT_EQ(decide_reuse(asking("max-stale=10"), f, 70s), Reuse::stale_allowed);
+    EXPECT_EQ(decide_reuse(asking("max-stale=10"), f, 71s), Reuse::stale);
+    EXPECT_EQ(decide_reuse(asking("max-stale"), f, 10h), Reuse::stale_allowed);
+    EXPECT_EQ(decide_reuse(asking("max-stale=10"), f, 59s), Reuse::fresh);
+    EXPECT_TRUE(usable(Reuse::stale_allowed));
+}
+
+TEST(Reuse, LetsTheOriginOverruleMaxStale) {  // RFC 9111 §4.2.4, behaviour 30
+    for (const char* value :
+         {"max-age=60, must-revalidate", "max-age=60, proxy-revalidate", "s-maxage=60"}) {
+        EXPECT_EQ(decide_reuse(asking("max-stale"), stored(value), 61s), Reuse::stale) << value;
+    }
+}
+
+TEST(Reuse, CombinesMaxStaleWithStricterWishes) {
+    const auto f = stored("max-age=60");
+    EXPECT_EQ(decide_reuse(asking("max-stale=60, max-age=65"), f, 64s), Reuse::stale_allowed);
+    EXPECT_EQ(decide_reuse(asking("max-stale=60, max-age=65"), f, 66s), Reuse::stale);
+    EXPECT_EQ(decide_reuse(asking("max-stale, no-cache"), f, 61s), Reuse::stale);
+    EXPECT_EQ(decide_reuse(asking("max-stale, min-fresh=1"), f, 61s), Reuse::stale);
+}
+
+TEST(ServingStale, StandsInForAnUnreachableOrigin) {  // behaviour 31
+    const auto f = stored("max-age=60");
+    EXPECT_TRUE(may_serve_stale(kPlain, f, 61s, OriginTrouble::unreachable));
+    EXPECT_TRUE(
+        may_serve_stale(kPlain, f, 60s + kStaleWhenUnreachable, OriginTrouble::unreachable));
+    EXPECT_FALSE(
+        may_serve_stale(kPlain, f, 61s + kStaleWhenUnreachable, OriginTrouble::unreachable));
+    EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::unreachable, 0s));
+    EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::error_status));
+}
+
+TEST(ServingStale, KeepsToTheWindowOfStaleIfError) {  // RFC 5861 §4
+    const auto f = stored("max-age=60, stale-if-error=10");
+    for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error_status}) {
+        EXPECT_TRUE(may_serve_stale(kPlain, f, 70s, trouble));
+        EXPECT_FALSE(may_serve_stale(kPlain, f, 71s, trouble));
+    }
+}
+
+TEST(ServingStale, IsForbiddenByTheOrigin) {  // RFC 9111 §4.2.4, behaviour 30
+    for (const char* value : {"must-revalidate", "proxy-revalidate", "s-maxage=60", "no-cache"}) {
+        const auto f = stored(std::string("max-age=60, stale-if-error=100, ") + value);
+        EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::unreachable)) << value;
+        EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::error_status)) << value;
+    }
+}
+
+TEST(ServingStale, IsNotForClientsThatAskForValidation) {
+    const auto f = stored("max-age=60, stale-if-error=100");
+    for (const char* value : {"no-cache", "max-age=0", "min-fresh=5"}) {
+        EXPECT_FALSE(may_serve_stale(asking(value), f, 61s, OriginTrouble::unreachable)) << value;
+    }
+}
+
+TEST(ServingStale, CoversTheseStatuses) {  // RFC 5861 §4
+    for (const unsigned status : {500, 502, 503, 504}) EXPECT_TRUE(is_origin_trouble(status));
+    for (const unsigned status : {200, 304, 404, 501, 505, 599}) {
+        EXPECT_FALSE(is_origin_trouble(status)) << status;
+    }
+}
+
+TEST(ServingWhileRevalidating, KeepsToItsWindow) {  // RFC 5861 §3, behaviour 32
+    const auto f = stored("max-age=60, stale-while-revalidate=10");
+    EXPECT_TRUE(may_serve_while_revalidating(kPlain, f, 70s));
+    EXPECT_FALSE(may_serve_while_revalidating(kPlain, f, 71s));
+    EXPECT_FALSE(may_serve_while_revalidating(kPlain, stored("max-age=60"), 60s));
+    EXPECT_FALSE(may_serve_while_revalidating(asking("no-cache"), f, 61s));
+    EXPECT_FALSE(may_serve_while_revalidating(
+        kPlain, stored("max-age=60, stale-while-revalidate=10, must-revalidate"), 61s));
+}
+
+}  // namespace
+}  // namespace proxy

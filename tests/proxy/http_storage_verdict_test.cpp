@@ -1,0 +1,160 @@
+#include "proxy/http/storage_verdict.hpp"
+
+#include "tests/proxy/head.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::beast::http::verb;
+using test::Head;
+
+constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
+
+struct Exchange {
+    std::string response = "Cache-Control: max-age=60";
+    unsigned status = 200;
+    std::string request = "Host: a";
+    verb method = verb::get;
+    StorageRules rules = {};
+};
+
+StorageVerdict verdict(const Exchange& exchange) {
+    const Head request(exchange.request.c_str()), response(exchange.response.c_str());
+    return storage_verdict(exchange.method, request, request_directives(request), exchange.status,
+                           response, freshness_of(exchange.status, response, kNow, kNow),
+                           exchange.rules);
+}
+
+TEST(StorageVerdict, StoresWhatIsExplicitlyFresh) {  // RFC 9111 §3
+    EXPECT_EQ(verdict({}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = "Expires: Thu, 18 Aug 2050 02:01:18 GMT"}),
+              StorageVerdict::store);
+}
+
+TEST(StorageVerdict, StoresAnyFinalStatusWithExplicitFreshness) {  // behaviour 8
+    for (const unsigned status : {201, 203, 204, 226, 299, 302, 307, 399, 400, 403, 404, 418, 499,
+                                  500, 502, 503, 504, 599}) {
+        EXPECT_EQ(verdict({.status = status}), StorageVerdict::store) << status;
+    }
+}
+
+TEST(StorageVerdict, StoresOnlyAnswersToGet) {
+    for (const auto method : {verb::head, verb::post, verb::put, verb::delete_, verb::options,
+                              verb::trace, verb::unknown}) {
+        EXPECT_EQ(verdict({.method = method}), StorageVerdict::method);
+    }
+}
+
+TEST(StorageVerdict, NeverStoresInterimPartialOrNotModified) {  // behaviours 10, 12
+    EXPECT_EQ(verdict({.status = 100}), StorageVerdict::interim);
+    EXPECT_EQ(verdict({.status = 103}), StorageVerdict::interim);
+    EXPECT_EQ(verdict({.status = 206}), StorageVerdict::partial);
+    EXPECT_EQ(verdict({.status = 304}), StorageVerdict::not_modified);
+}
+
+TEST(StorageVerdict, HeedsNoStoreAndPrivateWhateverElseIsSaid) {  // behaviour 7
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60, No-Store"}),
+              StorageVerdict::no_store);
+    EXPECT_EQ(verdict({.response = "Cache-Control: no-store, foo=bar, s-maxage=60, public"}),
+              StorageVerdict::no_store);
+    EXPECT_EQ(verdict({.response = "Cache-Control: PRIVATE, public\nCache-Control: max-age=60"}),
+              StorageVerdict::is_private);
+    EXPECT_EQ(verdict({.request = "Cache-Control: no-store"}), StorageVerdict::request_no_store);
+}
+
+TEST(StorageVerdict, StoresTheRestOfAQualifiedPrivateResponse) {  // RFC 9111 §5.2.2.7
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60, private=\"Set-Cookie\""}),
+              StorageVerdict::store);
+}
+
+TEST(StorageVerdict, LetsMustUnderstandDecide) {  // RFC 9111 §5.2.2.3, behaviour 9
+    const std::string directives = "Cache-Control: max-age=60, no-store, must-understand";
+    EXPECT_EQ(verdict({.response = directives}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = directives, .status = 404}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = directives, .status = 499}), StorageVerdict::must_understand);
+    EXPECT_EQ(verdict({.response = "Cache-Control: must-understand, max-age=60", .status = 299}),
+              StorageVerdict::must_understand);
+    EXPECT_EQ(verdict({.response = directives + ", private"}), StorageVerdict::is_private);
+}
+
+TEST(StorageVerdict, SharesNoAuthorizedResponseUnlessTold) {  // RFC 9111 §3.5, behaviour 13
+    const std::string authorized = "Authorization: Basic eA==";
+    EXPECT_EQ(verdict({.request = authorized}), StorageVerdict::authorization);
+    for (const char* value : {"public, max-age=60", "must-revalidate, max-age=60", "s-maxage=60"}) {
+        EXPECT_EQ(
+            verdict({.response = std::string("Cache-Control: ") + value, .request = authorized}),
+            StorageVerdict::store)
+            << value;
+    }
+    EXPECT_EQ(
+        verdict({.response = "Cache-Control: proxy-revalidate, max-age=60", .request = authorized}),
+        StorageVerdict::authorization);
+}
+
+TEST(StorageVerdict, KeepsOutWhatVariesOnEverything) {  // RFC 9111 §4.1, behaviour 18
+    for (const char* value : {"*", "Accept, *", "*, Accept", ", *,", "Accept\nVary: *"}) {
+        EXPECT_EQ(verdict({.response = std::string("Cache-Control: max-age=60\nVary: ") + value}),
+                  StorageVerdict::vary_any)
+            << value;
+    }
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60\nVary: Accept"}),
+              StorageVerdict::store);
+}
+
+TEST(StorageVerdict, StoresCookiesUnlessConfiguredOtherwise) {  // behaviour 2
+    const std::string response = "Cache-Control: max-age=60\nSet-Cookie: a=b";
+    EXPECT_EQ(verdict({.response = response, .request = "Cookie: c=d"}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = response, .rules = {.store_set_cookie = false}}),
+              StorageVerdict::set_cookie);
+}
+
+TEST(StorageVerdict, StoresHeuristicallyFreshOnesForSomeStatuses) {  // RFC 9111 §4.2.2
+    const std::string modified = "Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT";
+    EXPECT_EQ(verdict({.response = modified}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = modified, .status = 404}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = modified, .status = 302}), StorageVerdict::no_freshness);
+    EXPECT_EQ(verdict({.response = modified, .status = 503}), StorageVerdict::no_freshness);
+    EXPECT_EQ(verdict({.response = modified + "\nCache-Control: public", .status = 302}),
+              StorageVerdict::store);
+}
+
+TEST(StorageVerdict, KeepsOutWhatCouldNeverBeUsedAgain) {  // behaviour 28
+    EXPECT_EQ(verdict({.response = ""}), StorageVerdict::not_reusable);
+    EXPECT_EQ(verdict({.response = "Expires: 0"}), StorageVerdict::not_reusable);
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60\nAge: 60"}),
+              StorageVerdict::not_reusable);
+    EXPECT_EQ(verdict({.response = "Cache-Control: no-cache, max-age=60"}),
+              StorageVerdict::not_reusable);
+}
+
+TEST(StorageVerdict, StoresStaleOnesThatCanBeValidated) {  // behaviours 28, 41
+    EXPECT_EQ(verdict({.response = "ETag: \"a\""}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = "Cache-Control: no-cache\nETag: \"a\""}), StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = "Expires: 0\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT"}),
+              StorageVerdict::store);
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=0, stale-while-revalidate=5"}),
+              StorageVerdict::store);
+}
+
+TEST(StorageVerdict, IgnoresPragma) {  // RFC 9111 §5.4, behaviour 43
+    EXPECT_EQ(verdict({.response = "Pragma: no-cache\nCache-Control: max-age=60"}),
+              StorageVerdict::store);
+}
+
+TEST(StorageVerdict, HasADifferentNameForEachReason) {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < kStorageVerdicts; ++i) {
+        names.insert(to_string(static_cast<StorageVerdict>(i)));
+    }
+    EXPECT_EQ(names.size(), kStorageVerdicts);
+    EXPECT_EQ(to_string(StorageVerdict::store), "store");
+    EXPECT_EQ(to_string(StorageVerdict::not_reusable), "not_reusable");
+    EXPECT_EQ(to_string(StorageVerdict::aborted), "aborted");
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,102 @@
+#include "proxy/http/vary.hpp"
+
+#include "tests/proxy/head.hpp"
+
+#include <gtest/gtest.h>
+
+namespace proxy {
+namespace {
+
+using test::Head;
+
+std::string variant(std::string_view names, const char* request) {
+    std::string out;
+    append_variant(out, names, Head(request));
+    return out;
+}
+
+/// Does a response stored for the first request answer the second?
+bool answers(const char* vary, const char* first, const char* second) {
+    const auto names = vary_names(Head(vary));
+    std::string scratch = "left over";
+    return variant_matches(names, variant(names, first), Head(second), scratch);
+}
+
+TEST(VaryNames, AreSortedLowerCaseAndUnique) {  // behaviour 17: order has no effect
+    EXPECT_EQ(vary_names(Head("Vary: Foo, accept, FOO\nVary: Bar")), "accept,bar,foo");
+    EXPECT_EQ(vary_names(Head("Server: x")), "");
+    EXPECT_EQ(vary_names(Head("Vary: ,")), "");
+}
+
+TEST(VaryNames, AreAnyWhereverTheStarStands) {  // RFC 9111 §4.1, behaviour 18
+    for (const char* head : {"Vary: *", "Vary: a, *", "Vary: *, a", "Vary: ,*,", "Vary: a\nVary: *",
+                             "Vary: *\nVary: a", "Vary:\t*"}) {
+        EXPECT_EQ(vary_names(Head(head)), kVaryAny) << head;
+    }
+}
+
+TEST(VaryNames, AreAnyWhenMalformedOrTooMany) {
+    EXPECT_EQ(vary_names(Head("Vary: a b")), kVaryAny);
+    EXPECT_EQ(vary_names(Head("Vary: \"a\"")), kVaryAny);
+    std::string line = "Vary: x0";
+    for (std::size_t i = 1; i < kMaxVaryNames; ++i) line += ",x" + std::to_string(i);
+    EXPECT_NE(vary_names(Head((line + ",X0").c_str())), kVaryAny);
+    EXPECT_EQ(vary_names(Head((line + ",more").c_str())), kVaryAny);
+}
+
+TEST(Variants, MatchWhenEveryNamedFieldDoes) {  // behaviour 16
+    EXPECT_TRUE(answers("Vary: Foo, Bar", "Foo: 1\nBar: 2", "bar: 2\nFOO: 1"));
+    EXPECT_FALSE(answers("Vary: Foo, Bar", "Foo: 1\nBar: 2", "Foo: 1\nBar: 3"));
+    EXPECT_FALSE(answers("Vary: Foo", "Foo: a", "Foo: A"));
+}
+
+TEST(Variants, TellAbsentFromPresent) {  // behaviour 16
+    EXPECT_TRUE(answers("Vary: Foo", "", ""));
+    EXPECT_FALSE(answers("Vary: Foo", "", "Foo: 1"));
+    EXPECT_FALSE(answers("Vary: Foo", "Foo: 1", ""));
+    EXPECT_FALSE(answers("Vary: Foo", "Foo:", ""));
+    EXPECT_FALSE(answers("Vary: A, B", "A: 1", "B: 1"));
+}
+
+TEST(Variants, IgnoreFieldsThatAreNotNamed) {  // behaviour 17
+    EXPECT_TRUE(answers("Vary: Foo", "Foo: 1\nX: 1", "X: 2\nFoo: 1\nY: 3"));
+    EXPECT_TRUE(answers("Server: x", "Foo: 1", "Foo: 2"));
+}
+
+TEST(Variants, CombineLinesAndIgnoreSpaceAroundCommas) {  // RFC 9111 §4.1, behaviour 19
+    EXPECT_TRUE(answers("Vary: Foo", "Foo: 1, 2", "Foo: 1,2"));
+    EXPECT_TRUE(answers("Vary: Foo", "Foo: 1\nFoo: 2", "Foo: 1 ,\t2"));
+    EXPECT_FALSE(answers("Vary: Foo", "Foo: 1, 2", "Foo: 2, 1"));
+    EXPECT_FALSE(answers("Vary: Foo", "Foo: \"1, 2\"", "Foo: \"1,2\""));
+    EXPECT_FALSE(answers("Vary: Foo", "Foo: a b", "Foo: ab"));
+}
+
+TEST(Variants, IgnoreCaseAndOrderWhereTheSyntaxIsKnown) {  // behaviour 19
+    EXPECT_TRUE(
+        answers("Vary: Accept-Encoding", "Accept-Encoding: gzip, BR", "Accept-Encoding: br,GZip"));
+    EXPECT_TRUE(answers("Vary: Accept-Language", "Accept-Language: en; q=0.5, De",
+                        "Accept-Language: de\nAccept-Language: EN;q=0.5"));
+    EXPECT_FALSE(answers("Vary: Accept-Language", "Accept-Language: en;q=0.5, de",
+                         "Accept-Language: en;q=0.6, de"));
+    EXPECT_FALSE(
+        answers("Vary: Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br"));
+}
+
+TEST(Variants, StayApartInListsTooLongToSort) {
+    std::string many = "Accept-Encoding: a0";
+    for (int i = 1; i < 40; ++i) many += ", a" + std::to_string(i);
+    EXPECT_TRUE(answers("Vary: Accept-Encoding", many.c_str(), many.c_str()));
+    EXPECT_FALSE(answers("Vary: Accept-Encoding", (many + ", x").c_str(), (many + ", y").c_str()));
+}
+
+TEST(Variants, CannotBeImitatedByValues) {
+    EXPECT_FALSE(answers("Vary: A, B", "A: 1,2\nB: 3", "A: 1\nB: 2,3"));
+    EXPECT_FALSE(answers("Vary: A, B", "A: 1\nA: 2", "A: 1\nB: 2"));
+}
+
+TEST(Variants, OfAnythingNeverMatch) {  // RFC 9111 §4.1
+    EXPECT_FALSE(answers("Vary: *", "", ""));
+}
+
+}  // namespace
+}  // namespace proxy
