@@ -1,0 +1,309 @@
+#include "proxy/admin/access_log.hpp"
+
+#include <gmock/gmock.h>
+#include <boost/system/system_error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+AccessRecord record() {
+    AccessRecord r;
+    r.ts = std::chrono::sys_days(2026y / 11 / 20) + 12h + 50min + 33s + 7ms;
+    r.duration = 1'234'567ns;
+    r.client = "192.0.2.1";
+    r.method = "GET";
+    r.url = "http://example.org/a?b";
+    r.status = 200;
+    r.bytes = 1024;
+    r.outcome = Outcome::local_hit;
+    r.cache = CacheResult::hit;
+    r.source = Source::memory;
+    r.content_type = "text/html; charset=utf-8";
+    return r;
+}
+
+AccessRecord peer_hit() {
+    auto r = record();
+    r.outcome = Outcome::peer_hit;
+    r.cache = CacheResult::miss;
+    r.source = Source::peer;
+    r.peer = "b";
+    r.peer_verdict = PeerVerdict::hit;
+    r.upstream = "127.0.0.2";
+    return r;
+}
+
+std::string line(AccessFormat format, const AccessRecord& r) {
+    std::string out;
+    append_access_line(out, format, r);
+    return out;
+}
+
+std::string squid(const AccessRecord& r) {
+    return line(AccessFormat::squid, r);
+}
+
+const std::string kHostile = std::string("a\"b\\c\nd\re\0f\x7f\xff g\x1b[2J", 19);
+
+TEST(JsonLine, HasTheNamesOthersReadInOrder) {
+    EXPECT_EQ(line(AccessFormat::json, record()),
+              "{\"ts\":\"2026-11-20T12:50:33.007Z\",\"client\":\"192.0.2.1\",\"method\":\"GET\","
+              "\"url\":\"http://example.org/a?b\",\"status\":200,\"bytes\":1024,\"dur_ms\":1.234,"
+              "\"outcome\":\"local_hit\",\"cache\":\"hit\",\"source\":\"memory\"}\n");
+}
+
+TEST(JsonLine, TellsOfAPeerOnlyWhenOneWasAsked) {
+    const auto hit = json::parse(line(AccessFormat::json, peer_hit()));
+    EXPECT_EQ(hit["peer"], "b");
+    EXPECT_EQ(hit["peer_verdict"], "hit");
+    EXPECT_EQ(hit["source"], "peer");
+    EXPECT_FALSE(json::parse(line(AccessFormat::json, record())).contains("peer"));
+}
+
+TEST(JsonLine, TellsOfAClientThatLeft) {
+    auto r = record();
+    EXPECT_FALSE(json::parse(line(AccessFormat::json, r)).contains("aborted"));
+    r.aborted = true;
+    EXPECT_EQ(json::parse(line(AccessFormat::json, r))["aborted"], true);
+}
+
+TEST(JsonLine, StaysOneValidLineWhateverClientsSend) {
+    auto r = record();
+    r.url = r.method = r.client = kHostile;
+    const auto text = line(AccessFormat::json, r);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+    EXPECT_TRUE(
+        std::all_of(text.begin(), text.end() - 1, [](char c) { return c >= 0x20 && c < 0x7f; }));
+    // Every byte is there, those above 0x7f as the code point of the same number.
+    const auto url = json::parse(text)["url"].get<std::string>();
+    EXPECT_EQ(url, std::string("a\"b\\c\nd\re\0f\x7f\xc3\xbf g\x1b[2J", 20));
+}
+
+TEST(SquidLine, HasTheNativeFormat) {
+    EXPECT_EQ(squid(record()),
+              "1795179033.008      1 192.0.2.1 TCP_MEM_HIT/200 1024 GET http://example.org/a?b - "
+              "HIER_NONE/- text/html\n");
+}
+
+TEST(SquidLine, UsesSquidsWords) {
+    EXPECT_THAT(squid(peer_hit()), HasSubstr(" TCP_MISS/200 1024 GET http://example.org/a?b - "
+                                             "CD_SIBLING_HIT/127.0.0.2 "));
+    auto r = record();
+    r.status = 304;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_IMS_HIT/304 "));
+
+    r = record();
+    r.outcome = Outcome::origin_fetch;
+    r.cache = CacheResult::miss;
+    r.source = Source::origin;
+    r.upstream = "o.example";
+    EXPECT_THAT(
+        squid(r),
+        HasSubstr(" TCP_MISS/200 1024 GET http://example.org/a?b - HIER_DIRECT/o.example "));
+    r.cache = CacheResult::reval;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_MODIFIED/200 "));
+    r.client_reload = true;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_CLIENT_REFRESH_MISS/200 "));
+
+    r = record();
+    r.cache = CacheResult::reval;
+    r.validated = true;
+    r.upstream = "o.example";
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_UNMODIFIED/200 "));
+    EXPECT_THAT(squid(r), HasSubstr(" HIER_DIRECT/o.example "));
+    r = record();
+    r.cache = CacheResult::stale;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_FAIL_OLD/200 "));
+}
+
+TEST(SquidLine, TellsErrorsApart) {
+    auto r = record();
+    r.outcome = Outcome::error;
+    r.cache = CacheResult::bypass;
+    r.source = Source::none;
+    r.status = 400;
+    EXPECT_THAT(squid(r), HasSubstr(" NONE_NONE/400 "));
+    r.status = 403;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/403 "));
+    r.status = 504;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_MISS/504 "));
+    r.status = 0;
+    r.aborted = true;
+    EXPECT_THAT(squid(r), HasSubstr(" NONE_NONE_ABORTED/000 "));
+    r = record();
+    r.outcome = Outcome::uncacheable;
+    r.method = "CONNECT";
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_TUNNEL/200 "));
+}
+
+TEST(SquidLine, KeepsItsTenWordsWhateverClientsSend) {
+    auto r = record();
+    r.url = r.method = r.client = r.content_type = kHostile;
+    const auto text = squid(r);
+    std::istringstream in(text);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+    EXPECT_EQ(words.size(), 10u);
+    EXPECT_EQ(words[6], "a\"b\\c%0ad%0de%00f%7f%ff%20g%1b[2J");
+    r.url = r.content_type = "";
+    EXPECT_THAT(squid(r), EndsWith(" - - HIER_NONE/- -\n"));
+}
+
+TEST(SquidLine, WritesLongTimesInFull) {
+    auto r = record();
+    r.duration = 12'345'678ms;
+    EXPECT_THAT(squid(r), HasSubstr(" 12345678 192.0.2.1 "));
+}
+
+TEST(CombinedLine, HasApachesFormat) {
+    auto r = record();
+    r.referer = "http://ref.example/";
+    r.user_agent = "curl/8 \"x\"";
+    EXPECT_EQ(line(AccessFormat::combined, r),
+              "192.0.2.1 - - [20/Nov/2026:12:50:33 +0000] \"GET http://example.org/a?b HTTP/1.1\" "
+              "200 1024 \"http://ref.example/\" \"curl/8 \\\"x\\\"\"\n");
+}
+
+TEST(CombinedLine, WritesDashesForWhatIsNotThere) {
+    auto r = record();
+    r.bytes = 0;
+    r.version = 10;
+    EXPECT_THAT(line(AccessFormat::combined, r), EndsWith(" HTTP/1.0\" 200 - \"-\" \"-\"\n"));
+}
+
+TEST(CombinedLine, KeepsItsQuotesWhateverClientsSend) {
+    auto r = record();
+    r.url = r.user_agent = r.referer = kHostile;
+    const auto text = line(AccessFormat::combined, r);
+    EXPECT_THAT(text,
+                HasSubstr("\"GET a\\\"b\\\\c\\x0ad\\x0de\\x00f\\x7f\\xff g\\x1b[2J HTTP/1.1\""));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+class AccessLogFile : public testing::Test {
+protected:
+    AccessLogFile() { std::filesystem::create_directories(folder_); }
+    ~AccessLogFile() override { std::filesystem::remove_all(folder_); }
+
+    LogConfig config(const std::string& name = "access.log") const {
+        LogConfig log;
+        log.access = (folder_ / name).string();
+        return log;
+    }
+    std::size_t lines(const std::string& name = "access.log") const {
+        std::ifstream in(folder_ / name);
+        return static_cast<std::size_t>(
+            std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n'));
+    }
+
+    const std::filesystem::path folder_ =
+        std::filesystem::path(testing::TempDir()) / ("hearsay_log_" + std::to_string(::getpid()));
+};
+
+TEST_F(AccessLogFile, GetsEveryLineFromEveryThread) {
+    constexpr int kThreads = 4, kLines = 500;
+    {
+        AccessLog log(config());
+        std::vector<std::thread> threads;
+        for (int i = 0; i < kThreads; ++i) {
+            threads.emplace_back([&log] {
+                for (int n = 0; n < kLines; ++n) log.write(record());
+            });
+        }
+        for (auto& thread : threads) thread.join();
+        log.flush();
+        EXPECT_EQ(lines(), std::size_t{kThreads * kLines});
+        EXPECT_EQ(log.lines(), std::uint64_t{kThreads * kLines});
+        EXPECT_EQ(log.dropped(), 0u);
+    }
+    std::ifstream in(folder_ / "access.log");
+    for (std::string text; std::getline(in, text);) EXPECT_TRUE(json::accept(text)) << text;
+}
+
+TEST_F(AccessLogFile, IsAppendedToAndCompleteAtTheEnd) {
+    AccessLog(config()).write(record());
+    AccessLog(config()).write(record());
+    EXPECT_EQ(lines(), 2u);
+}
+
+TEST_F(AccessLogFile, IsOpenedAnewAfterRotation) {
+    AccessLog log(config());
+    log.write(record());
+    log.flush();
+    std::filesystem::rename(folder_ / "access.log", folder_ / "access.log.1");
+    log.write(record());
+    log.reopen();
+    log.flush();
+    log.write(record());
+    log.flush();
+    EXPECT_EQ(lines("access.log.1"), 2u);
+    EXPECT_EQ(lines(), 1u);
+    EXPECT_EQ(log.failures(), 0u);
+}
+
+TEST_F(AccessLogFile, StaysInUseWhenItCannotBeOpenedAnew) {
+    AccessLog log(config());
+    std::filesystem::rename(folder_ / "access.log", folder_ / "old.log");
+    std::filesystem::create_directory(folder_ / "access.log");
+    log.reopen();
+    log.write(record());
+    log.flush();
+    EXPECT_EQ(lines("old.log"), 1u);
+    EXPECT_EQ(log.failures(), 1u);
+}
+
+TEST_F(AccessLogFile, DropsAndCountsInsteadOfWaiting) {
+    // A pipe that nobody reads: its writer blocks, the callers do not.
+    const auto pipe = folder_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    {
+        AccessLog log(config("pipe"), 4096);
+        constexpr std::uint64_t kLines = 5000;  // far more than pipe and buffer take
+        for (std::uint64_t i = 0; i < kLines; ++i) log.write(record());
+        EXPECT_GT(log.dropped(), 0u);
+        EXPECT_EQ(log.lines() + log.dropped(), kLines);
+        // Somebody reads again: what was accepted arrives.
+        std::size_t arrived = 0;
+        while (arrived < log.lines()) {
+            char buffer[4096];
+            const auto count = ::read(reader, buffer, sizeof buffer);
+            if (count > 0)
+                arrived += static_cast<std::size_t>(std::count(buffer, buffer + count, '\n'));
+        }
+        log.flush();
+        EXPECT_EQ(arrived, log.lines());
+    }
+    ::close(reader);
+}
+
+TEST_F(AccessLogFile, EndsStartUpWhenItCannotBeOpened) {
+    EXPECT_THROW(AccessLog(config("no/such/folder.log")), boost::system::system_error);
+}
+
+TEST(AccessLog, DoesNothingWhenOff) {
+    AccessLog log(LogConfig{});
+    EXPECT_FALSE(log.enabled());
+    log.write(record());
+    log.reopen();
+    log.flush();
+    EXPECT_EQ(log.lines(), 0u);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,411 @@
+#include "proxy/config.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+const std::string kKey(32, 'k');
+
+Environment environment(std::map<std::string, std::string> variables) {
+    return [variables](const std::string& name) -> std::optional<std::string> {
+        const auto found = variables.find(name);
+        return found == variables.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
+/// A file that is in order, apart from what `more` puts before its end.
+std::string file(const std::string& more = "") {
+    return R"({"node": "a", "listen": "127.0.0.1:3128",
+               "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}])" +
+           more + "}";
+}
+
+std::string cluster(const std::string& more) {
+    return file(R"(, "cluster": {"key": ")" + kKey + R"(", "listen": "127.0.0.1:3129")" + more +
+                "}");
+}
+
+Config good(const std::string& text) {
+    const auto result = parse_config(text, environment({{"KEY", kKey}, {"PORT", "3128"}}));
+    EXPECT_THAT(describe(result.errors), "");
+    EXPECT_TRUE(result.config);
+    return result.config.value_or(Config());
+}
+
+std::vector<std::string> errors(const std::string& text) {
+    const auto result = parse_config(text, environment({{"KEY", kKey}, {"SHORT", "x"}}));
+    EXPECT_EQ(result.config.has_value(), result.errors.empty());
+    std::vector<std::string> found;
+    for (const auto& error : result.errors) found.push_back(error.path + ": " + error.message);
+    return found;
+}
+
+TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
+    const auto c = good(file());
+    EXPECT_EQ(c.node, "a");
+    EXPECT_EQ(c.listen, (Endpoint{"127.0.0.1", 3128}));
+    EXPECT_EQ(c.workers, 1u);
+    EXPECT_EQ(c.admin, (Endpoint{"127.0.0.1", 9128}));
+    EXPECT_FALSE(c.forward.enabled);
+    EXPECT_EQ(c.cache.memory, 512u << 20);
+    EXPECT_EQ(c.cache.object_max, 1024u << 20);
+    EXPECT_FALSE(c.cluster);
+    EXPECT_EQ(c.summary.kind, "counting_bloom");
+    EXPECT_EQ(c.log.access, "off");
+    EXPECT_EQ(c.limits.request_line, 16u << 10);
+    EXPECT_EQ(c.limits.head, 64u << 10);
+    EXPECT_EQ(c.limits.head_lines, 200u);
+    EXPECT_EQ(c.timeouts.drain, 10s);
+}
+
+TEST(Config, ReadsEverySection) {
+    const auto c = good(R"({
+        "$schema": "x", "node": "a", "listen": "[::1]:3128", "workers": 4,
+        "admin": {"listen": "0.0.0.0:9000"},
+        "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow"},
+        "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
+                    {"host": "*", "url": "http://[::1]:8000/"}],
+        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": false, "client_directives": "shield"},
+        "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
+                    "heartbeat": 0.1, "gone_after": "1s",
+                    "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
+        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
+                    "announce": {"changed": 1, "delay": "250ms"}},
+        "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
+        "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
+                   "pipelined": 2, "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
+        "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
+                     "origin_idle": "5s", "body_idle": "6s", "drain": 0}})");
+    EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
+    EXPECT_EQ(c.listen.text(), "[::1]:3128");
+    EXPECT_EQ(c.workers, 4u);
+    EXPECT_EQ(c.admin->text(), "0.0.0.0:9000");
+    EXPECT_TRUE(c.forward.enabled);
+    EXPECT_THAT(c.forward.connect_ports, ElementsAre(443, 8443));
+    EXPECT_EQ(c.forward.private_destinations, Destinations::allow);
+    ASSERT_EQ(c.origins.size(), 2u);
+    EXPECT_EQ(c.origins[0].host, "www.example.org");
+    EXPECT_EQ(c.origins[0].server, (Endpoint{"o.example", 80}));
+    EXPECT_EQ(c.origins[1].server, (Endpoint{"::1", 8000}));
+    EXPECT_EQ(c.cache.memory, 2ull << 30);
+    EXPECT_EQ(c.cache.object_max, 1000u);
+    EXPECT_FALSE(c.cache.store_set_cookie);
+    EXPECT_EQ(c.cache.client_directives, ClientDirectives::shield);
+    ASSERT_TRUE(c.cluster);
+    EXPECT_THAT(c.cluster->keys, ElementsAre(kKey));
+    EXPECT_EQ(c.cluster->copy, CopyPolicy::second_use);
+    EXPECT_EQ(c.cluster->peer_budget, 20ms);
+    EXPECT_EQ(c.cluster->heartbeat, 100ms);
+    EXPECT_EQ(c.cluster->gone_after, 1s);
+    ASSERT_EQ(c.cluster->peers.size(), 1u);
+    EXPECT_EQ(c.cluster->peers[0].link, (Endpoint{"b", 3129}));
+    EXPECT_EQ(c.summary.false_hit_budget, 0.01);
+    EXPECT_EQ(c.summary.announce.changed, 1.0);
+    EXPECT_EQ(c.summary.announce.delay, 250ms);
+    EXPECT_EQ(c.log.level, LogLevel::debug);
+    EXPECT_EQ(c.log.access, "/var/log/x");
+    EXPECT_EQ(c.log.format, AccessFormat::squid);
+    EXPECT_EQ(c.limits.head_lines, 100u);
+    EXPECT_EQ(c.limits.upstream_idle, 0u);
+    EXPECT_EQ(c.timeouts.client_head, 1s);
+    EXPECT_EQ(c.timeouts.body_idle, 6s);
+    EXPECT_EQ(c.timeouts.drain, 0s);
+}
+
+TEST(Config, NamesAnUnknownKeyByPathAndTheNearestKnown) {
+    EXPECT_THAT(errors(file(R"(, "cache": {"memry": "1GiB"})")),
+                ElementsAre("$.cache.memry: unknown key; did you mean \"memory\"?"));
+    EXPECT_THAT(errors(file(R"(, "wrokers": 2)")),
+                ElementsAre("$.wrokers: unknown key; did you mean \"workers\"?"));
+    EXPECT_THAT(errors(file(R"(, "xyzzy": 2)")), ElementsAre("$.xyzzy: unknown key"));
+    EXPECT_THAT(
+        errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "lnk": "b:2"}])")),
+        UnorderedElementsAre("$.cluster.peers[0].link: missing",
+                             "$.cluster.peers[0].lnk: unknown key; did you mean \"link\"?"));
+}
+
+TEST(Config, QuotesKeysThatCouldGarbleTheMessage) {
+    EXPECT_THAT(errors(file(R"(, "a\nb \u00e4": 1)")),
+                ElementsAre("$[\"a\\nb \\u00e4\"]: unknown key"));
+}
+
+TEST(Config, ReportsEveryProblemAtOnce) {
+    const auto found = errors(R"({"listen": "nowhere", "workers": 0, "cache": {"memory": "lots"},
+        "log": {"format": "jsno", "acess": "off"}, "timeouts": {"drain": "-1s"}, "typo": 1})");
+    EXPECT_THAT(
+        found,
+        ElementsAre(HasSubstr("$.node: missing"), HasSubstr("$.listen: is no host:port"),
+                    HasSubstr("$.workers: must be a whole number from 1 to 256"),
+                    HasSubstr("$.cache.memory: is no size"),
+                    HasSubstr("$.log.format: must be one of \"json\", \"squid\", "
+                              "\"combined\"; did you mean \"json\"?"),
+                    HasSubstr("$.log.acess: unknown key; did you mean \"access\"?"),
+                    HasSubstr("$.timeouts.drain: is no duration"), HasSubstr("$.typo: unknown key"),
+                    HasSubstr("$: there is nothing to serve")));
+}
+
+TEST(Config, SaysWhichTypeItWanted) {
+    EXPECT_THAT(errors("[]"), ElementsAre("$: must be an object, not an array"));
+    EXPECT_THAT(errors(file(R"(, "cache": 5)")),
+                ElementsAre("$.cache: must be an object, not a number"));
+    EXPECT_THAT(errors(file(R"(, "workers": "2")")),
+                ElementsAre("$.workers: must be a whole number, not a string"));
+    EXPECT_THAT(errors(file(R"(, "forward": {"enabled": "yes"})")),
+                ElementsAre("$.forward.enabled: must be true or false, not a string"));
+    EXPECT_THAT(errors(file(R"(, "log": {"access": false})")),
+                ElementsAre("$.log.access: must be a string, not a boolean"));
+    EXPECT_THAT(errors(cluster(R"(, "peers": {})")),
+                ElementsAre("$.cluster.peers: must be an array, not an object"));
+    EXPECT_THAT(errors(cluster(R"(, "peers": ["b"])")),
+                Contains("$.cluster.peers[0]: must be an object, not a string"));
+    EXPECT_THAT(errors(file(R"(, "summary": {"false_hit_budget": null})")),
+                ElementsAre("$.summary.false_hit_budget: must be a number, not null"));
+    EXPECT_THAT(errors(file(R"(, "timeouts": {"drain": true})")),
+                ElementsAre("$.timeouts.drain: must be a string, not a boolean"));
+}
+
+TEST(Config, GivesLineAndColumnOfASyntaxError) {
+    const auto found = errors("{\n  \"node\": \"a\",\n  \"listen\": }\n");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_THAT(found[0], testing::StartsWith("$: line 3, column 13: "));
+    EXPECT_THAT(errors(""), ElementsAre(HasSubstr("$: line 1, column 1: ")));
+    EXPECT_THAT(errors("{\"a\": 1e999}"), ElementsAre(HasSubstr("$: ")));
+    EXPECT_THAT(errors("{\"a\": \"\xff\"}"), ElementsAre(HasSubstr("$: line 1")));
+    EXPECT_THAT(errors(file() + "x"), ElementsAre(HasSubstr("$: line ")));
+}
+
+TEST(Config, RefusesAKeyThatStandsTwice) {
+    EXPECT_THAT(errors(file(R"(, "workers": 1, "workers": 2)")),
+                ElementsAre("$: the key \"workers\" stands twice in one object"));
+    EXPECT_THAT(errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "link": "b:2"},
+                                             {"node": "c", "http": "c:1", "link": "c:2"}])")),
+                IsEmpty());
+}
+
+TEST(Config, ExpandsTheEnvironmentInStrings) {
+    const auto c = good(R"({"node": "n-${PORT}", "listen": "127.0.0.1:${PORT}",
+                            "forward": {"enabled": true}, "log": {"access": "$${x} $5 ${KEY}"}})");
+    EXPECT_EQ(c.node, "n-3128");
+    EXPECT_EQ(c.listen.port, 3128);
+    EXPECT_EQ(c.log.access, "${x} $5 " + kKey);
+}
+
+TEST(Config, ReportsVariablesThatAreNotSetOrMalformed) {
+    EXPECT_THAT(errors(file(R"(, "log": {"access": "${NOT_SET}"})")),
+                ElementsAre("$.log.access: environment variable NOT_SET is not set"));
+    for (const char* text : {"${", "${}", "${A B}", "${1}", "x${KEY", "${KEY:-x}"}) {
+        EXPECT_THAT(errors(file(R"(, "log": {"access": ")" + std::string(text) + "\"}")),
+                    ElementsAre(HasSubstr("$.log.access: malformed ${NAME}")))
+            << text;
+    }
+}
+
+TEST(Config, NeedsSomethingToServe) {
+    const std::string start = R"({"node": "a", "listen": "127.0.0.1:3128")";
+    EXPECT_THAT(errors(start + "}"), ElementsAre(HasSubstr("$: there is nothing to serve")));
+    EXPECT_THAT(errors(start + R"(, "origins": []})"), ElementsAre(HasSubstr("nothing to serve")));
+    EXPECT_THAT(errors(start + R"(, "forward": {"enabled": true}})"), IsEmpty());
+}
+
+TEST(Config, RefusesWhatThisVersionDoesNotHave) {
+    EXPECT_THAT(
+        errors(file(R"(, "cache": {"disk": {"path": "/x", "size": "1GiB"}})")),
+        ElementsAre(
+            "$.cache.disk: the disk tier is not available in this version; remove this key"));
+    EXPECT_THAT(errors(file(R"(, "summary": {"kind": "quotient"})")),
+                ElementsAre("$.summary.kind: must be \"counting_bloom\"; this kind is not "
+                            "available in this version"));
+    EXPECT_THAT(errors(file(R"(, "summary": {"kind": "bloom"})")),
+                ElementsAre("$.summary.kind: must be \"counting_bloom\""));
+    EXPECT_THAT(
+        errors(R"({"node": "a", "listen": "a:1", "origins": [{"host": "*", "url": "https://o"}]})"),
+        ElementsAre("$.origins[0].url: https origins are not available in this version"));
+}
+
+TEST(Config, ChecksOrigins) {
+    const auto origin = [](const std::string& host, const std::string& url) {
+        return errors(R"({"node": "a", "listen": "a:1", "origins": [{"host": ")" + host +
+                      R"(", "url": ")" + url + "\"}]}");
+    };
+    for (const char* host : {"", "a b", "a:80", "user@a", "*.example", "http://a"}) {
+        EXPECT_THAT(origin(host, "http://o"),
+                    ElementsAre(HasSubstr("$.origins[0].host: must be a host")))
+            << host;
+    }
+    for (const char* url : {"", "o:80", "//o", "http://", "http://o/path", "http://o?q", "ftp://o",
+                            "http://u@o", "http://o:x", "http://o:0", "/x"}) {
+        EXPECT_THAT(origin("*", url),
+                    ElementsAre(HasSubstr("$.origins[0].url: must be http://host")))
+            << url;
+    }
+    EXPECT_THAT(errors(R"({"node": "a", "listen": "a:1", "origins": [{}]})"),
+                ElementsAre("$.origins[0].host: missing", "$.origins[0].url: missing"));
+}
+
+TEST(Config, ChecksNodesAndEndpoints) {
+    for (const std::string& node : {std::string(), std::string("a b"), std::string("a/b"),
+                                    std::string("\xc3\xa4"), std::string(65, 'x')}) {
+        EXPECT_THAT(
+            errors(R"({"node": ")" + node + R"(", "listen": "a:1", "forward": {"enabled": true}})"),
+            ElementsAre(HasSubstr("$.node: must be 1 to 64")))
+            << node;
+    }
+    for (const char* listen : {"", "a", "a:", ":1", "a:0", "a:65536", "::1:80", "[::1]", "[::1]:x",
+                               "u@a:1", "http://a:1", "a b:1"}) {
+        EXPECT_THAT(errors(R"({"node": "a", "listen": ")" + std::string(listen) +
+                           R"(", "forward": {"enabled": true}})"),
+                    ElementsAre(HasSubstr("$.listen: is no host:port")))
+            << listen;
+    }
+}
+
+TEST(Config, ChecksNumbersAgainstTheirBounds) {
+    for (const char* more : {R"("workers": 257)",
+                             R"("workers": -1)",
+                             R"("workers": 1.5)",
+                             R"("cache": {"memory": "1KiB"})",
+                             R"("cache": {"memory": 1.5})",
+                             R"("cache": {"memory": "-1MiB"})",
+                             R"("cache": {"memory": "99999999999TiB"})",
+                             R"("limits": {"head_lines": 1})",
+                             R"("limits": {"connections": 0})",
+                             R"("limits": {"request_line": "128KiB"})",
+                             R"("forward": {"connect_ports": [0]})",
+                             R"("forward": {"connect_ports": [65536]})",
+                             R"("forward": {"connect_ports": ["443"]})",
+                             R"("summary": {"false_hit_budget": 0})",
+                             R"("summary": {"false_hit_budget": 0.6})",
+                             R"("summary": {"announce": {"changed": 1.1}})",
+                             R"("summary": {"announce": {"delay": 0}})",
+                             R"("timeouts": {"keep_alive": "25h"})",
+                             R"("timeouts": {"keep_alive": -1})",
+                             R"("timeouts": {"keep_alive": "1"})",
+                             R"("timeouts": {"keep_alive": "1 s"})",
+                             R"("timeouts": {"keep_alive": "1e3s"})",
+                             R"("log": {"access": ""})",
+                             R"("cache": {"client_directives": "ignore"})",
+                             R"("admin": {"listen": 9128})"}) {
+        EXPECT_EQ(errors(file(std::string(", ") + more)).size(), 1u) << more;
+    }
+}
+
+TEST(ClusterConfig, TakesOneKeyOrTwoWhileItChanges) {
+    const std::string other(40, 'o');
+    const auto with = [](const std::string& keys) {
+        return file(R"(, "cluster": {)" + keys + R"(, "listen": "127.0.0.1:3129"})");
+    };
+    EXPECT_THAT(good(with(R"("keys": ["${KEY}", ")" + other + "\"]")).cluster->keys,
+                ElementsAre(kKey, other));
+    EXPECT_THAT(errors(with(R"("copy": "never")")), ElementsAre("$.cluster.key: missing"));
+    EXPECT_THAT(errors(with(R"("keys": [])")),
+                ElementsAre("$.cluster.keys: must be one or two keys"));
+    EXPECT_THAT(errors(with(R"("key": "${KEY}", "keys": ["${KEY}"])")),
+                ElementsAre("$.cluster.keys: give either key or keys, not both"));
+    EXPECT_THAT(errors(with(R"("keys": ["${KEY}", "${KEY}"])")),
+                ElementsAre("$.cluster.keys[1]: is the same key again"));
+}
+
+TEST(ClusterConfig, WantsALongKeyAndNeverShowsIt) {
+    const auto found =
+        errors(file(R"(, "cluster": {"key": "not-so-secret", "listen": "127.0.0.1:3129"})"));
+    EXPECT_THAT(found, ElementsAre("$.cluster.key: must have at least 32 bytes, has 13"));
+    EXPECT_THAT(errors(file(R"(, "cluster": {"key": "${SHORT}", "listen": "127.0.0.1:3129"})")),
+                ElementsAre("$.cluster.key: must have at least 32 bytes, has 1"));
+}
+
+TEST(ClusterConfig, RefusesPeersThatCannotBeToldApart) {
+    EXPECT_THAT(errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "link": "b:2"},
+                                             {"node": "b", "http": "c:1", "link": "c:2"}])")),
+                ElementsAre("$.cluster.peers[1].node: another peer has this name"));
+    EXPECT_THAT(errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "link": "b:2"},
+                                             {"node": "c", "http": "c:1", "link": "b:2"}])")),
+                ElementsAre("$.cluster.peers[1].link: another peer has this address"));
+}
+
+TEST(ClusterConfig, TakesANodeThatListsItself) {
+    EXPECT_THAT(errors(cluster(R"(, "peers": [{"node": "a", "http": "a:1", "link": "a:2"}])")),
+                IsEmpty());
+}
+
+TEST(ClusterConfig, HasALimitOfPeers) {
+    std::string peers;
+    for (std::size_t i = 0; i <= kMaxPeers; ++i) {
+        const auto n = std::to_string(i);
+        peers += (i ? ", " : "") + std::string(R"({"node": "n)") + n + R"(", "http": "n)" + n +
+                 R"(:1", "link": "n)" + n + R"(:2"})";
+    }
+    EXPECT_THAT(errors(cluster(R"(, "peers": [)" + peers + "]")), IsEmpty());
+    EXPECT_THAT(errors(cluster(R"(, "peers": [)" + peers +
+                               R"(, {"node": "x", "http": "x:1", "link": "x:2"}])")),
+                ElementsAre("$.cluster.peers: must be at most 64 besides this node"));
+}
+
+TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
+    EXPECT_THAT(errors(cluster(R"(, "heartbeat": "2s")")),
+                ElementsAre("$.cluster.gone_after: must be at least twice the heartbeat"));
+}
+
+TEST(Config, CanDoWithoutAnAdminPort) {
+    EXPECT_FALSE(good(file(R"(, "admin": null)")).admin);
+}
+
+TEST(Origins, MatchInOrder) {
+    const auto c = good(R"({"node": "a", "listen": "a:1", "origins": [
+        {"host": "B.example", "url": "http://one"}, {"host": "*", "url": "http://two"},
+        {"host": "c.example", "url": "http://three"}]})");
+    EXPECT_EQ(match_origin(c.origins, "b.example")->server.host, "one");
+    EXPECT_EQ(match_origin(c.origins, "c.example")->server.host, "two");
+    EXPECT_EQ(match_origin({}, "c.example"), nullptr);
+    EXPECT_EQ(match_origin({{"b.example", {"one", 80}}}, "xb.example"), nullptr);
+}
+
+TEST(EffectiveConfig, ShowsDefaultsAndNoKeys) {
+    const auto text = effective_config(
+        good(cluster(R"(, "peers": [{"node": "b", "http": "[::1]:1", "link": "b:2"}])")));
+    EXPECT_THAT(text, Not(HasSubstr(kKey)));
+    EXPECT_THAT(text, HasSubstr("\"memory\": \"512MiB\""));
+    EXPECT_THAT(text, HasSubstr("\"peer_budget\": \"50ms\""));
+    EXPECT_THAT(text, HasSubstr("\"http\": \"[::1]:1\""));
+}
+
+TEST(EffectiveConfig, CanBeReadBack) {
+    const auto first =
+        good(file(R"(, "limits": {"head": 65537}, "timeouts": {"drain": 1.25}, "admin": null)"));
+    const auto text = effective_config(first);
+    const auto second = good(text);
+    EXPECT_EQ(second.limits.head, 65537u);
+    EXPECT_EQ(second.timeouts.drain, 1250ms);
+    EXPECT_EQ(effective_config(second), text);
+}
+
+TEST(LoadConfig, SaysWhyAFileCannotBeRead) {
+    const auto missing = load_config("/nonexistent/hearsay.json");
+    EXPECT_THAT(describe(missing.errors),
+                "$: cannot read /nonexistent/hearsay.json: No such file or directory\n");
+    EXPECT_FALSE(load_config("/").config);
+}
+
+TEST(LoadConfig, ReadsAFileUpToItsLimit) {
+    const auto path = std::filesystem::path(testing::TempDir()) / "hearsay_config_test.json";
+    std::ofstream(path) << file();
+    EXPECT_TRUE(load_config(path).config);
+    std::ofstream(path) << std::string(kMaxConfigBytes, ' ') << file();
+    EXPECT_THAT(describe(load_config(path).errors), HasSubstr("larger than 1MiB"));
+    std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,113 @@
+#include "proxy/admin/metrics_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <sstream>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+NodeStatus status() {
+    NodeStatus s;
+    s.node = "a";
+    s.version = "0.1.0";
+    s.work.requests[Outcome::local_hit] = 5;
+    s.work.durations[0].observe(50us);
+    s.work.durations[0].observe(700ms);
+    s.work.durations[0].observe(1h);
+    s.work.origin_requests = 8;
+    s.work.verdicts[StorageVerdict::is_private] = 3;
+    s.cache.evictions = 2;
+    PeerStatus peer;
+    peer.node = "b";
+    peer.state = "in_step";
+    peer.false_hits = 2;
+    peer.given = 9;
+    peer.lag_seconds = 0.25;
+    s.cluster.peers.push_back(peer);
+    peer.node = "c\"\n";
+    peer.state = "gone";
+    s.cluster.peers.push_back(peer);
+    s.cluster.link_refusals["wrong_key"] = 4;
+    return s;
+}
+
+TEST(Metrics, HaveEveryNameOfTheInterface) {
+    const auto text = metrics_text(status());
+    for (const char* name :
+         {"hearsay_requests_total{outcome=\"local_hit\"} 5\n",
+          "hearsay_request_duration_seconds_bucket{outcome=\"error\",le=\"0.001\"}",
+          "hearsay_origin_requests_total 8\n",
+          "hearsay_bytes_total{direction=\"to_clients\"}",
+          "hearsay_cache_objects ",
+          "hearsay_cache_bytes{tier=\"memory\"}",
+          "hearsay_evictions_total{tier=\"memory\"} 2\n",
+          "hearsay_peer_requests_total{peer=\"b\",result=\"false_hit\"} 2\n",
+          "hearsay_peer_given_total{peer=\"b\"} 9\n",
+          "hearsay_peer_in_step{peer=\"b\"} 1\n",
+          "hearsay_announcements_total{direction=\"sent\"}",
+          "hearsay_announcement_bytes_total{direction=\"received\"}",
+          "hearsay_summary_lag_seconds{peer=\"b\"} 0.25\n",
+          "hearsay_summary_fill_ratio ",
+          "hearsay_build_info{node=\"a\",version=\"0.1.0\"} 1\n",
+          "hearsay_storage_verdicts_total{verdict=\"private\"} 3\n",
+          "hearsay_request_refusals_total{reason=\"malformed\"} 0\n",
+          "hearsay_link_refusals_total{reason=\"wrong_key\"} 4\n",
+          "hearsay_log_dropped_total 0\n",
+          "hearsay_connections 0\n"}) {
+        EXPECT_THAT(text, HasSubstr(name));
+    }
+}
+
+TEST(Metrics, CountDurationsInCumulativeBucketsUpToMinutes) {
+    const auto text = metrics_text(status());
+    const std::string start = "hearsay_request_duration_seconds_bucket{outcome=\"local_hit\",le=";
+    EXPECT_THAT(text, HasSubstr(start + "\"0.0001\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr(start + "\"0.5\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr(start + "\"1\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr(start + "\"300\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr(start + "\"+Inf\"} 3\n"));
+    EXPECT_THAT(text,
+                HasSubstr("hearsay_request_duration_seconds_count{outcome=\"local_hit\"} 3\n"));
+}
+
+TEST(Metrics, SayThatAPeerIsNotInStep) {
+    EXPECT_THAT(metrics_text(status()), HasSubstr("hearsay_peer_in_step{peer=\"c\\\"\\n\"} 0\n"));
+}
+
+TEST(Metrics, KeepToTheConventionsOfPrometheus) {
+    std::istringstream in(metrics_text(status()));
+    std::set<std::string> families;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("# TYPE ")) continue;
+        std::istringstream words(line);
+        std::string hash, type_word, name, type;
+        words >> hash >> type_word >> name >> type;
+        EXPECT_TRUE(families.insert(name).second) << name << " stands twice";
+        EXPECT_TRUE(name.starts_with("hearsay_")) << name;
+        EXPECT_EQ(name.ends_with("_total"), type == "counter") << name;
+    }
+    EXPECT_GE(families.size(), 15u);
+}
+
+TEST(DurationHistogram, PutsABoundIntoItsOwnBucket) {  // `le` means less or equal
+    DurationHistogram h;
+    h.observe(1ms);
+    EXPECT_EQ(h.counts[3], 1u);
+    h.observe(1ms + 1ns);
+    EXPECT_EQ(h.counts[4], 1u);
+    h.observe(301s);
+    EXPECT_EQ(h.counts.back(), 1u);
+    EXPECT_EQ(h.total(), 3u);
+    auto sum = h;
+    sum += h;
+    EXPECT_EQ(sum.total(), 6u);
+    EXPECT_NEAR(sum.sum_seconds, 602.004, 1e-6);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,192 @@
+// The published JSON Schema and the parser are two descriptions of one thing; here they meet.
+
+// GCC 12 with sanitizers takes std::regex, which valijson uses, for uninitialised.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+#include "proxy/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+namespace proxy {
+namespace {
+
+using nlohmann::json;
+
+const std::filesystem::path kConfigs =
+    std::filesystem::path(__FILE__).parent_path() / "../../configs";
+
+std::string read(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::ostringstream text;
+    text << in.rdbuf();
+    EXPECT_TRUE(in) << file;
+    return text.str();
+}
+
+bool schema_accepts(const json& config) {
+    static const auto schema = [] {
+        auto parsed = std::make_unique<valijson::Schema>();
+        const auto document = json::parse(read(kConfigs / "hearsay.schema.json"));
+        valijson::SchemaParser parser;
+        parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(document), *parsed);
+        return parsed;
+    }();
+    valijson::Validator validator;
+    return validator.validate(*schema, valijson::adapters::NlohmannJsonAdapter(config), nullptr);
+}
+
+ConfigResult parse(const std::string& text) {
+    return parse_config(text, [](const std::string& name) -> std::optional<std::string> {
+        if (name == "HEARSAY_CLUSTER_KEY") return std::string(32, 'k');
+        return std::nullopt;
+    });
+}
+
+std::vector<std::filesystem::path> example_files() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kConfigs)) {
+        const auto name = entry.path().filename().string();
+        if (name.ends_with(".json") && name != "hearsay.schema.json") files.push_back(entry.path());
+    }
+    return files;
+}
+
+json base() {
+    return json::parse(R"({"node": "a", "listen": "127.0.0.1:3128", "forward": {"enabled": true},
+        "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}], "cache": {}, "log": {}, "limits": {},
+        "timeouts": {}, "summary": {"announce": {}}, "admin": {},
+        "cluster": {"key": "${HEARSAY_CLUSTER_KEY}", "listen": "127.0.0.1:3129",
+                    "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]}})");
+}
+
+TEST(Examples, AreAcceptedByParserAndSchema) {
+    const auto files = example_files();
+    EXPECT_GE(files.size(), 5u);
+    for (const auto& file : files) {
+        const auto text = read(file);
+        EXPECT_EQ(describe(parse(text).errors), "") << file;
+        EXPECT_TRUE(schema_accepts(json::parse(text))) << file;
+    }
+}
+
+TEST(Examples, ListEveryNodeOfTheComposeClusterTheSameWay) {
+    std::map<std::string, std::string> links;
+    for (const char* node : {"a", "b", "c"}) {
+        const auto config =
+            parse(read(kConfigs / "compose" / (std::string(node) + ".json"))).config.value();
+        EXPECT_EQ(config.node, node);
+        EXPECT_EQ(config.cluster->peers.size(), 2u);
+        for (const auto& peer : config.cluster->peers) {
+            const auto [known, fresh] = links.emplace(peer.node, peer.link.text());
+            EXPECT_EQ(known->second, peer.link.text());
+            EXPECT_NE(peer.node, node);
+        }
+    }
+    EXPECT_EQ(links.size(), 3u);
+}
+
+TEST(Schema, KnowsEveryDefaultThatTheParserWrites) {
+    auto effective = json::parse(effective_config(parse(base().dump()).config.value()));
+    effective["cluster"]["keys"] = {std::string(32, 'k')};
+    EXPECT_TRUE(schema_accepts(effective));
+    EXPECT_EQ(describe(parse(effective.dump()).errors), "");
+}
+
+/// One change to a good file: JSON pointer and new value; null removes.
+struct Change {
+    const char* pointer;
+    const char* value;
+};
+
+json changed(const Change& change) {
+    auto config = base();
+    const json::json_pointer pointer(change.pointer);
+    const auto value = json::parse(change.value);
+    if (value.is_null()) {
+        config.at(pointer.parent_pointer()).erase(pointer.back());
+    } else {
+        config[pointer] = value;
+    }
+    return config;
+}
+
+class GoodChange : public testing::TestWithParam<Change> {};
+
+TEST_P(GoodChange, IsAcceptedByBoth) {
+    const auto config = changed(GetParam());
+    EXPECT_EQ(describe(parse(config.dump()).errors), "") << config;
+    EXPECT_TRUE(schema_accepts(config)) << config;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Schema, GoodChange,
+    testing::Values(
+        Change{"/$schema", "\"x\""}, Change{"/workers", "256"}, Change{"/origins", "null"},
+        Change{"/forward", "null"}, Change{"/cluster", "null"}, Change{"/summary", "null"},
+        Change{"/admin/listen", "\"[::1]:1\""}, Change{"/cache/memory", "\"1.5GiB\""},
+        Change{"/cache/memory", "2000000"}, Change{"/cache/object_max", "\"10MB\""},
+        Change{"/cache/store_set_cookie", "false"},
+        Change{"/cache/client_directives", "\"shield\""}, Change{"/cluster/copy", "\"second_use\""},
+        Change{"/cluster/copy", "\"never\""}, Change{"/cluster/peer_budget", "0.05"},
+        Change{"/cluster/heartbeat", "\"1s\""}, Change{"/summary/kind", "\"counting_bloom\""},
+        Change{"/summary/announce/delay", "\"250ms\""}, Change{"/log/level", "\"warn\""},
+        Change{"/log/access", "\"/tmp/x\""}, Change{"/log/format", "\"combined\""},
+        Change{"/limits/head_lines", "16"}, Change{"/limits/upstream_idle", "0"},
+        Change{"/limits/body_window", "\"1MiB\""}, Change{"/timeouts/drain", "0"},
+        Change{"/timeouts/client_head", "\"1m\""}, Change{"/origins/0/url", "\"http://o/\""},
+        Change{"/forward/connect_ports", "[443, 8443]"},
+        Change{"/forward/private_destinations", "\"allow\""}));
+
+class BadChange : public testing::TestWithParam<Change> {};
+
+TEST_P(BadChange, IsRefusedByBoth) {
+    const auto config = changed(GetParam());
+    EXPECT_NE(describe(parse(config.dump()).errors), "") << config;
+    EXPECT_FALSE(schema_accepts(config)) << config;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Schema, BadChange,
+    testing::Values(
+        Change{"/node", "null"}, Change{"/listen", "null"}, Change{"/node", "\"a b\""},
+        Change{"/node", "5"}, Change{"/listen", "\"3128\""}, Change{"/workers", "0"},
+        Change{"/workers", "257"}, Change{"/workers", "\"1\""}, Change{"/xyzzy", "1"},
+        Change{"/admin/port", "1"}, Change{"/admin", "\"a:1\""}, Change{"/forward/enable", "true"},
+        Change{"/forward/enabled", "\"yes\""}, Change{"/forward/connect_ports", "[0]"},
+        Change{"/forward/connect_ports", "443"},
+        Change{"/forward/private_destinations", "\"maybe\""}, Change{"/origins", "{}"},
+        Change{"/origins/0/host", "null"}, Change{"/origins/0/url", "null"},
+        Change{"/origins/0/url", "\"https://o\""}, Change{"/origins/0/url", "\"http://o/path\""},
+        Change{"/origins/0/url", "\"http://u@o\""}, Change{"/origins/0/weight", "1"},
+        Change{"/cache/memry", "1"}, Change{"/cache/memory", "\"lots\""},
+        Change{"/cache/memory", "-1"}, Change{"/cache/memory", "1.5"}, Change{"/cache/disk", "{}"},
+        Change{"/cache/client_directives", "\"x\""}, Change{"/cluster/key", "null"},
+        Change{"/cluster/key", "\"short\""},
+        Change{"/cluster/keys", "[\"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\"]"},
+        Change{"/cluster/listen", "null"}, Change{"/cluster/copy", "\"sometimes\""},
+        Change{"/cluster/peers/0/link", "null"}, Change{"/cluster/peers/0/x", "1"},
+        Change{"/cluster/peer_budget", "\"50\""}, Change{"/summary/kind", "\"cuckoo\""},
+        Change{"/summary/false_hit_budget", "0"}, Change{"/summary/false_hit_budget", "0.6"},
+        Change{"/summary/announce/changed", "1.5"}, Change{"/summary/announce/delay", "\"soon\""},
+        Change{"/log/level", "\"loud\""}, Change{"/log/access", "\"\""},
+        Change{"/log/format", "\"xml\""}, Change{"/limits/head_lines", "1"},
+        Change{"/limits/connections", "0"}, Change{"/limits/heads", "1"},
+        Change{"/timeouts/drain", "\"-1s\""}, Change{"/timeouts/connect", "1"}));
+
+TEST(Schema, RefusesAFileWithNothingToServe) {
+    const auto config = json::parse(R"({"node": "a", "listen": "127.0.0.1:3128"})");
+    EXPECT_FALSE(parse(config.dump()).config);
+    EXPECT_FALSE(schema_accepts(config));
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,101 @@
+#include "proxy/admin/status_json.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace proxy {
+namespace {
+
+using nlohmann::json;
+
+NodeStatus status() {
+    NodeStatus s;
+    s.node = "a";
+    s.uptime_seconds = 12.5;
+    s.ready = true;
+    s.work.requests[Outcome::local_hit] = 5;
+    s.work.requests[Outcome::peer_hit] = 4;
+    s.work.requests[Outcome::origin_fetch] = 3;
+    s.work.requests[Outcome::uncacheable] = 2;
+    s.work.requests[Outcome::error] = 1;
+    s.work.origin_requests = 8;
+    s.work.peer_requests = 6;
+    s.work.bytes_to_clients = 100;
+    s.cache.objects = 7;
+    s.cache.evictions = 2;
+    s.cache.disk_evictions = 1;
+    PeerStatus peer;
+    peer.node = "b";
+    peer.state = "in_step";
+    peer.asked = 6;
+    peer.hits = 4;
+    peer.false_hits = 2;
+    peer.lag_seconds = 0.2;
+    s.cluster.peers.push_back(peer);
+    return s;
+}
+
+TEST(StatusJson, HasEveryNameOfTheInterface) {
+    const auto expected = json::parse(R"({ "node": "", "uptime_seconds": 0, "ready": true,
+      "requests": { "total": 0, "local_hit": 0, "peer_hit": 0, "origin_fetch": 0, "uncacheable": 0, "error": 0 },
+      "upstream": { "origin_requests": 0, "peer_requests": 0 },
+      "bytes":    { "to_clients": 0, "from_peers": 0, "from_origins": 0 },
+      "cache":    { "objects": 0, "memory_bytes": 0, "disk_bytes": 0, "evictions": 0 },
+      "summary":  { "kind": "", "objects": 0, "bits": 0, "hashes": 0, "fill": 0.0, "expected_false_hit": 0.0 },
+      "cluster":  { "announcements_sent": 0, "announcements_received": 0, "heartbeats_sent": 0, "bytes_sent": 0, "bytes_received": 0,
+        "peers": [ { "node": "", "epoch": 0, "state": "", "asked": 0, "hits": 0, "false_hits": 0, "stale_hits": 0, "refused": 0,
+                     "failures": 0, "given": 0, "lag_seconds": 0.2, "objects": 0 } ] } })")
+                              .flatten();
+    const auto shown = json::parse(status_json(status())).flatten();
+    for (const auto& [pointer, value] : expected.items()) {
+        ASSERT_TRUE(shown.contains(pointer)) << pointer;
+        EXPECT_EQ(shown[pointer].is_string(), value.is_string()) << pointer;
+        EXPECT_EQ(shown[pointer].is_number(), value.is_number()) << pointer;
+    }
+}
+
+TEST(StatusJson, ShowsTheNumbersAndTheirSum) {
+    const auto shown = json::parse(status_json(status()));
+    EXPECT_EQ(shown["node"], "a");
+    EXPECT_EQ(shown["uptime_seconds"], 12.5);
+    EXPECT_EQ(shown["requests"]["total"], 15);
+    EXPECT_EQ(shown["requests"]["peer_hit"], 4);
+    EXPECT_EQ(shown["upstream"]["origin_requests"], 8);
+    EXPECT_EQ(shown["upstream"]["peer_requests"], 6);
+    EXPECT_EQ(shown["cache"]["evictions"], 3);
+    EXPECT_EQ(shown["cluster"]["peers"][0]["false_hits"], 2);
+    EXPECT_EQ(shown["cluster"]["peers"][0]["state"], "in_step");
+}
+
+TEST(StatusJson, ListsOnlyReasonsThatOccurred) {
+    auto s = status();
+    s.work.verdicts[StorageVerdict::no_store] = 3;
+    s.work.refusals[RequestRefusal::malformed] = 2;
+    s.cluster.link_refusals["wrong_key"] = 1;
+    const auto shown = json::parse(status_json(s));
+    EXPECT_EQ(shown["storage"], json({{"no_store", 3}}));
+    EXPECT_EQ(shown["refusals"], json({{"malformed", 2}}));
+    EXPECT_EQ(shown["cluster"]["link_refusals"], json({{"wrong_key", 1}}));
+}
+
+TEST(StatusJson, StaysValidWhateverPeersSay) {
+    auto s = status();
+    s.cluster.peers[0].last_error = "bad \xff \"frame\"\n";
+    EXPECT_TRUE(json::accept(status_json(s)));
+}
+
+TEST(WorkerCounters, AddUp) {
+    auto sum = status().work;
+    sum += status().work;
+    EXPECT_EQ(sum.total(), 30u);
+    EXPECT_EQ(sum.origin_requests, 16u);
+    EXPECT_EQ(sum.bytes_to_clients, 200u);
+}
+
+TEST(WorkerCounters, NameEveryRefusal) {
+    EXPECT_EQ(to_string(RequestRefusal::malformed), "malformed");
+    EXPECT_EQ(to_string(RequestRefusal::timeout), "timeout");
+}
+
+}  // namespace
+}  // namespace proxy
