@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # Fails when a layer includes something above it: measure -> proxy -> protocol -> summary.
 set(layers summary protocol proxy measure)
 set(below "")

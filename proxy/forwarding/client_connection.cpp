@@ -85,7 +85,8 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
             co_return Received::head;
         }
         if (input_.size() > limits.head) co_return Received::too_large;
-        if (!co_await read_some()) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
+        const auto more = co_await read_some();
+        if (!more) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
         if (idle_) {
             idle_ = false;
             arm(timeouts.client_head);
@@ -150,7 +151,9 @@ asio::awaitable<void> ClientConnection::linger() {
     idle_ = false;
     arm(kLinger);
     std::size_t dropped = 0;
-    while (dropped < kMaxLingerBytes && co_await read_some()) {
+    while (dropped < kMaxLingerBytes) {
+        const auto more = co_await read_some();
+        if (!more) break;
         dropped += input_.size();
         input_.clear();
     }

@@ -38,7 +38,11 @@ public:
             begin_turn();
             auto keep = false;
             if (received == ClientConnection::Received::head) {
-                keep = parse() ? co_await handle() : co_await refuse_parse();
+                const auto parsed = parse();
+                if (parsed)
+                    keep = co_await handle();
+                else
+                    co_await refuse_parse();
             } else if (received == ClientConnection::Received::timed_out) {
                 ++worker_.counters.refusals[RequestRefusal::timeout];
                 co_await client_.refuse(408, "The request's head did not come in time.");
@@ -130,7 +134,8 @@ private:
 
     asio::awaitable<bool> refuse_route(NoRoute reason) {
         ++worker_.counters.refusals[RequestRefusal::no_route];
-        const auto sent = co_await client_.refuse(status_of(reason), explain(reason, client_.key.host()));
+        const auto text = explain(reason, client_.key.host());
+        const auto sent = co_await client_.refuse(status_of(reason), text);
         co_return sent && client_.keep_alive();
     }
 
@@ -176,7 +181,8 @@ private:
                     status.collapsed = false;
                 }
             }
-            co_return co_await lead(std::move(job), found.response, status) == Followed::keep;
+            const auto led = co_await lead(std::move(job), found.response, status);
+            co_return led == Followed::keep;
         }
     }
 
@@ -197,8 +203,8 @@ private:
                                    CacheStatus status) {
         const auto fill = job->fill;
         Fill::Reader reader(fill, client_.wakeup, true);
-        if (auto task = fetch(worker_, std::move(job)); !worker_.fetches.spawn(std::move(task)))
-            fill->fail(FetchError::stopping);
+        auto task = fetch(worker_, std::move(job));
+        if (!worker_.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
         co_return co_await read(reader, true, std::move(stale), status);
     }
 
@@ -220,8 +226,10 @@ private:
         if (state.released) co_return Followed::alone;
         auto& turn = client_.turn;
         note_source(state, leader);
-        if (state.phase == Fill::Phase::waiting || (state.phase == Fill::Phase::failed && !state.response))
-            co_return co_await answer_failure(state, stale, status) ? Followed::keep : Followed::close;
+        if (state.phase == Fill::Phase::waiting || (state.phase == Fill::Phase::failed && !state.response)) {
+            const auto keep = co_await answer_failure(state, stale, status);
+            co_return keep ? Followed::keep : Followed::close;
+        }
         const auto& response = *state.response;
         if (!leader && !variant_matches(response.vary_names, response.variant, client_.head.fields, client_.out) &&
             !response.vary_names.empty())
@@ -245,13 +253,18 @@ private:
         const auto live = leader ? state.live.get() : nullptr;
         std::optional<std::chrono::seconds> age;
         if (!leader || state.validated || (live && live->has_age)) age = age_of(response);
-        if (state.stored && not_modified(response)) co_return co_await answer_304(response, age, status) ? Followed::keep : Followed::close;
+        const auto unchanged = state.stored && not_modified(response);
+        if (unchanged) {
+            const auto keep = co_await answer_304(response, age, status);
+            co_return keep ? Followed::keep : Followed::close;
+        }
 
         turn.status = response.status;
         const auto length = state.length_known ? std::optional(state.length) : std::nullopt;
         const auto framing = client_.framing(response.status, length);
         client_.compose(response.head, live, age, status, framing, state.length);
-        co_return co_await send_body(reader, framing) ? Followed::keep : Followed::close;
+        const auto keep = co_await send_body(reader, framing);
+        co_return keep ? Followed::keep : Followed::close;
     }
 
     asio::awaitable<bool> send_body(Fill::Reader& reader, Framing framing) {
@@ -282,7 +295,8 @@ private:
                     if (piece.end) buffers.push_back(asio::buffer(kLast));
                 }
             }
-            if (!buffers.empty() && !co_await client_.connection.send(buffers)) {
+            const auto sent = co_await client_.connection.send(buffers);
+            if (!sent) {
                 turn.aborted = true;
                 co_return false;
             }
@@ -318,7 +332,8 @@ private:
         }
         client_.turn.source = Source::none;
         const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
-        const auto sent = co_await client_.refuse(status_of(error), explain(error, client_.key.host()), status);
+        const auto text = explain(error, client_.key.host());
+        const auto sent = co_await client_.refuse(status_of(error), text, status);
         co_return sent && client_.keep_alive();
     }
 
@@ -423,7 +438,8 @@ private:
             CacheStatus status;
             status.forward = Forward::uri_miss;
             status.collapsed = true;
-            co_return co_await read(reader, false, nullptr, status) == Followed::keep;
+            const auto followed = co_await read(reader, false, nullptr, status);
+            co_return followed == Followed::keep;
         }
         co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);
     }

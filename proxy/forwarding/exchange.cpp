@@ -68,7 +68,8 @@ asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_poi
         const auto size = find_head_end(buffer.data(), scanned);
         if (size == 0) {
             if (buffer.size() + interim_bytes > limits_.head_bytes) co_return FetchError::malformed;
-            if (const auto error = co_await read_some(2048); error != FetchError::none) co_return error;
+            const auto error = co_await read_some(2048);
+            if (error != FetchError::none) co_return error;
             continue;
         }
         if (size + interim_bytes > limits_.head_bytes) co_return FetchError::malformed;

@@ -33,7 +33,10 @@ public:
     }
 
     asio::awaitable<void> run() {
-        if (job_.may_ask_peers && co_await try_peers()) co_return;
+        if (job_.may_ask_peers) {
+            const auto answered = co_await try_peers();
+            if (answered) co_return;
+        }
         co_await ask_origin();
     }
 
@@ -48,7 +51,8 @@ private:
         for (std::size_t i = 0; i < choice.count; ++i) {
             const auto& peer = view->peers[choice.peers[i]];
             if (!peer.in_step || peer.token.empty()) continue;
-            if (co_await ask_peer(peer, choice.peers[i])) co_return true;
+            const auto answered = co_await ask_peer(peer, choice.peers[i]);
+            if (answered) co_return true;
         }
         co_return false;
     }
@@ -67,8 +71,8 @@ private:
         Exchange exchange(worker_.pool, worker_.head_limits());
         const Exchange::Request request{peer_request(job_.request, config_.node, peer.token), false, true};
         const UpstreamTarget target{peer.http_host, static_cast<std::uint16_t>(std::stoul(peer.http_port)), false};
-        const auto error =
-            co_await exchange.run(target, request, {begun + budget, budget, begun + budget});
+        const Exchange::Patience patience{begun + budget, budget, begun + budget};
+        const auto error = co_await exchange.run(target, request, patience);
         const auto round_trip = Clock::now() - begun;
 
         auto verdict = PeerVerdict::hit;
@@ -82,8 +86,8 @@ private:
         if (verdict != PeerVerdict::hit) {
             if (auto* r = record()) r->ended(verdict, round_trip, Clock::now());
             if (error == FetchError::none) {  // the refusal's body, so that the connection can be used again
-                while (!exchange.done() && co_await exchange.read_body(Clock::now() + budget) == FetchError::none) {
-                }
+                auto rest = FetchError::none;
+                while (rest == FetchError::none && !exchange.done()) rest = co_await exchange.read_body(Clock::now() + budget);
                 exchange.finish();
             }
             co_return false;
@@ -119,8 +123,8 @@ private:
         Exchange exchange(worker_.pool, worker_.head_limits());
         const Exchange::Request request{origin_request(job_.request, config_.node, conditions), false, true};
         ++worker_.counters.origin_requests;
-        const auto error = co_await exchange.run(
-            target, request, {Clock::now() + config_.timeouts.origin_connect, config_.timeouts.origin_head});
+        const auto patience = for_origin();
+        const auto error = co_await exchange.run(target, request, patience);
         if (error != FetchError::none) {
             ++worker_.counters.origin_failures;
             fail(error);
@@ -187,6 +191,10 @@ private:
         ended_ = true;
         job_.fill->complete();
         end_claim(store ? response : nullptr, !store);
+    }
+
+    Exchange::Patience for_origin() const {
+        return {Clock::now() + config_.timeouts.origin_connect, config_.timeouts.origin_head};
     }
 
     StorageRules rules() const { return {config_.cache.store_set_cookie}; }
@@ -268,7 +276,8 @@ private:
                 received += piece.size();
                 while (!piece.empty()) {
                     if (job_.fill->room() == 0) {
-                        if (const auto stopped = co_await make_room(rest); stopped != FetchError::none) co_return stopped;
+                        const auto stopped = co_await make_room(rest);
+                        if (stopped != FetchError::none) co_return stopped;
                     }
                     const auto n = std::min(piece.size(), job_.fill->room());
                     job_.fill->append(piece.substr(0, n));
@@ -298,7 +307,8 @@ private:
             const auto deadline = Clock::now() + config_.timeouts.body_idle;
             while (job_.fill->window_full()) {
                 if (!job_.fill->wanted()) co_return FetchError::abandoned;
-                if (!co_await job_.wakeup->wait_until(deadline)) co_return FetchError::abandoned;
+                const auto in_time = co_await job_.wakeup->wait_until(deadline);
+                if (!in_time) co_return FetchError::abandoned;
             }
             if (!job_.fill->wanted()) co_return FetchError::abandoned;
             bytes = std::min(bytes, job_.fill->next_block_bytes());
@@ -323,9 +333,9 @@ private:
         Exchange exchange(worker_.pool, worker_.head_limits());
         const Exchange::Request request{origin_request(job_.request, config_.node, lines), false, true};
         ++worker_.counters.origin_requests;
-        const auto error =
-            co_await exchange.run(std::get<UpstreamTarget>(job_.route), request,
-                                  {Clock::now() + config_.timeouts.origin_connect, config_.timeouts.origin_head});
+        const auto& target = std::get<UpstreamTarget>(job_.route);
+        const auto patience = for_origin();
+        const auto error = co_await exchange.run(target, request, patience);
         if (error != FetchError::none) {
             ++worker_.counters.origin_failures;
             co_return error;

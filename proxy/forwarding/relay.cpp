@@ -49,8 +49,10 @@ public:
                               is_idempotent(request.verb) && !has_body};
         const auto connect = Clock::now() + config_.timeouts.origin_connect;
         ++worker_.counters.origin_requests;
-        if (out.may_retry)
-            co_return co_await exchange_.run(target_, out, {connect, config_.timeouts.origin_head});
+        if (out.may_retry) {
+            const Exchange::Patience patience{connect, config_.timeouts.origin_head};
+            co_return co_await exchange_.run(target_, out, patience);
+        }
 
         // What cannot be sent twice never goes out on a connection that may have been closed meanwhile.
         auto error = co_await exchange_.connect(target_, connect, false);
@@ -195,7 +197,8 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     }
     ++client.worker.counters.origin_failures;
     status.detail = to_string(error);
-    const auto sent = co_await client.refuse(status_of(error), explain(error, target.host), status);
+    const auto text = explain(error, target.host);
+    const auto sent = co_await client.refuse(status_of(error), text, status);
     co_return sent && client.keep_alive();
 }
 
