@@ -235,7 +235,6 @@ void read_limits(ConfigSection& root, LimitsConfig& out) {
     in->read_size("head", out.head, kKiB, 16 * kMiB);
     in->read<std::size_t>("head_lines", out.head_lines, 16, 10'000);
     in->read<std::size_t>("connections", out.connections, 1, 10'000'000);
-    in->read<std::size_t>("pipelined", out.pipelined, 1, 10'000);
     in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
     in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
     in->read_size("body_window", out.body_window, 4 * kKiB, kGiB);

@@ -86,7 +86,6 @@ struct LimitsConfig {
     std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
     std::size_t head_lines = 200;
     std::size_t connections = 20'000;         // of clients, over all workers
-    std::size_t pipelined = 64;               // requests of one connection read ahead
     std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored

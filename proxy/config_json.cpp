@@ -60,7 +60,6 @@ ordered_json limits_json(const LimitsConfig& limits) {
             {"head", format_size(limits.head)},
             {"head_lines", limits.head_lines},
             {"connections", limits.connections},
-            {"pipelined", limits.pipelined},
             {"upstream_connections", limits.upstream_connections},
             {"upstream_idle", limits.upstream_idle},
             {"body_window", format_size(limits.body_window)}};

@@ -8,6 +8,7 @@ unsigned status_of(FetchError error) {
         case FetchError::head_timeout:
         case FetchError::body_timeout: return 504;
         case FetchError::not_allowed: return 403;
+        case FetchError::busy:
         case FetchError::stopping: return 503;
         default: return 502;
     }
@@ -27,6 +28,8 @@ std::string explain(FetchError error, std::string_view host) {
         case FetchError::malformed: return about("The origin ", " sent something that is not a valid HTTP answer.");
         case FetchError::not_allowed:
             return about("Requests to ", ", a private address, are not forwarded (forward.private_destinations).");
+        case FetchError::busy:
+            return about("As many requests as are allowed (limits.upstream_connections) are at ", " already.");
         case FetchError::origin_error: return about("The origin ", " answered with an error.");
         case FetchError::stopping: return "This proxy is shutting down.";
         case FetchError::none:

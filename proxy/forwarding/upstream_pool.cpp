@@ -58,6 +58,18 @@ UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
     return nullptr;
 }
 
+std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
+    if (seats_.size() >= sweep_at_) {
+        std::erase_if(seats_, [](const auto& entry) { return entry.second.expired(); });
+        sweep_at_ = 64 + 2 * seats_.size();
+    }
+    auto& known = seats_[place];
+    auto seat = known.lock();
+    if (!seat) known = seat = std::make_shared<const Seats>();
+    const auto taken = static_cast<std::size_t>(seat.use_count() - 1);
+    return taken < config_.limits.upstream_connections ? seat : nullptr;
+}
+
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(const UpstreamTarget& target,
                                                                          Clock::time_point deadline,
                                                                          bool may_reuse) {
@@ -66,6 +78,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(const U
     if (may_reuse) {
         if (auto idle = take_idle(place)) co_return idle;
     }
+    auto seat = take_seat(place);
+    if (!seat) co_return FetchError::busy;
     const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
     if (!endpoints) co_return FetchError::resolve_failed;
     auto error = target.public_only ? FetchError::not_allowed : FetchError::connect_failed;
@@ -77,6 +91,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(const U
         co_await connection->socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, ec));
         if (!ec) {
             connection->socket.set_option(tcp::no_delay(true), ec);
+            connection->seat = std::move(seat);
             co_return connection;
         }
         if (connection->deadline.expired()) co_return FetchError::connect_timeout;

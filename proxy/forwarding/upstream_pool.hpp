@@ -50,6 +50,7 @@ struct UpstreamConnection {
     SocketDeadline deadline;
     ReadBuffer buffer;
     std::string place;  // host:port, and whether private addresses were allowed
+    std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     bool reused = false;
     std::chrono::steady_clock::time_point idle_since;
 };
@@ -63,7 +64,7 @@ struct UpstreamTarget {
 };
 
 /// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle ones are
-/// kept and `limits.upstream_connections` are open to one place.
+/// kept and `limits.upstream_connections` are open to one place: who wants one more gets FetchError::busy.
 class UpstreamPool {
 public:
     using Clock = std::chrono::steady_clock;
@@ -82,6 +83,8 @@ public:
 
 private:
     UpstreamPtr take_idle(const std::string& place);
+    /// Null when all are taken.
+    std::shared_ptr<const void> take_seat(const std::string& place);
 
     boost::asio::any_io_executor executor_;
     TimerWheel& wheel_;
@@ -89,6 +92,9 @@ private:
     const Config& config_;
     std::unordered_map<std::string, std::deque<UpstreamPtr>> idle_;
     std::size_t idle_count_ = 0;
+    struct Seats {};
+    std::unordered_map<std::string, std::weak_ptr<const Seats>> seats_;  // its owners are the connections
+    std::size_t sweep_at_ = 64;
 };
 
 /// Loopback, private, link-local, unspecified and multicast addresses, IPv4 ones inside IPv6 included.

@@ -14,6 +14,7 @@ std::string_view to_string(FetchError error) {
         case FetchError::body_timeout: return "body_timeout";
         case FetchError::reset: return "reset";
         case FetchError::malformed: return "malformed";
+        case FetchError::busy: return "busy";
         case FetchError::not_allowed: return "not_allowed";
         case FetchError::origin_error: return "origin_error";
         case FetchError::abandoned: return "abandoned";

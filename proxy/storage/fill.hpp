@@ -24,6 +24,7 @@ enum class FetchError {
     body_timeout,
     reset,      // the connection ended before the answer's framing did
     malformed,  // not HTTP, or framing that contradicts itself
+    busy,         // limits.upstream_connections are open to that place
     not_allowed,  // a private destination, or nowhere to go
     origin_error, // it answered with a status for which a stale response stands in
     abandoned,  // nobody wanted it any more

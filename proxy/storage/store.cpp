@@ -87,7 +87,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = std::move(entry->fill);
-    if (in.generation != generation) {
+    if (invalidated_since(in, hash, generation)) {
         erase_if_empty(in, *entry);
         return false;
     }
@@ -129,6 +129,13 @@ void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, C
     erase_if_empty(in, *it->second);
 }
 
+bool Store::invalidated_since(const Shard& in, summary::KeyHash hash, std::uint64_t generation) {
+    if (in.generation - generation > kMaxInvalidations) return true;
+    for (; generation < in.generation; ++generation)
+        if (in.invalidated[generation % kMaxInvalidations] == hash) return true;
+    return false;
+}
+
 void Store::drop_responses(Shard& in, Entry& entry, std::vector<std::shared_ptr<const StoredResponse>>& out) {
     if (entry.variants.empty()) return;
     out.insert(out.end(), entry.variants.begin(), entry.variants.end());
@@ -151,7 +158,7 @@ bool Store::invalidate(summary::KeyHash hash, std::string_view uri) {
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    ++in.generation;
+    in.invalidated[in.generation++ % kMaxInvalidations] = hash;
     const auto it = in.entries.find(hash);
     if (it == in.entries.end() || it->second->uri != uri) return false;
     auto& entry = *it->second;

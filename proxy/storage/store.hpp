@@ -21,6 +21,7 @@
 namespace proxy {
 
 inline constexpr std::size_t kMaxVariants = 16;          // per target URI; the oldest goes
+inline constexpr std::size_t kMaxInvalidations = 64;     // per shard, remembered for fetches under way
 inline constexpr std::size_t kMaxUnshareableKeys = 4096; // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
@@ -66,7 +67,8 @@ public:
     Claim claim(summary::KeyHash hash, std::string_view uri, const Found& seen, const std::shared_ptr<Fill>& fill);
 
     /// Stores a complete response in place of the variant it replaces and ends the claim of `fill` (which may
-    /// have had none). False when the URI was invalidated since `generation`: then nothing is stored.
+    /// have had none). False when the URI was invalidated since `generation`, or so many others were that this
+    /// cannot be told any more: then nothing is stored.
     bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill, std::uint64_t generation,
                  std::shared_ptr<const StoredResponse> response, Clock::time_point now);
     /// Ends a claim without storing. `unshareable`: the answer may not be shared; remember that.
@@ -100,7 +102,8 @@ private:
         boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, KeyHashHasher> entries;
         boost::unordered_flat_map<summary::KeyHash, Clock::time_point, KeyHashHasher> unshareable;
         EvictionQueue queue;
-        std::uint64_t generation = 0;  // counts invalidations
+        std::uint64_t generation = 0;  // counts invalidations; the last ones, by number:
+        std::array<summary::KeyHash, kMaxInvalidations> invalidated{};
         std::uint64_t objects = 0;
         std::uint64_t evictions = 0;
         std::string scratch;  // for variant matching
@@ -108,6 +111,7 @@ private:
 
     Shard& shard(summary::KeyHash hash) { return shards_[hash.high >> 60]; }
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
+    static bool invalidated_since(const Shard& shard, summary::KeyHash hash, std::uint64_t generation);
     void drop_responses(Shard& shard, Entry& entry, std::vector<std::shared_ptr<const StoredResponse>>& out);
     void erase_if_empty(Shard& shard, Entry& entry);
     bool evict_one(Shard& shard);

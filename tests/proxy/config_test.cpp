@@ -86,7 +86,7 @@ TEST(Config, ReadsEverySection) {
                     "announce": {"changed": 1, "delay": "250ms"}},
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
-                   "pipelined": 2, "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
+                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "drain": 0}})");
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));

@@ -1,0 +1,382 @@
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+using ::testing::Test;
+
+class Caching : public NodesTest {};
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+TEST_F(Caching, AnswersTheSecondRequestFromTheStore) {
+    start(config("a"));
+    const auto miss = get("a", "/one");
+    EXPECT_EQ(miss.status, 200u);
+    EXPECT_EQ(miss.body, "body of /one");
+    EXPECT_EQ(miss.cache_status(), "a; fwd=uri-miss; stored");
+    const auto hit = get("a", "/one");
+    EXPECT_EQ(hit.body, "body of /one");
+    EXPECT_TRUE(hit.cache_status().starts_with("a; hit; ttl=")) << hit.cache_status();
+    EXPECT_FALSE(hit.field("Age").empty());  // RFC 9111 §5.1
+    EXPECT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    EXPECT_EQ(count("a", Outcome::origin_fetch), 1u);
+}
+
+TEST_F(Caching, MakesOneKeyOfBothFormsOfATarget) {
+    start(config("a"));
+    get("a", "/one");
+    EXPECT_TRUE(contains(get("a", "http://ORIGIN.test:80/one").cache_status(), "hit"));
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Caching, AnswersHeadFromAStoredGet) {  // RFC 9110 §9.3.2
+    start(config("a"));
+    get("a", "/one");
+    auto connection = client();
+    const auto head = connection.ask("HEAD", "/one");
+    EXPECT_EQ(head.status, 200u);
+    EXPECT_EQ(head.field("Content-Length"), "12");
+    EXPECT_TRUE(contains(head.cache_status(), "hit"));
+    EXPECT_EQ(connection.get("/one").body, "body of /one");  // the connection is still in step
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Caching, PassesHeadOfWhatIsNotStored) {
+    start(config("a"));
+    auto connection = client();
+    EXPECT_EQ(connection.ask("HEAD", "/one").status, 200u);
+    EXPECT_EQ(connection.get("/two").body, "body of /two");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Caching, Answers304FromTheStore) {  // RFC 9111 §4.3.2
+    origin.set([](Exchange& e) { e.answer(fresh("ETag: \"v1\"\r\n"), "text"); });
+    start(config("a"));
+    get("a", "/one");
+    const auto same = get("a", "/one", "If-None-Match: \"v1\"\r\n");
+    EXPECT_EQ(same.status, 304u);
+    EXPECT_EQ(same.field("ETag"), "\"v1\"");
+    EXPECT_EQ(get("a", "/one", "If-None-Match: \"v2\"\r\n").status, 200u);
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Caching, ValidatesWhatIsStaleAndKeepsItAfter304) {  // RFC 9111 §4.3.3, §4.3.4
+    origin.set([](Exchange& e) {
+        if (e.field("If-None-Match") == "\"v1\"")
+            e.send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=500\r\nX-New: 1\r\n\r\n");
+        else
+            e.answer("Cache-Control: max-age=0\r\nETag: \"v1\"\r\n", "text");
+    });
+    start(config("a"));
+    get("a", "/one");
+    const auto validated = get("a", "/one");
+    EXPECT_EQ(validated.status, 200u);
+    EXPECT_EQ(validated.body, "text");
+    EXPECT_TRUE(contains(validated.cache_status(), "fwd=stale; fwd-status=304")) << validated.cache_status();
+    EXPECT_EQ(validated.field("X-New"), "1");
+    const auto hit = get("a", "/one");
+    EXPECT_TRUE(contains(hit.cache_status(), "hit"));
+    EXPECT_EQ(hit.field("X-New"), "1");
+    EXPECT_EQ(hit.body, "text");
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(count("a", Outcome::local_hit), 2u);  // DESIGN: validated by 304 is a local hit
+}
+
+TEST_F(Caching, ReplacesWhatIsStaleAndChanged) {
+    int version = 0;
+    origin.set([&](Exchange& e) {
+        e.answer("Cache-Control: max-age=0\r\nETag: \"v" + std::to_string(version) + "\"\r\n", std::to_string(version));
+    });
+    start(config("a"));
+    EXPECT_EQ(get("a", "/one").body, "0");
+    version = 1;
+    const auto changed = get("a", "/one");
+    EXPECT_EQ(changed.body, "1");
+    EXPECT_TRUE(contains(changed.cache_status(), "fwd=stale; stored")) << changed.cache_status();
+    EXPECT_EQ(count("a", Outcome::origin_fetch), 2u);
+    EXPECT_EQ(status("a").cache.objects, 1u);
+}
+
+TEST_F(Caching, ReusesByLastModifiedWithoutExplicitFreshness) {  // RFC 9111 §4.2.2
+    origin.set([](Exchange& e) { e.answer("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n", "old"); });
+    start(config("a"));
+    get("a", "/one");
+    EXPECT_TRUE(contains(get("a", "/one").cache_status(), "hit"));
+}
+
+TEST_F(Caching, KeepsVariantsSideBySide) {  // RFC 9111 §4.1
+    origin.set([](Exchange& e) { e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language")); });
+    start(config("a"));
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(get("a", "/one", "Accept-Language: de\r\n").body, "de");
+        EXPECT_EQ(get("a", "/one", "Accept-Language: fr\r\n").body, "fr");
+    }
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+struct Unstorable {
+    const char* name;
+    const char* request;
+    const char* response;
+};
+class NotStored : public NodesTest, public ::testing::WithParamInterface<Unstorable> {};
+
+TEST_P(NotStored, IsFetchedAgain) {  // RFC 9111 §3
+    origin.set([](Exchange& e) { e.answer(GetParam().response, "text"); });
+    start(config("a"));
+    for (std::size_t round = 1; round <= 2; ++round) {
+        const auto answer = get("a", "/one", GetParam().request);
+        EXPECT_EQ(answer.body, "text");
+        EXPECT_FALSE(contains(answer.cache_status(), "stored")) << answer.cache_status();
+        EXPECT_EQ(origin.requests(), round);
+    }
+    EXPECT_EQ(status("a").cache.objects, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reasons, NotStored,
+    ::testing::Values(Unstorable{"response_no_store", "", "Cache-Control: no-store\r\n"},
+                      Unstorable{"private_response", "", "Cache-Control: private, max-age=100\r\n"},
+                      Unstorable{"request_no_store", "Cache-Control: no-store\r\n", "Cache-Control: max-age=100\r\n"},
+                      Unstorable{"authorization", "Authorization: Basic eDp5\r\n", "Cache-Control: max-age=100\r\n"},
+                      Unstorable{"vary_star", "", "Cache-Control: max-age=100\r\nVary: *\r\n"},
+                      Unstorable{"nothing_to_go_by", "", "X-Nothing: 1\r\n"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_F(Caching, PassesAPostWithItsBodyAndForgetsTheTarget) {  // RFC 9111 §4.4
+    start(config("a"));
+    get("a", "/one");
+    std::string received;
+    origin.set([&](Exchange& e) {
+        received = e.body;
+        e.answer("", "posted");
+    });
+    const auto posted = client().ask("POST", "/one", "Content-Type: text/plain\r\n", "some text");
+    EXPECT_EQ(posted.body, "posted");
+    EXPECT_EQ(received, "some text");
+    EXPECT_EQ(count("a", Outcome::uncacheable), 1u);
+    origin.set([](Exchange& e) { e.answer(fresh(), "new"); });
+    EXPECT_EQ(get("a", "/one").body, "new");
+}
+
+TEST_F(Caching, StreamsAChunkedRequestBody) {
+    std::string received;
+    origin.set([&](Exchange& e) {
+        received = e.body;
+        e.answer("", "ok");
+    });
+    start(config("a"));
+    auto connection = client();
+    connection.socket.send("POST /one HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+    connection.socket.send("2\r\nde\r\n0\r\n\r\n");
+    EXPECT_EQ(connection.read().body, "ok");
+    EXPECT_TRUE(contains(received, "abc") && contains(received, "de")) << received;
+    EXPECT_EQ(connection.get("/two").body, "ok");
+}
+
+TEST_F(Caching, LeavesHopByHopFieldsBehind) {  // RFC 9110 §7.6.1
+    origin.set([](Exchange& e) {
+        e.answer(fresh("Connection: X-Answer-Hop\r\nX-Answer-Hop: 1\r\nKeep-Alive: timeout=5\r\nX-End: kept\r\n"), "text");
+    });
+    start(config("a"));
+    const auto answer =
+        get("a", "/one", "Connection: X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nProxy-Connection: keep-alive\r\nX-End: 2\r\n");
+    const auto head = origin.heads().front();
+    EXPECT_EQ(field_of(head, "X-Hop"), "");
+    EXPECT_EQ(field_of(head, "TE"), "");
+    EXPECT_EQ(field_of(head, "Proxy-Connection"), "");
+    EXPECT_EQ(field_of(head, "X-End"), "2");
+    EXPECT_EQ(field_of(head, "Host"), "origin.test");
+    EXPECT_EQ(field_of(head, "Via"), "1.1 a");  // RFC 9110 §7.6.3
+    EXPECT_EQ(answer.field("X-Answer-Hop"), "");
+    EXPECT_EQ(answer.field("Keep-Alive"), "");
+    EXPECT_EQ(answer.field("X-End"), "kept");
+    EXPECT_EQ(get("a", "/one").field("X-End"), "kept");
+}
+
+TEST_F(Caching, SaysNoToOnlyIfCachedWhenItIsNot) {  // RFC 9111 §5.2.1.7
+    start(config("a"));
+    EXPECT_EQ(get("a", "/one", "Cache-Control: only-if-cached\r\n").status, 504u);
+    EXPECT_EQ(origin.requests(), 0u);
+    EXPECT_EQ(count("a", Outcome::error), 1u);
+}
+
+TEST_F(Caching, AnswersWithTheStaleCopyWhenTheOriginFailsAndThatIsAllowed) {  // RFC 5861 §4
+    origin.set([](Exchange& e) { e.answer("Cache-Control: max-age=0, stale-if-error=600\r\n", "old"); });
+    start(config("a"));
+    get("a", "/one");
+    origin.set([](Exchange& e) { e.answer("", "broken", "503 Service Unavailable"); });
+    const auto stale = get("a", "/one");
+    EXPECT_EQ(stale.status, 200u);
+    EXPECT_EQ(stale.body, "old");
+    origin.die();
+    EXPECT_EQ(get("a", "/one").body, "old");
+}
+
+TEST_F(Caching, Answers502WhenTheOriginIsAway) {
+    start(config("a"));
+    origin.die();
+    const auto answer = get("a", "/one");
+    EXPECT_EQ(answer.status, 502u);
+    EXPECT_TRUE(contains(answer.cache_status(), "connect")) << answer.cache_status();
+    EXPECT_EQ(count("a", Outcome::error), 1u);
+}
+
+TEST_F(Caching, AnswersPipelinedRequestsInOrder) {  // RFC 9112 §9.3.2
+    start(config("a"));
+    get("a", "/2");
+    auto connection = client();
+    for (const auto* target : {"/1", "/2", "/3"}) connection.begin("GET", target);
+    EXPECT_EQ(connection.read().body, "body of /1");
+    EXPECT_EQ(connection.read().body, "body of /2");
+    EXPECT_EQ(connection.read().body, "body of /3");
+}
+
+TEST_F(Caching, StoresAChunkedAnswerWithItsLength) {
+    Gate rest;
+    origin.set([&](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nTransfer-Encoding: chunked\r\n\r\n");
+        e.send("4\r\nfour\r\n");
+        rest.wait();
+        e.send("5;ext=1\r\n five\r\n0\r\nX-Trailer: 1\r\n\r\n");
+    });
+    start(config("a"));
+    auto first = client();
+    first.begin("GET", "/one");
+    ASSERT_TRUE(first.read_at_least(4));
+    rest.open();
+    const auto miss = first.read();
+    EXPECT_EQ(miss.field("Transfer-Encoding"), "chunked");
+    EXPECT_EQ(miss.body, "four five");
+    const auto hit = get("a", "/one");
+    EXPECT_EQ(hit.field("Content-Length"), "9");
+    EXPECT_EQ(hit.body, "four five");
+}
+
+TEST_F(Caching, NeverPassesAShortBodyAsWhole) {  // RFC 9112 §8
+    origin.set([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 100\r\n\r\nonly this");
+        e.keep = false;
+    });
+    start(config("a"));
+    EXPECT_FALSE(get("a", "/one").complete);
+    EXPECT_EQ(status("a").cache.objects, 0u);
+    get("a", "/one");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Caching, ServesAClientOfHttp10) {
+    start(config("a"));
+    auto connection = client();
+    connection.socket.send("GET /one HTTP/1.0\r\nHost: origin.test\r\n\r\n");
+    const auto answer = connection.read();
+    EXPECT_EQ(answer.body, "body of /one");
+    EXPECT_TRUE(connection.at_end());
+}
+
+TEST_F(Caching, KeepsMemoryUnderItsCap) {
+    origin.set([](Exchange& e) { e.answer(fresh(), std::string(100'000, 'x')); });
+    auto small = config("a");
+    small.cache.memory = 2 << 20;
+    start(small);
+    auto connection = client();
+    for (int i = 0; i < 60; ++i) {
+        ASSERT_EQ(connection.get("/" + std::to_string(i)).body.size(), 100'000u);
+        ASSERT_LE(status("a").cache.memory_bytes, small.cache.memory);
+    }
+    EXPECT_GT(status("a").cache.evictions, 30u);
+    EXPECT_GE(status("a").cache.objects, 10u);
+}
+
+TEST_F(Caching, PassesWhatIsLargerThanTheCapWithoutStoringIt) {
+    const std::string large(3 << 20, 'x');
+    origin.set([&](Exchange& e) { e.answer(fresh(), large); });
+    auto small = config("a");
+    small.cache.object_max = 1 << 20;
+    start(small);
+    const auto answer = get("a", "/one");
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body, large);
+    EXPECT_EQ(status("a").cache.objects, 0u);
+}
+
+class Forwarding : public NodesTest {
+protected:
+    void start_forward(Destinations destinations) {
+        auto settings = config("a");
+        settings.origins.clear();
+        settings.forward.enabled = true;
+        settings.forward.private_destinations = destinations;
+        start(settings);
+    }
+    std::string url(std::string_view path) const {
+        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
+    }
+};
+
+TEST_F(Forwarding, FetchesAnAbsoluteTargetAndStoresIt) {
+    start_forward(Destinations::allow);
+    EXPECT_EQ(get("a", url("/one")).body, "body of /one");
+    EXPECT_TRUE(contains(get("a", url("/one")).cache_status(), "hit"));
+    const auto head = origin.heads().front();
+    EXPECT_TRUE(head.starts_with("GET /one HTTP/1.1\r\n")) << head;
+    EXPECT_EQ(field_of(head, "Host"), "127.0.0.1:" + std::to_string(origin.port()));  // RFC 9112 §3.2.2
+}
+
+TEST_F(Forwarding, RefusesPrivateDestinationsByDefault) {
+    start_forward(Destinations::deny);
+    EXPECT_EQ(get("a", url("/one")).status, 403u);
+    EXPECT_EQ(origin.requests(), 0u);
+}
+
+TEST_F(Forwarding, AnswersConnectWith501) {
+    start_forward(Destinations::deny);
+    EXPECT_EQ(client().ask("CONNECT", "example.test:443").status, 501u);
+}
+
+TEST_F(Forwarding, SaysWhatIsMissingForATargetWithoutAHost) {
+    start_forward(Destinations::deny);
+    const auto answer = get("a", "/one");
+    EXPECT_GE(answer.status, 400u);
+    EXPECT_TRUE(contains(answer.body, "origin")) << answer.body;
+}
+
+struct Malformed {
+    const char* name;
+    std::string bytes;
+    unsigned status;
+};
+class Refusing : public NodesTest, public ::testing::WithParamInterface<Malformed> {};
+
+TEST_P(Refusing, AnswersAndClosesWithoutAskingTheOrigin) {
+    start(config("a"));
+    auto connection = client();
+    connection.socket.send(GetParam().bytes);
+    EXPECT_EQ(connection.read().status, GetParam().status);
+    EXPECT_TRUE(connection.at_end());
+    EXPECT_EQ(origin.requests(), 0u);
+    EXPECT_EQ(count("a", Outcome::error), 1u);
+    EXPECT_EQ(status("a").work.total(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Requests, Refusing,
+    ::testing::Values(
+        Malformed{"two_lengths", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
+        Malformed{"length_and_chunks",
+                  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+        Malformed{"no_host", "GET / HTTP/1.1\r\n\r\n", 400},
+        Malformed{"two_hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
+        Malformed{"space_before_colon", "GET / HTTP/1.1\r\nHost : h\r\n\r\n", 400},
+        Malformed{"folded_line", "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n", 400},
+        Malformed{"bare_newline", "GET / HTTP/1.1\nHost: h\n\n", 400},
+        Malformed{"zero_byte", std::string("GET / HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n", 38), 400},
+        Malformed{"version_two", "GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505},
+        Malformed{"long_line", "GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n", 414},
+        Malformed{"large_head", "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n", 431}),
+    [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace proxy::test

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/node.hpp"
+#include "tests/cluster/client.hpp"
+#include "tests/cluster/scripted_origin.hpp"
+
+namespace proxy::test {
+
+inline constexpr std::uint16_t kProxyPort = 3128, kLinkPort = 3129, kAdminPort = 9128;
+
+/// Polls until it holds; false after kPatience.
+bool eventually(const std::function<bool()>& holds);
+
+/// Real nodes "a", "b", ... on addresses of this process alone, in front of one scripted origin.
+class NodesTest : public ::testing::Test {
+protected:
+    NodesTest();
+
+    /// A node's settings: reverse mode to the origin, one worker, no peers.
+    Config config(const std::string& node) const;
+    /// The same, in a cluster of so many nodes.
+    Config config(const std::string& node, unsigned nodes) const;
+    Node& start(Config config);
+    /// Starts nodes a, b, ... and waits until all are in step.
+    void start_cluster(unsigned nodes);
+    bool in_step(const std::string& node) const;
+
+    static std::string address(const std::string& node);
+    Client client(const std::string& node = "a") const { return {address(node), kProxyPort}; }
+    Answer get(const std::string& node, std::string_view target, std::string_view fields = {}) const {
+        return client(node).get(target, fields);
+    }
+    Answer admin(const std::string& node, std::string_view target) const {
+        return Client(address(node), kAdminPort).get(target);
+    }
+    NodeStatus status(const std::string& node) const;
+    std::uint64_t count(const std::string& node, Outcome outcome) const { return status(node).work.requests[outcome]; }
+    /// Ends a node as kill -9 does, seen from outside: nothing is said, all is closed.
+    void kill(const std::string& node);
+    /// Stores `target` at `node` and waits until all others know.
+    void store(const std::string& node, std::string_view target);
+    /// True when every other node's summary of `node` has at least so many objects.
+    bool announced(const std::string& node, std::uint64_t objects) const;
+
+    static std::string fresh(std::string_view more = {}) {
+        return "Cache-Control: max-age=1000\r\n" + std::string(more);
+    }
+
+    ScriptedOrigin origin;
+
+private:
+    struct Running {
+        std::string name;
+        std::unique_ptr<Node> node;
+    };
+    Node& find(const std::string& node) const;
+    std::vector<Running> nodes_;
+};
+
+}  // namespace proxy::test

@@ -1,0 +1,253 @@
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+class Peers : public NodesTest {
+protected:
+    PeerStatus seen(const std::string& node, const std::string& peer) const {
+        for (const auto& each : status(node).cluster.peers)
+            if (each.node == peer) return each;
+        ADD_FAILURE() << "no peer " << peer;
+        return {};
+    }
+    /// What holds between two nodes at rest (DESIGN, Outcomes).
+    void expect_balanced(const std::string& one, const std::string& other) const {
+        for (const auto& [asker, giver] : {std::pair(one, other), std::pair(other, one)}) {
+            const auto asked = seen(asker, giver);
+            const auto given = seen(giver, asker).given;
+            EXPECT_LE(asked.hits, given);
+            EXPECT_LE(given, asked.hits + asked.failures);
+        }
+    }
+};
+
+TEST_F(Peers, AnswerForOneAnotherInOneRoundTrip) {
+    start_cluster(3);
+    store("a", "/one");
+    const auto answer = get("b", "/one");
+    EXPECT_EQ(answer.body, "body of /one");
+    EXPECT_TRUE(answer.cache_status().starts_with("a; hit; ttl=")) << answer.cache_status();  // RFC 9211: each hop
+    EXPECT_TRUE(answer.cache_status().ends_with(", b; fwd=uri-miss; stored; detail=PEER_a")) << answer.cache_status();
+    EXPECT_FALSE(answer.field("Age").empty());  // it came out of a cache
+    EXPECT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(seen("b", "a").asked, 1u);
+    EXPECT_EQ(seen("b", "c").asked, 0u);
+    EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
+    EXPECT_EQ(status("b").work.peer_requests, 1u);
+    EXPECT_EQ(status("a").work.total(), 1u);  // a peer's question is no client's request
+    EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit")) << "copy policy `always` keeps a copy";
+    expect_balanced("a", "b");
+}
+
+TEST_F(Peers, AreNotAskedForWhatNobodyHas) {
+    start_cluster(3);
+    for (int i = 0; i < 50; ++i) get("a", "/" + std::to_string(i));
+    EXPECT_EQ(status("a").work.peer_requests, 0u);
+    EXPECT_EQ(origin.requests(), 50u);
+}
+
+TEST_F(Peers, KeepNoCopyWhenTheCopyPolicyIsNever) {
+    for (const auto* name : {"a", "b"}) {
+        auto settings = config(name, 2);
+        settings.cluster->copy = CopyPolicy::never;
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    store("a", "/one");
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(get("b", "/one").body, "body of /one");
+    EXPECT_EQ(count("b", Outcome::peer_hit), 2u);
+    EXPECT_EQ(status("b").cache.objects, 0u);
+    expect_balanced("a", "b");
+}
+
+TEST_F(Peers, KeepACopyAtTheSecondUseWhenThePolicySaysSo) {
+    for (const auto* name : {"a", "b"}) {
+        auto settings = config(name, 2);
+        settings.cluster->copy = CopyPolicy::second_use;
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    store("a", "/one");
+    get("b", "/one");
+    EXPECT_EQ(status("b").cache.objects, 0u);
+    get("b", "/one");
+    EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit"));
+}
+
+TEST_F(Peers, AreBelievedNoMoreThanTheyAnswer) {  // a false hit costs one question, then the origin answers
+    start_cluster(2);
+    store("a", "/one");
+    const auto objects = seen("b", "a").objects;
+    ASSERT_EQ(objects, 1u);
+    auto held = client("b");  // b asks a after a has dropped it, before b hears of that
+    auto settings = config("b", 2);
+    client("a").ask("POST", "/one", "", "x");  // invalidates at a
+    const auto answer = held.get("/one");
+    EXPECT_EQ(answer.body, "body of /one");
+    const auto peer = seen("b", "a");
+    EXPECT_EQ(peer.asked, peer.false_hits);
+    EXPECT_EQ(peer.failures, 0u);
+    EXPECT_EQ(count("b", Outcome::origin_fetch), 1u);
+}
+
+TEST_F(Peers, FetchFromTheOriginWhenThePeerHasAnotherVariant) {
+    origin.set([](Exchange& e) { e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language")); });
+    start_cluster(2);
+    const auto before = status("a").summary.objects;
+    get("a", "/one", "Accept-Language: de\r\n");
+    ASSERT_TRUE(eventually([&] { return status("a").summary.objects > before && announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one", "Accept-Language: fr\r\n").body, "fr");
+    EXPECT_EQ(seen("b", "a").refused, 1u);
+    EXPECT_EQ(seen("b", "a").false_hits, 0u);  // only `absent` is one
+    EXPECT_EQ(get("b", "/one", "Accept-Language: de\r\n").body, "de");
+}
+
+TEST_F(Peers, AreNotAskedWhenTheClientWantsItFromTheOrigin) {  // RFC 9111 §5.2.1.4
+    start_cluster(2);
+    store("a", "/one");
+    EXPECT_EQ(get("b", "/one", "Cache-Control: no-cache\r\n").status, 200u);
+    EXPECT_EQ(seen("b", "a").asked, 0u);
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
+    start_cluster(2);
+    store("a", "/one");
+    // Somebody who only pretends is a client like any other: it gets the page, and nothing is booked as given.
+    const auto pretended = get("a", "/one", "Hearsay-Peer: b 00000000000000000000000000000000\r\n");
+    EXPECT_EQ(pretended.status, 200u);
+    EXPECT_EQ(seen("a", "b").given, 0u);
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    get("a", "/two", "Hearsay-Peer: b 00000000000000000000000000000000\r\n");
+    for (const auto& head : origin.heads()) EXPECT_EQ(field_of(head, "Hearsay-Peer"), "") << head;
+}
+
+TEST_F(Peers, FollowAFillThatTheOriginFeeds) {
+    Gate half;
+    origin.set([&](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 8\r\nETag: \"v\"\r\n") + "\r\nhalf");
+        half.wait();
+        e.send("half");
+    });
+    // One whose summary already speaks of the key: a stored version that a reload replaces.
+    start_cluster(2);
+    auto leader = client("a");
+    leader.begin("GET", "/one");
+    ASSERT_TRUE(leader.read_at_least(1));
+    half.open();
+    EXPECT_EQ(leader.read().body, "halfhalf");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1) && status("a").summary.objects == 1; }));
+    EXPECT_EQ(get("b", "/one").body, "halfhalf");
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
+    constexpr std::size_t kBytes = 60'000'000;
+    std::string whole(kBytes, '\0');
+    for (std::size_t i = 0; i < kBytes; ++i) whole[i] = static_cast<char>('a' + i / 1000 % 26);
+    std::string range;
+    origin.set([&](Exchange& e) {
+        range = e.field("Range");
+        if (range.empty()) return e.answer(fresh("ETag: \"v1\"\r\n"), whole);
+        const auto from = std::stoull(range.substr(6));
+        EXPECT_EQ(e.field("If-Range"), "\"v1\"");
+        e.answer(fresh("ETag: \"v1\"\r\nContent-Range: bytes " + std::to_string(from) + '-' +
+                       std::to_string(kBytes - 1) + '/' + std::to_string(kBytes) + "\r\n"),
+                 std::string_view(whole).substr(from), "206 Partial Content");
+    });
+    for (const auto* name : {"a", "b"}) {
+        auto settings = config(name, 2);
+        settings.cache.memory = 256 << 20;
+        settings.cluster->copy = CopyPolicy::never;  // b passes it on in a window, as slowly as its client reads
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    store("a", "/one");
+    auto slow = client("b");
+    slow.begin("GET", "/one");
+    ASSERT_TRUE(slow.read_at_least(100'000));
+    kill("a");
+    const auto answer = slow.read();
+    EXPECT_TRUE(answer.complete);
+    EXPECT_TRUE(answer.body == whole);
+    EXPECT_FALSE(range.empty());
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Peers, CutTheClientWhenTheRestCannotBeHad) {  // never a short body passed as whole
+    const std::string whole(60'000'000, 'x');
+    origin.set([&](Exchange& e) { e.answer(fresh(), whole); });  // no validator
+    for (const auto* name : {"a", "b"}) {
+        auto settings = config(name, 2);
+        settings.cache.memory = 256 << 20;
+        settings.cluster->copy = CopyPolicy::never;
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    store("a", "/one");
+    auto slow = client("b");
+    slow.begin("GET", "/one");
+    ASSERT_TRUE(slow.read_at_least(100'000));
+    kill("a");
+    EXPECT_FALSE(slow.read().complete);
+}
+
+TEST_F(Peers, AreLeftAloneForAWhileWhenTheyDoNotAnswer) {
+    auto settings = config("b", 2);
+    settings.cluster->gone_after = std::chrono::seconds(60);  // the link stands: only the proxy port is dead
+    settings.cluster->peer_budget = std::chrono::milliseconds(50);
+    settings.cluster->peers.front().http.port = 1;  // nobody there
+    start(config("a", 2));
+    start(settings);
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    for (int i = 0; i < 20; ++i) store("a", "/" + std::to_string(i));
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(get("b", "/" + std::to_string(i)).status, 200u);
+    const auto peer = seen("b", "a");
+    EXPECT_GE(peer.failures, 1u);
+    EXPECT_LT(peer.asked, 20u);  // the breaker opened
+    EXPECT_EQ(count("b", Outcome::origin_fetch), 20u);
+}
+
+TEST_F(Peers, ServeOnWhenOneOfThemIsKilledAndComeBackIntoStep) {
+    start_cluster(3);
+    store("c", "/one");
+    kill("c");
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    EXPECT_EQ(get("b", "/one").status, 200u);
+    start(config("c", 3));
+    EXPECT_TRUE(eventually([&] { return in_step("a") && in_step("b") && in_step("c"); }));
+    EXPECT_EQ(seen("a", "c").objects, 0u);  // it came back empty, and that is known
+    store("c", "/two");
+    EXPECT_TRUE(contains(get("a", "/two").cache_status(), "PEER_c"));
+}
+
+TEST_F(Peers, KeepBalancedBooks) {
+    start_cluster(3);
+    const std::vector<std::string> names{"a", "b", "c"};
+    std::uint64_t sent = 0;
+    std::uint32_t random = 7;
+    for (int i = 0; i < 600; ++i) {
+        random = random * 1664525 + 1013904223;
+        const auto& node = names[(random >> 8) % 3];
+        EXPECT_EQ(get(node, "/" + std::to_string((random >> 16) % 150)).status, 200u);
+        ++sent;
+    }
+    std::uint64_t total = 0, fetched = 0;
+    for (const auto& name : names) {
+        const auto now = status(name);
+        total += now.work.total();
+        fetched += now.work.requests[Outcome::origin_fetch];
+        EXPECT_EQ(now.work.requests[Outcome::error], 0u);
+    }
+    EXPECT_EQ(total, sent);
+    EXPECT_EQ(fetched, origin.requests());
+    expect_balanced("a", "b");
+    expect_balanced("a", "c");
+    expect_balanced("b", "c");
+}
+
+}  // namespace
+}  // namespace proxy::test

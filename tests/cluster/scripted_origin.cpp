@@ -1,0 +1,113 @@
+#include "tests/cluster/scripted_origin.hpp"
+
+#include <cstdlib>
+
+namespace proxy::test {
+
+void Gate::open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+}
+
+bool Gate::wait() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    return changed_.wait_for(lock, kPatience, [this] { return open_; });
+}
+
+bool Gate::wait_for(std::size_t arrivals) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return arrived_ >= arrivals; });
+}
+
+void Exchange::answer(std::string_view fields, std::string_view content, std::string_view status) {
+    std::string bytes("HTTP/1.1 ");
+    bytes.append(status).append("\r\nContent-Length: ").append(std::to_string(content.size()));
+    bytes.append("\r\n").append(fields).append("\r\n");
+    if (method != "HEAD") bytes.append(content);
+    send(bytes);
+}
+
+ScriptedOrigin::ScriptedOrigin(Script script)
+    : listener_(Socket::listen("127.0.0.1", 0)), script_(std::move(script)), acceptor_([this] { accept_all(); }) {}
+
+ScriptedOrigin::~ScriptedOrigin() {
+    listener_.shut();
+    acceptor_.join();
+    {
+        const std::lock_guard lock(mutex_);
+        for (auto& connection : connections_) connection.socket.shut();
+    }
+    for (auto& connection : connections_) connection.thread.join();
+}
+
+void ScriptedOrigin::set(Script script) {
+    const std::lock_guard lock(mutex_);
+    script_ = std::move(script);
+}
+
+std::size_t ScriptedOrigin::requests() const {
+    const std::lock_guard lock(mutex_);
+    return heads_.size();
+}
+
+std::vector<std::string> ScriptedOrigin::heads() const {
+    const std::lock_guard lock(mutex_);
+    return heads_;
+}
+
+void ScriptedOrigin::die() {
+    listener_.shut();
+    const std::lock_guard lock(mutex_);
+    for (auto& connection : connections_) connection.socket.shut();
+}
+
+void ScriptedOrigin::accept_all() {
+    for (;;) {
+        auto socket = listener_.accept();
+        if (!socket.open()) return;
+        const std::lock_guard lock(mutex_);
+        connections_.push_back({std::move(socket), {}});
+        auto& connection = connections_.back();
+        connection.thread = std::thread([this, &connection] { serve(connection.socket); });
+    }
+}
+
+void ScriptedOrigin::serve(Socket& socket) {
+    std::string input;
+    for (;;) {
+        std::size_t end = 0;
+        while ((end = input.find("\r\n\r\n")) == std::string::npos) {
+            if (!socket.receive(input)) return socket.shut();
+        }
+        Exchange exchange{{}, {}, input.substr(0, end + 2), {}, true, socket};
+        input.erase(0, end + 4);
+        exchange.method = exchange.head.substr(0, exchange.head.find(' '));
+        const auto begin = exchange.method.size() + 1;
+        exchange.target = exchange.head.substr(begin, exchange.head.find(' ', begin) - begin);
+        if (exchange.field("Transfer-Encoding").empty()) {
+            const auto length = std::strtoull(exchange.field("Content-Length").c_str(), nullptr, 10);
+            while (input.size() < length)
+                if (!socket.receive(input)) return socket.shut();
+            exchange.body = input.substr(0, length);
+            input.erase(0, length);
+        } else {  // kept as it came, chunk lines and all
+            while ((end = input.find("0\r\n\r\n")) == std::string::npos)
+                if (!socket.receive(input)) return socket.shut();
+            exchange.body = input.substr(0, end + 5);
+            input.erase(0, end + 5);
+        }
+        Script script;
+        {
+            const std::lock_guard lock(mutex_);
+            heads_.push_back(exchange.head);
+            script = script_;
+        }
+        script(exchange);
+        if (!exchange.keep) return socket.shut();
+    }
+}
+
+}  // namespace proxy::test

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace proxy::test {
+
+/// Longer than any step of a test takes; a test that waits so long has failed.
+inline constexpr std::chrono::seconds kPatience{20};
+
+/// A blocking TCP socket with kPatience on every wait. Owns its descriptor.
+class Socket {
+public:
+    Socket() = default;
+    explicit Socket(int fd);
+    ~Socket();
+    Socket(Socket&& other) noexcept;
+    Socket& operator=(Socket&& other) noexcept;
+
+    static Socket connect(const std::string& address, std::uint16_t port);
+    static Socket listen(const std::string& address, std::uint16_t port);
+    Socket accept() const;  // not open() when the listener was shut
+
+    bool open() const { return fd_ >= 0; }
+    std::uint16_t port() const;
+    bool send(std::string_view data) const;
+    /// Appends what is there; false at the end, on a reset, or when nothing came for so long.
+    bool receive(std::string& into, std::size_t at_most = 65536);
+    bool was_reset() const { return reset_; }
+    void shut() const;       // both directions; wakes whoever waits
+    void shut_send() const;  // says that nothing more comes
+    /// Closes so that the other side sees a reset.
+    void reset();
+    void close();
+
+private:
+    int fd_ = -1;
+    bool reset_ = false;
+};
+
+/// The first value of a field in a message's head, or empty. `name` in any case.
+std::string field_of(std::string_view head, std::string_view name);
+
+}  // namespace proxy::test

@@ -1,0 +1,281 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <random>
+
+#include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/peer_choice.hpp"
+#include "proxy/forwarding/read_buffer.hpp"
+#include "proxy/forwarding/request_snapshot.hpp"
+#include "proxy/forwarding/response_head.hpp"
+#include "proxy/forwarding/route.hpp"
+#include "proxy/forwarding/timer_wheel.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::beast::http::verb;
+
+const PeerRecord::Time kNow = PeerRecord::Time(1000h);
+
+void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round_trip = 1ms,
+         PeerRecord::Time now = kNow) {
+    record.asked();
+    record.ended(verdict, round_trip, now);
+}
+
+TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
+    PeerRecord record;
+    for (const auto verdict : {PeerVerdict::hit, PeerVerdict::false_hit, PeerVerdict::stale_hit, PeerVerdict::refused,
+                               PeerVerdict::timeout, PeerVerdict::failure})
+        ask(record, verdict);
+    const auto& counts = record.counts();
+    EXPECT_EQ(counts.asked, 6u);
+    EXPECT_EQ(counts.hits, 1u);
+    EXPECT_EQ(counts.false_hits, 1u);
+    EXPECT_EQ(counts.stale_hits, 1u);
+    EXPECT_EQ(counts.refused, 1u);
+    EXPECT_EQ(counts.failures, 2u);
+}
+
+TEST(PeerRecord, IsLeftAloneAfterFailuresInARowForLongerEachTime) {
+    PeerRecord record;
+    for (unsigned i = 0; i < kBreakerFailures; ++i) {
+        EXPECT_TRUE(record.may_ask(kNow));
+        ask(record, PeerVerdict::timeout);
+    }
+    EXPECT_FALSE(record.may_ask(kNow));
+    EXPECT_TRUE(record.may_ask(kNow + kBreakerFirst));
+    ask(record, PeerVerdict::failure, 1ms, kNow + kBreakerFirst);
+    EXPECT_FALSE(record.may_ask(kNow + 2 * kBreakerFirst));
+    EXPECT_TRUE(record.may_ask(kNow + 3 * kBreakerFirst));
+    for (int i = 0; i < 50; ++i) ask(record, PeerVerdict::failure);
+    EXPECT_TRUE(record.may_ask(kNow + kBreakerMax));  // never for ever
+    ask(record, PeerVerdict::hit, 1ms, kNow + kBreakerMax);
+    ask(record, PeerVerdict::failure, 1ms, kNow + kBreakerMax);
+    EXPECT_TRUE(record.may_ask(kNow + kBreakerMax));  // one success closes the breaker
+}
+
+TEST(PeerRecord, IsDistrustedWhenMostAnswersWereFalseHits) {
+    PeerRecord record;
+    for (unsigned i = 0; i < kDistrustAfter - 1; ++i) ask(record, PeerVerdict::false_hit);
+    EXPECT_TRUE(record.may_ask(kNow));
+    ask(record, PeerVerdict::false_hit);
+    EXPECT_FALSE(record.may_ask(kNow));
+    EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));
+    ask(record, PeerVerdict::false_hit);
+    EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));  // a new judgement needs new evidence
+}
+
+TEST(ChoosePeers, TakesTheCheapestTwoThatMayBeAsked) {
+    std::vector<PeerRecord> records(5);
+    const std::chrono::milliseconds times[]{9ms, 1ms, 5ms, 2ms, 7ms};
+    for (std::size_t i = 0; i < records.size(); ++i)
+        for (int n = 0; n < 200; ++n) ask(records[i], PeerVerdict::hit, times[i]);
+    auto choice = choose_peers(0b11111, records, kNow);
+    ASSERT_EQ(choice.count, 2u);
+    EXPECT_EQ(choice.peers[0], 1u);
+    EXPECT_EQ(choice.peers[1], 3u);
+    for (unsigned i = 0; i < kBreakerFailures; ++i) ask(records[1], PeerVerdict::failure);
+    choice = choose_peers(0b11011, records, kNow);
+    EXPECT_EQ(choice.peers[0], 3u);
+    EXPECT_EQ(choice.peers[1], 4u);
+    EXPECT_EQ(choose_peers(0b00010, records, kNow).count, 0u);
+    EXPECT_EQ(choose_peers(0, records, kNow).count, 0u);
+    EXPECT_EQ(choose_peers(1ull << 63, records, kNow).count, 0u);  // a bit that is no peer
+}
+
+TEST(ChoosePeers, PrefersThePeerWithLessUnderWay) {
+    std::vector<PeerRecord> records(2);
+    records[0].asked();
+    EXPECT_EQ(choose_peers(0b11, records, kNow).peers[0], 1u);
+}
+
+TEST(ReadBuffer, KeepsWhatIsLeftWhenItMakesRoom) {
+    std::mt19937 random(5);
+    ReadBuffer buffer;
+    std::string expected;
+    unsigned char next = 0;
+    for (int round = 0; round < 2000; ++round) {
+        const auto room = buffer.prepare(1 + random() % 3000);
+        const auto n = std::min<std::size_t>(room.size(), random() % 3000);
+        for (std::size_t i = 0; i < n; ++i) {
+            static_cast<unsigned char*>(room.data())[i] = next;
+            expected.push_back(static_cast<char>(next++));
+        }
+        buffer.commit(n);
+        ASSERT_EQ(buffer.data(), expected);
+        const auto used = random() % (expected.size() + 1);
+        buffer.consume(used);
+        expected.erase(0, used);
+    }
+    buffer.clear();
+    buffer.trim();
+    EXPECT_TRUE(buffer.empty());
+}
+
+/// A timer that notes when it went off.
+struct Noted final : TimerWheel::Timer {
+    void expire() override { ++expired; }
+    int expired = 0;
+};
+
+TEST(TimerWheel, ExpiresOnceAtTheDeadlineOrATickLater) {
+    boost::asio::io_context io;
+    TimerWheel wheel(io.get_executor());
+    Noted soon, moved, never;
+    const auto begun = TimerWheel::Clock::now();
+    wheel.arm(soon, begun + 30ms);
+    wheel.arm(moved, begun + 10ms);
+    wheel.arm(moved, begun + 60ms);  // put off
+    wheel.arm(never, begun + 20ms);
+    wheel.disarm(never);
+    while (soon.expired == 0) io.run_one();
+    EXPECT_GE(TimerWheel::Clock::now() - begun, 30ms);
+    EXPECT_EQ(moved.expired, 0);
+    while (moved.expired == 0) io.run_one();
+    EXPECT_GE(TimerWheel::Clock::now() - begun, 60ms);
+    io.run();  // nothing armed: it ticks no more
+    EXPECT_EQ(soon.expired, 1);
+    EXPECT_EQ(never.expired, 0);
+}
+
+TEST(TimerWheel, ForgetsATimerThatIsGone) {
+    boost::asio::io_context io;
+    TimerWheel wheel(io.get_executor());
+    {
+        Noted gone;
+        wheel.arm(gone, TimerWheel::Clock::now() + 20ms);
+    }
+    io.run();
+}
+
+Head request_head(std::string_view method, std::string_view target, std::vector<Field> fields) {
+    Head head;
+    head.method = method;
+    head.verb = boost::beast::http::string_to_verb({method.data(), method.size()});
+    head.target = target;
+    head.fields = std::move(fields);
+    return head;
+}
+
+Field line(std::string_view name, std::string_view value) {
+    return {boost::beast::http::string_to_field({name.data(), name.size()}), name, value};
+}
+
+CacheKey key_of(std::string_view target, std::string_view host = "h.test") {
+    CacheKey key;
+    EXPECT_EQ(key.assign(Scheme::http, verb::get, target, host), TargetError::none);
+    return key;
+}
+
+TEST(RequestSnapshot, KeepsTheHostAsTheClientWroteIt) {
+    const auto head = request_head("GET", "/a%2f?q", {line("Host", "H.test:80"), line("X-A", "1")});
+    const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""), "GET /a%2f?q HTTP/1.1\r\nHost: H.test:80\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
+}
+
+TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2
+    const auto head = request_head("GET", "http://real.test/x", {line("Host", "other.test")});
+    const RequestSnapshot snapshot(head, key_of("http://real.test/x", "other.test"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""), "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
+}
+
+TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
+    const auto head = request_head("GET", "/", {line("Host", "h.test"), line("Connection", "x-hop"), line("X-Hop", "1"),
+                                                line("If-None-Match", "\"a\""), line("Range", "bytes=0-1"),
+                                                line("Expect", "100-continue"), line("Hearsay-Peer", "b token")});
+    const RequestSnapshot whole(head, key_of("/"), true);
+    EXPECT_EQ(whole.text, "");
+    const RequestSnapshot as_is(head, key_of("/"), false);
+    EXPECT_EQ(as_is.text, "If-None-Match: \"a\"\r\nRange: bytes=0-1\r\n");
+}
+
+TEST(RequestSnapshot, AsksAPeerForWhatItHasOnly) {  // RFC 9111 §5.2.1.7
+    const auto head = request_head("GET", "/a", {line("Host", "h.test")});
+    const RequestSnapshot snapshot(head, key_of("/a"), true);
+    EXPECT_EQ(peer_request(snapshot, "a", "t0ken"),
+              "GET http://h.test/a HTTP/1.1\r\nHost: h.test\r\nCache-Control: only-if-cached\r\n"
+              "Hearsay-Peer: a t0ken\r\nVia: 1.1 a\r\n\r\n");
+}
+
+TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {
+    Head head;
+    head.status = 200;
+    head.fields = {line("Date", "Sat, 21 Nov 2026 10:00:00 GMT"), line("Age", "5"), line("Content-Length", "10"),
+                   line("Connection", "close"), line("Cache-Status", "up; hit"), line("X-A", "1"), line("X-A", "2")};
+    std::string out;
+    LiveFields live;
+    render_response(head, "n", WallTime{}, out, live);
+    EXPECT_EQ(out, "HTTP/1.1 200 OK\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\nX-A: 1\r\nX-A: 2\r\nVia: 1.1 n\r\n");
+    EXPECT_EQ(live.cache_status, "up; hit");
+    EXPECT_TRUE(live.has_age);
+}
+
+TEST(RenderResponse, AddsADateThatIsMissing) {  // RFC 9110 §6.6.1
+    Head head;
+    head.status = 404;
+    std::string out;
+    LiveFields live;
+    render_response(head, "n", WallTime{}, out, live);
+    EXPECT_EQ(out, "HTTP/1.1 404 Not Found\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.1 n\r\n");
+}
+
+class Route : public ::testing::Test {
+protected:
+    OriginRoute route(std::string_view target, bool absolute) const {
+        return route_to_origin(config, key_of(target), absolute);
+    }
+    Config config;
+};
+
+TEST_F(Route, GoesToTheFirstOriginEntryThatMatchesInEitherForm) {
+    config.origins = {{"h.test", {"10.0.0.1", 81}}, {"*", {"10.0.0.2", 82}}};
+    for (const auto absolute : {false, true}) {
+        const auto found = route(absolute ? "http://h.test/" : "/", absolute);
+        ASSERT_TRUE(std::holds_alternative<UpstreamTarget>(found));
+        EXPECT_EQ(std::get<UpstreamTarget>(found).port, 81);
+        EXPECT_FALSE(std::get<UpstreamTarget>(found).public_only);  // configured origins may be private
+    }
+    EXPECT_EQ(std::get<UpstreamTarget>(route("http://other.test/", true)).port, 82);
+}
+
+TEST_F(Route, GoesToTheTargetInForwardMode) {
+    config.forward.enabled = true;
+    const auto found = std::get<UpstreamTarget>(route("http://[::1]:8080/", true));
+    EXPECT_EQ(found.host, "::1");
+    EXPECT_EQ(found.port, 8080);
+    EXPECT_TRUE(found.public_only);
+}
+
+TEST_F(Route, SaysWhyThereIsNone) {
+    EXPECT_EQ(std::get<NoRoute>(route("/", false)), NoRoute::no_origin);
+    EXPECT_EQ(std::get<NoRoute>(route("http://h.test/", true)), NoRoute::forward_disabled);
+    config.forward.enabled = true;
+    EXPECT_EQ(std::get<NoRoute>(route("https://h.test/", true)), NoRoute::scheme_not_served);
+}
+
+TEST(IsPrivate, KnowsAddressesThatAreNotForStrangers) {
+    for (const auto* text : {"127.0.0.1", "127.9.9.9", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.0.1",
+                             "169.254.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::1", "::",
+                             "fe80::1", "fc00::1", "fdff::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"})
+        EXPECT_TRUE(is_private(boost::asio::ip::make_address(text))) << text;
+    for (const auto* text : {"1.1.1.1", "172.15.0.1", "172.32.0.1", "192.167.0.1", "11.0.0.1", "100.128.0.1",
+                             "2001:db8::1", "2606:4700::1", "::ffff:8.8.8.8"})
+        EXPECT_FALSE(is_private(boost::asio::ip::make_address(text))) << text;
+}
+
+TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
+    for (const auto error : {FetchError::resolve_failed, FetchError::connect_failed, FetchError::reset,
+                             FetchError::malformed, FetchError::origin_error})
+        EXPECT_EQ(status_of(error), 502u);
+    for (const auto error : {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout})
+        EXPECT_EQ(status_of(error), 504u);
+    EXPECT_EQ(status_of(FetchError::not_allowed), 403u);
+    EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace proxy

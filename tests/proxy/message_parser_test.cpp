@@ -1,0 +1,168 @@
+#include "proxy/http/message_parser.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+struct Parsed {
+    std::string bytes;
+    Head head;
+    ParseError error = ParseError::ok;
+};
+
+template <bool IsRequest = true>
+Parsed parse(std::string bytes, HeadLimits limits = {}) {
+    Parsed result{std::move(bytes), {}, ParseError::ok};
+    MessageParser<IsRequest> parser(result.head, limits);
+    result.error = parser.parse_head(result.bytes);
+    return result;
+}
+
+ParseError refused(std::string bytes) { return parse(std::move(bytes)).error; }
+
+/// The body that comes out when the bytes behind the head arrive in pieces of this size; nothing on an error.
+template <bool IsRequest>
+std::optional<std::string> body_of(std::string head, std::string_view bytes, std::size_t piece) {
+    Head parsed;
+    MessageParser<IsRequest> parser(parsed, {});
+    if (parser.parse_head(head) != ParseError::ok) return std::nullopt;
+    std::string body, input;
+    const auto sink = [&](std::string_view data) { body.append(data); };
+    for (std::size_t at = 0; at < bytes.size() && !parser.is_done(); at += piece) {
+        input.append(bytes.substr(at, piece));
+        const auto used = parser.parse_body(input, sink);
+        if (!used) return std::nullopt;
+        input.erase(0, *used);
+    }
+    if (!parser.is_done() && !parser.finish_at_eof()) return std::nullopt;
+    return body;
+}
+
+TEST(MessageParser, GivesViewsOfARequestsHead) {
+    const auto parsed = parse("GET /a?b=c HTTP/1.1\r\nHost: h\r\nX-Odd:  two words \t\r\nX-Odd: again\r\n\r\n");
+    ASSERT_EQ(parsed.error, ParseError::ok);
+    EXPECT_EQ(parsed.head.method, "GET");
+    EXPECT_EQ(parsed.head.target, "/a?b=c");
+    EXPECT_EQ(parsed.head.version, 11);
+    ASSERT_EQ(parsed.head.fields.size(), 3u);
+    EXPECT_EQ(parsed.head.fields[0].id, field::host);
+    EXPECT_EQ(parsed.head.fields[1].value, "two words");
+    EXPECT_EQ(parsed.head.fields[2].value, "again");
+    EXPECT_GE(parsed.head.target.data(), parsed.bytes.data());  // a view, not a copy
+    EXPECT_LT(parsed.head.target.data(), parsed.bytes.data() + parsed.bytes.size());
+}
+
+TEST(MessageParser, GivesTheHeadOfAResponse) {
+    const auto parsed = parse<false>("HTTP/1.0 404 Not There\r\nContent-Length: 3\r\n\r\n");
+    ASSERT_EQ(parsed.error, ParseError::ok);
+    EXPECT_EQ(parsed.head.status, 404u);
+    EXPECT_EQ(parsed.head.version, 10);
+    EXPECT_EQ(parsed.head.reason, "Not There");
+}
+
+TEST(MessageParser, RefusesWhatIsNotHttp) {
+    EXPECT_EQ(refused("GET\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / FTP/1.1\r\nHost: h\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nno colon\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\n: no name\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nbad name: x\r\n\r\n"), ParseError::malformed);
+}
+
+TEST(MessageParser, WantsOneHost) {  // RFC 9112 §3.2
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.0\r\n\r\n"), ParseError::ok);  // before there was Host
+}
+
+TEST(MessageParser, RefusesFoldedLines) {  // RFC 9112 §5.2
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\tb\r\n\r\n"), ParseError::malformed);
+}
+
+TEST(MessageParser, RefusesControlCharacters) {  // RFC 9110 §5.5
+    for (const char byte : {'\0', '\x01', '\x0b', '\x1f', '\x7f'}) {
+        std::string bytes = "GET / HTTP/1.1\r\nHost: h\r\nX: a";
+        bytes.append(1, byte).append("b\r\n\r\n");
+        EXPECT_EQ(refused(bytes), ParseError::malformed) << static_cast<int>(byte);
+    }
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\tb \xe4\r\n\r\n"), ParseError::ok);  // tab, obs-text
+}
+
+TEST(MessageParser, RefusesFramingThatContradictsItself) {  // RFC 9112 §6.1, §6.3
+    const std::string start = "POST / HTTP/1.1\r\nHost: h\r\n";
+    for (const auto* lines : {
+             "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+             "Content-Length: 5\r\nContent-Length: 6\r\n",
+             "Content-Length: -1\r\n",
+             "Content-Length: 0x10\r\n",
+             "Content-Length: 99999999999999999999999\r\n",
+             "Content-Length: 5 5\r\n",
+             "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+             "Transfer-Encoding: chunked, chunked\r\n",
+         })
+        EXPECT_NE(refused(start + lines + "\r\n"), ParseError::ok) << lines;
+}
+
+TEST(MessageParser, SaysWhichCodingsAreNotThere) {  // RFC 9112 §6.1
+    EXPECT_EQ(refused("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
+              ParseError::unsupported_coding);
+}
+
+TEST(MessageParser, SaysWhichVersionsAreNotThere) {
+    EXPECT_EQ(refused("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), ParseError::unsupported_version);
+}
+
+TEST(MessageParser, KeepsToItsLimits) {
+    const HeadLimits limits{.request_line_bytes = 40, .head_bytes = 120, .lines = 4};
+    EXPECT_EQ(parse("GET /" + std::string(60, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n", limits).error,
+              ParseError::target_too_long);
+    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(120, 'x') + "\r\n\r\n", limits).error,
+              ParseError::head_too_large);
+    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\na: 1\r\nb: 1\r\nc: 1\r\nd: 1\r\n\r\n", limits).error,
+              ParseError::head_too_large);
+    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\na: 1\r\nb: 1\r\nc: 1\r\n\r\n", limits).error, ParseError::ok);
+}
+
+TEST(MessageParser, TakesASizedBodyInPiecesOfAnySize) {
+    const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n";
+    for (std::size_t piece = 1; piece <= 10; ++piece) EXPECT_EQ(body_of<true>(head, "0123456789", piece), "0123456789");
+    EXPECT_EQ(body_of<true>(head, "012345678", 4), std::nullopt);  // short
+}
+
+TEST(MessageParser, TakesChunksInPiecesOfAnySize) {  // RFC 9112 §7.1
+    const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const std::string_view chunks = "4;name=value\r\nfour\r\n00a\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
+    for (std::size_t piece = 1; piece <= chunks.size(); ++piece)
+        EXPECT_EQ(body_of<false>(head, chunks, piece), "four0123456789") << piece;
+    for (std::size_t cut = 1; cut < chunks.size(); ++cut)
+        EXPECT_EQ(body_of<false>(head, chunks.substr(0, cut), 7), std::nullopt) << "cut at " << cut;
+}
+
+TEST(MessageParser, RefusesBrokenChunks) {
+    const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (const auto* chunks : {"x\r\n", "-1\r\nab\r\n", "4\r\nfourX\r\n0\r\n\r\n", "ffffffffffffffffff\r\n", "4 4\r\nfour\r\n",
+                               "0\r\nbad trailer\r\n\r\n"})
+        EXPECT_EQ(body_of<true>(head, chunks, 64), std::nullopt) << chunks;
+}
+
+TEST(MessageParser, TakesABodyThatEndsWithTheConnection) {  // RFC 9112 §6.3
+    EXPECT_EQ(body_of<false>("HTTP/1.1 200 OK\r\n\r\n", "to the end", 3), "to the end");
+}
+
+TEST(FindHeadEnd, FindsTheEndHoweverTheBytesArrive) {
+    const std::string_view head = "GET / HTTP/1.1\r\nHost: h\r\n\r\nbody";
+    for (std::size_t piece = 1; piece <= head.size(); ++piece) {
+        std::size_t scanned = 0, found = 0;
+        for (std::size_t have = piece; found == 0; have += piece)
+            found = find_head_end(head.substr(0, std::min(have, head.size())), scanned);
+        EXPECT_EQ(found, head.size() - 4) << piece;
+    }
+}
+
+}  // namespace
+}  // namespace proxy

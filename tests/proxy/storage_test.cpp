@@ -1,0 +1,430 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <random>
+#include <set>
+#include <span>
+#include <thread>
+
+#include "proxy/http/vary.hpp"
+#include "proxy/storage/store.hpp"
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = Store::Clock;
+using test::Head;
+
+constexpr auto kSecret = [] {
+    std::array<unsigned char, summary::KeyHasher::kSecretBytes> secret{};
+    for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<unsigned char>(i * 37 + 11);
+    return secret;
+}();
+const Clock::time_point kNow = Clock::time_point(1000h);
+
+std::string text_of(const std::vector<boost::asio::const_buffer>& buffers) {
+    std::string text;
+    for (const auto& buffer : buffers) text.append(static_cast<const char*>(buffer.data()), buffer.size());
+    return text;
+}
+
+TEST(Body, KeepsWhatIsAppendedAcrossBlocks) {
+    Body body;
+    for (const auto* part : {"abcd", "efgh", "ij"}) {
+        body.add_block(4, {});
+        EXPECT_EQ(body.append(part), std::string_view(part).size());
+    }
+    EXPECT_EQ(body.size(), 10u);
+    EXPECT_EQ(body.room(), 2u);
+    for (std::uint64_t offset = 0; offset <= 10; ++offset) {
+        std::vector<boost::asio::const_buffer> out;
+        EXPECT_EQ(body.view(offset, 100, 100, out), 10 - offset);
+        EXPECT_EQ(text_of(out), std::string("abcdefghij").substr(offset));
+    }
+}
+
+TEST(Body, ShowsNoMoreThanAskedFor) {
+    Body body;
+    for (int i = 0; i < 3; ++i) {
+        body.add_block(4, {});
+        body.append("abcd");
+    }
+    std::vector<boost::asio::const_buffer> out;
+    EXPECT_EQ(body.view(1, 5, 100, out), 5u);
+    EXPECT_EQ(text_of(out), "bcdab");
+    out.clear();
+    EXPECT_EQ(body.view(1, 100, 2, out), 7u);
+    EXPECT_EQ(out.size(), 2u);
+}
+
+TEST(Body, DropsOnlyWholeBlocksThatAreBehind) {
+    MemoryBudget budget(100);
+    Body body;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(budget.take(4));
+        body.add_block(4, Charge(budget, 4));
+        body.append(i < 2 ? "abcd" : "ef");
+    }
+    body.drop_before(3);
+    EXPECT_EQ(body.dropped(), 0u);
+    body.drop_before(5);
+    EXPECT_EQ(body.dropped(), 4u);
+    EXPECT_EQ(budget.used(), 8u);
+    body.drop_before(10);  // the last block still has room: it stays
+    EXPECT_EQ(body.dropped(), 8u);
+    std::vector<boost::asio::const_buffer> out;
+    EXPECT_EQ(body.view(8, 100, 100, out), 2u);
+    EXPECT_EQ(text_of(out), "ef");
+}
+
+TEST(MemoryBudget, TakesUpToItsCapAndGetsItBackWithTheCharge) {
+    MemoryBudget budget(10);
+    EXPECT_FALSE(budget.take(11));
+    {
+        ASSERT_TRUE(budget.take(10));
+        Charge charge(budget, 10);
+        Charge moved(std::move(charge));
+        EXPECT_FALSE(budget.take(1));
+    }
+    EXPECT_EQ(budget.used(), 0u);
+}
+
+/// One object's place in the queue.
+struct Item : EvictionQueue::Node {
+    explicit Item(std::uint64_t number) { hash = {number, number}; }
+};
+
+TEST(EvictionQueue, LetsAScanPassAndKeepsWhatIsUsed) {
+    EvictionQueue queue;
+    std::vector<std::unique_ptr<Item>> items;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        items.push_back(std::make_unique<Item>(i));
+        queue.insert(*items.back(), 1);
+        EvictionQueue::touch(*items.back());
+    }
+    const std::set<EvictionQueue::Node*> used = [&] {
+        std::set<EvictionQueue::Node*> all;
+        for (const auto& item : items) all.insert(item.get());
+        return all;
+    }();
+    std::size_t lost = 0;
+    for (std::uint64_t i = 100; i < 1100; ++i) {  // each seen once
+        items.push_back(std::make_unique<Item>(i));
+        queue.insert(*items.back(), 1);
+        if (queue.bytes() > 100) lost += used.contains(queue.pop_victim());
+    }
+    EXPECT_LE(lost, 15u) << "at most the share of the small queue";
+}
+
+TEST(EvictionQueue, CountsBytesAndEndsEmpty) {
+    EvictionQueue queue;
+    std::vector<std::unique_ptr<Item>> items;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        items.push_back(std::make_unique<Item>(i));
+        queue.insert(*items.back(), 10);
+    }
+    queue.insert(*items[3], 25);  // grew
+    EXPECT_EQ(queue.bytes(), 115u);
+    queue.remove(*items[3]);
+    EXPECT_EQ(queue.bytes(), 90u);
+    for (int i = 0; i < 9; ++i) EXPECT_NE(queue.pop_victim(), nullptr);
+    EXPECT_EQ(queue.pop_victim(), nullptr);
+    EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(EvictionQueue, RemembersWhatItLetGoForAWhile) {
+    EvictionQueue queue;
+    Item first(1), other(2);
+    queue.insert(first, 1);
+    EXPECT_EQ(queue.pop_victim(), &first);
+    queue.insert(first, 1);  // back soon: straight to the main queue
+    queue.insert(other, 1);
+    EXPECT_EQ(queue.pop_victim(), &other);
+}
+
+/// A store and what it told its listener.
+class StoreTest : public ::testing::Test {
+protected:
+    static summary::KeyHash hash(std::string_view uri) {
+        static const summary::KeyHasher hasher(std::as_bytes(std::span(kSecret)));
+        return hasher(uri);
+    }
+
+    std::shared_ptr<StoredResponse> response(std::string_view body, std::chrono::seconds lifetime = 100s) {
+        auto result = std::make_shared<StoredResponse>();
+        result->status = 200;
+        result->head = "HTTP/1.1 200 OK\r\n";
+        result->freshness.lifetime = saturate(lifetime);
+        result->received = kNow;
+        result->body = std::make_shared<Body>();
+        auto charge = store.reserve(body.size());
+        if (!charge) return nullptr;
+        result->body->add_block(body.size(), std::move(*charge));
+        result->body->append(body);
+        return result;
+    }
+    bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
+        return store.publish(hash(uri), uri, nullptr, find(uri).generation, std::move(what), kNow);
+    }
+    Store::Found find(std::string_view uri, const Head& request = "") {
+        return store.find(hash(uri), uri, request, kNow);
+    }
+    std::shared_ptr<Fill> fill() {
+        return std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
+    }
+    int told(std::string_view uri) const {
+        const auto found = announced.find(hash(uri).low);
+        return found == announced.end() ? 0 : found->second;
+    }
+
+    boost::asio::io_context io;
+    std::map<std::uint64_t, int> announced;  // +1 stored, -1 removed
+    Store store{10'000, [this](summary::KeyHash key, bool stored) {
+                    auto& count = announced[key.low];
+                    count += stored ? 1 : -1;
+                    EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+                }};
+};
+
+TEST_F(StoreTest, FindsWhatWasPublished) {
+    EXPECT_EQ(find("u").response, nullptr);
+    ASSERT_TRUE(put("u", response("one")));
+    EXPECT_EQ(find("u").response->body->size(), 3u);
+    EXPECT_EQ(store.stats().objects, 1u);
+    EXPECT_EQ(told("u"), 1);
+}
+
+TEST_F(StoreTest, TellsNobodyOfWhatCannotBeReused) {
+    put("short", response("x", 2s));
+    auto validated = response("x");
+    validated->freshness.always_validate = true;
+    put("no-cache", validated);
+    EXPECT_EQ(told("short"), 0);
+    EXPECT_EQ(told("no-cache"), 0);
+    put("short", response("x", 10s));
+    EXPECT_EQ(told("short"), 1);
+    put("short", response("x", 1s));  // once told it stays told until it is removed
+    EXPECT_EQ(told("short"), 1);
+    store.invalidate(hash("short"), "short");
+    EXPECT_EQ(told("short"), 0);
+}
+
+TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
+    for (int i = 0; i < 50; ++i) {
+        auto next = response(std::string(1000, 'x'));
+        ASSERT_NE(next, nullptr);
+        put("u" + std::to_string(i), next);
+        EXPECT_LE(store.stats().memory_bytes, 10'000u);
+    }
+    const auto stats = store.stats();
+    EXPECT_EQ(stats.objects + stats.evictions, 50u);
+    std::uint64_t standing = 0;
+    for (const auto& [key, count] : announced) standing += static_cast<std::uint64_t>(count);
+    EXPECT_EQ(standing, stats.objects);
+}
+
+TEST_F(StoreTest, CountsEvictedBytesUntilTheirReaderIsDone) {
+    put("u", response(std::string(9000, 'x')));
+    auto held = find("u").response;
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);  // evicted, yet still in use
+    EXPECT_EQ(store.stats().memory_bytes, 9000u);
+    held.reset();
+    EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+}
+
+TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
+    for (std::size_t i = 0; i < kMaxVariants + 5; ++i) {
+        const auto language = "Accept-Language: l" + std::to_string(i);
+        const Head request(language);
+        auto next = response("x");
+        next->vary_names = "accept-language";
+        append_variant(next->variant, next->vary_names, request);
+        put("u", next);
+        EXPECT_NE(find("u", language).response, nullptr);
+    }
+    EXPECT_TRUE(find("u", "Accept-Language: l0").other_variants);
+    EXPECT_NE(find("u", "Accept-Language: l10").response, nullptr);
+    EXPECT_EQ(store.stats().objects, 1u);
+}
+
+TEST_F(StoreTest, HasOneLeaderForEachUri) {
+    const auto first = fill(), second = fill();
+    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), first).leader);
+    const auto follower = store.claim(hash("u"), "u", find("u"), second);
+    EXPECT_FALSE(follower.leader);
+    EXPECT_EQ(follower.fill, first);
+    store.abandon(hash("u"), first.get(), false, kNow);
+    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), second).leader);
+}
+
+TEST_F(StoreTest, SaysWhenSomethingWasStoredMeanwhile) {
+    const auto seen = find("u");
+    put("u", response("x"));
+    const auto claim = store.claim(hash("u"), "u", seen, fill());
+    EXPECT_TRUE(claim.changed);
+    EXPECT_FALSE(claim.leader);
+}
+
+TEST_F(StoreTest, RemembersForAWhileWhatIsNotWorthWaitingFor) {
+    const auto first = fill();
+    store.claim(hash("u"), "u", find("u"), first);
+    store.abandon(hash("u"), first.get(), true, kNow);
+    EXPECT_TRUE(find("u").unshareable);
+    EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + kHitForMiss).unshareable);
+}
+
+TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
+    const auto first = fill();
+    const auto seen = find("u");
+    store.claim(hash("u"), "u", seen, first);
+    store.invalidate(hash("u"), "u");
+    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), fill()).leader) << "newcomers fetch anew";
+    EXPECT_FALSE(store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
+    EXPECT_EQ(find("u").response, nullptr);
+}
+
+TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
+    const auto seen = find("u");
+    for (std::size_t i = 0; i < kMaxInvalidations; ++i) store.invalidate(hash(std::to_string(i)), std::to_string(i));
+    EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, seen.generation, response("x"), kNow));
+}
+
+TEST_F(StoreTest, ServesManyThreads) {
+    std::vector<std::thread> threads;
+    Store shared(200'000, [](summary::KeyHash, bool) {});
+    for (unsigned t = 0; t < 4; ++t) {
+        threads.emplace_back([&shared, t] {
+            std::mt19937 random(t);
+            for (int i = 0; i < 3000; ++i) {
+                const auto uri = "u" + std::to_string(random() % 300);
+                const auto key = hash(uri);
+                const auto found = shared.find(key, uri, {}, kNow);
+                if (found.response) {
+                    ASSERT_EQ(found.response->body->size(), 1000u);
+                    if (random() % 8 == 0) shared.invalidate(key, uri);
+                    continue;
+                }
+                auto charge = shared.reserve(1000);
+                if (!charge) continue;
+                auto next = std::make_shared<StoredResponse>();
+                next->freshness.lifetime = saturate(100s);
+                next->received = kNow;
+                next->body = std::make_shared<Body>();
+                next->body->add_block(1000, std::move(*charge));
+                next->body->append(std::string(1000, 'x'));
+                shared.publish(key, uri, nullptr, found.generation, std::move(next), kNow);
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_LE(shared.stats().memory_bytes, 200'000u);
+    EXPECT_GT(shared.stats().objects, 0u);
+}
+
+/// A fill with its writer's side driven by the test.
+class FillTest : public ::testing::Test {
+protected:
+    std::shared_ptr<Wakeup> wakeup() { return std::make_shared<Wakeup>(io.get_executor()); }
+    void begin(bool shared, std::uint64_t length = 0) {
+        Fill::Answer answer;
+        answer.response = std::make_shared<StoredResponse>();
+        answer.response->body = std::make_shared<Body>();
+        answer.shared = shared;
+        answer.length = length;
+        answer.length_known = length > 0;
+        fill->begin(std::move(answer));
+    }
+    void append(std::string_view data) {
+        if (fill->room() < data.size()) fill->add_block(data.size(), {});
+        fill->append(data);
+    }
+    static std::string take(Fill::Reader& reader) {
+        std::vector<boost::asio::const_buffer> out;
+        const auto piece = reader.peek(1000, 10, out);
+        const auto text = text_of(out);
+        reader.consume(piece.bytes);
+        return text;
+    }
+
+    boost::asio::io_context io;
+    std::shared_ptr<Fill> fill = std::make_shared<Fill>(wakeup(), 10);
+};
+
+TEST_F(FillTest, GivesEveryReaderTheWholeBodyWheneverItCame) {
+    Fill::Reader early(fill, wakeup(), true);
+    EXPECT_EQ(early.state().phase, Fill::Phase::waiting);
+    begin(true, 8);
+    append("half");
+    EXPECT_EQ(take(early), "half");
+    Fill::Reader late(fill, wakeup(), false);
+    append("half");
+    EXPECT_EQ(take(early), "half");
+    EXPECT_NE(fill->complete(), nullptr);
+    EXPECT_EQ(take(late), "halfhalf");
+    std::vector<boost::asio::const_buffer> out;
+    EXPECT_TRUE(late.peek(10, 10, out).end);
+}
+
+TEST_F(FillTest, ReleasesFollowersWhenTheAnswerIsNotToBeShared) {
+    Fill::Reader leader(fill, wakeup(), true), follower(fill, wakeup(), false);
+    begin(false, 100);
+    EXPECT_FALSE(leader.state().released);
+    EXPECT_TRUE(follower.state().released);
+    Fill::Reader late(fill, wakeup(), false);
+    EXPECT_TRUE(late.state().released);
+    EXPECT_EQ(fill->complete(), nullptr);
+}
+
+TEST_F(FillTest, KeepsAWindowOfWhatIsNotStored) {
+    Fill::Reader leader(fill, wakeup(), true);
+    begin(false, 100);
+    append("0123456789");
+    EXPECT_TRUE(fill->window_full());
+    EXPECT_EQ(take(leader), "0123456789");
+    EXPECT_FALSE(fill->window_full());
+}
+
+TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
+    Fill::Reader leader(fill, wakeup(), true);
+    begin(true);
+    append("0123456789");
+    Fill::Reader follower(fill, wakeup(), false);
+    fill->stop_sharing();
+    Fill::Reader late(fill, wakeup(), false);
+    EXPECT_TRUE(late.state().released);
+    EXPECT_EQ(take(leader), "0123456789");
+    EXPECT_EQ(take(follower), "0123456789");
+    append("more");
+    EXPECT_EQ(take(leader), "more");
+    EXPECT_EQ(take(follower), "more");
+}
+
+TEST_F(FillTest, IsWantedWhileSomebodyReadsOrLittleIsMissing) {
+    {
+        Fill::Reader leader(fill, wakeup(), true);
+        begin(true, 2 * kNearlyDoneBytes);
+        EXPECT_TRUE(fill->wanted());
+    }
+    EXPECT_FALSE(fill->wanted());
+    append(std::string(kNearlyDoneBytes, 'x'));
+    EXPECT_TRUE(fill->wanted());
+}
+
+TEST_F(FillTest, TellsReadersThatItFailed) {
+    Fill::Reader leader(fill, wakeup(), true);
+    begin(true, 100);
+    append("part");
+    fill->fail(FetchError::reset);
+    std::vector<boost::asio::const_buffer> out;
+    EXPECT_TRUE(leader.peek(1000, 10, out).failed || text_of(out) == "part");
+    leader.consume(4);
+    out.clear();
+    EXPECT_TRUE(leader.peek(1000, 10, out).failed);
+}
+
+}  // namespace
+}  // namespace proxy
