@@ -32,7 +32,7 @@ std::optional<std::string> body_of(std::string head, std::string_view bytes, std
     MessageParser<IsRequest> parser(parsed, {});
     if (parser.parse_head(head) != ParseError::ok) return std::nullopt;
     std::string body, input;
-    const auto sink = [&](std::string_view data) { body.append(data); };
+    auto sink = [&](std::string_view data) { body.append(data); };
     for (std::size_t at = 0; at < bytes.size() && !parser.is_done(); at += piece) {
         input.append(bytes.substr(at, piece));
         const auto used = parser.parse_body(input, sink);

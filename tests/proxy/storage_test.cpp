@@ -239,12 +239,12 @@ TEST_F(StoreTest, CountsEvictedBytesUntilTheirReaderIsDone) {
 TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
     for (std::size_t i = 0; i < kMaxVariants + 5; ++i) {
         const auto language = "Accept-Language: l" + std::to_string(i);
-        const Head request(language);
+        const Head request{std::string_view(language)};
         auto next = response("x");
         next->vary_names = "accept-language";
         append_variant(next->variant, next->vary_names, request);
         put("u", next);
-        EXPECT_NE(find("u", language).response, nullptr);
+        EXPECT_NE(find("u", Head(std::string_view(language))).response, nullptr);
     }
     EXPECT_TRUE(find("u", "Accept-Language: l0").other_variants);
     EXPECT_NE(find("u", "Accept-Language: l10").response, nullptr);
