@@ -73,7 +73,8 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
     for (;;) {
         std::size_t scanned = 0, head_bytes = 0;
         while ((head_bytes = proxy::find_head_end(unread(), scanned)) == 0) {
-            if (co_await read_more()) continue;
+            const bool more = co_await read_more();
+            if (more) continue;
             attempt.answer_began = begin_ != end_;
             attempt.failure = end_ == input_.size() ? Failure::malformed : lost();
             co_return;
@@ -108,7 +109,9 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
                 }
                 begin_ += *used;
             }
-            if (parser.is_done() || co_await read_more()) continue;
+            if (parser.is_done()) break;
+            const bool more = co_await read_more();
+            if (more) continue;
             if (ended_ && parser.finish_at_eof()) break;
             attempt.failure = lost();
             co_return;

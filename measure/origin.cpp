@@ -68,7 +68,8 @@ public:
     Connection& operator=(const Connection&) = delete;
 
     awaitable<void> run() {
-        while (co_await serve_one()) {
+        for (bool open = true; open;) {
+            open = co_await serve_one();
         }
         boost::system::error_code ignored;
         socket_.shutdown(tcp::socket::shutdown_both, ignored);
@@ -84,7 +85,8 @@ private:
                 co_await send();
                 co_return false;
             }
-            if (!co_await read_more()) co_return false;
+            const bool more = co_await read_more();
+            if (!more) co_return false;
         }
         proxy::RequestParser parser(head_, limits_);
         const auto error = parser.parse_head(unread().substr(0, head_bytes));
@@ -103,15 +105,16 @@ private:
                     co_await asio::async_write(socket_, asio::buffer(kContinue), as_result);
                 if (write_error) co_return false;
             }
-            if (!co_await drain(parser)) co_return false;
+            const bool drained = co_await drain(parser);
+            if (!drained) co_return false;
         }
         ++counters_.requests;
         if (answer_.delay.count() > 0) {
             asio::steady_timer timer(socket_.get_executor(), answer_.delay);
             co_await timer.async_wait(as_result);
         }
-        if (!co_await send()) co_return false;
-        co_return answer_.keep_alive;
+        const bool sent = co_await send();
+        co_return sent && answer_.keep_alive;
     }
 
     std::string_view unread() const { return {input_.data() + begin_, end_ - begin_}; }
@@ -141,7 +144,9 @@ private:
             if (!used) co_return false;
             begin_ += *used;
             if (parser.is_done()) co_return true;
-            if (!make_room() || !co_await read_more()) co_return false;
+            if (!make_room()) co_return false;
+            const bool more = co_await read_more();
+            if (!more) co_return false;
         }
     }
 

@@ -231,7 +231,9 @@ private:
             } else {
                 connection = &connections_.emplace_back(tcp::socket(context_));
                 const Time connect_by = std::min(deadline, Clock::now() + kConnectDeadline);
-                if (!co_await connection->connect(proxy.endpoint, connect_by)) {
+                const bool connected =
+                    co_await connection->connect(proxy.endpoint, connect_by);
+                if (!connected) {
                     drop(connection);
                     proxy.down_until = Clock::now() + kAvoidDown;
                     attempt.failure = Failure::connect;
