@@ -1,0 +1,127 @@
+#include "measure/log_line.hpp"
+
+#include <gtest/gtest.h>
+
+namespace measure {
+namespace {
+
+LogLine parse(LogFormat format, std::string_view line) {
+    static LineParser* parser = nullptr;  // views must outlive the call
+    delete parser;
+    parser = new LineParser(format);
+    const auto parsed = parser->parse(line);
+    EXPECT_TRUE(parsed) << line;
+    return parsed.value_or(LogLine{});
+}
+
+bool is_line(LogFormat format, std::string_view line) {
+    return LineParser(format).parse(line).has_value();
+}
+
+TEST(TabSeparatedLog, GivesItsFields) {
+    const auto line = parse(LogFormat::tab_separated,
+                            "785433179434\t17\tGET\thttp://cs-www.bu.edu/\t200\t1934\t-");
+    EXPECT_EQ(line.time_ms, 785433179434);
+    EXPECT_EQ(line.client, "17");
+    EXPECT_EQ(line.method, "GET");
+    EXPECT_EQ(line.url, "http://cs-www.bu.edu/");
+    EXPECT_EQ(line.status, 200u);
+    EXPECT_EQ(line.bytes, 1934u);
+}
+
+TEST(TabSeparatedLog, TakesAMissingSizeAsZero) {
+    EXPECT_EQ(parse(LogFormat::tab_separated, "1\t1\tGET\thttp://a/\t200\t-\t-").bytes, 0u);
+}
+
+TEST(TabSeparatedLog, RefusesWhatIsNotItsFormat) {
+    for (const auto* line : {"", "1\t1\tGET\thttp://a/\t200", "x\t1\tGET\thttp://a/\t200\t5\t-",
+                             "1\tc\tGET\thttp://a/\t200\t5\t-", "1\t1\tGET\thttp://a/\tOK\t5\t-",
+                             "1\t1\tGET\thttp://a/\t200\t5k\t-", "1\t1\t\thttp://a/\t200\t5\t-",
+                             "1 1 GET http://a/ 200 5 -"}) {
+        EXPECT_FALSE(is_line(LogFormat::tab_separated, line)) << line;
+    }
+}
+
+TEST(SquidLog, GivesItsFields) {
+    const auto line = parse(LogFormat::squid,
+                            "1066036250.129   1093 192.168.0.19 TCP_MISS/200 10182 GET "
+                            "http://www.example.com/a?b|c - DIRECT/10.0.0.1 text/html");
+    EXPECT_EQ(line.time_ms, 1066036250129);
+    EXPECT_EQ(line.client, "192.168.0.19");
+    EXPECT_EQ(line.method, "GET");
+    EXPECT_EQ(line.url, "http://www.example.com/a?b|c");
+    EXPECT_EQ(line.status, 200u);
+    EXPECT_EQ(line.bytes, 10182u);
+}
+
+TEST(SquidLog, RefusesWhatIsNotItsFormat) {
+    for (const auto* line :
+         {"", "1066036250 1093 c TCP_MISS/200 1 GET http://a/ - DIRECT/a text/html",
+          "1066036250.129 x c TCP_MISS/200 1 GET http://a/ - DIRECT/a text/html",
+          "1066036250.129 1093 c TCP_MISS 1 GET http://a/ - DIRECT/a text/html",
+          "1066036250.129 1093 c TCP_MISS/200 1 GET http://a/"}) {
+        EXPECT_FALSE(is_line(LogFormat::squid, line)) << line;
+    }
+}
+
+TEST(CommonLog, GivesItsFields) {
+    const auto line = parse(LogFormat::common,
+                            "host.example - frank [10/Oct/2000:13:55:36 -0700] \"GET /a.gif "
+                            "HTTP/1.0\" 200 2326");
+    EXPECT_EQ(line.time_ms, 971211336000);
+    EXPECT_EQ(line.client, "host.example");
+    EXPECT_EQ(line.method, "GET");
+    EXPECT_EQ(line.url, "/a.gif");
+    EXPECT_EQ(line.status, 200u);
+    EXPECT_EQ(line.bytes, 2326u);
+}
+
+TEST(CommonLog, MayEndInRefererAndAgent) {
+    const auto line =
+        parse(LogFormat::common,
+              "::1 - - [01/Jan/2024:00:00:00 +0100] \"GET http://a/b HTTP/1.1\" 304 - "
+              "\"http://r/\" \"Agent \\\"x\\\"\"");
+    EXPECT_EQ(line.time_ms, 1704063600000);
+    EXPECT_EQ(line.url, "http://a/b");
+    EXPECT_EQ(line.status, 304u);
+    EXPECT_EQ(line.bytes, 0u);
+}
+
+TEST(CommonLog, UndoesTheEscapesOfTheRequestLine) {
+    const auto line = parse(LogFormat::common,
+                            "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\\"b\\\\c\\xe4\\x22\\q "
+                            "HTTP/1.1\" 200 1");
+    EXPECT_EQ(line.url, "/a\"b\\c\xe4\"\\q");
+}
+
+TEST(CommonLog, EndsTheRequestAtTheQuoteBeforeTheStatus) {  // old servers escaped nothing
+    const auto line = parse(LogFormat::common,
+                            "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a\" b\" HTTP/1.0\" 404 -");
+    EXPECT_EQ(line.url, "/a\" b\"");
+    EXPECT_EQ(line.status, 404u);
+}
+
+TEST(CommonLog, TakesRequestsWithoutVersion) {
+    const auto line =
+        parse(LogFormat::common, "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a\" 200 1");
+    EXPECT_EQ(line.method, "GET");
+    EXPECT_EQ(line.url, "/a");
+}
+
+TEST(CommonLog, GivesNoUrlWhenTheRequestHasNone) {
+    EXPECT_EQ(parse(LogFormat::common, "h - - [01/Jan/2024:00:00:00 +0000] \"-\" 408 -").url, "");
+}
+
+TEST(CommonLog, RefusesWhatIsNotItsFormat) {
+    for (const auto* line :
+         {"", "h - - \"GET / HTTP/1.0\" 200 1",
+          "h - - [01/Foo/2024:00:00:00 +0000] \"GET /\" 200 1",
+          "h - - [31/Feb/2024:00:00:00 +0000] \"GET /\" 200 1",
+          "h - - [01/Jan/2024:00:00:00 +0000] GET / 200 1",
+          "h - - [01/Jan/2024:00:00:00 +0000] \"GET /", "h - - [01/Jan/2024] \"GET /\" 200 1"}) {
+        EXPECT_FALSE(is_line(LogFormat::common, line)) << line;
+    }
+}
+
+}  // namespace
+}  // namespace measure

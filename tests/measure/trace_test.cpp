@@ -1,0 +1,165 @@
+#include "measure/trace.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/measure/temporary_file.hpp"
+
+namespace measure {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+Trace load(const std::string& text, TraceOptions options = {},
+           TemporaryFile::Kind kind = TemporaryFile::Kind::plain) {
+    const TemporaryFile file(text, kind);
+    options.path = file.path();
+    return load_trace(options);
+}
+
+std::string tab(const std::string& time, const std::string& client, const std::string& url,
+                const std::string& bytes = "10", const std::string& method = "GET",
+                const std::string& status = "200") {
+    return time + '\t' + client + '\t' + method + '\t' + url + '\t' + status + '\t' + bytes +
+           "\t-\n";
+}
+
+std::vector<std::string> urls_in_order(const Trace& trace) {
+    std::vector<std::string> out;
+    for (const auto& request : trace.requests) out.emplace_back(trace.urls[request.url].text);
+    return out;
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        load(text);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+constexpr const char* kSquid =
+    "1066036250.129 1 10.0.0.2 TCP_MISS/200 10 GET http://a/1 - DIRECT/a text/html\n"
+    "1066036250.500 1 10.0.0.1 TCP_MISS/200 20 GET http://a/2 - DIRECT/a text/html\n";
+constexpr const char* kCommon =
+    "10.0.0.2 - - [10/Oct/2000:13:55:36 -0700] \"GET /1 HTTP/1.0\" 200 10\n"
+    "10.0.0.1 - - [10/Oct/2000:13:55:37 -0700] \"GET /2 HTTP/1.0\" 200 20 \"-\" \"agent\"\n";
+
+TEST(Trace, FindsOutTheFormatItself) {
+    EXPECT_EQ(load(tab("1", "1", "http://a/")).format, LogFormat::tab_separated);
+    EXPECT_EQ(load(kSquid).format, LogFormat::squid);
+    EXPECT_EQ(load(kCommon).format, LogFormat::common);
+    EXPECT_EQ(load(kSquid, {}, TemporaryFile::Kind::gzip).format, LogFormat::squid);
+}
+
+TEST(Trace, FindsOutTheFormatDespiteBrokenLines) {
+    const auto trace = load(std::string("# a comment\n\nbroken\n") + kCommon);
+    EXPECT_EQ(trace.format, LogFormat::common);
+    EXPECT_EQ(trace.requests.size(), 2u);
+    EXPECT_EQ(trace.lines, 3u);  // neither the comment nor the blank line
+    EXPECT_THAT(trace.skipped, ElementsAre(Pair("not a line of this format", 1u)));
+}
+
+TEST(Trace, RefusesWhatIsInNoKnownFormat) {
+    EXPECT_THAT(error_of("some text\nand more\n"), HasSubstr("none of the formats known"));
+    EXPECT_THAT(error_of("some text\n"), HasSubstr("some text"));
+    EXPECT_THAT(error_of(""), HasSubstr("empty"));
+}
+
+TEST(Trace, SaysWhyNothingIsLeftToSend) {
+    EXPECT_THAT(error_of(tab("1", "1", "https://a/")), HasSubstr("https"));
+}
+
+TEST(Trace, NumbersClientsInOrderOfAppearance) {
+    EXPECT_THAT(load(kSquid).clients, ElementsAre(1u, 2u));
+}
+
+TEST(Trace, KeepsTheClientNumbersOfItsOwnFormat) {
+    const auto trace =
+        load(tab("1", "7", "http://a/") + tab("2", "3", "http://a/") + tab("3", "7", "http://a/"));
+    EXPECT_THAT(trace.clients, ElementsAre(7u, 3u));
+    EXPECT_EQ(trace.requests[2].client, 0u);
+}
+
+TEST(Trace, PutsTheSiteBeforePaths) {
+    EXPECT_THAT(urls_in_order(load(kCommon)),
+                ElementsAre("http://localhost/1", "http://localhost/2"));
+    TraceOptions options;
+    options.site = "http://www.ksc.nasa.gov";
+    EXPECT_THAT(urls_in_order(load(kCommon, options)),
+                ElementsAre("http://www.ksc.nasa.gov/1", "http://www.ksc.nasa.gov/2"));
+}
+
+TEST(Trace, KeepsOddCharactersOfUrls) {
+    const std::string odd = "http://a.example/x|y{z}\\w\"'^`<>?q=%zz&\xe4\xf6#frag";
+    EXPECT_THAT(urls_in_order(load(tab("1", "1", odd))), ElementsAre(odd));
+}
+
+TEST(Trace, CountsWhatCannotBeSentByReason) {
+    TraceOptions options;
+    options.all = true;
+    const auto trace = load(tab("1", "1", "http://good/") + tab("1", "1", "http://a/b c") +
+                                tab("1", "1", "ftp://a/") + tab("1", "1", "http://u@a/") +
+                                tab("1", "1", "http:///x") + tab("1", "1", "") +
+                                tab("1", "1", "a:443", "0", "CONNECT") +
+                                tab("1", "1", "http://a/" + std::string(20'000, 'x')),
+                            options);
+    EXPECT_EQ(trace.requests.size(), 1u);
+    EXPECT_EQ(trace.skipped_total(), 7u);
+    EXPECT_EQ(trace.skipped.at("no URL"), 1u);
+    EXPECT_EQ(trace.skipped.at("URL too long"), 1u);
+    EXPECT_EQ(trace.skipped.at("CONNECT"), 1u);
+}
+
+TEST(Trace, TakesOnlyCacheableGetsByDefault) {
+    std::string text;
+    for (const auto* status : {"200", "203", "300", "301", "304", "410"}) {
+        text += tab("1", "1", std::string("http://yes/") + status, "1", "GET", status);
+    }
+    for (const auto* status : {"0", "206", "302", "404", "500"}) {
+        text += tab("1", "1", std::string("http://no/") + status, "1", "GET", status);
+    }
+    text +=
+        tab("1", "1", "http://no/head", "1", "HEAD") + tab("1", "1", "http://no/post", "1", "POST");
+    EXPECT_EQ(load(text).requests.size(), 6u);
+    TraceOptions options;
+    options.all = true;
+    const auto all = load(text, options);
+    EXPECT_EQ(all.requests.size(), 13u);
+    EXPECT_EQ(all.methods[all.requests[11].method], "HEAD");
+    EXPECT_EQ(all.methods[all.requests[12].method], "POST");
+}
+
+TEST(Trace, TakesTheFirstSizeThatIsNotZero) {
+    const auto trace =
+        load(tab("1", "1", "http://a/", "0", "GET", "304") + tab("2", "1", "http://a/", "-") +
+             tab("3", "1", "http://a/", "500") + tab("4", "1", "http://a/", "600"));
+    ASSERT_EQ(trace.urls.size(), 1u);
+    EXPECT_EQ(trace.urls[0].bytes, 500u);
+}
+
+TEST(Trace, RaisesTimesThatGoBack) {
+    const auto trace = load(tab("10", "1", "http://a/") + tab("5", "1", "http://b/") +
+                            tab("11", "1", "http://c/"));
+    EXPECT_EQ(trace.requests[1].time_ms, 10);
+    EXPECT_EQ(trace.requests[2].time_ms, 11);
+}
+
+TEST(Trace, StopsAtItsLimit) {
+    TraceOptions options;
+    options.limit = 1;
+    EXPECT_EQ(load(kSquid, options).requests.size(), 1u);
+}
+
+TEST(Trace, UrlsStayValidWhenItIsMoved) {
+    Trace moved = load(tab("1", "1", "http://a/"));
+    const Trace again = std::move(moved);
+    EXPECT_EQ(again.urls[0].text, "http://a/");
+}
+
+}  // namespace
+}  // namespace measure

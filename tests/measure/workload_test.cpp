@@ -1,0 +1,67 @@
+#include "measure/workload.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "measure/ideal.hpp"
+
+namespace measure {
+namespace {
+
+WorkloadOptions small() {
+    WorkloadOptions options;
+    options.requests = 5000;
+    options.objects = 1000;
+    return options;
+}
+
+std::vector<std::pair<std::uint64_t, std::string>> requests_of(const Trace& trace) {
+    std::vector<std::pair<std::uint64_t, std::string>> out;
+    for (const auto& r : trace.requests) {
+        out.emplace_back(trace.clients[r.client], trace.urls[r.url].text);
+    }
+    return out;
+}
+
+TEST(Workload, IsTheSameForTheSameSeed) {
+    EXPECT_EQ(requests_of(make_workload(small())), requests_of(make_workload(small())));
+    auto other = small();
+    other.seed = 43;
+    EXPECT_NE(requests_of(make_workload(small())), requests_of(make_workload(other)));
+}
+
+TEST(Workload, SaysThatItIsSynthetic) {
+    const Trace trace = make_workload(small());
+    EXPECT_TRUE(trace.synthetic);
+    EXPECT_THAT(trace.source, testing::HasSubstr("SYNTHETIC"));
+    EXPECT_THAT(trace.source, testing::HasSubstr("seed 42"));
+}
+
+TEST(Workload, LeavesSomethingForSharingToGain) {
+    const Ideal ideal = ideal_of(make_workload(WorkloadOptions{}), 3, 1024);
+    EXPECT_GT(ideal.total.local_ratio(), 0.3);
+    EXPECT_GT(ideal.total.shared_ratio(), ideal.total.local_ratio() + 0.1);
+    EXPECT_LT(ideal.total.shared_ratio(), 0.9);
+}
+
+TEST(Workload, GivesEveryUrlASize) {
+    for (const auto& url : make_workload(small()).urls) {
+        EXPECT_GE(url.bytes, 300u);
+        EXPECT_LE(url.bytes, 300'000u);
+    }
+}
+
+TEST(Workload, RefusesPartsThatAreTooMuch) {
+    auto options = small();
+    options.again = 0.7;
+    options.once = 0.4;
+    EXPECT_THROW(make_workload(options), std::invalid_argument);
+    options = small();
+    options.clients = 0;
+    EXPECT_THROW(make_workload(options), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace measure
