@@ -132,6 +132,9 @@ awaitable<error_code> Link::read_loop(LinkEnd& end, Clock::duration gone_after) 
         const auto silent_at = heard_at_ + gone_after;
         const auto frame = co_await read_frame(kMaxFrameBytes, silent_at, Error::peer_silent);
         if (!frame) co_return frame.error();
+        // What was on its way through the event loop when the link was closed comes too late: the
+        // end may have handed its place to another link.
+        if (closed_because_) co_return make_error_code(*closed_because_);
         const auto message = opener_->open(*frame);
         if (!message) co_return message.error();
         heard_at_ = Clock::now();
