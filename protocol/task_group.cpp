@@ -15,16 +15,40 @@
 
 namespace protocol {
 
+/// Holds nothing that belongs to the io_context, and so may outlive it.
 struct TaskGroup::State {
-    explicit State(const boost::asio::any_io_executor& executor)
-        : empty(executor, boost::asio::steady_timer::time_point::max()) {}
+    struct Task {
+        boost::asio::cancellation_signal signal;
+        bool begun = false;
+    };
 
-    std::list<boost::asio::cancellation_signal> running;
-    boost::asio::steady_timer empty;  // cancelled when the last task ends
+    explicit State(boost::asio::any_io_executor on) : executor(std::move(on)) {}
+
+    static boost::asio::awaitable<void> to_its_end(std::shared_ptr<State> state, Task& self,
+                                                   boost::asio::awaitable<void> task);
+
+    boost::asio::any_io_executor executor;
+    std::list<Task> running;
+    std::list<boost::asio::steady_timer*> waiting;  // cancelled when the last task ends
     bool closed = false;
+    bool cancelled = false;
 };
 
 namespace {
+
+/// A place in the list of those who wait, for as long as it lives.
+class Waiting {
+public:
+    Waiting(std::list<boost::asio::steady_timer*>& list, boost::asio::steady_timer& timer)
+        : list_(list), place_(list.insert(list.end(), &timer)) {}
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    ~Waiting() { list_.erase(place_); }
+
+private:
+    std::list<boost::asio::steady_timer*>& list_;
+    std::list<boost::asio::steady_timer*>::iterator place_;
+};
 
 void rethrow_unless_cancelled(const std::exception_ptr& exception) {
     if (!exception) return;
@@ -37,8 +61,25 @@ void rethrow_unless_cancelled(const std::exception_ptr& exception) {
 
 }  // namespace
 
+/// Asio gives a cancelled coroutine two places to throw where nobody catches: before it has begun,
+/// and at its end, where Asio waits once more for one that never had to. Hence tasks that have not
+/// begun are not signalled but look for themselves, and the throwing ends with the task.
+boost::asio::awaitable<void> TaskGroup::State::to_its_end(std::shared_ptr<State> state, Task& self,
+                                                          boost::asio::awaitable<void> task) {
+    self.begun = true;
+    if (state->cancelled) co_return;
+    std::exception_ptr exception;
+    try {
+        co_await std::move(task);
+    } catch (...) {
+        exception = std::current_exception();
+    }
+    co_await boost::asio::this_coro::throw_if_cancelled(false);
+    if (exception) std::rethrow_exception(exception);
+}
+
 TaskGroup::TaskGroup(boost::asio::any_io_executor executor)
-    : state_(std::make_shared<State>(executor)) {}
+    : state_(std::make_shared<State>(std::move(executor))) {}
 
 bool TaskGroup::spawn(boost::asio::awaitable<void> task) {
     if (state_->closed) return false;
@@ -46,11 +87,14 @@ bool TaskGroup::spawn(boost::asio::awaitable<void> task) {
     const auto self = running.emplace(running.end());
     auto ended = [state = state_, self](const std::exception_ptr& exception) {
         state->running.erase(self);
-        if (state->running.empty()) state->empty.cancel();
+        if (state->running.empty()) {
+            for (auto* const timer : state->waiting) timer->cancel();
+        }
         rethrow_unless_cancelled(exception);
     };
-    boost::asio::co_spawn(state_->empty.get_executor(), std::move(task),
-                          boost::asio::bind_cancellation_slot(self->slot(), std::move(ended)));
+    boost::asio::co_spawn(
+        state_->executor, State::to_its_end(state_, *self, std::move(task)),
+        boost::asio::bind_cancellation_slot(self->signal.slot(), std::move(ended)));
     return true;
 }
 
@@ -69,18 +113,23 @@ void TaskGroup::cancel() {
     // co_spawn passes a signal on through dispatch() with a bare pointer into the signal. Emitted
     // on the event loop that runs at once; from outside it would run when the task may have ended.
     auto emit = [state = state_] {
+        state->cancelled = true;
         for (auto task = state->running.begin(); task != state->running.end();) {
             const auto current = task++;  // emitting may end the task
-            current->emit(boost::asio::cancellation_type::terminal);
+            if (!current->begun) continue;
+            current->signal.emit(boost::asio::cancellation_type::terminal);
         }
     };
-    boost::asio::dispatch(state_->empty.get_executor(), std::move(emit));
+    boost::asio::dispatch(state_->executor, std::move(emit));
 }
 
 boost::asio::awaitable<void> TaskGroup::wait() {
     const auto state = state_;
+    boost::asio::steady_timer emptied(state->executor,
+                                      boost::asio::steady_timer::time_point::max());
+    const Waiting waiting(state->waiting, emptied);
     while (!state->running.empty()) {
-        const auto [error] = co_await state->empty.async_wait(as_result);
+        const auto [error] = co_await emptied.async_wait(as_result);
         static_cast<void>(error);  // cancelled: look again
     }
 }
