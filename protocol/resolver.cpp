@@ -141,7 +141,9 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(std::string host, std::
                                                          Clock::time_point deadline) {
     const auto state = state_;
     const auto number = parse_port(port);
-    if (!number) co_return make_error_code(Error::resolve_failed);
+    // An empty name would be this host to getaddrinfo.
+    const bool sensible = number && !host.empty();
+    if (!sensible) co_return make_error_code(Error::resolve_failed);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
         host = host.substr(1, host.size() - 2);
     }
@@ -152,7 +154,8 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(std::string host, std::
     const auto lookup = state->find_or_start(host);
     if (!lookup) co_return make_error_code(Error::resolver_busy);
     if (!lookup->answer) {
-        const auto waited = co_await within(deadline, wait_for(lookup), Error::resolve_timeout);
+        auto answered = wait_for(lookup);
+        const auto waited = co_await within(deadline, std::move(answered), Error::resolve_timeout);
         if (!waited) co_return waited.error();
     }
     if (!*lookup->answer) co_return lookup->answer->error();
