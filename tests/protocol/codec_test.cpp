@@ -1,0 +1,195 @@
+#include "protocol/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "protocol/cluster_config.hpp"
+#include "tests/protocol/bytes.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace protocol::test {
+namespace {
+
+const Bytes kPayload = unhex("010203");
+
+Hello hello() {
+    Hello hello;
+    hello.keys = {counting<KeyId>(1), counting<KeyId>(101)};
+    hello.from = "cache-a";
+    hello.to = std::string(kMaxNodeIdBytes, 'b');
+    hello.instance = counting<Instance>(10);
+    hello.nonce = counting<Nonce>(20);
+    hello.kind = 1;
+    hello.shape = {std::uint64_t{1} << 32, 16};
+    return hello;
+}
+
+Challenge challenge() {
+    return {counting<KeyId>(1), "cache-b", counting<Instance>(2), counting<Nonce>(3),
+            counting<Mac>(4)};
+}
+
+std::vector<HelloMessage> hello_messages() {
+    return {hello(), challenge(), Proof{counting<Mac>(5)}, Refusal{Error::wrong_key},
+            Refusal{Error::refused}};
+}
+
+std::vector<Message> messages() {
+    return {Welcome{},
+            SnapshotRequest{},
+            Heartbeat{1, 2, 3},
+            SnapshotBegin{~std::uint64_t{0}, 5, 6, 1, {1024, 4}, 129},
+            SnapshotPart{kPayload},
+            Delta{7, 8, kPayload},
+            CheckHash{9, 10, 11},
+            Goodbye{}};
+}
+
+template <typename M>
+Bytes body(const M& message) {
+    Bytes bytes;
+    encode_body(message, bytes);
+    return bytes;
+}
+
+std::uint8_t type(const auto& message) {
+    return static_cast<std::uint8_t>(type_of(message));
+}
+
+boost::system::error_code hello_error(FrameType type, const Bytes& body) {
+    return decode_hello(static_cast<std::uint8_t>(type), body).error();
+}
+
+TEST(Codec, EveryHelloMessageComesBackAsItWas) {
+    for (const auto& message : hello_messages()) {
+        const auto decoded = decode_hello(type(message), body(message));
+        ASSERT_TRUE(decoded) << int(type(message));
+        EXPECT_EQ(*decoded, message) << int(type(message));
+    }
+}
+
+TEST(Codec, EveryMessageComesBackAsItWas) {
+    for (const auto& message : messages()) {
+        const auto bytes = body(message);
+        const auto decoded = decode(type(message), bytes);
+        ASSERT_TRUE(decoded) << int(type(message));
+        EXPECT_EQ(*decoded, message) << int(type(message));
+    }
+}
+
+TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
+    for (const auto& message : hello_messages()) {
+        const auto whole = body(message);
+        for (std::size_t size = 0; size < whole.size(); ++size) {
+            const auto decoded = decode_hello(type(message), ByteView(whole).first(size));
+            EXPECT_EQ(decoded.error(), Error::malformed_frame) << int(type(message)) << ' ' << size;
+        }
+    }
+    for (const auto& message : messages()) {
+        const bool open_ended =
+            std::holds_alternative<SnapshotPart>(message) || std::holds_alternative<Delta>(message);
+        const auto whole = body(message);
+        const auto fixed = whole.size() - (open_ended ? kPayload.size() - 1 : 0);
+        for (std::size_t size = 0; size < fixed; ++size) {
+            const auto decoded = decode(type(message), ByteView(whole).first(size));
+            EXPECT_EQ(decoded.error(), Error::malformed_frame) << int(type(message)) << ' ' << size;
+        }
+    }
+}
+
+TEST(Codec, BytesLeftOverAreMalformed) {
+    for (const auto& message : hello_messages()) {
+        auto bytes = body(message);
+        bytes.push_back({});
+        EXPECT_EQ(decode_hello(type(message), bytes).error(), Error::malformed_frame);
+    }
+    for (const auto& message : messages()) {
+        if (std::holds_alternative<SnapshotPart>(message)) continue;
+        if (std::holds_alternative<Delta>(message)) continue;
+        auto bytes = body(message);
+        bytes.push_back({});
+        EXPECT_EQ(decode(type(message), bytes).error(), Error::malformed_frame);
+    }
+}
+
+TEST(Codec, AHelloNamesOneOrTwoKeys) {
+    auto bad = hello();
+    bad.keys.clear();
+    EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), Error::malformed_frame);
+    bad.keys.assign(kMaxClusterKeys + 1, {});
+    EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), Error::malformed_frame);
+}
+
+TEST(Codec, ANodeIdHasOneTo64Bytes) {
+    for (const auto size : {std::size_t{0}, kMaxNodeIdBytes + 1}) {
+        auto bad = hello();
+        bad.from = std::string(size, 'x');
+        EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), Error::malformed_frame);
+        bad = hello();
+        bad.to = std::string(size, 'x');
+        EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), Error::malformed_frame);
+        auto worse = challenge();
+        worse.from = std::string(size, 'x');
+        EXPECT_EQ(hello_error(FrameType::challenge, body(HelloMessage(worse))),
+                  Error::malformed_frame);
+    }
+}
+
+TEST(Codec, AnnouncementsWithoutAPayloadAreMalformed) {
+    EXPECT_EQ(decode(20, {}).error(), Error::malformed_frame);
+    EXPECT_EQ(decode(21, Bytes(16)).error(), Error::malformed_frame);
+    SnapshotBegin nothing;
+    nothing.kind = 1;
+    nothing.shape = {64, 4};
+    EXPECT_EQ(decode(19, body(Message(nothing))).error(), Error::malformed_frame);
+}
+
+TEST(Codec, TypesOfTheOtherPhaseAndUnknownOnesAreUnknown) {
+    for (unsigned number = 0; number < 256; ++number) {
+        const auto byte = static_cast<std::uint8_t>(number);
+        const bool is_hello = number >= 1 && number <= 4;
+        const bool is_tagged = number >= 16 && number <= 23;
+        const bool unknown_hello = decode_hello(byte, {}).error() == Error::unknown_frame;
+        const auto decoded = decode(byte, {});
+        const bool unknown_tagged = !decoded && decoded.error() == Error::unknown_frame;
+        EXPECT_EQ(unknown_hello, !is_hello) << number;
+        EXPECT_EQ(unknown_tagged, !is_tagged) << number;
+    }
+}
+
+TEST(Codec, ARefusalThisVersionDoesNotKnowIsStillARefusal) {
+    for (unsigned code = 0; code < 256; ++code) {
+        const auto decoded = decode_hello(4, Bytes{static_cast<std::byte>(code)});
+        ASSERT_TRUE(decoded) << code;
+        const auto reason = std::get<Refusal>(*decoded).reason;
+        const bool known = code >= 100 && code <= 110;
+        EXPECT_EQ(reason, known ? static_cast<Error>(code) : Error::refused) << code;
+    }
+}
+
+TEST(Codec, RandomBytesNeverDecodeToSomethingThatReadsDifferently) {
+    constexpr std::uint64_t kSeed = 20240611;
+    SCOPED_TRACE("seed " + std::to_string(kSeed));
+    summary::test::Random random(kSeed);
+    int decoded_count = 0;
+    for (int round = 0; round < 20000; ++round) {
+        Bytes bytes(random.below(200));
+        for (auto& byte : bytes) byte = static_cast<std::byte>(random.below(4));
+        const auto kind = static_cast<std::uint8_t>(random.below(28));
+        if (const auto decoded = decode(kind, bytes)) {
+            ++decoded_count;
+            EXPECT_EQ(body(*decoded), bytes);
+        }
+        const auto decoded = decode_hello(kind, bytes);
+        if (decoded && !std::holds_alternative<Refusal>(*decoded)) {
+            ++decoded_count;
+            EXPECT_EQ(body(*decoded), bytes);
+        }
+    }
+    EXPECT_GT(decoded_count, 100);
+}
+
+}  // namespace
+}  // namespace protocol::test

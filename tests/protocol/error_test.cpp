@@ -1,0 +1,57 @@
+#include "protocol/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace protocol::test {
+namespace {
+
+std::set<int> all_codes() {
+    std::set<int> codes;
+    for (int code = static_cast<int>(Error::timed_out);
+         code <= static_cast<int>(Error::too_many_links); ++code) {
+        codes.insert(code);
+    }
+    for (int code = static_cast<int>(Error::first_refusal);
+         code <= static_cast<int>(Error::refused); ++code) {
+        codes.insert(code);
+    }
+    return codes;
+}
+
+TEST(Errors, EachHasANameAndAMessageOfItsOwn) {
+    std::set<std::string> names, messages;
+    for (const int code : all_codes()) {
+        const auto error = static_cast<Error>(code);
+        names.insert(std::string(name(error)));
+        messages.insert(make_error_code(error).message());
+        EXPECT_TRUE(make_error_code(error)) << code;  // none of them means success
+    }
+    EXPECT_EQ(names.size(), all_codes().size());
+    EXPECT_EQ(messages.size(), all_codes().size());
+    EXPECT_FALSE(names.contains("unknown"));
+}
+
+TEST(Errors, WhatTravelsKeepsItsNumber) {  // FORMAT.md
+    EXPECT_EQ(static_cast<int>(Error::wrong_version), 100);
+    EXPECT_EQ(static_cast<int>(Error::wrong_key), 101);
+    EXPECT_EQ(static_cast<int>(Error::bad_proof), 102);
+    EXPECT_EQ(static_cast<int>(Error::unknown_node), 103);
+    EXPECT_EQ(static_cast<int>(Error::wrong_node), 104);
+    EXPECT_EQ(static_cast<int>(Error::own_id), 105);
+    EXPECT_EQ(static_cast<int>(Error::duplicate_id), 106);
+    EXPECT_EQ(static_cast<int>(Error::other_hash_key), 107);
+    EXPECT_EQ(static_cast<int>(Error::unknown_kind), 108);
+    EXPECT_EQ(static_cast<int>(Error::shape_refused), 109);
+    EXPECT_EQ(static_cast<int>(Error::refused), 110);
+}
+
+TEST(Errors, UnknownOnesAreSaidToBe) {
+    EXPECT_EQ(name(static_cast<Error>(99)), "unknown");
+    EXPECT_STREQ(error_category().name(), "hearsay.protocol");
+}
+
+}  // namespace
+}  // namespace protocol::test

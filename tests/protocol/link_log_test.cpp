@@ -1,0 +1,97 @@
+#include "protocol/link_log.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <sstream>
+#include <string>
+
+#include "protocol/error.hpp"
+
+namespace protocol::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const LinkLog::TimePoint kNow{100s};
+
+/// Catches what is logged meanwhile.
+class LinkLogTest : public ::testing::Test {
+protected:
+    LinkLogTest() {
+        auto sink = std::make_shared<spdlog::sinks::ostream_sink_st>(text_);
+        auto logger = std::make_shared<spdlog::logger>("test", std::move(sink));
+        logger->set_pattern("%l %v");
+        logger->set_level(spdlog::level::info);
+        spdlog::set_default_logger(std::move(logger));
+    }
+    ~LinkLogTest() override { spdlog::set_default_logger(before_); }
+
+    std::string logged() {
+        auto text = text_.str();
+        text_.str("");
+        return text;
+    }
+    void ended(Error error, LinkLog::TimePoint now = kNow, const std::string& link = "link to b") {
+        log.ended(link, make_error_code(error), "10.0.0.7:3129", now);
+    }
+
+    LinkLog log{"a"};
+
+private:
+    std::ostringstream text_;
+    std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
+
+TEST_F(LinkLogTest, SaysWhoseLinkEndedAndWhy) {
+    ended(Error::wrong_key);
+    const auto line = logged();
+    EXPECT_NE(line.find("warning a: link to b ended"), std::string::npos) << line;
+    EXPECT_NE(line.find("[wrong_key]"), std::string::npos) << line;
+    EXPECT_NE(line.find("10.0.0.7:3129"), std::string::npos) << line;
+}
+
+TEST_F(LinkLogTest, OrdinaryEndsAreNoWarning) {
+    ended(Error::goodbye);
+    EXPECT_EQ(logged().find("info "), 0U);
+}
+
+TEST_F(LinkLogTest, TheSameTroubleIsLoggedOnceInTenSecondsAndCountedAlways) {
+    for (int i = 0; i < 5; ++i) ended(Error::connect_timeout, kNow + i * 1s);
+    const auto first = logged();
+    EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 1) << first;
+    ended(Error::connect_timeout, kNow + kLogAgainAfter);
+    EXPECT_NE(logged().find("(4 more since the last line)"), std::string::npos);
+    EXPECT_EQ(log.counts().at("connect_timeout"), 6U);
+}
+
+TEST_F(LinkLogTest, AnotherTroubleOrAnotherLinkIsLoggedAtOnce) {
+    ended(Error::connect_timeout);
+    logged();
+    ended(Error::wrong_key);
+    EXPECT_FALSE(logged().empty());
+    ended(Error::connect_timeout, kNow, "link to c");
+    EXPECT_FALSE(logged().empty());
+}
+
+TEST_F(LinkLogTest, ErrorsOfTheSystemAreNamedByNumber) {
+    const boost::system::error_code reset = boost::asio::error::connection_reset;
+    log.ended("link to b", reset, "", kNow);
+    EXPECT_EQ(reason_of(reset), "system:" + std::to_string(reset.value()));
+    EXPECT_EQ(log.counts().size(), 1U);
+    EXPECT_EQ(log.counts().begin()->first, reason_of(reset));
+}
+
+TEST_F(LinkLogTest, StrangersCannotMakeItGrowWithoutLimit) {
+    for (std::size_t i = 0; i < 3 * kMaxLogSubjects; ++i) {
+        ended(Error::unknown_node, kNow, "link from 10.0.0." + std::to_string(i));
+    }
+    EXPECT_EQ(log.counts().size(), 1U);
+    EXPECT_EQ(log.counts().at("unknown_node"), 3 * kMaxLogSubjects);
+}
+
+}  // namespace
+}  // namespace protocol::test

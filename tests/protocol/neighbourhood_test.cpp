@@ -1,0 +1,181 @@
+#include "protocol/neighbourhood.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "summary/bloom_filter.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace protocol::test {
+namespace {
+
+using summary::test::key;
+
+constexpr summary::Shape kShape{4096, 4};
+constexpr summary::Shape kLarger{8192, 4};
+
+std::vector<PeerConfig> three_peers() {
+    std::vector<PeerConfig> peers(3);
+    for (unsigned i = 0; i < 3; ++i) {
+        peers[i].node = std::string(1, char('a' + i));
+        peers[i].http_host = "127.0.0." + std::to_string(i);
+        peers[i].http_port = "3128";
+    }
+    return peers;
+}
+
+summary::BitArray bits_with(summary::KeyHash k, summary::Shape shape) {
+    summary::BitArray bits(shape.bits);
+    for (const auto position : positions(k, shape)) bits.set(position);
+    return bits;
+}
+
+summary::Replica replica_with(summary::KeyHash k, summary::Shape shape = kShape) {
+    summary::Replica replica;
+    replica.apply_snapshot(1, 0, shape, bits_with(k, shape));
+    return replica;
+}
+
+class NeighbourhoodTest : public ::testing::Test {
+protected:
+    Neighbourhood neighbours{three_peers()};
+};
+
+TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummaries) {
+    const auto view = neighbours.take_view();
+    ASSERT_TRUE(view);
+    ASSERT_EQ(view->peers.size(), 3U);
+    EXPECT_EQ(view->peers[1].node, "b");
+    EXPECT_EQ(view->peers[1].http_host, "127.0.0.1");
+    EXPECT_EQ(view->peers[1].http_port, "3128");
+    EXPECT_FALSE(view->peers[1].in_step);
+    EXPECT_EQ(view->directory, nullptr);
+}
+
+TEST_F(NeighbourhoodTest, AViewIsHandedOutOnlyWhenSomethingChanged) {
+    ASSERT_TRUE(neighbours.take_view());
+    EXPECT_FALSE(neighbours.take_view());
+    neighbours.set_in_step(0, false);  // as it was
+    EXPECT_FALSE(neighbours.take_view());
+    neighbours.set_in_step(0, true);
+    EXPECT_TRUE(neighbours.take_view());
+}
+
+TEST_F(NeighbourhoodTest, FindsPeersByName) {
+    EXPECT_EQ(neighbours.index_of("c"), 2U);
+    EXPECT_EQ(neighbours.index_of("d"), std::nullopt);
+    EXPECT_EQ(neighbours.index_of(""), std::nullopt);
+}
+
+TEST_F(NeighbourhoodTest, TheTokenBeforeTheLastStaysGood) {
+    neighbours.accept(1, "first");
+    neighbours.accept(1, "second");
+    auto view = neighbours.take_view();
+    EXPECT_EQ(view->authenticate("b", "first"), 1U);
+    EXPECT_EQ(view->authenticate("b", "second"), 1U);
+    neighbours.accept(1, "third");
+    view = neighbours.take_view();
+    EXPECT_EQ(view->authenticate("b", "first"), std::nullopt);
+    EXPECT_EQ(view->authenticate("b", "second"), 1U);
+}
+
+TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersBit) {
+    const auto replica = replica_with(key(1));
+    neighbours.linked(2, "token");
+    neighbours.load(2, replica);
+    const auto view = neighbours.take_view();
+    ASSERT_TRUE(view && view->directory);
+    EXPECT_EQ(view->peers[2].token, "token");
+    EXPECT_EQ(view->directory->candidates(key(1)), 0b100U);
+    EXPECT_EQ(view->directory->candidates(key(2)), 0U);
+}
+
+TEST_F(NeighbourhoodTest, ChangesReachViewsAlreadyHandedOut) {
+    const auto replica = replica_with(key(1));
+    neighbours.load(0, replica);
+    const auto view = neighbours.take_view();
+    summary::Delta delta;
+    bits_with(key(2), kShape).for_each_one([&](auto position) { delta.set.push_back(position); });
+    neighbours.change(0, delta);
+    EXPECT_FALSE(neighbours.take_view());
+    EXPECT_EQ(view->directory->candidates(key(2)), 0b001U);
+}
+
+TEST_F(NeighbourhoodTest, AnotherSnapshotOfTheSameShapeNeedsNoNewDirectory) {
+    auto replica = replica_with(key(1));
+    neighbours.load(0, replica);
+    const auto view = neighbours.take_view();
+    replica.apply_snapshot(1, 1, kShape, bits_with(key(2), kShape));
+    neighbours.load(0, replica);
+    EXPECT_FALSE(neighbours.take_view());
+    EXPECT_EQ(view->directory->candidates(key(1)), 0U);
+    EXPECT_EQ(view->directory->candidates(key(2)), 0b001U);
+}
+
+TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
+    auto first = replica_with(key(1));
+    const auto second = replica_with(key(1));
+    neighbours.load(0, first);
+    neighbours.load(1, second);
+    const auto before = neighbours.take_view();
+    EXPECT_EQ(before->directory->candidates(key(1)), 0b011U);
+    first.apply_snapshot(2, 0, kLarger, bits_with(key(2), kLarger));
+    neighbours.load(0, first);
+    const auto after = neighbours.take_view();
+    ASSERT_TRUE(after);
+    EXPECT_NE(after->directory, before->directory);
+    EXPECT_EQ(after->directory->candidates(key(1)), 0b010U);
+    EXPECT_EQ(after->directory->candidates(key(2)), 0b001U);
+    EXPECT_EQ(before->directory->candidates(key(1)), 0b011U);  // readers of it are not disturbed
+}
+
+TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
+    const auto first = replica_with(key(1));
+    const auto second = replica_with(key(1));
+    neighbours.linked(0, "token");
+    neighbours.load(0, first);
+    neighbours.load(1, second);
+    neighbours.set_in_step(0, true);
+    const auto before = neighbours.take_view();
+    neighbours.unlinked(0);
+    EXPECT_EQ(before->directory->candidates(key(1)), 0b010U);
+    const auto after = neighbours.take_view();
+    ASSERT_TRUE(after);
+    EXPECT_FALSE(after->peers[0].in_step);
+    EXPECT_TRUE(after->peers[0].token.empty());
+    EXPECT_EQ(after->directory->candidates(key(1)), 0b010U);
+}
+
+TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
+    const auto replica = replica_with(key(1));
+    neighbours.load(0, replica);
+    neighbours.unlinked(0);
+    neighbours.take_view();
+    const auto later = replica_with(key(2));
+    neighbours.load(0, later);
+    neighbours.linked(0, "token");
+    const auto view = neighbours.take_view();
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->directory->candidates(key(1)), 0U);
+    EXPECT_EQ(view->directory->candidates(key(2)), 0b001U);
+}
+
+TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
+    const auto first = replica_with(key(1));
+    neighbours.load(0, first);
+    neighbours.unlinked(0);
+    const auto second = replica_with(key(1), kLarger);
+    neighbours.load(1, second);
+    EXPECT_EQ(neighbours.take_view()->directory->candidates(key(1)), 0b010U);
+}
+
+TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {
+    neighbours.linked(0, "token");
+    neighbours.unlinked(0);
+    neighbours.unlinked(0);
+    EXPECT_TRUE(neighbours.take_view()->peers[0].token.empty());
+}
+
+}  // namespace
+}  // namespace protocol::test
