@@ -39,7 +39,7 @@ struct OriginConfig {
 
 struct CacheConfig {
     std::uint64_t memory = 512ull << 20;       // bytes, over all workers
-    std::uint64_t object_max = 1024ull << 20;  // bytes of one body
+    std::uint64_t object_max = 1024ull << 20;  // bytes of one body; half the memory at most
     bool store_set_cookie = true;              // false: responses with Set-Cookie are not stored
     ClientDirectives client_directives = ClientDirectives::obey;
 };

@@ -42,8 +42,8 @@ protocol::ClusterConfig cluster_config(const Config& config) {
     result.timings.heartbeat = cluster.heartbeat;
     result.timings.gone_after = cluster.gone_after;
     for (const auto& peer : cluster.peers)
-        result.peers.push_back({peer.node, peer.http.host, std::to_string(peer.http.port), peer.link.host,
-                                std::to_string(peer.link.port)});
+        result.peers.push_back({peer.node, peer.http.host, std::to_string(peer.http.port),
+                                peer.link.host, std::to_string(peer.link.port)});
     return result;
 }
 
@@ -63,8 +63,12 @@ WorkerReport report_of(const Worker& worker) {
 class Node::Impl {
 public:
     explicit Impl(Config settings)
-        : cluster_(control_, cluster_config(settings), [this](auto view) { hand_out(std::move(view)); }),
-          feed_(control_, [this](summary::KeyHash key, bool stored) { stored ? cluster_.stored(key) : cluster_.removed(key); }),
+        : cluster_(control_, cluster_config(settings),
+                   [this](auto view) { hand_out(std::move(view)); }),
+          feed_(control_,
+                [this](summary::KeyHash key, bool stored) {
+                    stored ? cluster_.stored(key) : cluster_.removed(key);
+                }),
           shared_(std::move(settings), cluster_.key_hasher(),
                   [this](summary::KeyHash key, bool stored) { feed_.push(key, stored); }),
           drain_timer_(control_) {
@@ -108,7 +112,8 @@ public:
             spdlog::info("draining: no new connections, at most {:.1f} s for those at hand",
                          std::chrono::duration<double>(shared_.config.timeouts.drain).count());
             cluster_.withdraw();
-            for (auto& worker : workers_) asio::post(worker->io, [&worker = *worker] { worker.drain(); });
+            for (auto& worker : workers_)
+                asio::post(worker->io, [&worker = *worker] { worker.drain(); });
             drain_timer_.expires_after(shared_.config.timeouts.drain);
             drain_timer_.async_wait([this](const boost::system::error_code& ec) {
                 if (ec) return;
@@ -119,7 +124,8 @@ public:
     }
 
     void stop() {
-        for (auto& worker : workers_) asio::post(worker->io, [&worker = *worker] { worker.stop(); });
+        for (auto& worker : workers_)
+            asio::post(worker->io, [&worker = *worker] { worker.stop(); });
         asio::post(control_, [this] {
             shared_.draining = true;
             end_control();
@@ -131,9 +137,7 @@ public:
             if (thread.joinable()) thread.join();
     }
 
-    NodeStatus status() {
-        return asio::co_spawn(control_, collect(), asio::use_future).get();
-    }
+    NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
 
     Shared& shared() { return shared_; }
     std::uint16_t proxy_port() const { return proxy_port_; }
@@ -166,7 +170,8 @@ private:
         NodeStatus status;
         status.node = shared_.config.node;
         status.version = HEARSAY_VERSION;
-        status.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+        status.uptime_seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
         status.draining = shared_.draining;
         status.connections = shared_.connections;
         status.log_dropped = shared_.access_log.dropped();
@@ -181,7 +186,8 @@ private:
             } else {
                 auto question = asio::co_spawn(worker.io, ask(worker), asio::use_awaitable);
                 auto report = co_await protocol::within(kReportDeadline, std::move(question));
-                if (report) last_reports_[i] = std::move(*report);  // else: busy; what it last said stands
+                if (report)
+                    last_reports_[i] = std::move(*report);  // else: busy; what it last said stands
             }
             status.work += last_reports_[i].counters;
             for (std::size_t p = 0; p < asked.size() && p < last_reports_[i].peers.size(); ++p) {
@@ -200,8 +206,8 @@ private:
         status.cache.objects = store.objects;
         status.cache.memory_bytes = store.memory_bytes;
         status.cache.evictions = store.evictions;
-        status.summary = {links.own.kind, links.own.objects, links.own.bits,
-                          links.own.hashes, links.own.fill, links.own.expected_false_hit};
+        status.summary = {links.own.kind,   links.own.objects, links.own.bits,
+                          links.own.hashes, links.own.fill,    links.own.expected_false_hit};
         auto& cluster = status.cluster;
         cluster.announcements_sent = links.announcements_sent;
         cluster.announcements_received = links.announcements_received;
@@ -237,7 +243,8 @@ private:
     }
 
     asio::io_context control_{1};
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{control_.get_executor()};
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
+        control_.get_executor()};
     protocol::Cluster cluster_;
     SummaryFeed feed_;
     Shared shared_;
@@ -253,15 +260,33 @@ private:
 
 Node::Node(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {}
 Node::~Node() = default;
-void Node::start() { impl_->start(); }
-void Node::drain() { impl_->drain(); }
-void Node::stop() { impl_->stop(); }
-void Node::join() { impl_->join(); }
-void Node::reopen_logs() { impl_->shared().access_log.reopen(); }
-NodeStatus Node::status() { return impl_->status(); }
-std::uint16_t Node::proxy_port() const { return impl_->proxy_port(); }
-std::uint16_t Node::link_port() const { return impl_->link_port(); }
-std::uint16_t Node::admin_port() const { return impl_->admin_port(); }
+void Node::start() {
+    impl_->start();
+}
+void Node::drain() {
+    impl_->drain();
+}
+void Node::stop() {
+    impl_->stop();
+}
+void Node::join() {
+    impl_->join();
+}
+void Node::reopen_logs() {
+    impl_->shared().access_log.reopen();
+}
+NodeStatus Node::status() {
+    return impl_->status();
+}
+std::uint16_t Node::proxy_port() const {
+    return impl_->proxy_port();
+}
+std::uint16_t Node::link_port() const {
+    return impl_->link_port();
+}
+std::uint16_t Node::admin_port() const {
+    return impl_->admin_port();
+}
 
 int run_node(Config config) {
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
@@ -284,7 +309,9 @@ int run_node(Config config) {
                 if (signal == SIGUSR1) {
                     node.reopen_logs();
                 } else if (signal == SIGHUP) {
-                    spdlog::warn("HUP: reloading the configuration is not available in this version; nothing changed");
+                    spdlog::warn(
+                        "HUP: reloading the configuration is not available in this version; "
+                        "nothing changed");
                 } else if (!draining) {
                     draining = true;
                     node.drain();

@@ -9,8 +9,8 @@
 
 namespace proxy {
 
-/// A whole hearsay node: workers, store, cluster links and admin server, wired up by hand. Workers run on a
-/// thread each; links and admin share one control thread.
+/// A whole hearsay node: workers, store, cluster links and admin server, wired up by hand. Workers
+/// run on a thread each; links and admin share one control thread.
 class Node {
 public:
     /// Binds all ports. Throws std::exception with a sentence for the user when it cannot be run.
@@ -21,8 +21,8 @@ public:
 
     /// Starts the threads.
     void start();
-    /// Any thread. Withdraws the summary, accepts no more, and ends when what runs has ended or the drain time is
-    /// over.
+    /// Any thread. Withdraws the summary, accepts no more, and ends when what runs has ended or the
+    /// drain time is over.
     void drain();
     /// Any thread. Ends now.
     void stop();
@@ -44,9 +44,9 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// `hearsay run`: runs a node until TERM or INT has drained it (a second one stops it at once); HUP is not
-/// handled yet and ignored, USR1 reopens the access log. Returns the exit code; prints why on stderr when it
-/// cannot start.
+/// `hearsay run`: runs a node until TERM or INT has drained it (a second one stops it at once); HUP
+/// is not handled yet and ignored, USR1 reopens the access log. Returns the exit code; prints why
+/// on stderr when it cannot start.
 int run_node(Config config);
 
 }  // namespace proxy

@@ -11,9 +11,9 @@
 
 namespace proxy {
 
-/// Carries what the store gains and loses to the control thread, in order and in batches: one wake-up for
-/// all that came since the last. What waits is bounded by what the store can change while the control
-/// thread is busy. push() from any thread, the consumer on the control thread.
+/// Carries what the store gains and loses to the control thread, in order and in batches: one
+/// wake-up for all that came since the last. What waits is bounded by what the store can change
+/// while the control thread is busy. push() from any thread, the consumer on the control thread.
 class SummaryFeed {
 public:
     using Consumer = std::function<void(summary::KeyHash, bool stored)>;

@@ -12,8 +12,9 @@
 
 namespace proxy {
 
-/// Lets one coroutine wait, with a deadline, for something that any thread may announce. A notice given
-/// before the wait begins is not lost. Waking without a notice is possible: look again after each wait.
+/// Lets one coroutine wait, with a deadline, for something that any thread may announce. A notice
+/// given before the wait begins is not lost. Waking without a notice is possible: look again after
+/// each wait.
 class Wakeup : public std::enable_shared_from_this<Wakeup> {
 public:
     explicit Wakeup(boost::asio::any_io_executor executor) : timer_(std::move(executor)) {}
@@ -21,7 +22,8 @@ public:
     /// Any thread.
     void notify() {
         if (pending_.exchange(true)) return;
-        boost::asio::post(timer_.get_executor(), [self = shared_from_this()] { self->timer_.cancel(); });
+        boost::asio::post(timer_.get_executor(),
+                          [self = shared_from_this()] { self->timer_.cancel(); });
     }
 
     /// The owner's executor only; one wait at a time. False when `deadline` passed first.

@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds kAcceptPause{50};
 constexpr const char* kJson = "application/json";
 constexpr const char* kText = "text/plain; charset=utf-8";
 
-Response answer(const http::request<http::string_body>& request, http::status status, const char* type,
-                std::string body) {
+Response answer(const http::request<http::string_body>& request, http::status status,
+                const char* type, std::string body) {
     Response response(status, request.version());
     response.set(http::field::content_type, type);
     response.set(http::field::cache_control, "no-store");
@@ -47,13 +47,19 @@ std::string readiness(const NodeStatus& status) {
 
 }  // namespace
 
-AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, const Config& config, Hooks hooks)
-    : config_(config), hooks_(std::move(hooks)), acceptor_(control), tasks_(control.get_executor()) {
+AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, const Config& config,
+                         Hooks hooks)
+    : config_(config),
+      hooks_(std::move(hooks)),
+      acceptor_(control),
+      tasks_(control.get_executor()) {
     const auto fd = listen_shared(where, 1).front();
     acceptor_.assign(where.host.find(':') != std::string::npos ? tcp::v6() : tcp::v4(), fd);
 }
 
-void AdminServer::start() { tasks_.spawn(accept_loop()); }
+void AdminServer::start() {
+    tasks_.spawn(accept_loop());
+}
 
 void AdminServer::stop() {
     boost::system::error_code ec;
@@ -65,7 +71,8 @@ asio::awaitable<void> AdminServer::accept_loop() {
     asio::steady_timer pause(acceptor_.get_executor());
     while (acceptor_.is_open()) {
         boost::system::error_code ec;
-        auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+        auto socket =
+            co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
         if (!ec && tasks_.size() <= kMaxConnections) {
             auto task = serve(std::move(socket));
             tasks_.spawn(std::move(task));
@@ -84,11 +91,13 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
         http::request<http::string_body> request;
         boost::system::error_code ec;
         stream.expires_after(kDeadline);
-        co_await http::async_read(stream, buffer, request, asio::redirect_error(asio::use_awaitable, ec));
+        co_await http::async_read(stream, buffer, request,
+                                  asio::redirect_error(asio::use_awaitable, ec));
         if (ec) co_return;
 
         const std::string target(request.target().substr(0, request.target().find('?')));
-        const auto get = request.method() == http::verb::get || request.method() == http::verb::head;
+        const auto get =
+            request.method() == http::verb::get || request.method() == http::verb::head;
         Response response;
         if (target == "/healthz" && get) {
             response = answer(request, http::status::ok, kText, "ok\n");
@@ -99,7 +108,8 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
                 response = answer(request, http::status::accepted, kText, "draining\n");
                 hooks_.drain();
             } else {
-                response = answer(request, http::status::method_not_allowed, kText, "POST drains this node.\n");
+                response = answer(request, http::status::method_not_allowed, kText,
+                                  "POST drains this node.\n");
                 response.set(http::field::allow, "POST");
             }
         } else if (target == "/readyz" || target == "/metrics" || target == "/api/v1/status" ||
@@ -107,18 +117,22 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             const auto status = co_await hooks_.status();
             const auto up = status.ready && !status.draining;
             if (target == "/readyz")
-                response = answer(request, up ? http::status::ok : http::status::service_unavailable, kText,
-                                  readiness(status));
+                response =
+                    answer(request, up ? http::status::ok : http::status::service_unavailable,
+                           kText, readiness(status));
             else if (target == "/metrics")
-                response = answer(request, http::status::ok, kMetricsContentType, metrics_text(status));
+                response =
+                    answer(request, http::status::ok, kMetricsContentType, metrics_text(status));
             else if (target == "/api/v1/status")
                 response = answer(request, http::status::ok, kJson, status_json(status));
             else
-                response = answer(request, http::status::ok, kJson,
-                                  section(status, target == "/api/v1/peers" ? "cluster" : "summary"));
+                response =
+                    answer(request, http::status::ok, kJson,
+                           section(status, target == "/api/v1/peers" ? "cluster" : "summary"));
         } else {
             response = answer(request, http::status::not_found, kText,
-                              "Here are /healthz, /readyz, /metrics, /api/v1/status, /api/v1/peers, /api/v1/summary,\n"
+                              "Here are /healthz, /readyz, /metrics, /api/v1/status, "
+                              "/api/v1/peers, /api/v1/summary,\n"
                               "/api/v1/config, and POST /api/v1/drain.\n");
         }
         if (request.method() == http::verb::head) response.body().clear();

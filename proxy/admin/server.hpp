@@ -13,8 +13,8 @@
 namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
-/// /api/v1/{status,peers,summary,config}, POST /api/v1/drain. Plain and small: a few connections, short
-/// deadlines, no bodies in.
+/// /api/v1/{status,peers,summary,config}, POST /api/v1/drain. Plain and small: a few connections,
+/// short deadlines, no bodies in.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
@@ -25,7 +25,8 @@ public:
     };
 
     /// Binds; throws boost::system::system_error that names the address.
-    AdminServer(boost::asio::io_context& control, const Endpoint& where, const Config& config, Hooks hooks);
+    AdminServer(boost::asio::io_context& control, const Endpoint& where, const Config& config,
+                Hooks hooks);
 
     void start();
     void stop();

@@ -10,7 +10,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::chrono::milliseconds kDrainIdle{300};    // for a request already on its way
+constexpr std::chrono::milliseconds kDrainIdle{300};  // for a request already on its way
 constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::size_t kMaxLingerBytes = 256 * 1024;
 constexpr std::size_t kMaxBuffersPerCall = 64;
@@ -35,7 +35,9 @@ ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket)
     worker_.add(*this);
 }
 
-ClientConnection::~ClientConnection() { worker_.remove(*this); }
+ClientConnection::~ClientConnection() {
+    worker_.remove(*this);
+}
 
 void ClientConnection::expire() {
     expired_ = true;
@@ -54,8 +56,8 @@ void ClientConnection::arm(std::chrono::nanoseconds timeout) {
 
 asio::awaitable<bool> ClientConnection::read_some() {
     boost::system::error_code ec;
-    const auto n =
-        co_await socket_.async_read_some(input_.prepare(1024), asio::redirect_error(asio::use_awaitable, ec));
+    const auto n = co_await socket_.async_read_some(input_.prepare(1024),
+                                                    asio::redirect_error(asio::use_awaitable, ec));
     input_.commit(n);
     co_return !ec && !expired_;
 }
@@ -133,7 +135,8 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
         if (broken_) co_return false;
         arm(worker_.config().timeouts.body_idle);
         boost::system::error_code ec;
-        co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, asio::redirect_error(asio::use_awaitable, ec));
+        co_await socket_.async_wait(asio::ip::tcp::socket::wait_write,
+                                    asio::redirect_error(asio::use_awaitable, ec));
         worker_.wheel.disarm(*this);
         if (ec || expired_) {
             broken_ = true;

@@ -13,8 +13,8 @@
 
 namespace proxy {
 
-/// The bytes of one client connection: heads and bodies in, buffers out, every wait with a deadline. One
-/// thread, one coroutine.
+/// The bytes of one client connection: heads and bodies in, buffers out, every wait with a
+/// deadline. One thread, one coroutine.
 class ClientConnection final : public Worker::Session {
 public:
     ClientConnection(Worker& worker, boost::asio::ip::tcp::socket socket);
@@ -31,13 +31,13 @@ public:
 
     /// Sends all of `buffers` (which is left empty); false when the client is gone or stuck.
     boost::asio::awaitable<bool> send(std::vector<boost::asio::const_buffer>& buffers);
-    /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the rest, or
-    /// nothing and broken() is set.
+    /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the
+    /// rest, or nothing and broken() is set.
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
     bool broken() const { return broken_; }
 
-    /// Ends the connection so that the client still reads what was sent: half-close, then what it still sends is
-    /// read and dropped for a moment (RFC 9112 §9.6).
+    /// Ends the connection so that the client still reads what was sent: half-close, then what it
+    /// still sends is read and dropped for a moment (RFC 9112 §9.6).
     boost::asio::awaitable<void> linger();
 
     /// True once the node drains: this connection ends after the present answer.

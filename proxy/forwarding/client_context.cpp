@@ -29,8 +29,8 @@ Framing ClientContext::framing(unsigned status, std::optional<std::uint64_t> len
 }
 
 void ClientContext::compose(const std::string& stored_head, const LiveFields* live,
-                            std::optional<std::chrono::seconds> age, const CacheStatus& status, Framing framing,
-                            std::uint64_t length) {
+                            std::optional<std::chrono::seconds> age, const CacheStatus& status,
+                            Framing framing, std::uint64_t length) {
     buffers.clear();
     out.clear();
     if (live) out.append(live->lines);
@@ -59,12 +59,14 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     buffers.emplace_back(out.data(), out.size());
 }
 
-boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text, CacheStatus cache) {
+boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
+                                                   CacheStatus cache) {
     turn.status = status;
     own_head.clear();
     append_status_line(own_head, status);
     own_head.append("Content-Type: text/plain; charset=utf-8\r\nDate: ");
-    append_http_date(own_head, std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now()));
+    append_http_date(own_head, std::chrono::time_point_cast<std::chrono::seconds>(
+                                   std::chrono::system_clock::now()));
     own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
     const auto body = std::string(text) + "\n";
     if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;

@@ -19,7 +19,8 @@
 
 namespace proxy {
 
-/// What is known of one request's end so far; becomes counters and a log line when the answer has ended.
+/// What is known of one request's end so far; becomes counters and a log line when the answer has
+/// ended.
 struct Turn {
     std::chrono::steady_clock::time_point begun;
     unsigned status = 0;
@@ -37,7 +38,8 @@ struct Turn {
     bool from_peer = false;  // a peer's question: no client request, so not counted as one
 };
 
-/// One client connection and the request on it that is being answered. One thread, one coroutine at a time.
+/// One client connection and the request on it that is being answered. One thread, one coroutine at
+/// a time.
 struct ClientContext {
     ClientContext(Worker& owner, boost::asio::ip::tcp::socket socket)
         : worker(owner),
@@ -47,17 +49,22 @@ struct ClientContext {
     const Config& config() const { return worker.config(); }
 
     /// Will the connection carry another request after this answer?
-    bool keep_alive() const { return parser && parser->keep_alive() && parser->is_done() && !connection.ending(); }
+    bool keep_alive() const {
+        return parser && parser->keep_alive() && parser->is_done() && !connection.ending();
+    }
 
     /// How the end of a body is marked for this client; `length` empty: not known.
     Framing framing(unsigned status, std::optional<std::uint64_t> length) const;
 
-    /// Composes the head of an answer into `buffers`: `stored_head`, then what belongs to this answer alone.
-    void compose(const std::string& stored_head, const LiveFields* live, std::optional<std::chrono::seconds> age,
-                 const CacheStatus& status, Framing framing, std::uint64_t length);
+    /// Composes the head of an answer into `buffers`: `stored_head`, then what belongs to this
+    /// answer alone.
+    void compose(const std::string& stored_head, const LiveFields* live,
+                 std::optional<std::chrono::seconds> age, const CacheStatus& status,
+                 Framing framing, std::uint64_t length);
 
     /// Answers with a short text of our own; true when it was sent.
-    boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text, CacheStatus cache = {});
+    boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
+                                        CacheStatus cache = {});
 
     /// Counts and logs the turn.
     void finish_turn();

@@ -23,13 +23,18 @@ constexpr std::uint64_t kBytesPerSend = 4 * 1024 * 1024;
 /// A fetch keeps its own deadlines; this one only bounds waiting for one that is no more.
 constexpr std::chrono::minutes kFollowAtMost{10};
 
-WallTime wall_now() { return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now()); }
+WallTime wall_now() {
+    return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
 
 /// Answers the requests of one connection.
 class Session {
 public:
     Session(Worker& worker, asio::ip::tcp::socket socket)
-        : client_(worker, std::move(socket)), worker_(worker), shared_(worker.shared), config_(worker.config()) {}
+        : client_(worker, std::move(socket)),
+          worker_(worker),
+          shared_(worker.shared),
+          config_(worker.config()) {}
 
     asio::awaitable<void> run() {
         for (;;) {
@@ -53,7 +58,8 @@ public:
             client_.finish_turn();
             if (!keep) break;
         }
-        if (!client_.connection.broken() && !client_.turn.aborted) co_await client_.connection.linger();
+        if (!client_.connection.broken() && !client_.turn.aborted)
+            co_await client_.connection.linger();
     }
 
 private:
@@ -92,12 +98,14 @@ private:
             co_return false;
         }
         const auto* host = find(head.fields, field::host);
-        const auto bad = client_.key.assign(Scheme::http, head.verb, head.target, host ? host->value : std::string_view());
+        const auto bad = client_.key.assign(Scheme::http, head.verb, head.target,
+                                            host ? host->value : std::string_view());
         const HopByHop hop_by_hop(head.fields);
         if (bad != TargetError::none || hop_by_hop.too_many()) {
             ++worker_.counters.refusals[RequestRefusal::malformed];
             std::string text("The request target is refused: ");
-            text.append(bad != TargetError::none ? to_string(bad) : "too many connection options").append(".");
+            text.append(bad != TargetError::none ? to_string(bad) : "too many connection options")
+                .append(".");
             co_await client_.refuse(400, text);
             co_return false;
         }
@@ -106,12 +114,15 @@ private:
         absolute_form_ = head.target.front() != '/' && head.target.front() != '*';
         if (worker_.peers) {
             if (const auto* proof = find(head.fields, kPeerField)) {
-                if (const auto peer = authenticate(proof->value)) co_return co_await answer_peer(*peer);
+                if (const auto peer = authenticate(proof->value))
+                    co_return co_await answer_peer(*peer);
             }
         }
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
             client_.directives.no_store) {
-            co_return co_await pass(head.verb != verb::get && head.verb != verb::head ? Forward::method : Forward::bypass,
+            co_return co_await pass(head.verb != verb::get && head.verb != verb::head
+                                        ? Forward::method
+                                        : Forward::bypass,
                                     Outcome::uncacheable);
         }
         co_return co_await answer_from_cache();
@@ -136,19 +147,21 @@ private:
         ++worker_.counters.refusals[RequestRefusal::no_route];
         const auto text = explain(reason, client_.key.host());
         const auto sent = co_await client_.refuse(status_of(reason), text);
-        co_return sent && client_.keep_alive();
+        co_return sent&& client_.keep_alive();
     }
 
     asio::awaitable<bool> answer_from_cache() {
         const auto uri = client_.key.uri();
         for (;;) {
-            const auto found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
+            const auto found =
+                shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
             CacheStatus status;
             status.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
             auto reuse = Reuse::stale;
             if (found.response) {
                 const auto& freshness = found.response->freshness;
-                reuse = decide_reuse(client_.directives, freshness, found.response->residence(client_.turn.begun));
+                reuse = decide_reuse(client_.directives, freshness,
+                                     found.response->residence(client_.turn.begun));
                 if (usable(reuse)) co_return co_await answer_stored(*found.response, reuse);
                 status.forward = reuse == Reuse::request ? Forward::request : Forward::stale;
                 client_.turn.client_reload = reuse == Reuse::request;
@@ -156,18 +169,22 @@ private:
             client_.turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
             if (client_.directives.only_if_cached) {
                 status.detail = "only-if-cached";
-                const auto sent = co_await client_.refuse(504, "Not in this cache, and only-if-cached was asked for.", status);
-                co_return sent && client_.keep_alive();
+                const auto sent = co_await client_.refuse(
+                    504, "Not in this cache, and only-if-cached was asked for.", status);
+                co_return sent&& client_.keep_alive();
             }
             // What is not stored, or only a part, has nothing to gain from the store (yet).
             if (client_.head.verb == verb::head || find(client_.head.fields, field::range))
                 co_return co_await pass(status.forward, Outcome::origin_fetch);
 
             auto route = route_to_origin(config_, client_.key, absolute_form_);
-            if (const auto* none = std::get_if<NoRoute>(&route)) co_return co_await refuse_route(*none);
+            if (const auto* none = std::get_if<NoRoute>(&route))
+                co_return co_await refuse_route(*none);
 
-            // Requests whose answers are likely their own do not wait for others', nor others for theirs.
-            const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
+            // Requests whose answers are likely their own do not wait for others', nor others for
+            // theirs.
+            const auto alone = found.unshareable ||
+                               find(client_.head.fields, field::authorization) ||
                                (reuse == Reuse::request && found.fill);
             auto job = make_job(found, std::move(route));
             if (!alone) {
@@ -195,11 +212,13 @@ private:
         job->fill = std::make_shared<Fill>(job->wakeup, config_.limits.body_window);
         job->stale = found.response;
         job->generation = found.generation;
-        job->may_ask_peers = config_.cluster && !client_.directives.no_cache && client_.directives.plain();
+        job->may_ask_peers =
+            config_.cluster && !client_.directives.no_cache && client_.directives.plain();
         return job;
     }
 
-    asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job, std::shared_ptr<const StoredResponse> stale,
+    asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job,
+                                   std::shared_ptr<const StoredResponse> stale,
                                    CacheStatus status) {
         const auto fill = job->fill;
         Fill::Reader reader(fill, client_.wakeup, true);
@@ -208,14 +227,16 @@ private:
         co_return co_await read(reader, true, std::move(stale), status);
     }
 
-    asio::awaitable<Followed> follow(std::shared_ptr<Fill> fill, std::shared_ptr<const StoredResponse> stale,
+    asio::awaitable<Followed> follow(std::shared_ptr<Fill> fill,
+                                     std::shared_ptr<const StoredResponse> stale,
                                      CacheStatus status) {
         Fill::Reader reader(std::move(fill), client_.wakeup, false);
         co_return co_await read(reader, false, std::move(stale), status);
     }
 
     /// Waits for the fill's head, then answers from it as it grows.
-    asio::awaitable<Followed> read(Fill::Reader& reader, bool leader, std::shared_ptr<const StoredResponse> stale,
+    asio::awaitable<Followed> read(Fill::Reader& reader, bool leader,
+                                   std::shared_ptr<const StoredResponse> stale,
                                    CacheStatus status) {
         const auto deadline = Clock::now() + kFollowAtMost;
         auto state = reader.state();
@@ -226,12 +247,15 @@ private:
         if (state.released) co_return Followed::alone;
         auto& turn = client_.turn;
         note_source(state, leader);
-        if (state.phase == Fill::Phase::waiting || (state.phase == Fill::Phase::failed && !state.response)) {
+        if (state.phase == Fill::Phase::waiting ||
+            (state.phase == Fill::Phase::failed && !state.response)) {
             const auto keep = co_await answer_failure(state, stale, status);
             co_return keep ? Followed::keep : Followed::close;
         }
         const auto& response = *state.response;
-        if (!leader && !variant_matches(response.vary_names, response.variant, client_.head.fields, client_.out) &&
+        if (!leader &&
+            !variant_matches(response.vary_names, response.variant, client_.head.fields,
+                             client_.out) &&
             !response.vary_names.empty())
             co_return Followed::alone;
 
@@ -243,7 +267,7 @@ private:
             status.detail = peer_detail_;
         }
         turn.validated = state.validated;
-        turn.outcome = !leader || state.validated             ? Outcome::local_hit
+        turn.outcome = !leader || state.validated           ? Outcome::local_hit
                        : state.source == Fill::Source::peer ? Outcome::peer_hit
                                                             : Outcome::origin_fetch;
         if (leader && !state.validated)
@@ -284,8 +308,9 @@ private:
                 chunk.clear();
                 if (piece.bytes > 0) {
                     char size[20];
-                    chunk.append(size, static_cast<std::size_t>(std::snprintf(size, sizeof size, "%llx\r\n",
-                                                                              static_cast<unsigned long long>(piece.bytes))));
+                    chunk.append(size, static_cast<std::size_t>(std::snprintf(
+                                           size, sizeof size, "%llx\r\n",
+                                           static_cast<unsigned long long>(piece.bytes))));
                     buffers[head_buffers] = asio::buffer(chunk);
                     static constexpr std::string_view kEnd = "\r\n", kLast = "\r\n0\r\n\r\n";
                     buffers.push_back(asio::buffer(piece.end ? kLast : kEnd));
@@ -302,7 +327,7 @@ private:
             }
             turn.body_bytes += piece.bytes;
             reader.consume(piece.bytes);
-            if (piece.end) co_return framing != Framing::close && client_.keep_alive();
+            if (piece.end) co_return framing != Framing::close&& client_.keep_alive();
             if (piece.bytes == 0) co_await client_.wakeup->wait_until(Clock::now() + kFollowAtMost);
         }
     }
@@ -319,14 +344,17 @@ private:
         if (!leader) turn.cache = CacheResult::hit;
     }
 
-    /// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4), else an error.
-    asio::awaitable<bool> answer_failure(const Fill::State& state, std::shared_ptr<const StoredResponse> stale,
+    /// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4),
+    /// else an error.
+    asio::awaitable<bool> answer_failure(const Fill::State& state,
+                                         std::shared_ptr<const StoredResponse> stale,
                                          CacheStatus status) {
         status.detail = to_string(state.error);
         status.forward_status = state.upstream_status;
-        const auto trouble =
-            state.error == FetchError::origin_error ? OriginTrouble::error_status : OriginTrouble::unreachable;
-        if (stale && may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()), trouble)) {
+        const auto trouble = state.error == FetchError::origin_error ? OriginTrouble::error_status
+                                                                     : OriginTrouble::unreachable;
+        if (stale && may_serve_stale(client_.directives, stale->freshness,
+                                     stale->residence(Clock::now()), trouble)) {
             client_.turn.cache = CacheResult::stale;
             co_return co_await send_stored(*stale, status);
         }
@@ -334,7 +362,7 @@ private:
         const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
         const auto text = explain(error, client_.key.host());
         const auto sent = co_await client_.refuse(status_of(error), text, status);
-        co_return sent && client_.keep_alive();
+        co_return sent&& client_.keep_alive();
     }
 
     std::chrono::seconds age_of(const StoredResponse& response) const {
@@ -344,7 +372,8 @@ private:
     bool not_modified(const StoredResponse& response) const {
         if (!is_conditional(client_.head.fields)) return false;
         const auto fields = response.fields();
-        return answers_not_modified(client_.head.fields, response.status, validators_of(fields), wall_now());
+        return answers_not_modified(client_.head.fields, response.status, validators_of(fields),
+                                    wall_now());
     }
 
     /// From the store, at once.
@@ -363,10 +392,12 @@ private:
         if (not_modified(response)) co_return co_await answer_304(response, age, status);
         turn.status = response.status;
         const auto size = response.body->size();
-        client_.compose(response.head, nullptr, age, status, client_.framing(response.status, size), size);
+        client_.compose(response.head, nullptr, age, status, client_.framing(response.status, size),
+                        size);
         if (client_.head.verb != verb::head) {
             turn.body_bytes = size;
-            std::uint64_t offset = response.body->view(0, kBytesPerSend, kBuffersPerSend - 4, client_.buffers);
+            std::uint64_t offset =
+                response.body->view(0, kBytesPerSend, kBuffersPerSend - 4, client_.buffers);
             while (!client_.connection.send_now(client_.buffers)) {
                 if (!co_await client_.connection.send(client_.buffers)) {
                     turn.aborted = true;
@@ -374,7 +405,8 @@ private:
                 }
             }
             while (offset < size) {
-                offset += response.body->view(offset, kBytesPerSend, kBuffersPerSend, client_.buffers);
+                offset +=
+                    response.body->view(offset, kBytesPerSend, kBuffersPerSend, client_.buffers);
                 if (!co_await client_.connection.send(client_.buffers)) {
                     turn.aborted = true;
                     co_return false;
@@ -389,7 +421,8 @@ private:
         co_return client_.keep_alive();
     }
 
-    asio::awaitable<bool> answer_304(const StoredResponse& response, std::optional<std::chrono::seconds> age,
+    asio::awaitable<bool> answer_304(const StoredResponse& response,
+                                     std::optional<std::chrono::seconds> age,
                                      const CacheStatus& status) {
         const auto fields = response.fields();
         const auto has_etag = !validators_of(fields).etag.empty();
@@ -407,8 +440,8 @@ private:
         co_return client_.keep_alive();
     }
 
-    /// A peer's question: from the store, or from a fill that the origin feeds and whose head is there; else
-    /// 504 with the reason, at once. Nobody is asked on its behalf.
+    /// A peer's question: from the store, or from a fill that the origin feeds and whose head is
+    /// there; else 504 with the reason, at once. Nobody is asked on its behalf.
     asio::awaitable<bool> answer_peer(std::size_t peer) {
         auto& turn = client_.turn;
         turn.from_peer = true;
@@ -428,11 +461,14 @@ private:
         if (found.fill) {
             Fill::Reader reader(found.fill, client_.wakeup, false);
             const auto state = reader.state();
-            const auto under_way = state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
-            if (!under_way || !state.stored || state.source != Fill::Source::origin || state.validated)
+            const auto under_way =
+                state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
+            if (!under_way || !state.stored || state.source != Fill::Source::origin ||
+                state.validated)
                 co_return co_await refuse_peer(Refusal::busy);
             if (!state.response->vary_names.empty() &&
-                !variant_matches(state.response->vary_names, state.response->variant, client_.head.fields, client_.out))
+                !variant_matches(state.response->vary_names, state.response->variant,
+                                 client_.head.fields, client_.out))
                 co_return co_await refuse_peer(Refusal::variant);
             gave(peer);
             CacheStatus status;
@@ -453,7 +489,7 @@ private:
         status.forward = Forward::uri_miss;
         status.detail = to_string(reason);
         const auto sent = co_await client_.refuse(504, to_string(reason), status);
-        co_return sent && client_.keep_alive();
+        co_return sent&& client_.keep_alive();
     }
 
     ClientContext client_;

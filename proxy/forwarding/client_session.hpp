@@ -7,7 +7,8 @@
 
 namespace proxy {
 
-/// Serves one client connection until it ends: requests one after the other, pipelined ones in order.
+/// Serves one client connection until it ends: requests one after the other, pipelined ones in
+/// order.
 boost::asio::awaitable<void> serve_client(Worker& worker, boost::asio::ip::tcp::socket socket);
 
 }  // namespace proxy

@@ -6,11 +6,15 @@ unsigned status_of(FetchError error) {
     switch (error) {
         case FetchError::connect_timeout:
         case FetchError::head_timeout:
-        case FetchError::body_timeout: return 504;
-        case FetchError::not_allowed: return 403;
+        case FetchError::body_timeout:
+            return 504;
+        case FetchError::not_allowed:
+            return 403;
         case FetchError::busy:
-        case FetchError::stopping: return 503;
-        default: return 502;
+        case FetchError::stopping:
+            return 503;
+        default:
+            return 502;
     }
 }
 
@@ -19,54 +23,78 @@ std::string explain(FetchError error, std::string_view host) {
         return std::string(before).append(host).append(after);
     };
     switch (error) {
-        case FetchError::resolve_failed: return about("The name ", " could not be resolved.");
-        case FetchError::connect_failed: return about("The origin ", " refused the connection or is unreachable.");
-        case FetchError::connect_timeout: return about("The origin ", " did not accept a connection in time.");
-        case FetchError::head_timeout: return about("The origin ", " did not answer in time.");
-        case FetchError::body_timeout: return about("The origin ", " stopped sending.");
-        case FetchError::reset: return about("The origin ", " closed the connection before its answer was complete.");
-        case FetchError::malformed: return about("The origin ", " sent something that is not a valid HTTP answer.");
+        case FetchError::resolve_failed:
+            return about("The name ", " could not be resolved.");
+        case FetchError::connect_failed:
+            return about("The origin ", " refused the connection or is unreachable.");
+        case FetchError::connect_timeout:
+            return about("The origin ", " did not accept a connection in time.");
+        case FetchError::head_timeout:
+            return about("The origin ", " did not answer in time.");
+        case FetchError::body_timeout:
+            return about("The origin ", " stopped sending.");
+        case FetchError::reset:
+            return about("The origin ", " closed the connection before its answer was complete.");
+        case FetchError::malformed:
+            return about("The origin ", " sent something that is not a valid HTTP answer.");
         case FetchError::not_allowed:
-            return about("Requests to ", ", a private address, are not forwarded (forward.private_destinations).");
+            return about("Requests to ",
+                         ", a private address, are not forwarded (forward.private_destinations).");
         case FetchError::busy:
-            return about("As many requests as are allowed (limits.upstream_connections) are at ", " already.");
-        case FetchError::origin_error: return about("The origin ", " answered with an error.");
-        case FetchError::stopping: return "This proxy is shutting down.";
+            return about("As many requests as are allowed (limits.upstream_connections) are at ",
+                         " already.");
+        case FetchError::origin_error:
+            return about("The origin ", " answered with an error.");
+        case FetchError::stopping:
+            return "This proxy is shutting down.";
         case FetchError::none:
-        case FetchError::abandoned: break;
+        case FetchError::abandoned:
+            break;
     }
     return "The request was abandoned.";
 }
 
 unsigned status_of(ParseError error) {
     switch (error) {
-        case ParseError::unsupported_version: return 505;
-        case ParseError::unsupported_coding: return 501;
-        case ParseError::head_too_large: return 431;
-        case ParseError::target_too_long: return 414;
+        case ParseError::unsupported_version:
+            return 505;
+        case ParseError::unsupported_coding:
+            return 501;
+        case ParseError::head_too_large:
+            return 431;
+        case ParseError::target_too_long:
+            return 414;
         case ParseError::ok:
-        case ParseError::malformed: break;
+        case ParseError::malformed:
+            break;
     }
     return 400;
 }
 
 RequestRefusal refusal_of(ParseError error) {
     switch (error) {
-        case ParseError::unsupported_version: return RequestRefusal::version;
-        case ParseError::unsupported_coding: return RequestRefusal::not_implemented;
+        case ParseError::unsupported_version:
+            return RequestRefusal::version;
+        case ParseError::unsupported_coding:
+            return RequestRefusal::not_implemented;
         case ParseError::head_too_large:
-        case ParseError::target_too_long: return RequestRefusal::too_large;
+        case ParseError::target_too_long:
+            return RequestRefusal::too_large;
         case ParseError::ok:
-        case ParseError::malformed: break;
+        case ParseError::malformed:
+            break;
     }
     return RequestRefusal::malformed;
 }
 
 unsigned status_of(NoRoute reason) {
     switch (reason) {
-        case NoRoute::forward_disabled: return 403;
-        case NoRoute::no_origin: return 404;
-        case NoRoute::scheme_not_served: return 501;
+        case NoRoute::forward_disabled:
+            return 403;
+        case NoRoute::no_origin:
+            return 404;
+        case NoRoute::scheme_not_served:
+            return 501;
     }
     return 500;
 }
@@ -74,10 +102,13 @@ unsigned status_of(NoRoute reason) {
 std::string explain(NoRoute reason, std::string_view host) {
     switch (reason) {
         case NoRoute::forward_disabled:
-            return "This is no forward proxy (forward.enabled is false) and no entry of `origins` matches " +
+            return "This is no forward proxy (forward.enabled is false) and no entry of `origins` "
+                   "matches " +
                    std::string(host) + ".";
-        case NoRoute::no_origin: return "No entry of `origins` matches " + std::string(host) + ".";
-        case NoRoute::scheme_not_served: return "https targets cannot be fetched by this version.";
+        case NoRoute::no_origin:
+            return "No entry of `origins` matches " + std::string(host) + ".";
+        case NoRoute::scheme_not_served:
+            return "https targets cannot be fetched by this version.";
     }
     return {};
 }

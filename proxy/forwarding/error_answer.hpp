@@ -10,8 +10,8 @@
 
 namespace proxy {
 
-/// What a client is told when a request or its fetch fails: the status, and a sentence that says what
-/// happened and where to look.
+/// What a client is told when a request or its fetch fails: the status, and a sentence that says
+/// what happened and where to look.
 unsigned status_of(FetchError error);
 std::string explain(FetchError error, std::string_view host);
 

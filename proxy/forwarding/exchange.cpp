@@ -10,7 +10,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-WallTime wall_now() { return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now()); }
+WallTime wall_now() {
+    return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
     }
 }
 
-asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
+asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
+                                              Clock::time_point deadline, bool may_reuse) {
     got_bytes_ = eof_ = false;
     auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
     if (!acquired) co_return acquired.error();
@@ -41,7 +44,8 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target, Cloc
 asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {
     connection_->deadline.set(deadline);
     boost::system::error_code ec;
-    co_await asio::async_write(connection_->socket, asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, ec));
+    co_await asio::async_write(connection_->socket, asio::buffer(bytes),
+                               asio::redirect_error(asio::use_awaitable, ec));
     if (!ec) co_return FetchError::none;
     co_return connection_->deadline.expired() ? FetchError::head_timeout : FetchError::reset;
 }
@@ -49,8 +53,8 @@ asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_p
 asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
     auto& buffer = connection_->buffer;
     boost::system::error_code ec;
-    const auto n = co_await connection_->socket.async_read_some(buffer.prepare(least),
-                                                                asio::redirect_error(asio::use_awaitable, ec));
+    const auto n = co_await connection_->socket.async_read_some(
+        buffer.prepare(least), asio::redirect_error(asio::use_awaitable, ec));
     buffer.commit(n);
     if (n > 0) got_bytes_ = true;
     if (!ec) co_return FetchError::none;

@@ -27,8 +27,8 @@ public:
     struct Request {
         std::string head;       // as it goes out, empty line included
         bool is_head = false;   // HEAD: the answer has no body
-        bool may_retry = true;  // idempotent and without a body: a reused connection that turns out closed
-                                // before the first byte of an answer is replaced once
+        bool may_retry = true;  // idempotent and without a body: a reused connection that turns out
+                                // closed before the first byte of an answer is replaced once
     };
 
     Exchange(UpstreamPool& pool, const HeadLimits& limits) : pool_(pool), limits_(limits) {}
@@ -36,16 +36,18 @@ public:
     Exchange& operator=(const Exchange&) = delete;
 
     struct Patience {
-        Clock::time_point connect;  // name and connection by then
-        Clock::duration head;       // from sending to the head
+        Clock::time_point connect;                            // name and connection by then
+        Clock::duration head;                                 // from sending to the head
         Clock::time_point latest = Clock::time_point::max();  // head in any case by then
     };
 
     /// Sends and waits for the final head; interim ones are skipped. On success head() is set.
-    boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request, Patience patience);
+    boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request,
+                                           Patience patience);
 
     // The same in steps, for requests with a body.
-    boost::asio::awaitable<FetchError> connect(const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse);
+    boost::asio::awaitable<FetchError> connect(const UpstreamTarget& target,
+                                               Clock::time_point deadline, bool may_reuse);
     boost::asio::awaitable<FetchError> send(std::string_view bytes, Clock::time_point deadline);
     boost::asio::awaitable<FetchError> receive_head(bool is_head, Clock::time_point deadline);
 
@@ -56,8 +58,8 @@ public:
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }
-    /// Waits for more of the body and decodes it into pieces(), which stay valid until the next call. No error
-    /// and no pieces: call again, or the body is done().
+    /// Waits for more of the body and decodes it into pieces(), which stay valid until the next
+    /// call. No error and no pieces: call again, or the body is done().
     boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
     std::span<const std::string_view> pieces() const { return pieces_; }
 

@@ -21,8 +21,8 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using Clock = std::chrono::steady_clock;
 
-/// The life of one fetch. Its destructor tells the fill and the store if nothing else did: a coroutine that
-/// is cancelled leaves nobody waiting.
+/// The life of one fetch. Its destructor tells the fill and the store if nothing else did: a
+/// coroutine that is cancelled leaves nobody waiting.
 class Fetch {
 public:
     Fetch(Worker& worker, FetchJob& job) : worker_(worker), config_(worker.config()), job_(job) {}
@@ -58,42 +58,50 @@ private:
     }
 
     asio::awaitable<bool> ask_peer(const protocol::PeerView::Peer& peer, std::size_t index) {
-        // The view may change while we wait, and with it the records; a name finds its record again.
+        // The view may change while we wait, and with it the records; a name finds its record
+        // again.
         const auto record = [this, index, &peer]() -> PeerRecord* {
             const auto& now = worker_.peers;
-            return now && index < now->peers.size() && now->peers[index].node == peer.node ? &worker_.peer_records[index]
-                                                                                           : nullptr;
+            return now && index < now->peers.size() && now->peers[index].node == peer.node
+                       ? &worker_.peer_records[index]
+                       : nullptr;
         };
         ++worker_.counters.peer_requests;
         record()->asked();
         const auto begun = Clock::now();
         const auto budget = config_.cluster->peer_budget;
         Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{peer_request(job_.request, config_.node, peer.token), false, true};
-        const UpstreamTarget target{peer.http_host, static_cast<std::uint16_t>(std::stoul(peer.http_port)), false};
+        const Exchange::Request request{peer_request(job_.request, config_.node, peer.token), false,
+                                        true};
+        const UpstreamTarget target{peer.http_host,
+                                    static_cast<std::uint16_t>(std::stoul(peer.http_port)), false};
         const Exchange::Patience patience{begun + budget, budget, begun + budget};
         const auto error = co_await exchange.run(target, request, patience);
         const auto round_trip = Clock::now() - begun;
 
         auto verdict = PeerVerdict::hit;
         if (error != FetchError::none)
-            verdict = error == FetchError::head_timeout || error == FetchError::connect_timeout ? PeerVerdict::timeout
-                                                                                               : PeerVerdict::failure;
+            verdict = error == FetchError::head_timeout || error == FetchError::connect_timeout
+                          ? PeerVerdict::timeout
+                          : PeerVerdict::failure;
         else if (exchange.head().status == 504)
             verdict = verdict_of(refusal_of(exchange.head().fields));
         else if (!acceptable_from_peer(exchange))
             verdict = PeerVerdict::failure;
         if (verdict != PeerVerdict::hit) {
             if (auto* r = record()) r->ended(verdict, round_trip, Clock::now());
-            if (error == FetchError::none) {  // the refusal's body, so that the connection can be used again
+            if (error ==
+                FetchError::none) {  // the refusal's body, so that the connection can be used again
                 auto rest = FetchError::none;
-                while (rest == FetchError::none && !exchange.done()) rest = co_await exchange.read_body(Clock::now() + budget);
+                while (rest == FetchError::none && !exchange.done())
+                    rest = co_await exchange.read_body(Clock::now() + budget);
                 exchange.finish();
             }
             co_return false;
         }
         const auto whole = co_await deliver(exchange, Fill::Source::peer, peer.node);
-        if (auto* r = record()) r->ended(whole ? PeerVerdict::hit : PeerVerdict::failure, round_trip, Clock::now());
+        if (auto* r = record())
+            r->ended(whole ? PeerVerdict::hit : PeerVerdict::failure, round_trip, Clock::now());
         co_return true;
     }
 
@@ -101,8 +109,8 @@ private:
     bool acceptable_from_peer(const Exchange& exchange) const {
         const auto& head = exchange.head();
         if (head.status < 200 || head.status == 206 || head.status == 304) return false;
-        const auto freshness =
-            freshness_of(head.status, head.fields, exchange.request_time(), exchange.response_time());
+        const auto freshness = freshness_of(head.status, head.fields, exchange.request_time(),
+                                            exchange.response_time());
         return usable(decide_reuse(job_.directives, freshness, std::chrono::seconds(0)));
     }
 
@@ -121,7 +129,8 @@ private:
             append_validation(conditions, validators);
         }
         Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{origin_request(job_.request, config_.node, conditions), false, true};
+        const Exchange::Request request{origin_request(job_.request, config_.node, conditions),
+                                        false, true};
         ++worker_.counters.origin_requests;
         const auto patience = for_origin();
         const auto error = co_await exchange.run(target, request, patience);
@@ -142,8 +151,8 @@ private:
             co_return;
         }
         if (job_.stale && is_origin_trouble(head.status) &&
-            may_serve_stale(job_.directives, job_.stale->freshness, job_.stale->residence(Clock::now()),
-                            OriginTrouble::error_status)) {
+            may_serve_stale(job_.directives, job_.stale->freshness,
+                            job_.stale->residence(Clock::now()), OriginTrouble::error_status)) {
             fail(FetchError::origin_error, head.status);
             co_return;
         }
@@ -154,8 +163,10 @@ private:
     void validated(const Exchange& exchange, Fields stored) {
         ++worker_.counters.validations;
         std::vector<Field> answer;
-        for (const auto& line : exchange.head().fields)  // what is said of this hop's exchange stays with it
-            if (line.id != field::via && !iequals(line.name, "Cache-Status")) answer.push_back(line);
+        for (const auto& line :
+             exchange.head().fields)  // what is said of this hop's exchange stays with it
+            if (line.id != field::via && !iequals(line.name, "Cache-Status"))
+                answer.push_back(line);
         std::string date;
         if (!find(answer, field::date)) {
             append_http_date(date, exchange.response_time());
@@ -166,19 +177,23 @@ private:
         response->status = job_.stale->status;
         append_status_line(response->head, job_.stale->status);
         for (const auto& line : merged) append_line(response->head, line);
-        response->freshness =
-            freshness_of(response->status, merged, exchange.request_time(), exchange.response_time());
+        response->freshness = freshness_of(response->status, merged, exchange.request_time(),
+                                           exchange.response_time());
         // A 304 brings an Age of its own, or none: the stored one is history.
         response->received = Clock::now();
         response->vary_names = vary_names(merged);
         append_variant(response->variant, response->vary_names, job_.request.fields);
         response->body = job_.stale->body;
-        auto charge = worker_.shared.store.reserve(response->head.size() + Store::overhead_bytes(job_.request.key.uri()));
-        const auto verdict = storage_verdict(boost::beast::http::verb::get, job_.request.fields, job_.directives,
-                                             response->status, merged, response->freshness, rules());
+        auto charge = worker_.shared.store.reserve(response->head.size() +
+                                                   Store::overhead_bytes(job_.request.key.uri()));
+        const auto verdict =
+            storage_verdict(boost::beast::http::verb::get, job_.request.fields, job_.directives,
+                            response->status, merged, response->freshness, rules());
         const auto store = verdict == StorageVerdict::store && charge;
         if (charge) response->charge = std::move(*charge);
-        ++worker_.counters.verdicts[verdict == StorageVerdict::store && !store ? StorageVerdict::no_room : verdict];
+        ++worker_.counters
+              .verdicts[verdict == StorageVerdict::store && !store ? StorageVerdict::no_room
+                                                                   : verdict];
 
         Fill::Answer begun;
         begun.response = response;
@@ -198,6 +213,10 @@ private:
     }
 
     StorageRules rules() const { return {config_.cache.store_set_cookie}; }
+    /// No single object pushes out more than half of what is stored.
+    std::uint64_t object_max() const {
+        return std::min(config_.cache.object_max, config_.cache.memory / 2);
+    }
 
     /// Passes one answer into the fill. True when it came whole.
     asio::awaitable<bool> deliver(Exchange& exchange, Fill::Source source, std::string peer) {
@@ -205,24 +224,26 @@ private:
         auto response = std::make_shared<StoredResponse>();
         response->status = head.status;
         response->received = Clock::now();
-        response->freshness =
-            freshness_of(head.status, head.fields, exchange.request_time(), exchange.response_time());
+        response->freshness = freshness_of(head.status, head.fields, exchange.request_time(),
+                                           exchange.response_time());
         response->vary_names = vary_names(head.fields);
         append_variant(response->variant, response->vary_names, job_.request.fields);
         response->body = std::make_shared<Body>();
 
-        auto verdict = storage_verdict(boost::beast::http::verb::get, job_.request.fields, job_.directives, head.status,
-                                       head.fields, response->freshness, rules());
-        const auto length = exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
-        if (verdict == StorageVerdict::store && length && *length > config_.cache.object_max)
+        auto verdict =
+            storage_verdict(boost::beast::http::verb::get, job_.request.fields, job_.directives,
+                            head.status, head.fields, response->freshness, rules());
+        const auto length =
+            exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
+        if (verdict == StorageVerdict::store && length && *length > object_max())
             verdict = StorageVerdict::too_large;
         const auto copy = source == Fill::Source::origin || wants_copy();
 
         auto live = std::make_shared<LiveFields>();
         render_response(head, config_.node, exchange.response_time(), response->head, *live);
         if (verdict == StorageVerdict::store && copy) {
-            auto charge =
-                worker_.shared.store.reserve(response->head.size() + Store::overhead_bytes(job_.request.key.uri()));
+            auto charge = worker_.shared.store.reserve(
+                response->head.size() + Store::overhead_bytes(job_.request.key.uri()));
             if (charge)
                 response->charge = std::move(*charge);
             else
@@ -240,14 +261,17 @@ private:
         answer.live = std::move(live);
         shared_ = answer.shared;
         verdict_ = verdict;
-        etag_ = validators_of(head.fields).strong() ? std::string(validators_of(head.fields).etag) : std::string();
+        etag_ = validators_of(head.fields).strong() ? std::string(validators_of(head.fields).etag)
+                                                    : std::string();
         job_.fill->begin(std::move(answer));
         // Followers that were let go must not come back one after the other (hit-for-miss).
-        if (!shared_ && copy) worker_.shared.store.abandon(job_.hash, job_.fill.get(), true, Clock::now());
+        if (!shared_ && copy)
+            worker_.shared.store.abandon(job_.hash, job_.fill.get(), true, Clock::now());
 
         auto error = co_await receive(exchange, source);
         const auto whole = error == FetchError::none;
-        if (!whole && source == Fill::Source::peer && error != FetchError::abandoned) error = co_await resume();
+        if (!whole && source == Fill::Source::peer && error != FetchError::abandoned)
+            error = co_await resume();
         ++worker_.counters.verdicts[error == FetchError::none        ? verdict_
                                     : error == FetchError::abandoned ? StorageVerdict::aborted
                                                                      : StorageVerdict::incomplete];
@@ -263,11 +287,12 @@ private:
 
     /// The body of `exchange` into the fill, after the first `skip` bytes.
     asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source) {
-        auto& received =
-            source == Fill::Source::peer ? worker_.counters.bytes_from_peers : worker_.counters.bytes_from_origins;
+        auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
+                                                      : worker_.counters.bytes_from_origins;
         while (!exchange.done()) {
             if (!job_.fill->wanted()) co_return FetchError::abandoned;
-            const auto error = co_await exchange.read_body(Clock::now() + config_.timeouts.body_idle);
+            const auto error =
+                co_await exchange.read_body(Clock::now() + config_.timeouts.body_idle);
             if (error != FetchError::none) co_return error;
             std::uint64_t rest = 0;  // what is at hand, when it is all there is
             if (exchange.done())
@@ -289,12 +314,14 @@ private:
         co_return FetchError::none;
     }
 
-    /// A new block; for a body that is not stored, after its readers made way. `exact`: bytes still to come, if
-    /// known here.
+    /// A new block; for a body that is not stored, after its readers made way. `exact`: bytes still
+    /// to come, if known here.
     asio::awaitable<FetchError> make_room(std::uint64_t exact) {
-        if (shared_ && job_.fill->received() >= config_.cache.object_max) stop_sharing(StorageVerdict::too_large);
+        if (shared_ && job_.fill->received() >= object_max())
+            stop_sharing(StorageVerdict::too_large);
         auto bytes = job_.fill->next_block_bytes();
-        if (exact > 0) bytes = std::min<std::size_t>(bytes, std::min<std::uint64_t>(exact, kBodyBlockBytes));
+        if (exact > 0)
+            bytes = std::min<std::size_t>(bytes, std::min<std::uint64_t>(exact, kBodyBlockBytes));
         Charge charge;
         if (shared_) {
             auto reserved = worker_.shared.store.reserve(bytes);
@@ -312,6 +339,13 @@ private:
             }
             if (!job_.fill->wanted()) co_return FetchError::abandoned;
             bytes = std::min(bytes, job_.fill->next_block_bytes());
+            // Under the cap as well; with no room left a body that must move on takes small steps
+            // beside it.
+            auto reserved = worker_.shared.store.reserve(bytes);
+            if (reserved)
+                charge = std::move(*reserved);
+            else
+                bytes = std::min(bytes, kFirstBlockBytes);
         }
         job_.fill->add_block(bytes, std::move(charge));
         co_return FetchError::none;
@@ -327,11 +361,14 @@ private:
     /// A peer died inside a body: the rest comes from the origin if it is provably the same
     /// representation (RFC 9110 §13.1.5).
     asio::awaitable<FetchError> resume() {
-        if (etag_.empty() || !std::holds_alternative<UpstreamTarget>(job_.route)) co_return FetchError::reset;
+        if (etag_.empty() || !std::holds_alternative<UpstreamTarget>(job_.route))
+            co_return FetchError::reset;
         const auto offset = job_.fill->received();
-        const auto lines = "Range: bytes=" + std::to_string(offset) + "-\r\nIf-Range: " + etag_ + "\r\n";
+        const auto lines =
+            "Range: bytes=" + std::to_string(offset) + "-\r\nIf-Range: " + etag_ + "\r\n";
         Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{origin_request(job_.request, config_.node, lines), false, true};
+        const Exchange::Request request{origin_request(job_.request, config_.node, lines), false,
+                                        true};
         ++worker_.counters.origin_requests;
         const auto& target = std::get<UpstreamTarget>(job_.route);
         const auto patience = for_origin();
@@ -343,21 +380,26 @@ private:
         const auto& head = exchange.head();
         const auto range = head.get(field::content_range);
         const auto expected = "bytes " + std::to_string(offset) + "-";
-        if (head.status != 206 || !range || !range->starts_with(expected) || head.get(field::etag) != etag_)
+        if (head.status != 206 || !range || !range->starts_with(expected) ||
+            head.get(field::etag) != etag_)
             co_return FetchError::reset;
         const auto result = co_await receive(exchange, Fill::Source::origin);
         if (result != FetchError::none) co_return result;
         const auto state = job_.fill->state();
-        if (state.length_known && job_.fill->received() != state.length) co_return FetchError::reset;
+        if (state.length_known && job_.fill->received() != state.length)
+            co_return FetchError::reset;
         exchange.finish();
         co_return FetchError::none;
     }
 
     bool wants_copy() {
         switch (config_.cluster->copy) {
-            case CopyPolicy::always: return true;
-            case CopyPolicy::second_use: return worker_.shared.seen_once.note(job_.hash);
-            case CopyPolicy::never: break;
+            case CopyPolicy::always:
+                return true;
+            case CopyPolicy::second_use:
+                return worker_.shared.seen_once.note(job_.hash);
+            case CopyPolicy::never:
+                break;
         }
         return false;
     }
@@ -366,7 +408,8 @@ private:
         auto& store = worker_.shared.store;
         const auto now = Clock::now();
         if (response) {
-            if (!store.publish(job_.hash, job_.request.key.uri(), job_.fill.get(), job_.generation, std::move(response), now))
+            if (!store.publish(job_.hash, job_.request.key.uri(), job_.fill.get(), job_.generation,
+                               std::move(response), now))
                 ++worker_.counters.verdicts[StorageVerdict::invalidated];
         } else {
             store.abandon(job_.hash, job_.fill.get(), unshareable, now);

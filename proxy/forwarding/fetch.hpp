@@ -11,7 +11,8 @@
 
 namespace proxy {
 
-/// One answer to be fetched for the store: from the peer that probably has it, else from the origin.
+/// One answer to be fetched for the store: from the peer that probably has it, else from the
+/// origin.
 struct FetchJob {
     FetchJob(const Head& head, const CacheKey& target) : request(head, target, true) {}
 
@@ -26,8 +27,8 @@ struct FetchJob {
     bool may_ask_peers = true;
 };
 
-/// Runs a fetch to its end: fills `job->fill`, stores what may be stored, and tells the store in every case.
-/// Goes on when the client that began it leaves, as long as Fill::wanted().
+/// Runs a fetch to its end: fills `job->fill`, stores what may be stored, and tells the store in
+/// every case. Goes on when the client that began it leaves, as long as Fill::wanted().
 boost::asio::awaitable<void> fetch(Worker& worker, std::unique_ptr<FetchJob> job);
 
 }  // namespace proxy

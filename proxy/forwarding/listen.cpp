@@ -4,10 +4,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
+#include <system_error>
 
 namespace proxy {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 constexpr int kBacklog = 4096;
 
 [[noreturn]] void fail(const Endpoint& where, int error) {
-    const boost::system::error_code ec(error, boost::system::system_category());
-    throw boost::system::system_error(ec, "cannot listen at " + where.text());
+    throw std::runtime_error("cannot listen at " + where.text() + ": " +
+                             std::system_category().message(error));
 }
 
 class Socket {
@@ -27,7 +28,8 @@ public:
         if (fd_ < 0) fail(where, errno);
         ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
         if (shared) ::setsockopt(fd_, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-        if (::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) != 0 || ::listen(fd_, kBacklog) != 0) {
+        if (::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+            ::listen(fd_, kBacklog) != 0) {
             const auto error = errno;
             ::close(fd_);
             fail(where, error);
@@ -54,21 +56,21 @@ std::vector<int> listen_shared(const Endpoint& where, unsigned workers) {
     addrinfo* found = nullptr;
     if (const auto error = ::getaddrinfo(where.host.empty() ? nullptr : where.host.c_str(),
                                          std::to_string(where.port).c_str(), &hints, &found))
-        throw boost::system::system_error(
-            boost::system::errc::make_error_code(boost::system::errc::invalid_argument),
-            "cannot listen at " + where.text() + " (" + ::gai_strerror(error) + ")");
+        throw std::runtime_error("cannot listen at " + where.text() + ": " + ::gai_strerror(error));
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
     sockaddr_storage address{};
     std::memcpy(&address, found->ai_addr, found->ai_addrlen);
     auto size = static_cast<socklen_t>(found->ai_addrlen);
 
     {
-        // Without SO_REUSEPORT first: the kernel then refuses if anybody else is there, be it by sharing.
+        // Without SO_REUSEPORT first: the kernel then refuses if anybody else is there, be it by
+        // sharing.
         const Socket probe(where, address, size, false);
         ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size);
     }
     std::vector<std::unique_ptr<Socket>> sockets;
-    for (unsigned i = 0; i < workers; ++i) sockets.push_back(std::make_unique<Socket>(where, address, size, true));
+    for (unsigned i = 0; i < workers; ++i)
+        sockets.push_back(std::make_unique<Socket>(where, address, size, true));
     std::vector<int> result;
     for (auto& socket : sockets) result.push_back(socket->release());
     return result;

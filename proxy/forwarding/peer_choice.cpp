@@ -22,11 +22,20 @@ void PeerRecord::asked() {
 void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip, Time now) {
     if (under_way_ > 0) --under_way_;
     switch (verdict) {
-        case PeerVerdict::not_asked: return;
-        case PeerVerdict::hit: ++counts_.hits; break;
-        case PeerVerdict::false_hit: ++counts_.false_hits; break;
-        case PeerVerdict::stale_hit: ++counts_.stale_hits; break;
-        case PeerVerdict::refused: ++counts_.refused; break;
+        case PeerVerdict::not_asked:
+            return;
+        case PeerVerdict::hit:
+            ++counts_.hits;
+            break;
+        case PeerVerdict::false_hit:
+            ++counts_.false_hits;
+            break;
+        case PeerVerdict::stale_hit:
+            ++counts_.stale_hits;
+            break;
+        case PeerVerdict::refused:
+            ++counts_.refused;
+            break;
         case PeerVerdict::timeout:
         case PeerVerdict::failure: {
             ++counts_.failures;
@@ -37,7 +46,8 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
         }
     }
     failures_in_row_ = 0;
-    round_trip_seconds_ += kSmoothing * (std::chrono::duration<double>(round_trip).count() - round_trip_seconds_);
+    round_trip_seconds_ +=
+        kSmoothing * (std::chrono::duration<double>(round_trip).count() - round_trip_seconds_);
     false_rate_ += kSmoothing * ((verdict == PeerVerdict::false_hit ? 1.0 : 0.0) - false_rate_);
     if (++answers_ >= kDistrustAfter && false_rate_ > kDistrustRate) {
         closed_until_ = now + kDistrustFor;
@@ -46,13 +56,15 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
     }
 }
 
-PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records, PeerRecord::Time now) {
+PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records,
+                        PeerRecord::Time now) {
     PeerChoice choice;
     for (; candidates != 0; candidates &= candidates - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(candidates));
         if (index >= records.size() || !records[index].may_ask(now)) continue;
         auto position = choice.count;
-        while (position > 0 && records[index].cost() < records[choice.peers[position - 1]].cost()) --position;
+        while (position > 0 && records[index].cost() < records[choice.peers[position - 1]].cost())
+            --position;
         if (position >= kMaxPeersAsked) continue;
         choice.count = std::min(choice.count + 1, kMaxPeersAsked);
         for (auto i = choice.count - 1; i > position; --i) choice.peers[i] = choice.peers[i - 1];

@@ -11,29 +11,32 @@
 namespace proxy {
 
 inline constexpr std::size_t kMaxPeersAsked = 2;  // per local miss
-/// Failures in a row that open a peer's breaker, and for how long: doubling up to the maximum. When the time
-/// is over one request may try; its success closes the breaker.
+/// Failures in a row that open a peer's breaker, and for how long: doubling up to the maximum. When
+/// the time is over one request may try; its success closes the breaker.
 inline constexpr unsigned kBreakerFailures = 3;
 inline constexpr std::chrono::milliseconds kBreakerFirst{500};
 inline constexpr std::chrono::milliseconds kBreakerMax{8000};
-/// A peer most of whose last answers were false hits is left alone for a while: its summary does not
-/// hold what it claims.
+/// A peer most of whose last answers were false hits is left alone for a while: its summary does
+/// not hold what it claims.
 inline constexpr double kDistrustRate = 0.5;
 inline constexpr unsigned kDistrustAfter = 32;  // answers
 inline constexpr std::chrono::seconds kDistrustFor{10};
 
-/// What one worker has learnt about one peer by asking it. Functions of (state, event, now); one thread.
+/// What one worker has learnt about one peer by asking it. Functions of (state, event, now); one
+/// thread.
 class PeerRecord {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
     struct Counts {
-        std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
+        std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0,
+                      failures = 0;
         std::uint64_t given = 0;  // answers of ours that carried a body to it
     };
 
     bool may_ask(Time now) const { return now >= closed_until_; }
-    /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is under way.
+    /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is
+    /// under way.
     double cost() const;
 
     void asked();
@@ -59,6 +62,7 @@ struct PeerChoice {
     std::array<std::size_t, kMaxPeersAsked> peers{};
     std::size_t count = 0;
 };
-PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records, PeerRecord::Time now);
+PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records,
+                        PeerRecord::Time now);
 
 }  // namespace proxy

@@ -7,8 +7,8 @@
 
 namespace proxy {
 
-/// Bytes received and not yet used, contiguous. Room is made at the end by moving what is left to the
-/// front or by growing, never while views into it are held (callers consume first).
+/// Bytes received and not yet used, contiguous. Room is made at the end by moving what is left to
+/// the front or by growing, never while views into it are held (callers consume first).
 class ReadBuffer {
 public:
     static constexpr std::size_t kInitialBytes = 4 * 1024;

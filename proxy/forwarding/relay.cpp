@@ -14,11 +14,14 @@ using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
 bool is_safe(verb method) {
-    return method == verb::get || method == verb::head || method == verb::options || method == verb::trace;
+    return method == verb::get || method == verb::head || method == verb::options ||
+           method == verb::trace;
 }
 
 /// RFC 9110 §9.2.2.
-bool is_idempotent(verb method) { return is_safe(method) || method == verb::put || method == verb::delete_; }
+bool is_idempotent(verb method) {
+    return is_safe(method) || method == verb::put || method == verb::delete_;
+}
 
 void append_chunk(std::string& out, std::string_view piece) {
     char size[20];
@@ -54,14 +57,16 @@ public:
             co_return co_await exchange_.run(target_, out, patience);
         }
 
-        // What cannot be sent twice never goes out on a connection that may have been closed meanwhile.
+        // What cannot be sent twice never goes out on a connection that may have been closed
+        // meanwhile.
         auto error = co_await exchange_.connect(target_, connect, false);
         if (error != FetchError::none) co_return error;
         error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
         if (error == FetchError::none && has_body) error = co_await send_body();
         if (client_gone_) co_return FetchError::abandoned;
         // An origin that refuses in the middle of a body has often said why before it closed.
-        const auto answered = co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
+        const auto answered =
+            co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
         co_return answered;
     }
 
@@ -79,9 +84,11 @@ public:
         const auto is_head = client_.head.verb == verb::head;
         std::optional<std::uint64_t> length;
         if (is_head) {
-            if (const auto given = head.get(field::content_length)) length = std::stoull(std::string(*given));
+            if (const auto given = head.get(field::content_length))
+                length = std::stoull(std::string(*given));
         } else {
-            length = exchange_.done() ? std::optional<std::uint64_t>(0) : exchange_.content_length();
+            length =
+                exchange_.done() ? std::optional<std::uint64_t>(0) : exchange_.content_length();
         }
         auto framing = client_.framing(head.status, length);
         if (is_head && !length) framing = Framing::none;
@@ -96,7 +103,8 @@ public:
         }
         std::string chunks;
         while (!is_head && !exchange_.done()) {
-            const auto error = co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
+            const auto error =
+                co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
             if (error != FetchError::none) {  // cut, never a short body passed as whole
                 client_.turn.aborted = true;
                 co_return false;
@@ -121,14 +129,15 @@ public:
             }
         }
         exchange_.finish();
-        co_return framing != Framing::close && client_.keep_alive();
+        co_return framing != Framing::close&& client_.keep_alive();
     }
 
 private:
     asio::awaitable<FetchError> send_body() {
         auto& input = client_.connection.input();
         const auto* expect = find(client_.head.fields, field::expect);
-        if (expect && iequals(expect->value, "100-continue") && input.empty() && client_.head.version >= 11) {
+        if (expect && iequals(expect->value, "100-continue") && input.empty() &&
+            client_.head.version >= 11) {
             static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
             client_.buffers.assign(1, asio::buffer(kContinue));
             if (!co_await client_.connection.send(client_.buffers)) {
@@ -140,13 +149,14 @@ private:
         std::string out;
         for (;;) {
             out.clear();
-            const auto consumed = client_.parser->parse_body(input.data(), [&](std::string_view piece) {
-                if (piece.empty()) return;
-                if (chunked)
-                    append_chunk(out, piece);
-                else
-                    out.append(piece);
-            });
+            const auto consumed =
+                client_.parser->parse_body(input.data(), [&](std::string_view piece) {
+                    if (piece.empty()) return;
+                    if (chunked)
+                        append_chunk(out, piece);
+                    else
+                        out.append(piece);
+                });
             if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
                 malformed_ = client_gone_ = true;
                 co_return FetchError::abandoned;
@@ -155,7 +165,8 @@ private:
             const auto done = client_.parser->is_done();
             if (done && chunked) out.append("0\r\n\r\n");
             if (!out.empty()) {
-                const auto error = co_await exchange_.send(out, Clock::now() + config_.timeouts.body_idle);
+                const auto error =
+                    co_await exchange_.send(out, Clock::now() + config_.timeouts.body_idle);
                 if (error != FetchError::none) co_return error;
             }
             if (done) co_return FetchError::none;
@@ -182,7 +193,8 @@ private:
 
 }  // namespace
 
-asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status, Outcome outcome) {
+asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
+                            Outcome outcome) {
     client.turn.upstream = target.host;
     Relay relay(client, target);
     const auto error = co_await relay.ask();
@@ -199,7 +211,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     status.detail = to_string(error);
     const auto text = explain(error, target.host);
     const auto sent = co_await client.refuse(status_of(error), text, status);
-    co_return sent && client.keep_alive();
+    co_return sent&& client.keep_alive();
 }
 
 }  // namespace proxy

@@ -43,11 +43,13 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
         const auto value_at = text.size();
         text.append(line.value).append("\r\n");
         const std::string_view view = text;  // never reallocates: the space was reserved
-        fields.push_back({line.id, view.substr(name_at, line.name.size()), view.substr(value_at, line.value.size())});
+        fields.push_back({line.id, view.substr(name_at, line.name.size()),
+                          view.substr(value_at, line.value.size())});
     }
 }
 
-std::string origin_request(const RequestSnapshot& request, std::string_view node, std::string_view extra_lines) {
+std::string origin_request(const RequestSnapshot& request, std::string_view node,
+                           std::string_view extra_lines) {
     std::string out;
     out.reserve(request.text.size() + request.key.uri().size() + extra_lines.size() + 96);
     out.append(request.method).append(" ").append(request.key.path()).append(" HTTP/1.1\r\nHost: ");
@@ -56,12 +58,17 @@ std::string origin_request(const RequestSnapshot& request, std::string_view node
     return out;
 }
 
-std::string peer_request(const RequestSnapshot& request, std::string_view node, std::string_view token) {
+std::string peer_request(const RequestSnapshot& request, std::string_view node,
+                         std::string_view token) {
     std::string out;
     out.reserve(request.text.size() + request.key.uri().size() + 192);
     out.append(request.method).append(" ").append(request.key.uri()).append(" HTTP/1.1\r\nHost: ");
     out.append(request.key.authority()).append("\r\n").append(request.text);
-    out.append("Cache-Control: only-if-cached\r\n").append(kPeerField).append(": ").append(node).append(" ");
+    out.append("Cache-Control: only-if-cached\r\n")
+        .append(kPeerField)
+        .append(": ")
+        .append(node)
+        .append(" ");
     out.append(token).append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
     return out;
 }

@@ -10,11 +10,11 @@
 
 namespace proxy {
 
-/// What a fetch needs of the request that began it, in memory of its own: it goes on when that client has
-/// left. Not movable: `fields` views `text`.
+/// What a fetch needs of the request that began it, in memory of its own: it goes on when that
+/// client has left. Not movable: `fields` views `text`.
 struct RequestSnapshot {
-    /// Keeps the end-to-end fields of `request`. `whole`: without conditions and ranges, as the answer is
-    /// meant for the store.
+    /// Keeps the end-to-end fields of `request`. `whole`: without conditions and ranges, as the
+    /// answer is meant for the store.
     RequestSnapshot(const Head& request, const CacheKey& key, bool whole);
     RequestSnapshot(const RequestSnapshot&) = delete;
     RequestSnapshot& operator=(const RequestSnapshot&) = delete;
@@ -27,7 +27,9 @@ struct RequestSnapshot {
 };
 
 /// Heads of requests, empty line included.
-std::string origin_request(const RequestSnapshot& request, std::string_view node, std::string_view extra_lines);
-std::string peer_request(const RequestSnapshot& request, std::string_view node, std::string_view token);
+std::string origin_request(const RequestSnapshot& request, std::string_view node,
+                           std::string_view extra_lines);
+std::string peer_request(const RequestSnapshot& request, std::string_view node,
+                         std::string_view token);
 
 }  // namespace proxy

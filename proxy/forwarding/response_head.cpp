@@ -10,12 +10,15 @@ namespace {
 
 using boost::beast::http::field;
 
-bool is_cache_status(const Field& line) { return line.id == field::unknown && iequals(line.name, "Cache-Status"); }
+bool is_cache_status(const Field& line) {
+    return line.id == field::unknown && iequals(line.name, "Cache-Status");
+}
 
 }  // namespace
 
 void append_status_line(std::string& out, unsigned status) {
-    const auto reason = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
+    const auto reason =
+        boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
     out.append("HTTP/1.1 ").append(std::to_string(status)).append(" ");
     out.append(reason.data(), reason.size()).append("\r\n");
 }
@@ -24,8 +27,8 @@ void append_line(std::string& out, const Field& line) {
     out.append(line.name).append(": ").append(line.value).append("\r\n");
 }
 
-void render_response(const Head& received, std::string_view node, WallTime response_time, std::string& out,
-                     LiveFields& live) {
+void render_response(const Head& received, std::string_view node, WallTime response_time,
+                     std::string& out, LiveFields& live) {
     const StoredFields stored(received.fields);
     const HopByHop hop_by_hop(received.fields);
     std::size_t bytes = 96 + node.size();

@@ -14,18 +14,18 @@ namespace proxy {
 void append_status_line(std::string& out, unsigned status);
 void append_line(std::string& out, const Field& line);
 
-/// Renders a received head for the store and for those it is passed on to (see StoredResponse::head), with
-/// our Via, and with a Date when it has none (RFC 9110 §6.6.1). What belongs to the first answer alone goes
-/// to `live`.
-void render_response(const Head& received, std::string_view node, WallTime response_time, std::string& out,
-                     LiveFields& live);
+/// Renders a received head for the store and for those it is passed on to (see
+/// StoredResponse::head), with our Via, and with a Date when it has none (RFC 9110 §6.6.1). What
+/// belongs to the first answer alone goes to `live`.
+void render_response(const Head& received, std::string_view node, WallTime response_time,
+                     std::string& out, LiveFields& live);
 
 /// How the end of an answer's body is marked.
 enum class Framing {
-    none,     // no body and no length: 1xx, 204, 304
-    length,   // Content-Length
+    none,    // no body and no length: 1xx, 204, 304
+    length,  // Content-Length
     chunked,
-    close,    // for HTTP/1.0 clients: the connection's end
+    close,  // for HTTP/1.0 clients: the connection's end
 };
 
 }  // namespace proxy

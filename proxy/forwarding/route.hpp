@@ -15,8 +15,8 @@ enum class NoRoute {
     scheme_not_served,  // https in absolute-form: 501
 };
 
-/// Where a request goes when it must go to the origin: the first origin entry that matches the target's
-/// host, whatever the form of the request; else, with forward mode on, the target itself.
+/// Where a request goes when it must go to the origin: the first origin entry that matches the
+/// target's host, whatever the form of the request; else, with forward mode on, the target itself.
 using OriginRoute = std::variant<UpstreamTarget, NoRoute>;
 
 inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bool absolute_form) {

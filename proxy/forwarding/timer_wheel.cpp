@@ -19,7 +19,8 @@ TimerWheel::TimerWheel(boost::asio::any_io_executor executor)
 
 void TimerWheel::arm(Timer& timer, Clock::time_point expires) {
     timer.expires_ = expires;
-    if (timer.wheel_ && timer.due_ <= expires) return;  // it is looked at before that, and moved on then
+    if (timer.wheel_ && timer.due_ <= expires)
+        return;  // it is looked at before that, and moved on then
     timer.unlink();
     if (!running_) {
         now_ = Clock::now();
@@ -31,7 +32,8 @@ void TimerWheel::arm(Timer& timer, Clock::time_point expires) {
 
 void TimerWheel::link(Timer& timer) {
     const auto wait = std::max(timer.expires_ - now_, Clock::duration::zero());
-    const auto ticks = std::clamp<std::size_t>(static_cast<std::size_t>(wait / kTick) + 1, 1, kSlots - 1);
+    const auto ticks =
+        std::clamp<std::size_t>(static_cast<std::size_t>(wait / kTick) + 1, 1, kSlots - 1);
     auto& anchor = slots_[(current_ + ticks) % kSlots];
     timer.due_ = now_ + ticks * kTick;
     timer.wheel_ = this;

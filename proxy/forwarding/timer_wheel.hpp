@@ -7,8 +7,8 @@
 
 namespace proxy {
 
-/// Deadlines for many connections at the cost of one timer: arming again is one store, expiry is noticed
-/// at most one tick late. One thread only. Ticks only while something is armed.
+/// Deadlines for many connections at the cost of one timer: arming again is one store, expiry is
+/// noticed at most one tick late. One thread only. Ticks only while something is armed.
 class TimerWheel {
 public:
     using Clock = std::chrono::steady_clock;

@@ -15,7 +15,9 @@ using tcp = asio::ip::tcp;
 
 bool is_private_v4(const asio::ip::address_v4& address) {
     const auto bits = address.to_uint();
-    const auto in = [bits](std::uint32_t net, unsigned prefix) { return (bits ^ net) >> (32 - prefix) == 0; };
+    const auto in = [bits](std::uint32_t net, unsigned prefix) {
+        return (bits ^ net) >> (32 - prefix) == 0;
+    };
     return in(0x00000000, 8) || in(0x0a000000, 8) || in(0x64400000, 10) || in(0x7f000000, 8) ||
            in(0xa9fe0000, 16) || in(0xac100000, 12) || in(0xc0a80000, 16) || in(0xe0000000, 3);
 }
@@ -37,8 +39,8 @@ bool is_private(const asio::ip::address& address) {
            (v6.to_bytes()[0] & 0xfe) == 0xfc;
 }
 
-UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel, protocol::Resolver& resolver,
-                           const Config& config)
+UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
+                           protocol::Resolver& resolver, const Config& config)
     : executor_(std::move(executor)), wheel_(wheel), resolver_(resolver), config_(config) {}
 
 UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
@@ -70,17 +72,18 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
     return taken < config_.limits.upstream_connections ? seat : nullptr;
 }
 
-asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(const UpstreamTarget& target,
-                                                                         Clock::time_point deadline,
-                                                                         bool may_reuse) {
+asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
+    const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
     auto place = target.host + ':' + std::to_string(target.port);
-    if (target.public_only) place += '!';  // never hand such a client a connection opened for an origin entry
+    if (target.public_only)
+        place += '!';  // never hand such a client a connection opened for an origin entry
     if (may_reuse) {
         if (auto idle = take_idle(place)) co_return idle;
     }
     auto seat = take_seat(place);
     if (!seat) co_return FetchError::busy;
-    const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
+    const auto endpoints =
+        co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
     if (!endpoints) co_return FetchError::resolve_failed;
     auto error = target.public_only ? FetchError::not_allowed : FetchError::connect_failed;
     for (const auto& endpoint : *endpoints) {
@@ -88,7 +91,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(const U
         auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
         connection->deadline.set(deadline);
         boost::system::error_code ec;
-        co_await connection->socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, ec));
+        co_await connection->socket.async_connect(endpoint,
+                                                  asio::redirect_error(asio::use_awaitable, ec));
         if (!ec) {
             connection->socket.set_option(tcp::no_delay(true), ec);
             connection->seat = std::move(seat);

@@ -20,7 +20,8 @@ namespace proxy {
 /// Cancels what a socket is waiting for when its deadline passes.
 class SocketDeadline final : public TimerWheel::Timer {
 public:
-    SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket) : wheel_(wheel), socket_(socket) {}
+    SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket)
+        : wheel_(wheel), socket_(socket) {}
 
     void set(TimerWheel::Clock::time_point at) {
         expired_ = false;
@@ -43,13 +44,14 @@ private:
 
 /// A connection to an origin or peer. One request at a time.
 struct UpstreamConnection {
-    UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel, std::string where)
+    UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel,
+                       std::string where)
         : socket(executor), deadline(wheel, socket), place(std::move(where)) {}
 
     boost::asio::ip::tcp::socket socket;
     SocketDeadline deadline;
     ReadBuffer buffer;
-    std::string place;  // host:port, and whether private addresses were allowed
+    std::string place;                 // host:port, and whether private addresses were allowed
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     bool reused = false;
     std::chrono::steady_clock::time_point idle_since;
@@ -60,23 +62,25 @@ using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 struct UpstreamTarget {
     std::string host;  // name or address, no brackets
     std::uint16_t port = 80;
-    bool public_only = false;  // refuse loopback and private addresses (forwarding on a client's word)
+    bool public_only =
+        false;  // refuse loopback and private addresses (forwarding on a client's word)
 };
 
-/// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle ones are
-/// kept and `limits.upstream_connections` are open to one place: who wants one more gets FetchError::busy.
+/// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
+/// ones are kept and `limits.upstream_connections` are open to one place: who wants one more gets
+/// FetchError::busy.
 class UpstreamPool {
 public:
     using Clock = std::chrono::steady_clock;
     template <class T>
     using Result = boost::system::result<T, FetchError>;
 
-    UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel, protocol::Resolver& resolver,
-                 const Config& config);
+    UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
+                 protocol::Resolver& resolver, const Config& config);
 
     /// An idle connection if `may_reuse` and there is one (last used first), else a new one.
-    boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target, Clock::time_point deadline,
-                                                        bool may_reuse);
+    boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
+                                                        Clock::time_point deadline, bool may_reuse);
     /// Takes a connection back whose last answer was read to its end and whose buffer is empty.
     void release(UpstreamPtr connection);
     void close_idle();
@@ -93,12 +97,13 @@ private:
     std::unordered_map<std::string, std::deque<UpstreamPtr>> idle_;
     std::size_t idle_count_ = 0;
     struct Seats {};
-    std::unordered_map<std::string, std::weak_ptr<const Seats>> seats_;  // its owners are the connections
+    std::unordered_map<std::string, std::weak_ptr<const Seats>>
+        seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
 };
 
-/// Loopback, private, link-local, unspecified and multicast addresses, IPv4 ones inside IPv6 included.
+/// Loopback, private, link-local, unspecified and multicast addresses, IPv4 ones inside IPv6
+/// included.
 bool is_private(const boost::asio::ip::address& address);
 
 }  // namespace proxy
-

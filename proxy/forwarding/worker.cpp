@@ -14,7 +14,8 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-/// After accept() failed for want of descriptors or memory: what runs goes on, and some of it will end.
+/// After accept() failed for want of descriptors or memory: what runs goes on, and some of it will
+/// end.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
 }  // namespace
@@ -39,13 +40,16 @@ HeadLimits Worker::head_limits() const {
     return {limits.request_line, limits.head, limits.head_lines};
 }
 
-void Worker::start() { tasks.spawn(accept_loop()); }
+void Worker::start() {
+    tasks.spawn(accept_loop());
+}
 
 asio::awaitable<void> Worker::accept_loop() {
     asio::steady_timer pause(io);
     while (!draining) {
         boost::system::error_code ec;
-        auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+        auto socket =
+            co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
         if (!ec) {
             admit(std::move(socket));
             continue;
@@ -70,8 +74,8 @@ void Worker::drain() {
     if (draining) return;
     draining = true;
     boost::system::error_code ec;
-    // Clients whose connection the kernel has accepted already are served; with the queue shut, none is added
-    // between the last accept() and the close, which would be reset.
+    // Clients whose connection the kernel has accepted already are served; with the queue shut,
+    // none is added between the last accept() and the close, which would be reset.
     ::listen(acceptor_.native_handle(), 0);
     for (;;) {
         tcp::socket socket(io);

@@ -57,8 +57,8 @@ struct Shared {
     std::atomic<std::uint64_t> connections{0};
 };
 
-/// One thread's world: its io_context, listening socket, connections and counters. Objects in it need no
-/// lock; to reach it from another thread, post to `io`.
+/// One thread's world: its io_context, listening socket, connections and counters. Objects in it
+/// need no lock; to reach it from another thread, post to `io`.
 class Worker {
 public:
     /// `acceptor_fd`: a listening socket, which the worker owns from here on.
@@ -75,7 +75,8 @@ public:
     // On the worker's own thread (post to io).
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }  // before start()
 
-    /// Takes what is in the accept queue, then accepts no more; connections end after their present request.
+    /// Takes what is in the accept queue, then accepts no more; connections end after their present
+    /// request.
     void drain();
     /// Cancels everything.
     void stop();

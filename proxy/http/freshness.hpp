@@ -27,7 +27,7 @@ struct Freshness {
     LifetimeSource source = LifetimeSource::none;
     bool always_validate = false;  // no-cache
     bool never_stale = false;  // must-revalidate, proxy-revalidate, s-maxage or no-cache (§4.2.4)
-    bool has_validator = false;    // an ETag or Last-Modified to validate with
+    bool has_validator = false;  // an ETag or Last-Modified to validate with
 
     /// Lifetime given by the origin, not guessed.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }

@@ -25,7 +25,8 @@ bool has_forbidden_octet(std::string_view value) {
 bool valid_host(std::string_view host) {
     return std::none_of(host.begin(), host.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        return byte <= 0x20 || byte == 0x7f || c == '/' || c == '@' || c == '\\' || c == ',' || c == '?' || c == '#';
+        return byte <= 0x20 || byte == 0x7f || c == '/' || c == '@' || c == '\\' || c == ',' ||
+               c == '?' || c == '#';
     });
 }
 
@@ -39,12 +40,18 @@ ParseError translate(const boost::beast::error_code& ec) {
 
 std::string_view to_string(ParseError error) {
     switch (error) {
-        case ParseError::ok: return "ok";
-        case ParseError::malformed: return "malformed message";
-        case ParseError::unsupported_version: return "unsupported HTTP version";
-        case ParseError::unsupported_coding: return "unsupported transfer coding";
-        case ParseError::head_too_large: return "head too large";
-        case ParseError::target_too_long: return "request line too long";
+        case ParseError::ok:
+            return "ok";
+        case ParseError::malformed:
+            return "malformed message";
+        case ParseError::unsupported_version:
+            return "unsupported HTTP version";
+        case ParseError::unsupported_coding:
+            return "unsupported transfer coding";
+        case ParseError::head_too_large:
+            return "head too large";
+        case ParseError::target_too_long:
+            return "request line too long";
     }
     return "unknown";
 }
@@ -52,7 +59,8 @@ std::string_view to_string(ParseError error) {
 std::size_t find_head_end(std::string_view data, std::size_t& scanned) {
     auto at = scanned;
     while (at < data.size()) {
-        const auto* found = static_cast<const char*>(std::memchr(data.data() + at, '\n', data.size() - at));
+        const auto* found =
+            static_cast<const char*>(std::memchr(data.data() + at, '\n', data.size() - at));
         if (!found) {
             scanned = data.size();
             return 0;
@@ -76,7 +84,8 @@ MessageParser<IsRequest>::MessageParser(Head& head, const HeadLimits& limits)
     : head_(head), limits_(limits) {
     head_.fields.clear();
     head_.status = 0;
-    this->header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(limits.head_bytes, UINT32_MAX)));
+    this->header_limit(
+        static_cast<std::uint32_t>(std::min<std::size_t>(limits.head_bytes, UINT32_MAX)));
     this->body_limit(boost::none);
     this->eager(false);
 }
@@ -98,21 +107,24 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
     error_code ec;
     std::size_t consumed = 0;
     while (!ec && !this->is_header_done() && consumed < bytes.size())
-        consumed += this->put(boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
+        consumed += this->put(
+            boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
     if (error_ != ParseError::ok) return error_;
     if (ec) return translate(ec);
-    return this->is_header_done() && consumed == bytes.size() ? ParseError::ok : ParseError::malformed;
+    return this->is_header_done() && consumed == bytes.size() ? ParseError::ok
+                                                              : ParseError::malformed;
 }
 
 template <bool IsRequest>
 std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view bytes) {
     std::size_t consumed = 0;
     while (!this->is_done()) {
-        // Beast 1.81 asserts when a last chunk is fed again with fewer than its five bytes; every chunked
-        // body still has at least that many to come.
+        // Beast 1.81 asserts when a last chunk is fed again with fewer than its five bytes; every
+        // chunked body still has at least that many to come.
         if (this->chunked() && bytes.size() - consumed < 5) break;
         error_code ec;
-        const auto n = this->put(boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
+        const auto n = this->put(
+            boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
         consumed += n;
         if (ec == http::error::need_more) break;
         if (ec || error_ != ParseError::ok) return std::nullopt;
@@ -137,8 +149,8 @@ void MessageParser<IsRequest>::fail(ParseError error, error_code& ec) {
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target, int version,
-                                               error_code&) {
+void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target,
+                                               int version, error_code&) {
     head_.verb = v;
     head_.method = {method.data(), method.size()};
     head_.target = {target.data(), target.size()};
@@ -146,7 +158,8 @@ void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, strin
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_response_impl(int status, string_view reason, int version, error_code& ec) {
+void MessageParser<IsRequest>::on_response_impl(int status, string_view reason, int version,
+                                                error_code& ec) {
     if (status < 100 || status > 599) return fail(ParseError::malformed, ec);
     head_.status = static_cast<unsigned>(status);
     head_.reason = {reason.data(), reason.size()};
@@ -154,7 +167,8 @@ void MessageParser<IsRequest>::on_response_impl(int status, string_view reason, 
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_view value, error_code& ec) {
+void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_view value,
+                                             error_code& ec) {
     const Field line{id, {name.data(), name.size()}, {value.data(), value.size()}};
     if (has_forbidden_octet(line.value)) return fail(ParseError::malformed, ec);
     if (in_trailer_) {  // bounded, then dropped: trailers never become framing (RFC 9112 §7.1.2)
@@ -163,16 +177,20 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     }
     if (head_.fields.size() >= limits_.lines) return fail(ParseError::head_too_large, ec);
     // A value outside the input was put together from folded lines (RFC 9112 §5.2).
-    if (!line.value.empty() && (line.value.data() < bytes_.data() || line.value.data() >= bytes_.data() + bytes_.size()))
+    if (!line.value.empty() &&
+        (line.value.data() < bytes_.data() || line.value.data() >= bytes_.data() + bytes_.size()))
         return fail(ParseError::malformed, ec);
     if (id == field::transfer_encoding) {
         if (++transfer_encodings_ > 1) return fail(ParseError::malformed, ec);
         if (!boost::beast::iequals(value, "chunked")) {
-            // RFC 9112 §6.1: a list that does not end in chunked has no framing; another coding is unknown.
+            // RFC 9112 §6.1: a list that does not end in chunked has no framing; another coding is
+            // unknown.
             const auto comma = line.value.rfind(',');
             auto last = line.value.substr(comma == std::string_view::npos ? 0 : comma + 1);
-            while (!last.empty() && (last.front() == ' ' || last.front() == '\t')) last.remove_prefix(1);
-            return fail(boost::beast::iequals(last, "chunked") ? ParseError::unsupported_coding : ParseError::malformed,
+            while (!last.empty() && (last.front() == ' ' || last.front() == '\t'))
+                last.remove_prefix(1);
+            return fail(boost::beast::iequals(last, "chunked") ? ParseError::unsupported_coding
+                                                               : ParseError::malformed,
                         ec);
         }
         if (head_.version < 11) return fail(ParseError::malformed, ec);
@@ -190,7 +208,8 @@ template <bool IsRequest>
 void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
     if constexpr (IsRequest) {
         // RFC 9112 §3.2: exactly one Host in HTTP/1.1.
-        if (hosts_ > 1 || (hosts_ == 0 && head_.version >= 11)) return fail(ParseError::malformed, ec);
+        if (hosts_ > 1 || (hosts_ == 0 && head_.version >= 11))
+            return fail(ParseError::malformed, ec);
     }
     in_trailer_ = true;
 }
@@ -202,12 +221,14 @@ std::size_t MessageParser<IsRequest>::on_body_impl(string_view body, error_code&
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t, string_view extensions, error_code& ec) {
+void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t, string_view extensions,
+                                                    error_code& ec) {
     if (extensions.size() > kMaxChunkExtensionBytes) fail(ParseError::malformed, ec);
 }
 
 template <bool IsRequest>
-std::size_t MessageParser<IsRequest>::on_chunk_body_impl(std::uint64_t, string_view body, error_code&) {
+std::size_t MessageParser<IsRequest>::on_chunk_body_impl(std::uint64_t, string_view body,
+                                                         error_code&) {
     sink_(sink_context_, {body.data(), body.size()});
     return body.size();
 }

@@ -6,14 +6,17 @@
 namespace proxy {
 
 std::size_t Body::next_block_bytes(std::uint64_t remaining) const {
-    if (remaining > 0) return static_cast<std::size_t>(std::min<std::uint64_t>(remaining, kBodyBlockBytes));
+    if (remaining > 0)
+        return static_cast<std::size_t>(std::min<std::uint64_t>(remaining, kBodyBlockBytes));
     if (blocks_.empty()) return kFirstBlockBytes;
     // A quarter more at a time: little is left unused when the length comes as a surprise.
-    return std::clamp<std::size_t>(static_cast<std::size_t>(size_ / 4), kFirstBlockBytes, kBodyBlockBytes);
+    return std::clamp<std::size_t>(static_cast<std::size_t>(size_ / 4), kFirstBlockBytes,
+                                   kBodyBlockBytes);
 }
 
 void Body::add_block(std::size_t capacity, Charge charge) {
-    blocks_.push_back({std::make_unique_for_overwrite<char[]>(capacity), capacity, 0, std::move(charge)});
+    blocks_.push_back(
+        {std::make_unique_for_overwrite<char[]>(capacity), capacity, 0, std::move(charge)});
 }
 
 std::size_t Body::append(std::string_view data) {

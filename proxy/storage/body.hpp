@@ -11,10 +11,12 @@
 namespace proxy {
 
 inline constexpr std::size_t kBodyBlockBytes = 256 * 1024;
-inline constexpr std::size_t kFirstBlockBytes = 4 * 1024;  // when the length is not known beforehand
+inline constexpr std::size_t kFirstBlockBytes =
+    4 * 1024;  // when the length is not known beforehand
 
-/// The bytes of a stored body, in blocks that never move. While it grows it belongs to its Fill, whose
-/// mutex guards it; once complete it is immutable and may be read by any thread without a lock.
+/// The bytes of a stored body, in blocks that never move. While it grows it belongs to its Fill,
+/// whose mutex guards it; once complete it is immutable and may be read by any thread without a
+/// lock.
 class Body {
 public:
     Body() = default;
@@ -22,10 +24,13 @@ public:
     Body& operator=(const Body&) = delete;
 
     std::uint64_t size() const { return size_; }
-    /// Bytes at the start that were dropped after all readers passed them (never so for stored bodies).
+    /// Bytes at the start that were dropped after all readers passed them (never so for stored
+    /// bodies).
     std::uint64_t dropped() const { return dropped_; }
     /// Bytes that append() takes without a new block.
-    std::size_t room() const { return blocks_.empty() ? 0 : blocks_.back().capacity - blocks_.back().used; }
+    std::size_t room() const {
+        return blocks_.empty() ? 0 : blocks_.back().capacity - blocks_.back().used;
+    }
 
     /// How large the next block should be; `remaining` is what is still to come, if known (else 0).
     std::size_t next_block_bytes(std::uint64_t remaining) const;
@@ -37,7 +42,8 @@ public:
     /// Drops whole blocks in front of `offset`.
     void drop_before(std::uint64_t offset);
 
-    /// Appends to `out` what there is from `offset` on, at most `max_bytes` and `max_buffers`; returns the bytes.
+    /// Appends to `out` what there is from `offset` on, at most `max_bytes` and `max_buffers`;
+    /// returns the bytes.
     std::uint64_t view(std::uint64_t offset, std::uint64_t max_bytes, std::size_t max_buffers,
                        std::vector<boost::asio::const_buffer>& out) const;
 

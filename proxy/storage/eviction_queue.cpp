@@ -44,7 +44,8 @@ void EvictionQueue::remove(Node& node) {
 
 EvictionQueue::Node* EvictionQueue::pop_victim() {
     while (small_.tail || main_.tail) {
-        const auto from_small = small_.tail && (!main_.tail || small_.bytes * kSmallShare >= bytes());
+        const auto from_small =
+            small_.tail && (!main_.tail || small_.bytes * kSmallShare >= bytes());
         auto& node = from_small ? *small_.tail : *main_.tail;
         unlink(node);
         if (from_small) {

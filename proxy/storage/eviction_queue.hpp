@@ -8,11 +8,11 @@
 
 namespace proxy {
 
-/// Which object goes next: S3-FIFO (Yang et al., SOSP 2023). New objects enter a small queue of a tenth of
-/// the bytes; those used again by the time they reach its end move to the main queue, the others go, and
-/// their keys are remembered for a while as ghosts that enter the main queue directly. A scan of objects
-/// used once therefore passes through the small queue and leaves the rest alone.
-/// One thread at a time (the store's shard lock).
+/// Which object goes next: S3-FIFO (Yang et al., SOSP 2023). New objects enter a small queue of a
+/// tenth of the bytes; those used again by the time they reach its end move to the main queue, the
+/// others go, and their keys are remembered for a while as ghosts that enter the main queue
+/// directly. A scan of objects used once therefore passes through the small queue and leaves the
+/// rest alone. One thread at a time (the store's shard lock).
 class EvictionQueue {
 public:
     static constexpr std::uint8_t kMaxUses = 3;

@@ -6,19 +6,32 @@ namespace proxy {
 
 std::string_view to_string(FetchError error) {
     switch (error) {
-        case FetchError::none: return "none";
-        case FetchError::resolve_failed: return "resolve_failed";
-        case FetchError::connect_failed: return "connect_failed";
-        case FetchError::connect_timeout: return "connect_timeout";
-        case FetchError::head_timeout: return "head_timeout";
-        case FetchError::body_timeout: return "body_timeout";
-        case FetchError::reset: return "reset";
-        case FetchError::malformed: return "malformed";
-        case FetchError::busy: return "busy";
-        case FetchError::not_allowed: return "not_allowed";
-        case FetchError::origin_error: return "origin_error";
-        case FetchError::abandoned: return "abandoned";
-        case FetchError::stopping: return "stopping";
+        case FetchError::none:
+            return "none";
+        case FetchError::resolve_failed:
+            return "resolve_failed";
+        case FetchError::connect_failed:
+            return "connect_failed";
+        case FetchError::connect_timeout:
+            return "connect_timeout";
+        case FetchError::head_timeout:
+            return "head_timeout";
+        case FetchError::body_timeout:
+            return "body_timeout";
+        case FetchError::reset:
+            return "reset";
+        case FetchError::malformed:
+            return "malformed";
+        case FetchError::busy:
+            return "busy";
+        case FetchError::not_allowed:
+            return "not_allowed";
+        case FetchError::origin_error:
+            return "origin_error";
+        case FetchError::abandoned:
+            return "abandoned";
+        case FetchError::stopping:
+            return "stopping";
     }
     return "unknown";
 }
@@ -104,15 +117,18 @@ void Fill::stop_sharing() {
 
 bool Fill::window_full() const {
     const std::lock_guard lock(mutex_);
-    return closed_ && !readers_.empty() && answer_.response->body->size() - slowest() >= window_bytes_;
+    return closed_ && !readers_.empty() &&
+           answer_.response->body->size() - slowest() >= window_bytes_;
 }
 
 bool Fill::wanted() const {
     const std::lock_guard lock(mutex_);
-    const auto reading = std::any_of(readers_.begin(), readers_.end(), [](const Reader* r) { return !r->released_; });
+    const auto reading = std::any_of(readers_.begin(), readers_.end(),
+                                     [](const Reader* r) { return !r->released_; });
     if (reading) return true;
     if (closed_) return false;
-    if (phase_ == Phase::waiting) return true;  // its deadline is short, and the answer may be worth storing
+    if (phase_ == Phase::waiting)
+        return true;  // its deadline is short, and the answer may be worth storing
     const auto received = answer_.response->body->size();
     return answer_.length_known ? answer_.length - received <= std::max(received, kNearlyDoneBytes)
                                 : received <= kNearlyDoneBytes;
@@ -152,7 +168,8 @@ Fill::State Fill::state_for(const Reader* reader) const {
     state.error = error_;
     state.source = answer_.source;
     state.peer = answer_.peer;
-    state.length = phase_ == Phase::complete && answer_.response ? answer_.response->body->size() : answer_.length;
+    state.length = phase_ == Phase::complete && answer_.response ? answer_.response->body->size()
+                                                                 : answer_.length;
     state.length_known = answer_.length_known || phase_ == Phase::complete;
     state.stored = answer_.shared;
     state.live = answer_.live;

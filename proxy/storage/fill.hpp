@@ -22,12 +22,12 @@ enum class FetchError {
     connect_timeout,
     head_timeout,
     body_timeout,
-    reset,      // the connection ended before the answer's framing did
-    malformed,  // not HTTP, or framing that contradicts itself
-    busy,         // limits.upstream_connections are open to that place
-    not_allowed,  // a private destination, or nowhere to go
-    origin_error, // it answered with a status for which a stale response stands in
-    abandoned,  // nobody wanted it any more
+    reset,         // the connection ended before the answer's framing did
+    malformed,     // not HTTP, or framing that contradicts itself
+    busy,          // limits.upstream_connections are open to that place
+    not_allowed,   // a private destination, or nowhere to go
+    origin_error,  // it answered with a status for which a stale response stands in
+    abandoned,     // nobody wanted it any more
     stopping,
 };
 std::string_view to_string(FetchError error);  // a token, as in Cache-Status and logs
@@ -39,11 +39,12 @@ struct LiveFields {
     bool has_age = false;      // it came out of a cache
 };
 
-/// One fetch in progress: a head to come, a body that grows, and everybody who waits for either. The
-/// fetching coroutine is its only writer; readers may live on any thread.
+/// One fetch in progress: a head to come, a body that grows, and everybody who waits for either.
+/// The fetching coroutine is its only writer; readers may live on any thread.
 ///
-/// A *shared* fill is being stored: everything stays, readers come and go. A fill that is *not* shared has
-/// the readers it had when that was decided and keeps only a window of the body for them.
+/// A *shared* fill is being stored: everything stays, readers come and go. A fill that is *not*
+/// shared has the readers it had when that was decided and keeps only a window of the body for
+/// them.
 class Fill {
 public:
     enum class Phase { waiting, streaming, complete, failed };
@@ -53,14 +54,14 @@ public:
     struct State {
         Phase phase = Phase::waiting;
         std::shared_ptr<const StoredResponse> response;  // set from `streaming` on
-        bool released = false;  // this answer is not for this reader: it fetches for itself
+        bool released = false;   // this answer is not for this reader: it fetches for itself
         bool validated = false;  // the response is a stored one that a 304 has made fresh again
         FetchError error = FetchError::none;
         Source source = Source::origin;
-        std::string peer;  // node that gave the answer, when source is peer
+        std::string peer;          // node that gave the answer, when source is peer
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;
-        bool stored = false;  // shared: on its way into the store
+        bool stored = false;                     // shared: on its way into the store
         std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
         unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none
     };
@@ -82,7 +83,8 @@ public:
 
         State state() const;
         /// Appends buffers from the reader's position on; they stay valid until consume().
-        Piece peek(std::uint64_t max_bytes, std::size_t max_buffers, std::vector<boost::asio::const_buffer>& out) const;
+        Piece peek(std::uint64_t max_bytes, std::size_t max_buffers,
+                   std::vector<boost::asio::const_buffer>& out) const;
         void consume(std::uint64_t bytes);
 
     private:
@@ -107,8 +109,8 @@ public:
         std::shared_ptr<const LiveFields> live;
     };
 
-    /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far a fetch may
-    /// run ahead of its slowest reader when its response is not stored.
+    /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far
+    /// a fetch may run ahead of its slowest reader when its response is not stored.
     Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
 

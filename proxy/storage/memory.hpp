@@ -31,8 +31,8 @@ private:
     std::atomic<std::uint64_t> used_{0};
 };
 
-/// A share of the budget, given back when its owner goes: bytes of an evicted object that a slow reader
-/// still holds stay counted until that reader is done.
+/// A share of the budget, given back when its owner goes: bytes of an evicted object that a slow
+/// reader still holds stay counted until that reader is done.
 class Charge {
 public:
     Charge() = default;

@@ -10,7 +10,9 @@ namespace {
 /// Allocator and hash table overhead of one entry, measured with glibc malloc.
 constexpr std::uint64_t kRecordSlack = 96;
 
-std::uint64_t charged_bytes(const StoredResponse& response) { return response.charge.bytes() + response.body->size(); }
+std::uint64_t charged_bytes(const StoredResponse& response) {
+    return response.charge.bytes() + response.body->size();
+}
 
 bool announceable(const StoredResponse& response, Store::Clock::time_point now) {
     return !response.freshness.always_validate && response.vary_names != kVaryAny &&
@@ -24,7 +26,8 @@ Store::Store(std::uint64_t memory_cap_bytes, Listener listener)
 
 Store::~Store() = default;
 
-Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields request, Clock::time_point now) {
+Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields request,
+                         Clock::time_point now) {
     Found found;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
@@ -71,15 +74,17 @@ Store::Claim Store::claim(summary::KeyHash hash, std::string_view uri, const Fou
     if (!entry) return {fill, true, false};  // fetched, but publish() will not store it
     if (entry->fill) return {entry->fill, false, false};
     const auto& variants = entry->variants;
-    const auto same = seen.response ? std::find(variants.begin(), variants.end(), seen.response) != variants.end()
-                                    : (variants.empty() || seen.other_variants);
+    const auto same =
+        seen.response ? std::find(variants.begin(), variants.end(), seen.response) != variants.end()
+                      : (variants.empty() || seen.other_variants);
     if (!same && !variants.empty()) return {nullptr, false, true};
     entry->fill = fill;
     return {fill, true, false};
 }
 
-bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill, std::uint64_t generation,
-                    std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
+bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
+                    std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
+                    Clock::time_point now) {
     std::vector<std::shared_ptr<const StoredResponse>> dropped;  // destroyed after the lock is gone
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
@@ -93,9 +98,11 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     }
     auto& variants = entry->variants;
     if (variants.empty()) ++in.objects;
-    // A variant is replaced by one for the same selecting values, or when the names that select changed.
+    // A variant is replaced by one for the same selecting values, or when the names that select
+    // changed.
     std::erase_if(variants, [&](const auto& old) {
-        const auto replaced = old->vary_names != response->vary_names || old->variant == response->variant;
+        const auto replaced =
+            old->vary_names != response->vary_names || old->variant == response->variant;
         if (replaced) dropped.push_back(old);
         return replaced;
     });
@@ -115,7 +122,8 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     return true;
 }
 
-void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now) {
+void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
+                    Clock::time_point now) {
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
@@ -136,7 +144,8 @@ bool Store::invalidated_since(const Shard& in, summary::KeyHash hash, std::uint6
     return false;
 }
 
-void Store::drop_responses(Shard& in, Entry& entry, std::vector<std::shared_ptr<const StoredResponse>>& out) {
+void Store::drop_responses(Shard& in, Entry& entry,
+                           std::vector<std::shared_ptr<const StoredResponse>>& out) {
     if (entry.variants.empty()) return;
     out.insert(out.end(), entry.variants.begin(), entry.variants.end());
     entry.variants.clear();
@@ -162,7 +171,8 @@ bool Store::invalidate(summary::KeyHash hash, std::string_view uri) {
     const auto it = in.entries.find(hash);
     if (it == in.entries.end() || it->second->uri != uri) return false;
     auto& entry = *it->second;
-    ended = std::move(entry.fill);  // those who wait get its answer; it is not stored, newcomers fetch anew
+    ended = std::move(
+        entry.fill);  // those who wait get its answer; it is not stored, newcomers fetch anew
     in.queue.remove(entry);
     drop_responses(in, entry, dropped);
     erase_if_empty(in, entry);

@@ -20,9 +20,9 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxVariants = 16;          // per target URI; the oldest goes
-inline constexpr std::size_t kMaxInvalidations = 64;     // per shard, remembered for fetches under way
-inline constexpr std::size_t kMaxUnshareableKeys = 4096; // per shard, remembered as hit-for-miss
+inline constexpr std::size_t kMaxVariants = 16;       // per target URI; the oldest goes
+inline constexpr std::size_t kMaxInvalidations = 64;  // per shard, remembered for fetches under way
+inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
 /// What stands in the summary is reusable without validation for more than this when announced.
@@ -33,14 +33,15 @@ struct KeyHashHasher {
     std::size_t operator()(const summary::KeyHash& key) const { return key.low; }
 };
 
-/// What a node stores in memory, for all its workers. Any thread; each call locks one shard briefly, none
-/// waits for anything else. Byte-accurate: heads, bodies (those still filling and those pinned by slow
-/// readers too) and the store's own records are charged to one cap.
+/// What a node stores in memory, for all its workers. Any thread; each call locks one shard
+/// briefly, none waits for anything else. Byte-accurate: heads, bodies (those still filling and
+/// those pinned by slow readers too) and the store's own records are charged to one cap.
 class Store {
 public:
     using Clock = std::chrono::steady_clock;
-    /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored, complete,
-    /// reusable) and once when it ceases to be stored. Must be quick and must not call the store.
+    /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored,
+    /// complete, reusable) and once when it ceases to be stored. Must be quick and must not call
+    /// the store.
     using Listener = std::function<void(summary::KeyHash, bool stored)>;
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
@@ -49,32 +50,36 @@ public:
     Store& operator=(const Store&) = delete;
 
     struct Found {
-        std::shared_ptr<const StoredResponse> response;  // complete, matches the request; maybe stale
-        std::shared_ptr<Fill> fill;                      // in progress for this URI
-        bool other_variants = false;                     // there are responses, none for this request
-        bool unshareable = false;                        // hit-for-miss: do not wait for others
-        std::uint64_t generation = 0;                    // give it to claim() and publish()
+        std::shared_ptr<const StoredResponse>
+            response;                  // complete, matches the request; maybe stale
+        std::shared_ptr<Fill> fill;    // in progress for this URI
+        bool other_variants = false;   // there are responses, none for this request
+        bool unshareable = false;      // hit-for-miss: do not wait for others
+        std::uint64_t generation = 0;  // give it to claim() and publish()
     };
     /// `count_use`: a client's request, which keeps the object (a peer's question does too).
     Found find(summary::KeyHash hash, std::string_view uri, Fields request, Clock::time_point now);
 
     struct Claim {
         std::shared_ptr<Fill> fill;
-        bool leader = false;  // the caller must run the fetch and end with publish() or abandon()
-        bool changed = false; // something was stored since find(): look again
+        bool leader = false;   // the caller must run the fetch and end with publish() or abandon()
+        bool changed = false;  // something was stored since find(): look again
     };
     /// Makes `fill` the one fetch for this URI, or gives the one that is already under way.
-    Claim claim(summary::KeyHash hash, std::string_view uri, const Found& seen, const std::shared_ptr<Fill>& fill);
+    Claim claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
+                const std::shared_ptr<Fill>& fill);
 
-    /// Stores a complete response in place of the variant it replaces and ends the claim of `fill` (which may
-    /// have had none). False when the URI was invalidated since `generation`, or so many others were that this
-    /// cannot be told any more: then nothing is stored.
-    bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill, std::uint64_t generation,
-                 std::shared_ptr<const StoredResponse> response, Clock::time_point now);
+    /// Stores a complete response in place of the variant it replaces and ends the claim of `fill`
+    /// (which may have had none). False when the URI was invalidated since `generation`, or so many
+    /// others were that this cannot be told any more: then nothing is stored.
+    bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
+                 std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
+                 Clock::time_point now);
     /// Ends a claim without storing. `unshareable`: the answer may not be shared; remember that.
     void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
 
-    /// Removes all variants, and keeps what is being fetched from being stored. True if there was one.
+    /// Removes all variants, and keeps what is being fetched from being stored. True if there was
+    /// one.
     bool invalidate(summary::KeyHash hash, std::string_view uri);
 
     /// Room for `bytes` under the cap, made by evicting; nothing when all that is left is in use.
@@ -111,8 +116,10 @@ private:
 
     Shard& shard(summary::KeyHash hash) { return shards_[hash.high >> 60]; }
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
-    static bool invalidated_since(const Shard& shard, summary::KeyHash hash, std::uint64_t generation);
-    void drop_responses(Shard& shard, Entry& entry, std::vector<std::shared_ptr<const StoredResponse>>& out);
+    static bool invalidated_since(const Shard& shard, summary::KeyHash hash,
+                                  std::uint64_t generation);
+    void drop_responses(Shard& shard, Entry& entry,
+                        std::vector<std::shared_ptr<const StoredResponse>>& out);
     void erase_if_empty(Shard& shard, Entry& entry);
     bool evict_one(Shard& shard);
 

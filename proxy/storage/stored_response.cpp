@@ -15,7 +15,8 @@ std::vector<Field> StoredResponse::fields() const {
         const auto name = line.substr(0, colon);
         auto value = line.substr(colon + 1);
         if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-        result.push_back({boost::beast::http::string_to_field({name.data(), name.size()}), name, value});
+        result.push_back(
+            {boost::beast::http::string_to_field({name.data(), name.size()}), name, value});
     }
     return result;
 }

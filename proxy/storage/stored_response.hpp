@@ -13,13 +13,14 @@
 
 namespace proxy {
 
-/// What stands behind one answer: a head that is ready to be sent and a body. Immutable once its head is
-/// made; the body may still grow (then it belongs to a Fill). Shared by threads through shared_ptr<const>.
+/// What stands behind one answer: a head that is ready to be sent and a body. Immutable once its
+/// head is made; the body may still grow (then it belongs to a Fill). Shared by threads through
+/// shared_ptr<const>.
 struct StoredResponse {
     unsigned status = 0;
-    /// Status line and field lines as they go out, each with its CRLF, in the order received and with our
-    /// Via; without Age, Cache-Status, Content-Length, Transfer-Encoding and hop-by-hop fields, which
-    /// belong to one answer.
+    /// Status line and field lines as they go out, each with its CRLF, in the order received and
+    /// with our Via; without Age, Cache-Status, Content-Length, Transfer-Encoding and hop-by-hop
+    /// fields, which belong to one answer.
     std::string head;
     Freshness freshness;
     std::chrono::steady_clock::time_point received;  // residence time counts from here
@@ -28,7 +29,8 @@ struct StoredResponse {
     std::shared_ptr<Body> body;
     Charge charge;  // for the head and the store's own records
 
-    /// The field lines of `head`, for merging and for conditions. The views live as long as this object.
+    /// The field lines of `head`, for merging and for conditions. The views live as long as this
+    /// object.
     std::vector<Field> fields() const;
 
     /// Time since it arrived, which its age counts on (RFC 9111 §4.2.3).

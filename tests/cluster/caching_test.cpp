@@ -7,7 +7,9 @@ using ::testing::Test;
 
 class Caching : public NodesTest {};
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
 
 TEST_F(Caching, AnswersTheSecondRequestFromTheStore) {
     start(config("a"));
@@ -65,7 +67,9 @@ TEST_F(Caching, Answers304FromTheStore) {  // RFC 9111 §4.3.2
 TEST_F(Caching, ValidatesWhatIsStaleAndKeepsItAfter304) {  // RFC 9111 §4.3.3, §4.3.4
     origin.set([](Exchange& e) {
         if (e.field("If-None-Match") == "\"v1\"")
-            e.send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=500\r\nX-New: 1\r\n\r\n");
+            e.send(
+                "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=500\r\nX-New: "
+                "1\r\n\r\n");
         else
             e.answer("Cache-Control: max-age=0\r\nETag: \"v1\"\r\n", "text");
     });
@@ -74,7 +78,8 @@ TEST_F(Caching, ValidatesWhatIsStaleAndKeepsItAfter304) {  // RFC 9111 §4.3.3, 
     const auto validated = get("a", "/one");
     EXPECT_EQ(validated.status, 200u);
     EXPECT_EQ(validated.body, "text");
-    EXPECT_TRUE(contains(validated.cache_status(), "fwd=stale; fwd-status=304")) << validated.cache_status();
+    EXPECT_TRUE(contains(validated.cache_status(), "fwd=stale; fwd-status=304"))
+        << validated.cache_status();
     EXPECT_EQ(validated.field("X-New"), "1");
     const auto hit = get("a", "/one");
     EXPECT_TRUE(contains(hit.cache_status(), "hit"));
@@ -87,7 +92,8 @@ TEST_F(Caching, ValidatesWhatIsStaleAndKeepsItAfter304) {  // RFC 9111 §4.3.3, 
 TEST_F(Caching, ReplacesWhatIsStaleAndChanged) {
     int version = 0;
     origin.set([&](Exchange& e) {
-        e.answer("Cache-Control: max-age=0\r\nETag: \"v" + std::to_string(version) + "\"\r\n", std::to_string(version));
+        e.answer("Cache-Control: max-age=0\r\nETag: \"v" + std::to_string(version) + "\"\r\n",
+                 std::to_string(version));
     });
     start(config("a"));
     EXPECT_EQ(get("a", "/one").body, "0");
@@ -100,14 +106,17 @@ TEST_F(Caching, ReplacesWhatIsStaleAndChanged) {
 }
 
 TEST_F(Caching, ReusesByLastModifiedWithoutExplicitFreshness) {  // RFC 9111 §4.2.2
-    origin.set([](Exchange& e) { e.answer("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n", "old"); });
+    origin.set(
+        [](Exchange& e) { e.answer("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n", "old"); });
     start(config("a"));
     get("a", "/one");
     EXPECT_TRUE(contains(get("a", "/one").cache_status(), "hit"));
 }
 
 TEST_F(Caching, KeepsVariantsSideBySide) {  // RFC 9111 §4.1
-    origin.set([](Exchange& e) { e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language")); });
+    origin.set([](Exchange& e) {
+        e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
+    });
     start(config("a"));
     for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(get("a", "/one", "Accept-Language: de\r\n").body, "de");
@@ -139,8 +148,10 @@ INSTANTIATE_TEST_SUITE_P(
     Reasons, NotStored,
     ::testing::Values(Unstorable{"response_no_store", "", "Cache-Control: no-store\r\n"},
                       Unstorable{"private_response", "", "Cache-Control: private, max-age=100\r\n"},
-                      Unstorable{"request_no_store", "Cache-Control: no-store\r\n", "Cache-Control: max-age=100\r\n"},
-                      Unstorable{"authorization", "Authorization: Basic eDp5\r\n", "Cache-Control: max-age=100\r\n"},
+                      Unstorable{"request_no_store", "Cache-Control: no-store\r\n",
+                                 "Cache-Control: max-age=100\r\n"},
+                      Unstorable{"authorization", "Authorization: Basic eDp5\r\n",
+                                 "Cache-Control: max-age=100\r\n"},
                       Unstorable{"vary_star", "", "Cache-Control: max-age=100\r\nVary: *\r\n"},
                       Unstorable{"nothing_to_go_by", "", "X-Nothing: 1\r\n"}),
     [](const auto& each) { return each.param.name; });
@@ -169,7 +180,8 @@ TEST_F(Caching, StreamsAChunkedRequestBody) {
     });
     start(config("a"));
     auto connection = client();
-    connection.socket.send("POST /one HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+    connection.socket.send(
+        "POST /one HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
     connection.socket.send("2\r\nde\r\n0\r\n\r\n");
     EXPECT_EQ(connection.read().body, "ok");
     EXPECT_TRUE(contains(received, "abc") && contains(received, "de")) << received;
@@ -178,11 +190,14 @@ TEST_F(Caching, StreamsAChunkedRequestBody) {
 
 TEST_F(Caching, LeavesHopByHopFieldsBehind) {  // RFC 9110 §7.6.1
     origin.set([](Exchange& e) {
-        e.answer(fresh("Connection: X-Answer-Hop\r\nX-Answer-Hop: 1\r\nKeep-Alive: timeout=5\r\nX-End: kept\r\n"), "text");
+        e.answer(fresh("Connection: X-Answer-Hop\r\nX-Answer-Hop: 1\r\nKeep-Alive: "
+                       "timeout=5\r\nX-End: kept\r\n"),
+                 "text");
     });
     start(config("a"));
-    const auto answer =
-        get("a", "/one", "Connection: X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nProxy-Connection: keep-alive\r\nX-End: 2\r\n");
+    const auto answer = get("a", "/one",
+                            "Connection: X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nProxy-Connection: "
+                            "keep-alive\r\nX-End: 2\r\n");
     const auto head = origin.heads().front();
     EXPECT_EQ(field_of(head, "X-Hop"), "");
     EXPECT_EQ(field_of(head, "TE"), "");
@@ -204,7 +219,8 @@ TEST_F(Caching, SaysNoToOnlyIfCachedWhenItIsNot) {  // RFC 9111 §5.2.1.7
 }
 
 TEST_F(Caching, AnswersWithTheStaleCopyWhenTheOriginFailsAndThatIsAllowed) {  // RFC 5861 §4
-    origin.set([](Exchange& e) { e.answer("Cache-Control: max-age=0, stale-if-error=600\r\n", "old"); });
+    origin.set(
+        [](Exchange& e) { e.answer("Cache-Control: max-age=0, stale-if-error=600\r\n", "old"); });
     start(config("a"));
     get("a", "/one");
     origin.set([](Exchange& e) { e.answer("", "broken", "503 Service Unavailable"); });
@@ -237,7 +253,8 @@ TEST_F(Caching, AnswersPipelinedRequestsInOrder) {  // RFC 9112 §9.3.2
 TEST_F(Caching, StoresAChunkedAnswerWithItsLength) {
     Gate rest;
     origin.set([&](Exchange& e) {
-        e.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nTransfer-Encoding: chunked\r\n\r\n");
+        e.send(
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nTransfer-Encoding: chunked\r\n\r\n");
         e.send("4\r\nfour\r\n");
         rest.wait();
         e.send("5;ext=1\r\n five\r\n0\r\nX-Trailer: 1\r\n\r\n");
@@ -257,7 +274,9 @@ TEST_F(Caching, StoresAChunkedAnswerWithItsLength) {
 
 TEST_F(Caching, NeverPassesAShortBodyAsWhole) {  // RFC 9112 §8
     origin.set([](Exchange& e) {
-        e.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 100\r\n\r\nonly this");
+        e.send(
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 100\r\n\r\nonly "
+            "this");
         e.keep = false;
     });
     start(config("a"));
@@ -290,16 +309,25 @@ TEST_F(Caching, KeepsMemoryUnderItsCap) {
     EXPECT_GE(status("a").cache.objects, 10u);
 }
 
-TEST_F(Caching, PassesWhatIsLargerThanTheCapWithoutStoringIt) {
+TEST_F(Caching, PassesWhatIsTooLargeWithoutStoringItOrEvictingAnything) {
     const std::string large(3 << 20, 'x');
-    origin.set([&](Exchange& e) { e.answer(fresh(), large); });
     auto small = config("a");
-    small.cache.object_max = 1 << 20;
+    small.cache.memory = 4 << 20;  // half of it is the most for one object
     start(small);
-    const auto answer = get("a", "/one");
-    EXPECT_TRUE(answer.complete);
-    EXPECT_EQ(answer.body, large);
-    EXPECT_EQ(status("a").cache.objects, 0u);
+    get("a", "/kept");
+    origin.set([&](Exchange& e) {
+        if (e.target == "/sized") return e.answer(fresh(), large);
+        e.send("HTTP/1.1 200 OK\r\n" + fresh() + "\r\n" +
+               large);  // only its end says how long it is
+        e.keep = false;
+    });
+    for (const auto* target : {"/sized", "/unsized"}) {
+        const auto answer = get("a", target);
+        EXPECT_TRUE(answer.complete);
+        EXPECT_EQ(answer.body, large);
+    }
+    EXPECT_EQ(status("a").cache.objects, 1u);
+    EXPECT_EQ(status("a").cache.evictions, 0u);
 }
 
 class Forwarding : public NodesTest {
@@ -322,7 +350,8 @@ TEST_F(Forwarding, FetchesAnAbsoluteTargetAndStoresIt) {
     EXPECT_TRUE(contains(get("a", url("/one")).cache_status(), "hit"));
     const auto head = origin.heads().front();
     EXPECT_TRUE(head.starts_with("GET /one HTTP/1.1\r\n")) << head;
-    EXPECT_EQ(field_of(head, "Host"), "127.0.0.1:" + std::to_string(origin.port()));  // RFC 9112 §3.2.2
+    EXPECT_EQ(field_of(head, "Host"),
+              "127.0.0.1:" + std::to_string(origin.port()));  // RFC 9112 §3.2.2
 }
 
 TEST_F(Forwarding, RefusesPrivateDestinationsByDefault) {
@@ -364,18 +393,25 @@ TEST_P(Refusing, AnswersAndClosesWithoutAskingTheOrigin) {
 INSTANTIATE_TEST_SUITE_P(
     Requests, Refusing,
     ::testing::Values(
-        Malformed{"two_lengths", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
+        Malformed{"two_lengths",
+                  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+                  400},
         Malformed{"length_and_chunks",
-                  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+                  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: "
+                  "chunked\r\n\r\n0\r\n\r\n",
+                  400},
         Malformed{"no_host", "GET / HTTP/1.1\r\n\r\n", 400},
         Malformed{"two_hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
         Malformed{"space_before_colon", "GET / HTTP/1.1\r\nHost : h\r\n\r\n", 400},
         Malformed{"folded_line", "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n", 400},
         Malformed{"bare_newline", "GET / HTTP/1.1\nHost: h\n\n", 400},
-        Malformed{"zero_byte", std::string("GET / HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n", 38), 400},
+        Malformed{"zero_byte", std::string("GET / HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n", 38),
+                  400},
         Malformed{"version_two", "GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505},
-        Malformed{"long_line", "GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n", 414},
-        Malformed{"large_head", "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n", 431}),
+        Malformed{"long_line", "GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n",
+                  414},
+        Malformed{"large_head",
+                  "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n", 431}),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -4,15 +4,18 @@
 
 namespace proxy::test {
 
-void Client::begin(std::string_view method, std::string_view target, std::string_view fields, std::string_view body) {
+void Client::begin(std::string_view method, std::string_view target, std::string_view fields,
+                   std::string_view body) {
     std::string text(method);
     text.append(" ").append(target).append(" HTTP/1.1\r\nHost: origin.test\r\n").append(fields);
-    if (!body.empty()) text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    if (!body.empty())
+        text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
     text.append("\r\n").append(body);
     socket.send(text);
 }
 
-Answer Client::ask(std::string_view method, std::string_view target, std::string_view fields, std::string_view body) {
+Answer Client::ask(std::string_view method, std::string_view target, std::string_view fields,
+                   std::string_view body) {
     begin(method, target, fields, body);
     return read(method == "HEAD");
 }
@@ -32,7 +35,8 @@ Answer Client::read(bool of_head_request) {
         if (!socket.receive(input_)) return answer;
     answer.head = input_.substr(0, end + 2);
     input_.erase(0, end + 4);
-    if (answer.head.size() > 12) answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
+    if (answer.head.size() > 12)
+        answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
     if (of_head_request || answer.status == 204 || answer.status == 304) {
         answer.complete = true;
         return answer;
@@ -67,6 +71,8 @@ Answer Client::read(bool of_head_request) {
     return answer;
 }
 
-bool Client::at_end() { return input_.empty() && !socket.receive(input_) && !socket.was_reset(); }
+bool Client::at_end() {
+    return input_.empty() && !socket.receive(input_) && !socket.was_reset();
+}
 
 }  // namespace proxy::test

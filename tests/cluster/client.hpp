@@ -20,13 +20,19 @@ struct Answer {
 /// A plain HTTP/1.1 client that sends what it is told, byte for byte.
 class Client {
 public:
-    Client(const std::string& address, std::uint16_t port) : socket(Socket::connect(address, port)) {}
+    Client(const std::string& address, std::uint16_t port)
+        : socket(Socket::connect(address, port)) {}
 
-    /// Sends `METHOD target HTTP/1.1` with `Host: origin.test` and these lines, and reads the answer.
-    Answer ask(std::string_view method, std::string_view target, std::string_view fields = {}, std::string_view body = {});
-    Answer get(std::string_view target, std::string_view fields = {}) { return ask("GET", target, fields); }
+    /// Sends `METHOD target HTTP/1.1` with `Host: origin.test` and these lines, and reads the
+    /// answer.
+    Answer ask(std::string_view method, std::string_view target, std::string_view fields = {},
+               std::string_view body = {});
+    Answer get(std::string_view target, std::string_view fields = {}) {
+        return ask("GET", target, fields);
+    }
     /// Sends without waiting.
-    void begin(std::string_view method, std::string_view target, std::string_view fields = {}, std::string_view body = {});
+    void begin(std::string_view method, std::string_view target, std::string_view fields = {},
+               std::string_view body = {});
     Answer read(bool of_head_request = false);
     /// Reads until so many bytes of the next answer's body are there; the rest is left to read().
     bool read_at_least(std::size_t body_bytes);

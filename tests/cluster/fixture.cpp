@@ -67,8 +67,10 @@ Node& NodesTest::start(Config config) {
 }
 
 void NodesTest::start_cluster(unsigned nodes) {
-    for (unsigned i = 0; i < nodes; ++i) start(config(std::string(1, static_cast<char>('a' + i)), nodes));
-    for (const auto& running : nodes_) ASSERT_TRUE(eventually([&] { return in_step(running.name); })) << running.name;
+    for (unsigned i = 0; i < nodes; ++i)
+        start(config(std::string(1, static_cast<char>('a' + i)), nodes));
+    for (const auto& running : nodes_)
+        ASSERT_TRUE(eventually([&] { return in_step(running.name); })) << running.name;
 }
 
 bool NodesTest::in_step(const std::string& node) const {
@@ -83,7 +85,9 @@ Node& NodesTest::find(const std::string& node) const {
     throw std::invalid_argument("no node " + node);
 }
 
-NodeStatus NodesTest::status(const std::string& node) const { return find(node).status(); }
+NodeStatus NodesTest::status(const std::string& node) const {
+    return find(node).status();
+}
 
 void NodesTest::kill(const std::string& node) {
     std::erase_if(nodes_, [&](const auto& running) { return running.name == node; });

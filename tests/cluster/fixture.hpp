@@ -34,14 +34,17 @@ protected:
 
     static std::string address(const std::string& node);
     Client client(const std::string& node = "a") const { return {address(node), kProxyPort}; }
-    Answer get(const std::string& node, std::string_view target, std::string_view fields = {}) const {
+    Answer get(const std::string& node, std::string_view target,
+               std::string_view fields = {}) const {
         return client(node).get(target, fields);
     }
     Answer admin(const std::string& node, std::string_view target) const {
         return Client(address(node), kAdminPort).get(target);
     }
     NodeStatus status(const std::string& node) const;
-    std::uint64_t count(const std::string& node, Outcome outcome) const { return status(node).work.requests[outcome]; }
+    std::uint64_t count(const std::string& node, Outcome outcome) const {
+        return status(node).work.requests[outcome];
+    }
     /// Ends a node as kill -9 does, seen from outside: nothing is said, all is closed.
     void kill(const std::string& node);
     /// Stores `target` at `node` and waits until all others know.

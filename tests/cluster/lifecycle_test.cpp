@@ -8,7 +8,9 @@
 namespace proxy::test {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
 
 class Lifecycle : public NodesTest {};
 

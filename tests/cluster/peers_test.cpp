@@ -3,7 +3,9 @@
 namespace proxy::test {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
 
 class Peers : public NodesTest {
 protected:
@@ -29,8 +31,10 @@ TEST_F(Peers, AnswerForOneAnotherInOneRoundTrip) {
     store("a", "/one");
     const auto answer = get("b", "/one");
     EXPECT_EQ(answer.body, "body of /one");
-    EXPECT_TRUE(answer.cache_status().starts_with("a; hit; ttl=")) << answer.cache_status();  // RFC 9211: each hop
-    EXPECT_TRUE(answer.cache_status().ends_with(", b; fwd=uri-miss; stored; detail=PEER_a")) << answer.cache_status();
+    EXPECT_TRUE(answer.cache_status().starts_with("a; hit; ttl="))
+        << answer.cache_status();  // RFC 9211: each hop
+    EXPECT_TRUE(answer.cache_status().ends_with(", b; fwd=uri-miss; stored; detail=PEER_a"))
+        << answer.cache_status();
     EXPECT_FALSE(answer.field("Age").empty());  // it came out of a cache
     EXPECT_EQ(origin.requests(), 1u);
     EXPECT_EQ(seen("b", "a").asked, 1u);
@@ -38,7 +42,8 @@ TEST_F(Peers, AnswerForOneAnotherInOneRoundTrip) {
     EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
     EXPECT_EQ(status("b").work.peer_requests, 1u);
     EXPECT_EQ(status("a").work.total(), 1u);  // a peer's question is no client's request
-    EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit")) << "copy policy `always` keeps a copy";
+    EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit"))
+        << "copy policy `always` keeps a copy";
     expect_balanced("a", "b");
 }
 
@@ -77,7 +82,9 @@ TEST_F(Peers, KeepACopyAtTheSecondUseWhenThePolicySaysSo) {
     EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit"));
 }
 
-TEST_F(Peers, AreBelievedNoMoreThanTheyAnswer) {  // a false hit costs one question, then the origin answers
+TEST_F(
+    Peers,
+    AreBelievedNoMoreThanTheyAnswer) {  // a false hit costs one question, then the origin answers
     start_cluster(2);
     store("a", "/one");
     const auto objects = seen("b", "a").objects;
@@ -94,11 +101,14 @@ TEST_F(Peers, AreBelievedNoMoreThanTheyAnswer) {  // a false hit costs one quest
 }
 
 TEST_F(Peers, FetchFromTheOriginWhenThePeerHasAnotherVariant) {
-    origin.set([](Exchange& e) { e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language")); });
+    origin.set([](Exchange& e) {
+        e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
+    });
     start_cluster(2);
     const auto before = status("a").summary.objects;
     get("a", "/one", "Accept-Language: de\r\n");
-    ASSERT_TRUE(eventually([&] { return status("a").summary.objects > before && announced("a", 1); }));
+    ASSERT_TRUE(
+        eventually([&] { return status("a").summary.objects > before && announced("a", 1); }));
     EXPECT_EQ(get("b", "/one", "Accept-Language: fr\r\n").body, "fr");
     EXPECT_EQ(seen("b", "a").refused, 1u);
     EXPECT_EQ(seen("b", "a").false_hits, 0u);  // only `absent` is one
@@ -116,7 +126,8 @@ TEST_F(Peers, AreNotAskedWhenTheClientWantsItFromTheOrigin) {  // RFC 9111 §5.2
 TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
     start_cluster(2);
     store("a", "/one");
-    // Somebody who only pretends is a client like any other: it gets the page, and nothing is booked as given.
+    // Somebody who only pretends is a client like any other: it gets the page, and nothing is
+    // booked as given.
     const auto pretended = get("a", "/one", "Hearsay-Peer: b 00000000000000000000000000000000\r\n");
     EXPECT_EQ(pretended.status, 200u);
     EXPECT_EQ(seen("a", "b").given, 0u);
@@ -161,7 +172,8 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
     for (const auto* name : {"a", "b"}) {
         auto settings = config(name, 2);
         settings.cache.memory = 256 << 20;
-        settings.cluster->copy = CopyPolicy::never;  // b passes it on in a window, as slowly as its client reads
+        settings.cluster->copy =
+            CopyPolicy::never;  // b passes it on in a window, as slowly as its client reads
         start(settings);
     }
     ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
@@ -197,7 +209,8 @@ TEST_F(Peers, CutTheClientWhenTheRestCannotBeHad) {  // never a short body passe
 
 TEST_F(Peers, AreLeftAloneForAWhileWhenTheyDoNotAnswer) {
     auto settings = config("b", 2);
-    settings.cluster->gone_after = std::chrono::seconds(60);  // the link stands: only the proxy port is dead
+    settings.cluster->gone_after =
+        std::chrono::seconds(60);  // the link stands: only the proxy port is dead
     settings.cluster->peer_budget = std::chrono::milliseconds(50);
     settings.cluster->peers.front().http.port = 1;  // nobody there
     start(config("a", 2));

@@ -31,7 +31,9 @@ void Exchange::answer(std::string_view fields, std::string_view content, std::st
 }
 
 ScriptedOrigin::ScriptedOrigin(Script script)
-    : listener_(Socket::listen("127.0.0.1", 0)), script_(std::move(script)), acceptor_([this] { accept_all(); }) {}
+    : listener_(Socket::listen("127.0.0.1", 0)),
+      script_(std::move(script)),
+      acceptor_([this] { accept_all(); }) {}
 
 ScriptedOrigin::~ScriptedOrigin() {
     listener_.shut();
@@ -88,7 +90,8 @@ void ScriptedOrigin::serve(Socket& socket) {
         const auto begin = exchange.method.size() + 1;
         exchange.target = exchange.head.substr(begin, exchange.head.find(' ', begin) - begin);
         if (exchange.field("Transfer-Encoding").empty()) {
-            const auto length = std::strtoull(exchange.field("Content-Length").c_str(), nullptr, 10);
+            const auto length =
+                std::strtoull(exchange.field("Content-Length").c_str(), nullptr, 10);
             while (input.size() < length)
                 if (!socket.receive(input)) return socket.shut();
             exchange.body = input.substr(0, length);

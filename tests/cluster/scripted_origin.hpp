@@ -38,7 +38,8 @@ public:
 
     void send(std::string_view bytes) { socket.send(bytes); }
     /// A whole answer: `fields` are lines that end in CRLF.
-    void answer(std::string_view fields, std::string_view content, std::string_view status = "200 OK");
+    void answer(std::string_view fields, std::string_view content,
+                std::string_view status = "200 OK");
     bool keep = true;  // false: close after this exchange
     Socket& socket;
 };

@@ -38,7 +38,9 @@ Socket::Socket(int fd) : fd_(fd) {
     ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-Socket::~Socket() { close(); }
+Socket::~Socket() {
+    close();
+}
 
 Socket::Socket(Socket&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), reset_(std::exchange(other.reset_, false)) {}
@@ -53,7 +55,8 @@ Socket& Socket::operator=(Socket&& other) noexcept {
 Socket Socket::connect(const std::string& address, std::uint16_t port) {
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const auto target = endpoint(address, port);
-    check(::connect(socket.fd_, reinterpret_cast<const sockaddr*>(&target), sizeof target), "connect");
+    check(::connect(socket.fd_, reinterpret_cast<const sockaddr*>(&target), sizeof target),
+          "connect");
     return socket;
 }
 
@@ -99,8 +102,12 @@ bool Socket::receive(std::string& into, std::size_t at_most) {
     return got > 0;
 }
 
-void Socket::shut() const { ::shutdown(fd_, SHUT_RDWR); }
-void Socket::shut_send() const { ::shutdown(fd_, SHUT_WR); }
+void Socket::shut() const {
+    ::shutdown(fd_, SHUT_RDWR);
+}
+void Socket::shut_send() const {
+    ::shutdown(fd_, SHUT_WR);
+}
 
 void Socket::reset() {
     const linger now{1, 0};
@@ -117,7 +124,8 @@ std::string field_of(std::string_view head, std::string_view name) {
         const auto end = std::min(head.find("\r\n", at), head.size());
         const auto line = head.substr(at, end - at);
         const auto colon = line.find(':');
-        if (colon != std::string_view::npos && boost::algorithm::iequals(line.substr(0, colon), name))
+        if (colon != std::string_view::npos &&
+            boost::algorithm::iequals(line.substr(0, colon), name))
             return boost::algorithm::trim_copy(std::string(line.substr(colon + 1)));
         at = end + 2;
     }

@@ -28,8 +28,8 @@ void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round
 
 TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
     PeerRecord record;
-    for (const auto verdict : {PeerVerdict::hit, PeerVerdict::false_hit, PeerVerdict::stale_hit, PeerVerdict::refused,
-                               PeerVerdict::timeout, PeerVerdict::failure})
+    for (const auto verdict : {PeerVerdict::hit, PeerVerdict::false_hit, PeerVerdict::stale_hit,
+                               PeerVerdict::refused, PeerVerdict::timeout, PeerVerdict::failure})
         ask(record, verdict);
     const auto& counts = record.counts();
     EXPECT_EQ(counts.asked, 6u);
@@ -174,19 +174,23 @@ CacheKey key_of(std::string_view target, std::string_view host = "h.test") {
 TEST(RequestSnapshot, KeepsTheHostAsTheClientWroteIt) {
     const auto head = request_head("GET", "/a%2f?q", {line("Host", "H.test:80"), line("X-A", "1")});
     const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
-    EXPECT_EQ(origin_request(snapshot, "n", ""), "GET /a%2f?q HTTP/1.1\r\nHost: H.test:80\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /a%2f?q HTTP/1.1\r\nHost: H.test:80\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
 }
 
 TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2
     const auto head = request_head("GET", "http://real.test/x", {line("Host", "other.test")});
     const RequestSnapshot snapshot(head, key_of("http://real.test/x", "other.test"), true);
-    EXPECT_EQ(origin_request(snapshot, "n", ""), "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
 }
 
 TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
-    const auto head = request_head("GET", "/", {line("Host", "h.test"), line("Connection", "x-hop"), line("X-Hop", "1"),
-                                                line("If-None-Match", "\"a\""), line("Range", "bytes=0-1"),
-                                                line("Expect", "100-continue"), line("Hearsay-Peer", "b token")});
+    const auto head =
+        request_head("GET", "/",
+                     {line("Host", "h.test"), line("Connection", "x-hop"), line("X-Hop", "1"),
+                      line("If-None-Match", "\"a\""), line("Range", "bytes=0-1"),
+                      line("Expect", "100-continue"), line("Hearsay-Peer", "b token")});
     const RequestSnapshot whole(head, key_of("/"), true);
     EXPECT_EQ(whole.text, "");
     const RequestSnapshot as_is(head, key_of("/"), false);
@@ -204,12 +208,19 @@ TEST(RequestSnapshot, AsksAPeerForWhatItHasOnly) {  // RFC 9111 §5.2.1.7
 TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {
     Head head;
     head.status = 200;
-    head.fields = {line("Date", "Sat, 21 Nov 2026 10:00:00 GMT"), line("Age", "5"), line("Content-Length", "10"),
-                   line("Connection", "close"), line("Cache-Status", "up; hit"), line("X-A", "1"), line("X-A", "2")};
+    head.fields = {line("Date", "Sat, 21 Nov 2026 10:00:00 GMT"),
+                   line("Age", "5"),
+                   line("Content-Length", "10"),
+                   line("Connection", "close"),
+                   line("Cache-Status", "up; hit"),
+                   line("X-A", "1"),
+                   line("X-A", "2")};
     std::string out;
     LiveFields live;
     render_response(head, "n", WallTime{}, out, live);
-    EXPECT_EQ(out, "HTTP/1.1 200 OK\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\nX-A: 1\r\nX-A: 2\r\nVia: 1.1 n\r\n");
+    EXPECT_EQ(out,
+              "HTTP/1.1 200 OK\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\nX-A: 1\r\nX-A: 2\r\nVia: "
+              "1.1 n\r\n");
     EXPECT_EQ(live.cache_status, "up; hit");
     EXPECT_TRUE(live.has_age);
 }
@@ -220,7 +231,8 @@ TEST(RenderResponse, AddsADateThatIsMissing) {  // RFC 9110 §6.6.1
     std::string out;
     LiveFields live;
     render_response(head, "n", WallTime{}, out, live);
-    EXPECT_EQ(out, "HTTP/1.1 404 Not Found\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.1 n\r\n");
+    EXPECT_EQ(out,
+              "HTTP/1.1 404 Not Found\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.1 n\r\n");
 }
 
 class Route : public ::testing::Test {
@@ -237,7 +249,8 @@ TEST_F(Route, GoesToTheFirstOriginEntryThatMatchesInEitherForm) {
         const auto found = route(absolute ? "http://h.test/" : "/", absolute);
         ASSERT_TRUE(std::holds_alternative<UpstreamTarget>(found));
         EXPECT_EQ(std::get<UpstreamTarget>(found).port, 81);
-        EXPECT_FALSE(std::get<UpstreamTarget>(found).public_only);  // configured origins may be private
+        EXPECT_FALSE(
+            std::get<UpstreamTarget>(found).public_only);  // configured origins may be private
     }
     EXPECT_EQ(std::get<UpstreamTarget>(route("http://other.test/", true)).port, 82);
 }
@@ -258,20 +271,22 @@ TEST_F(Route, SaysWhyThereIsNone) {
 }
 
 TEST(IsPrivate, KnowsAddressesThatAreNotForStrangers) {
-    for (const auto* text : {"127.0.0.1", "127.9.9.9", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.0.1",
-                             "169.254.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::1", "::",
-                             "fe80::1", "fc00::1", "fdff::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"})
+    for (const auto* text :
+         {"127.0.0.1", "127.9.9.9", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.0.1",
+          "169.254.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::1",
+          "::", "fe80::1", "fc00::1", "fdff::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"})
         EXPECT_TRUE(is_private(boost::asio::ip::make_address(text))) << text;
-    for (const auto* text : {"1.1.1.1", "172.15.0.1", "172.32.0.1", "192.167.0.1", "11.0.0.1", "100.128.0.1",
-                             "2001:db8::1", "2606:4700::1", "::ffff:8.8.8.8"})
+    for (const auto* text : {"1.1.1.1", "172.15.0.1", "172.32.0.1", "192.167.0.1", "11.0.0.1",
+                             "100.128.0.1", "2001:db8::1", "2606:4700::1", "::ffff:8.8.8.8"})
         EXPECT_FALSE(is_private(boost::asio::ip::make_address(text))) << text;
 }
 
 TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
-    for (const auto error : {FetchError::resolve_failed, FetchError::connect_failed, FetchError::reset,
-                             FetchError::malformed, FetchError::origin_error})
+    for (const auto error : {FetchError::resolve_failed, FetchError::connect_failed,
+                             FetchError::reset, FetchError::malformed, FetchError::origin_error})
         EXPECT_EQ(status_of(error), 502u);
-    for (const auto error : {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout})
+    for (const auto error :
+         {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout})
         EXPECT_EQ(status_of(error), 504u);
     EXPECT_EQ(status_of(FetchError::not_allowed), 403u);
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);

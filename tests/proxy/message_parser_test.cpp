@@ -23,9 +23,12 @@ Parsed parse(std::string bytes, HeadLimits limits = {}) {
     return result;
 }
 
-ParseError refused(std::string bytes) { return parse(std::move(bytes)).error; }
+ParseError refused(std::string bytes) {
+    return parse(std::move(bytes)).error;
+}
 
-/// The body that comes out when the bytes behind the head arrive in pieces of this size; nothing on an error.
+/// The body that comes out when the bytes behind the head arrive in pieces of this size; nothing on
+/// an error.
 template <bool IsRequest>
 std::optional<std::string> body_of(std::string head, std::string_view bytes, std::size_t piece) {
     Head parsed;
@@ -44,7 +47,8 @@ std::optional<std::string> body_of(std::string head, std::string_view bytes, std
 }
 
 TEST(MessageParser, GivesViewsOfARequestsHead) {
-    const auto parsed = parse("GET /a?b=c HTTP/1.1\r\nHost: h\r\nX-Odd:  two words \t\r\nX-Odd: again\r\n\r\n");
+    const auto parsed =
+        parse("GET /a?b=c HTTP/1.1\r\nHost: h\r\nX-Odd:  two words \t\r\nX-Odd: again\r\n\r\n");
     ASSERT_EQ(parsed.error, ParseError::ok);
     EXPECT_EQ(parsed.head.method, "GET");
     EXPECT_EQ(parsed.head.target, "/a?b=c");
@@ -90,7 +94,8 @@ TEST(MessageParser, RefusesControlCharacters) {  // RFC 9110 §5.5
         bytes.append(1, byte).append("b\r\n\r\n");
         EXPECT_EQ(refused(bytes), ParseError::malformed) << static_cast<int>(byte);
     }
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\tb \xe4\r\n\r\n"), ParseError::ok);  // tab, obs-text
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\tb \xe4\r\n\r\n"),
+              ParseError::ok);  // tab, obs-text
 }
 
 TEST(MessageParser, RefusesFramingThatContradictsItself) {  // RFC 9112 §6.1, §6.3
@@ -121,22 +126,27 @@ TEST(MessageParser, KeepsToItsLimits) {
     const HeadLimits limits{.request_line_bytes = 40, .head_bytes = 120, .lines = 4};
     EXPECT_EQ(parse("GET /" + std::string(60, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n", limits).error,
               ParseError::target_too_long);
-    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(120, 'x') + "\r\n\r\n", limits).error,
+    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(120, 'x') + "\r\n\r\n", limits)
+                  .error,
               ParseError::head_too_large);
-    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\na: 1\r\nb: 1\r\nc: 1\r\nd: 1\r\n\r\n", limits).error,
-              ParseError::head_too_large);
-    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\na: 1\r\nb: 1\r\nc: 1\r\n\r\n", limits).error, ParseError::ok);
+    EXPECT_EQ(
+        parse("GET / HTTP/1.1\r\nHost: h\r\na: 1\r\nb: 1\r\nc: 1\r\nd: 1\r\n\r\n", limits).error,
+        ParseError::head_too_large);
+    EXPECT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\na: 1\r\nb: 1\r\nc: 1\r\n\r\n", limits).error,
+              ParseError::ok);
 }
 
 TEST(MessageParser, TakesASizedBodyInPiecesOfAnySize) {
     const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n";
-    for (std::size_t piece = 1; piece <= 10; ++piece) EXPECT_EQ(body_of<true>(head, "0123456789", piece), "0123456789");
+    for (std::size_t piece = 1; piece <= 10; ++piece)
+        EXPECT_EQ(body_of<true>(head, "0123456789", piece), "0123456789");
     EXPECT_EQ(body_of<true>(head, "012345678", 4), std::nullopt);  // short
 }
 
 TEST(MessageParser, TakesChunksInPiecesOfAnySize) {  // RFC 9112 §7.1
     const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    const std::string_view chunks = "4;name=value\r\nfour\r\n00a\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
+    const std::string_view chunks =
+        "4;name=value\r\nfour\r\n00a\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
     for (std::size_t piece = 1; piece <= chunks.size(); ++piece)
         EXPECT_EQ(body_of<false>(head, chunks, piece), "four0123456789") << piece;
     for (std::size_t cut = 1; cut < chunks.size(); ++cut)
@@ -145,8 +155,9 @@ TEST(MessageParser, TakesChunksInPiecesOfAnySize) {  // RFC 9112 §7.1
 
 TEST(MessageParser, RefusesBrokenChunks) {
     const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
-    for (const auto* chunks : {"x\r\n", "-1\r\nab\r\n", "4\r\nfourX\r\n0\r\n\r\n", "ffffffffffffffffff\r\n", "4 4\r\nfour\r\n",
-                               "0\r\nbad trailer\r\n\r\n"})
+    for (const auto* chunks :
+         {"x\r\n", "-1\r\nab\r\n", "4\r\nfourX\r\n0\r\n\r\n", "ffffffffffffffffff\r\n",
+          "4 4\r\nfour\r\n", "0\r\nbad trailer\r\n\r\n"})
         EXPECT_EQ(body_of<true>(head, chunks, 64), std::nullopt) << chunks;
 }
 

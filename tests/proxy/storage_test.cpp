@@ -21,14 +21,16 @@ using test::Head;
 
 constexpr auto kSecret = [] {
     std::array<unsigned char, summary::KeyHasher::kSecretBytes> secret{};
-    for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<unsigned char>(i * 37 + 11);
+    for (std::size_t i = 0; i < secret.size(); ++i)
+        secret[i] = static_cast<unsigned char>(i * 37 + 11);
     return secret;
 }();
 const Clock::time_point kNow = Clock::time_point(1000h);
 
 std::string text_of(const std::vector<boost::asio::const_buffer>& buffers) {
     std::string text;
-    for (const auto& buffer : buffers) text.append(static_cast<const char*>(buffer.data()), buffer.size());
+    for (const auto& buffer : buffers)
+        text.append(static_cast<const char*>(buffer.data()), buffer.size());
     return text;
 }
 
@@ -154,7 +156,8 @@ protected:
         return hasher(uri);
     }
 
-    std::shared_ptr<StoredResponse> response(std::string_view body, std::chrono::seconds lifetime = 100s) {
+    std::shared_ptr<StoredResponse> response(std::string_view body,
+                                             std::chrono::seconds lifetime = 100s) {
         auto result = std::make_shared<StoredResponse>();
         result->status = 200;
         result->head = "HTTP/1.1 200 OK\r\n";
@@ -283,13 +286,15 @@ TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
     store.claim(hash("u"), "u", seen, first);
     store.invalidate(hash("u"), "u");
     EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), fill()).leader) << "newcomers fetch anew";
-    EXPECT_FALSE(store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
+    EXPECT_FALSE(
+        store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
     EXPECT_EQ(find("u").response, nullptr);
 }
 
 TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
     const auto seen = find("u");
-    for (std::size_t i = 0; i < kMaxInvalidations; ++i) store.invalidate(hash(std::to_string(i)), std::to_string(i));
+    for (std::size_t i = 0; i < kMaxInvalidations; ++i)
+        store.invalidate(hash(std::to_string(i)), std::to_string(i));
     EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, seen.generation, response("x"), kNow));
 }
 
