@@ -44,7 +44,7 @@ struct Proof {  // publisher
     Mac mac{};
     bool operator==(const Proof&) const = default;
 };
-struct Refusal {  // either, instead of its next message; the link then ends
+struct Refusal {  // subscriber, instead of its next message; the link then ends
     Error reason = Error::refused;
     bool operator==(const Refusal&) const = default;
 };
