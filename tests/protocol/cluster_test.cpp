@@ -1,6 +1,7 @@
 #include "protocol/cluster.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <stdexcept>
 
@@ -171,6 +172,14 @@ TEST_F(ClusterTest, StopLetsTheLoopRunOutOfWork) {
         node->io->run();
     }
     EXPECT_EQ(a.cluster->status().peers.size(), 1U);  // may still be asked
+}
+
+TEST_F(ClusterTest, StopBeforeTheLoopHasTurnedEndsWhatHasNotBegun) {
+    boost::asio::io_context io;
+    Cluster cluster(io, config("a"), nullptr);
+    boost::asio::post(io, [&] { cluster.stop(); });
+    cluster.start();
+    EXPECT_NO_THROW(io.run());
 }
 
 TEST_F(ClusterTest, AListenAddressInUseIsNamedInTheError) {

@@ -288,6 +288,18 @@ TEST_F(Faults, ACutFrameEndsTheLinkAndASnapshotRepairs) {
     });
 }
 
+TEST_F(Faults, AConnectionLostOnOneSideIsReplacedByTheNext) {
+    with_relay();
+    relay->lose_diallers();
+    // b believes the first link alive still, but another of the same run is no other node.
+    ASSERT_TRUE(run_until([&] { return b->refusals("superseded") == 1; }));
+    a->store("after");
+    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "after"); }));
+    EXPECT_TRUE(b->sees("a", "before"));
+    EXPECT_EQ(b->refusals("duplicate_id"), 0U);
+    EXPECT_EQ(b->status_of("a").last_error, "");
+}
+
 TEST_F(Faults, ARepeatedFrameEndsTheLinkAndASnapshotRepairs) {
     with_relay();
     expect_repaired(FrameType::delta, "bad_sequence", [](Bytes frame) {

@@ -23,10 +23,11 @@ struct Relay::Pair {
     void close() {
         boost::system::error_code ignored;
         dialler.close(ignored);
-        listener.close(ignored);
+        if (!keep_listener) listener.close(ignored);
     }
     tcp::socket dialler;
     tcp::socket listener;
+    bool keep_listener = false;
 };
 
 Relay::Relay(asio::io_context& io, const std::string& listen, const std::string& target)
@@ -49,9 +50,21 @@ Relay::~Relay() {
 
 void Relay::cut() {
     for (const auto& pair : pairs_) {
-        if (const auto open = pair.lock()) open->close();
+        const auto open = pair.lock();
+        if (!open) continue;
+        open->keep_listener = false;
+        open->close();
     }
     pairs_.clear();
+}
+
+void Relay::lose_diallers() {
+    for (const auto& pair : pairs_) {
+        const auto open = pair.lock();
+        if (!open) continue;
+        open->keep_listener = true;
+        open->close();
+    }
 }
 
 std::size_t Relay::connections() const {

@@ -31,6 +31,9 @@ public:
 
     /// Breaks all connections.
     void cut();
+    /// Breaks them on the dialler's side alone; the listener is told nothing and hears nothing
+    /// more.
+    void lose_diallers();
     std::size_t connections() const;
 
 private:
