@@ -26,7 +26,7 @@ void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
 }  // namespace
 
 ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket)
-    : worker_(worker), socket_(std::move(socket)) {
+    : worker_(worker), socket_(std::move(socket)), ending_(worker.draining) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
     if (!ec) address_ = remote.address().to_string();

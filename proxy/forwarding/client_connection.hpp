@@ -57,7 +57,7 @@ private:
     std::string head_bytes_;
     std::string address_;
     bool idle_ = true;  // waits for the first byte of a request
-    bool ending_ = false;
+    bool ending_;
     bool expired_ = false;
     bool broken_ = false;
 };

@@ -58,6 +58,8 @@ asio::awaitable<void> Worker::accept_loop() {
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
     }
+    // Not before: a connection that was accepted just before the drain reaches this loop after it.
+    tasks.close();
 }
 
 void Worker::admit(tcp::socket socket) {
@@ -84,7 +86,6 @@ void Worker::drain() {
         admit(std::move(socket));
     }
     acceptor_.close(ec);
-    tasks.close();
     for (auto* session : sessions_) session->drain();
     pool.close_idle();
     asio::co_spawn(

@@ -54,7 +54,8 @@ TEST_F(Caching, PassesHeadOfWhatIsNotStored) {
 }
 
 TEST_F(Caching, Answers304FromTheStore) {  // RFC 9111 §4.3.2
-    origin.set([](Exchange& e) { e.answer(fresh("ETag: \"v1\"\r\n"), "text"); });
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh("ETag: \"v1\"\r\n"), "text"); });
     start(config("a"));
     get("a", "/one");
     const auto same = get("a", "/one", "If-None-Match: \"v1\"\r\n");
@@ -65,7 +66,7 @@ TEST_F(Caching, Answers304FromTheStore) {  // RFC 9111 §4.3.2
 }
 
 TEST_F(Caching, ValidatesWhatIsStaleAndKeepsItAfter304) {  // RFC 9111 §4.3.3, §4.3.4
-    origin.set([](Exchange& e) {
+    const auto scripted = origin.set([](Exchange& e) {
         if (e.field("If-None-Match") == "\"v1\"")
             e.send(
                 "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=500\r\nX-New: "
@@ -90,10 +91,11 @@ TEST_F(Caching, ValidatesWhatIsStaleAndKeepsItAfter304) {  // RFC 9111 §4.3.3, 
 }
 
 TEST_F(Caching, ReplacesWhatIsStaleAndChanged) {
-    int version = 0;
-    origin.set([&](Exchange& e) {
-        e.answer("Cache-Control: max-age=0\r\nETag: \"v" + std::to_string(version) + "\"\r\n",
-                 std::to_string(version));
+    std::atomic<int> version = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.answer(
+            "Cache-Control: max-age=0\r\nETag: \"v" + std::to_string(version.load()) + "\"\r\n",
+            std::to_string(version.load()));
     });
     start(config("a"));
     EXPECT_EQ(get("a", "/one").body, "0");
@@ -106,7 +108,7 @@ TEST_F(Caching, ReplacesWhatIsStaleAndChanged) {
 }
 
 TEST_F(Caching, ReusesByLastModifiedWithoutExplicitFreshness) {  // RFC 9111 §4.2.2
-    origin.set(
+    const auto scripted = origin.set(
         [](Exchange& e) { e.answer("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n", "old"); });
     start(config("a"));
     get("a", "/one");
@@ -114,7 +116,7 @@ TEST_F(Caching, ReusesByLastModifiedWithoutExplicitFreshness) {  // RFC 9111 §4
 }
 
 TEST_F(Caching, KeepsVariantsSideBySide) {  // RFC 9111 §4.1
-    origin.set([](Exchange& e) {
+    const auto scripted = origin.set([](Exchange& e) {
         e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
     });
     start(config("a"));
@@ -133,7 +135,7 @@ struct Unstorable {
 class NotStored : public NodesTest, public ::testing::WithParamInterface<Unstorable> {};
 
 TEST_P(NotStored, IsFetchedAgain) {  // RFC 9111 §3
-    origin.set([](Exchange& e) { e.answer(GetParam().response, "text"); });
+    const auto scripted = origin.set([](Exchange& e) { e.answer(GetParam().response, "text"); });
     start(config("a"));
     for (std::size_t round = 1; round <= 2; ++round) {
         const auto answer = get("a", "/one", GetParam().request);
@@ -160,7 +162,7 @@ TEST_F(Caching, PassesAPostWithItsBodyAndForgetsTheTarget) {  // RFC 9111 §4.4
     start(config("a"));
     get("a", "/one");
     std::string received;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         received = e.body;
         e.answer("", "posted");
     });
@@ -168,13 +170,13 @@ TEST_F(Caching, PassesAPostWithItsBodyAndForgetsTheTarget) {  // RFC 9111 §4.4
     EXPECT_EQ(posted.body, "posted");
     EXPECT_EQ(received, "some text");
     EXPECT_EQ(count("a", Outcome::uncacheable), 1u);
-    origin.set([](Exchange& e) { e.answer(fresh(), "new"); });
+    const auto then = origin.set([](Exchange& e) { e.answer(fresh(), "new"); });
     EXPECT_EQ(get("a", "/one").body, "new");
 }
 
 TEST_F(Caching, StreamsAChunkedRequestBody) {
     std::string received;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         received = e.body;
         e.answer("", "ok");
     });
@@ -189,7 +191,7 @@ TEST_F(Caching, StreamsAChunkedRequestBody) {
 }
 
 TEST_F(Caching, LeavesHopByHopFieldsBehind) {  // RFC 9110 §7.6.1
-    origin.set([](Exchange& e) {
+    const auto scripted = origin.set([](Exchange& e) {
         e.answer(fresh("Connection: X-Answer-Hop\r\nX-Answer-Hop: 1\r\nKeep-Alive: "
                        "timeout=5\r\nX-End: kept\r\n"),
                  "text");
@@ -219,11 +221,12 @@ TEST_F(Caching, SaysNoToOnlyIfCachedWhenItIsNot) {  // RFC 9111 §5.2.1.7
 }
 
 TEST_F(Caching, AnswersWithTheStaleCopyWhenTheOriginFailsAndThatIsAllowed) {  // RFC 5861 §4
-    origin.set(
+    const auto scripted = origin.set(
         [](Exchange& e) { e.answer("Cache-Control: max-age=0, stale-if-error=600\r\n", "old"); });
     start(config("a"));
     get("a", "/one");
-    origin.set([](Exchange& e) { e.answer("", "broken", "503 Service Unavailable"); });
+    const auto then =
+        origin.set([](Exchange& e) { e.answer("", "broken", "503 Service Unavailable"); });
     const auto stale = get("a", "/one");
     EXPECT_EQ(stale.status, 200u);
     EXPECT_EQ(stale.body, "old");
@@ -252,7 +255,7 @@ TEST_F(Caching, AnswersPipelinedRequestsInOrder) {  // RFC 9112 §9.3.2
 
 TEST_F(Caching, StoresAChunkedAnswerWithItsLength) {
     Gate rest;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send(
             "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nTransfer-Encoding: chunked\r\n\r\n");
         e.send("4\r\nfour\r\n");
@@ -273,7 +276,7 @@ TEST_F(Caching, StoresAChunkedAnswerWithItsLength) {
 }
 
 TEST_F(Caching, NeverPassesAShortBodyAsWhole) {  // RFC 9112 §8
-    origin.set([](Exchange& e) {
+    const auto scripted = origin.set([](Exchange& e) {
         e.send(
             "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 100\r\n\r\nonly "
             "this");
@@ -296,7 +299,8 @@ TEST_F(Caching, ServesAClientOfHttp10) {
 }
 
 TEST_F(Caching, KeepsMemoryUnderItsCap) {
-    origin.set([](Exchange& e) { e.answer(fresh(), std::string(100'000, 'x')); });
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh(), std::string(100'000, 'x')); });
     auto small = config("a");
     small.cache.memory = 2 << 20;
     start(small);
@@ -315,7 +319,7 @@ TEST_F(Caching, PassesWhatIsTooLargeWithoutStoringItOrEvictingAnything) {
     small.cache.memory = 4 << 20;  // half of it is the most for one object
     start(small);
     get("a", "/kept");
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         if (e.target == "/sized") return e.answer(fresh(), large);
         e.send("HTTP/1.1 200 OK\r\n" + fresh() + "\r\n" +
                large);  // only its end says how long it is

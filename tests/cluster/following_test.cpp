@@ -28,7 +28,7 @@ protected:
 
 TEST_F(Following, FetchesOnceForAllWhoMissTogetherOnAnyWorker) {
     Gate gate;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         gate.wait();
         e.answer(fresh(), "shared");
     });
@@ -51,7 +51,7 @@ TEST_F(Following, FetchesOnceForAllWhoMissTogetherOnAnyWorker) {
 TEST_F(Following, StreamsToFollowersWhileTheBodyGrows) {
     Gate half;
     const std::string first(300'000, 'a'), second(300'000, 'b');
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 600000\r\n") + "\r\n" + first);
         half.wait();
         e.send(second);
@@ -68,7 +68,7 @@ TEST_F(Following, StreamsToFollowersWhileTheBodyGrows) {
 TEST_F(Following, KeepsFillingWhenItsLeaderLeaves) {
     Gate half;
     const std::string first(100'000, 'a'), second(100'000, 'b');
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 200000\r\n") + "\r\n" + first);
         half.wait();
         e.send(second);
@@ -89,7 +89,7 @@ TEST_F(Following, KeepsFillingWhenItsLeaderLeaves) {
 
 TEST_F(Following, FinishesWhatIsNearlyDoneWhenNobodyIsLeft) {
     Gate half;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 8\r\n") + "\r\nhalf");
         half.wait();
         e.send("half");
@@ -108,7 +108,7 @@ TEST_F(Following, FinishesWhatIsNearlyDoneWhenNobodyIsLeft) {
 TEST_F(Following, GivesUpALargeFetchThatNobodyWants) {
     Gate left;
     std::atomic<bool> cut = false;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 30000000\r\n") + "\r\n" +
                std::string(1'000, 'x'));
         left.wait();
@@ -129,7 +129,7 @@ TEST_F(Following, GivesUpALargeFetchThatNobodyWants) {
 TEST_F(Following, LetsEachFetchForItselfWhenTheAnswerMayNotBeShared) {
     Gate first_in, rest;
     std::atomic<int> served = 0;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         (served++ == 0 ? first_in : rest).wait();
         e.answer("Cache-Control: no-store\r\n", "private");
     });
@@ -149,7 +149,7 @@ TEST_F(Following, LetsEachFetchForItselfWhenTheAnswerMayNotBeShared) {
 TEST_F(Following, RemembersThatAnAnswerIsNotWorthWaitingFor) {
     Gate gate;
     std::atomic<bool> hold = false;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         if (hold) gate.wait();
         e.answer("Cache-Control: no-store\r\n", "private");
     });
@@ -165,7 +165,7 @@ TEST_F(Following, RemembersThatAnAnswerIsNotWorthWaitingFor) {
 
 TEST_F(Following, BoundsTheMemoryOfABodyThatIsNotStored) {
     constexpr std::size_t kBytes = 40'000'000;
-    origin.set([](Exchange& e) {
+    const auto scripted = origin.set([](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: " +
                std::to_string(kBytes) + "\r\n\r\n");
         const std::string piece(1'000'000, 'x');
@@ -188,7 +188,7 @@ TEST_F(Following, BoundsTheMemoryOfABodyThatIsNotStored) {
 
 TEST_F(Following, TellsAllFollowersThatTheFetchFailed) {
     Gate gate;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         gate.wait();
         e.keep = false;  // without a word
     });
@@ -202,7 +202,7 @@ TEST_F(Following, TellsAllFollowersThatTheFetchFailed) {
 
 TEST_F(Following, SendsAFollowerOfAnotherVariantToTheOrigin) {
     Gate gate;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         if (e.field("Accept-Language") == "de") gate.wait();
         e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
     });

@@ -30,7 +30,7 @@ TEST_F(Lifecycle, RefusesASecondInstanceOnTheSamePort) {
 
 TEST_F(Lifecycle, DrainsWithoutCuttingAnybodyOff) {
     Gate gate;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         gate.wait();
         e.answer(fresh(), "late");
     });
@@ -56,7 +56,7 @@ TEST_F(Lifecycle, DrainsWithoutCuttingAnybodyOff) {
 
 TEST_F(Lifecycle, StopsAtOnceWhenTold) {
     Gate never;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         never.wait();
         e.keep = false;
     });
@@ -72,7 +72,7 @@ TEST_F(Lifecycle, StopsAtOnceWhenTold) {
 
 TEST_F(Lifecycle, CutsOffWhatIsLeftWhenTheDrainTimeIsOver) {
     Gate never;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         never.wait();
         e.keep = false;
     });
@@ -109,7 +109,7 @@ TEST_F(Lifecycle, ClosesAnIdleConnectionWithoutAWord) {
 
 TEST_F(Lifecycle, Answers504WhenTheOriginIsSilent) {
     Gate never;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         never.wait();
         e.keep = false;
     });
@@ -140,7 +140,7 @@ TEST_F(Lifecycle, RefusesConnectionsAboveTheLimit) {
 
 TEST_F(Lifecycle, OpensNoMoreConnectionsToAnOriginThanAllowed) {
     Gate gate;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         gate.wait();
         e.answer(fresh(), "late");
     });

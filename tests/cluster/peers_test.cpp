@@ -101,7 +101,7 @@ TEST_F(
 }
 
 TEST_F(Peers, FetchFromTheOriginWhenThePeerHasAnotherVariant) {
-    origin.set([](Exchange& e) {
+    const auto scripted = origin.set([](Exchange& e) {
         e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
     });
     start_cluster(2);
@@ -138,7 +138,7 @@ TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
 
 TEST_F(Peers, FollowAFillThatTheOriginFeeds) {
     Gate half;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 8\r\nETag: \"v\"\r\n") + "\r\nhalf");
         half.wait();
         e.send("half");
@@ -160,7 +160,7 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
     std::string whole(kBytes, '\0');
     for (std::size_t i = 0; i < kBytes; ++i) whole[i] = static_cast<char>('a' + i / 1000 % 26);
     std::string range;
-    origin.set([&](Exchange& e) {
+    const auto scripted = origin.set([&](Exchange& e) {
         range = e.field("Range");
         if (range.empty()) return e.answer(fresh("ETag: \"v1\"\r\n"), whole);
         const auto from = std::stoull(range.substr(6));
@@ -191,7 +191,8 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
 
 TEST_F(Peers, CutTheClientWhenTheRestCannotBeHad) {  // never a short body passed as whole
     const std::string whole(60'000'000, 'x');
-    origin.set([&](Exchange& e) { e.answer(fresh(), whole); });  // no validator
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh(), whole); });  // no validator
     for (const auto* name : {"a", "b"}) {
         auto settings = config(name, 2);
         settings.cache.memory = 256 << 20;

@@ -45,9 +45,19 @@ ScriptedOrigin::~ScriptedOrigin() {
     for (auto& connection : connections_) connection.thread.join();
 }
 
-void ScriptedOrigin::set(Script script) {
-    const std::lock_guard lock(mutex_);
-    script_ = std::move(script);
+ScriptedOrigin::Scripted ScriptedOrigin::set(Script script) {
+    {
+        const std::lock_guard lock(mutex_);
+        script_ = std::move(script);
+    }
+    return Scripted(*this);
+}
+
+void ScriptedOrigin::end_scripts() {
+    std::unique_lock lock(mutex_);
+    script_ = [](Exchange& exchange) { exchange.keep = false; };
+    for (auto& connection : connections_) connection.socket.shut();
+    idle_.wait(lock, [this] { return scripts_running_ == 0; });
 }
 
 std::size_t ScriptedOrigin::requests() const {
@@ -107,8 +117,14 @@ void ScriptedOrigin::serve(Socket& socket) {
             const std::lock_guard lock(mutex_);
             heads_.push_back(exchange.head);
             script = script_;
+            ++scripts_running_;
         }
         script(exchange);
+        {
+            const std::lock_guard lock(mutex_);
+            --scripts_running_;
+            idle_.notify_all();
+        }
         if (!exchange.keep) return socket.shut();
     }
 }

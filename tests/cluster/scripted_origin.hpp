@@ -54,7 +54,18 @@ public:
     ScriptedOrigin(const ScriptedOrigin&) = delete;
 
     std::uint16_t port() const { return listener_.port(); }
-    void set(Script script);
+
+    /// While it lives, a script may refer to what was declared before it.
+    class Scripted {
+    public:
+        explicit Scripted(ScriptedOrigin& origin) : origin_(origin) {}
+        Scripted(const Scripted&) = delete;
+        ~Scripted() { origin_.end_scripts(); }
+
+    private:
+        ScriptedOrigin& origin_;
+    };
+    [[nodiscard]] Scripted set(Script script);
     std::size_t requests() const;
     /// Requests in order of arrival, heads as they came.
     std::vector<std::string> heads() const;
@@ -66,12 +77,15 @@ private:
         Socket socket;
         std::thread thread;
     };
+    void end_scripts();
     void accept_all();
     void serve(Socket& socket);
 
     Socket listener_;
     mutable std::mutex mutex_;
+    std::condition_variable idle_;
     Script script_;
+    std::size_t scripts_running_ = 0;
     std::vector<std::string> heads_;
     std::list<Connection> connections_;
     std::thread acceptor_;
