@@ -16,7 +16,7 @@ namespace protocol {
 namespace {
 
 using boost::asio::ip::tcp;
-using Addresses = std::vector<boost::asio::ip::address>;
+using Addresses = Resolver::Addresses;
 
 constexpr auto kBadNewsKept = std::chrono::seconds(1);
 
@@ -26,22 +26,6 @@ std::optional<std::uint16_t> parse_port(const std::string& text) {
     const auto [stop, error] = std::from_chars(text.data(), end, port);
     if (error != std::errc() || stop != end) return std::nullopt;
     return port;
-}
-
-Result<Addresses> look_up(const std::string& host) {
-    boost::asio::io_context unused;
-    tcp::resolver resolver(unused);
-    boost::system::error_code error;
-    const auto found = resolver.resolve(host, "0", tcp::resolver::numeric_service, error);
-    Addresses addresses;
-    for (const auto& entry : found) {
-        const auto address = entry.endpoint().address();
-        const bool known =
-            std::find(addresses.begin(), addresses.end(), address) != addresses.end();
-        if (!known && addresses.size() < kMaxAddressesPerName) addresses.push_back(address);
-    }
-    if (error || addresses.empty()) return make_error_code(Error::resolve_failed);
-    return addresses;
 }
 
 Resolver::Endpoints with_port(const Addresses& addresses, std::uint16_t port) {
@@ -71,11 +55,12 @@ awaitable<Result<void>> wait_for(std::shared_ptr<Lookup> lookup) {
 }  // namespace
 
 struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
-    State(boost::asio::any_io_executor on, Clock::duration keep_answers)
-        : executor(std::move(on)), keep(keep_answers) {}
+    State(boost::asio::any_io_executor on, Clock::duration keep_answers, LookUp how)
+        : executor(std::move(on)), keep(keep_answers), look_up(std::move(how)) {}
 
     boost::asio::any_io_executor executor;
     Clock::duration keep;
+    LookUp look_up;
     std::unordered_map<std::string, std::shared_ptr<Lookup>> names;
     std::size_t in_flight = 0;
     std::unique_ptr<boost::asio::thread_pool> threads;  // none until a name needs it
@@ -99,8 +84,8 @@ struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
     void start(const std::string& host, const std::shared_ptr<Lookup>& lookup) {
         ++in_flight;
         if (!threads) threads = std::make_unique<boost::asio::thread_pool>(kResolverThreads);
-        auto work = [host, lookup, back = executor, self = weak_from_this()] {
-            auto deliver = [lookup, self, answer = look_up(host)]() mutable {
+        auto work = [host, lookup, ask = look_up, back = executor, self = weak_from_this()] {
+            auto deliver = [lookup, self, answer = ask(host)]() mutable {
                 if (const auto state = self.lock()) state->finish(*lookup, std::move(answer));
             };
             boost::asio::post(back, std::move(deliver));
@@ -127,8 +112,25 @@ struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
 };
 static_assert(kMaxNamesInFlight < kMaxNamesKept);
 
-Resolver::Resolver(boost::asio::any_io_executor executor, std::chrono::steady_clock::duration keep)
-    : state_(std::make_shared<State>(std::move(executor), keep)) {}
+Result<Addresses> Resolver::ask_system(const std::string& host) {
+    boost::asio::io_context unused;
+    tcp::resolver resolver(unused);
+    boost::system::error_code error;
+    const auto found = resolver.resolve(host, "0", tcp::resolver::numeric_service, error);
+    Addresses addresses;
+    for (const auto& entry : found) {
+        const auto address = entry.endpoint().address();
+        const bool known =
+            std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+        if (!known && addresses.size() < kMaxAddressesPerName) addresses.push_back(address);
+    }
+    if (error || addresses.empty()) return make_error_code(Error::resolve_failed);
+    return addresses;
+}
+
+Resolver::Resolver(boost::asio::any_io_executor executor, std::chrono::steady_clock::duration keep,
+                   LookUp look_up)
+    : state_(std::make_shared<State>(std::move(executor), keep, std::move(look_up))) {}
 
 Resolver::~Resolver() {
     // Not left to the last owner of the state, which may be a coroutine that outlives the executor.

@@ -2,9 +2,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,10 +28,15 @@ inline constexpr std::size_t kResolverThreads = 4;  // so that one dead name del
 class Resolver {
 public:
     using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
+    using Addresses = std::vector<boost::asio::ip::address>;
+    /// Asks for one name; may block. Called on threads of the resolver.
+    using LookUp = std::function<Result<Addresses>(const std::string& host)>;
+    static Result<Addresses> ask_system(const std::string& host);
 
     /// `keep`: how long an answer counts, good or bad (bad ones at most a second).
     explicit Resolver(boost::asio::any_io_executor executor,
-                      std::chrono::steady_clock::duration keep = std::chrono::seconds(5));
+                      std::chrono::steady_clock::duration keep = std::chrono::seconds(5),
+                      LookUp look_up = ask_system);
     ~Resolver();
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
