@@ -1,12 +1,9 @@
-// What peers, networks and configurations do wrong, seen from healthy nodes.
+// What peers and their configurations do wrong, seen from healthy nodes.
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
-#include "protocol/frame.hpp"
-#include "protocol/subscriber_links.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/relay.hpp"
 
@@ -19,59 +16,8 @@ using Steady = std::chrono::steady_clock;
 
 class Faults : public ClusterTest {
 protected:
-    /// a publishes to b through a relay; b publishes to a directly.
-    void with_relay() {
-        relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
-        auto dialler = config("a");
-        dialler.peers[0].link_host = address(200);
-        a = &add(dialler);
-        b = &add(config("b"));
-        a->store("before");
-        ASSERT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "before"); }));
-    }
-
-    /// One frame of a given type on its way from a to b comes out as `mangle` says; b ends the link
-    /// for `reason`, and then all is well again by itself.
-    void expect_repaired(FrameType type, const std::string& reason, const Relay::Mangle& mangle) {
-        const auto connects = a->status_of("b").connects;
-        bool done = false;
-        relay->from_dialler = [&, type](Bytes frame) {
-            if (done || type_of_frame(frame) != static_cast<std::uint8_t>(type)) {
-                return Frames{std::move(frame)};
-            }
-            done = true;
-            return mangle(std::move(frame));
-        };
-        if (type == FrameType::delta) {
-            for (int i = 0; i < 50; ++i) a->store("mangled " + std::to_string(i));
-        }
-        ASSERT_TRUE(run_until([&] { return b->refusals(reason) == 1; })) << reason;
-        EXPECT_TRUE(run_until([&] {
-            return a->status_of("b").connects > connects && all_in_step() &&
-                   b->sees("a", "before") &&
-                   (type != FrameType::delta || b->sees("a", "mangled 49"));
-        }));
-        EXPECT_TRUE(a->in_step_with("b"));
-    }
-
-    /// Changes what `node` stores: each time by enough for an announcement, and by so little of
-    /// the whole that a delta tells it.
-    void churn(TestNode& node) {
-        const bool first = turns_ == 0;
-        for (int i = 0; first && i < 500; ++i) node.store("stays " + std::to_string(i));
-        const bool store = turns_++ % 2 == 0;
-        for (int i = 0; i < 50; ++i) {
-            const auto key = "comes and goes " + std::to_string(i);
-            store ? node.store(key) : node.remove(key);
-        }
-    }
-
-    std::unique_ptr<Relay> relay;
     TestNode* a = nullptr;
     TestNode* b = nullptr;
-
-private:
-    int turns_ = 0;
 };
 
 TEST_F(Faults, ASummaryNoLongerCountsWhenItsNodeIsKilled) {
@@ -172,9 +118,9 @@ TEST_F(Faults, AWrongKeyIsRefusedAndSaidSoOnBothSides) {
 }
 
 TEST_F(Faults, AReplayedHelloIsRefused) {
-    relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
     std::vector<Bytes> recorded;
-    relay->from_dialler = [&](Bytes frame) {
+    Relay relay(helpers_, address(200), address_of("b"));
+    relay.from_dialler = [&](Bytes frame) {
         recorded.push_back(frame);
         return Frames{std::move(frame)};
     };
@@ -277,146 +223,6 @@ TEST_F(Faults, AShapeThatGrowsAboveTheLimitEndsTheLink) {
     for (int i = 0; i < 20000; ++i) b->store("http://x/" + std::to_string(i));
     EXPECT_TRUE(run_until([&] { return a->refusals("summary_too_large") >= 1; }));
     EXPECT_TRUE(run_until([&] { return b->status_of("a").last_error == "shape_refused"; }));
-}
-
-TEST_F(Faults, ACutFrameEndsTheLinkAndASnapshotRepairs) {
-    with_relay();
-    expect_repaired(FrameType::delta, "connection_closed", [&](Bytes frame) {
-        frame.resize(frame.size() / 2);
-        asio::post(helpers_, [&] { relay->cut(); });
-        return Frames{frame};
-    });
-}
-
-TEST_F(Faults, AConnectionLostOnOneSideIsReplacedByTheNext) {
-    with_relay();
-    relay->lose_diallers();
-    // b believes the first link alive still, but another of the same run is no other node.
-    ASSERT_TRUE(run_until([&] { return b->refusals("superseded") == 1; }));
-    a->store("after");
-    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "after"); }));
-    EXPECT_TRUE(b->sees("a", "before"));
-    EXPECT_EQ(b->refusals("duplicate_id"), 0U);
-    EXPECT_EQ(b->status_of("a").last_error, "");
-}
-
-TEST_F(Faults, ARepeatedFrameEndsTheLinkAndASnapshotRepairs) {
-    with_relay();
-    expect_repaired(FrameType::delta, "bad_sequence", [](Bytes frame) {
-        return Frames{frame, frame};
-    });
-}
-
-TEST_F(Faults, ALostFrameEndsTheLinkAndASnapshotRepairs) {
-    with_relay();
-    expect_repaired(FrameType::delta, "bad_sequence", [](const Bytes&) { return Frames(); });
-}
-
-TEST_F(Faults, ACorruptedFrameEndsTheLinkWhereverTheBitIs) {
-    with_relay();
-    expect_repaired(FrameType::delta, "bad_tag",
-                    [](Bytes frame) { return Frames{flipped(std::move(frame), 30)}; });
-    expect_repaired(FrameType::heartbeat, "wrong_version",
-                    [](Bytes frame) { return Frames{flipped(std::move(frame), 4)}; });
-}
-
-TEST_F(Faults, AFrameLargerThanItsLimitEndsTheLink) {
-    with_relay();
-    expect_repaired(FrameType::heartbeat, "frame_too_large", [](Bytes frame) {
-        frame[0] = std::byte{0x7f};
-        return Frames{frame};
-    });
-}
-
-TEST_F(Faults, AFrameTooShortForItsFieldsEndsTheLink) {
-    with_relay();
-    expect_repaired(FrameType::heartbeat, "frame_too_short", [](Bytes frame) {
-        frame[3] = std::byte{1};
-        return Frames{frame};
-    });
-}
-
-TEST_F(Faults, AnotherVersionIsAnsweredWithARefusalItCanRead) {
-    a = &add(config("a"));
-    asio::ip::tcp::socket client(helpers_);
-    client.connect({asio::ip::make_address(address_of("a")), 3129});
-    Bytes hello;
-    seal_hello(HelloMessage(Proof()), hello);
-    hello[kLengthBytes] = std::byte{99};
-    asio::write(client, asio::buffer(hello));
-    client.non_blocking(true);
-    Bytes answer(64);
-    std::size_t size = 0;
-    ASSERT_TRUE(run_until([&] {
-        boost::system::error_code error;
-        size += client.read_some(asio::buffer(answer) + size, error);
-        return error == asio::error::eof;
-    }));
-    ASSERT_EQ(size, kLengthBytes + kHeadBytes + 1);
-    const auto refusal = open_hello(ByteView(answer).subspan(kLengthBytes, kHeadBytes + 1));
-    ASSERT_TRUE(refusal);
-    EXPECT_EQ(*refusal, HelloMessage(Refusal{Error::wrong_version}));
-}
-
-TEST_F(Faults, AConnectionThatSaysNothingIsClosedAtTheHelloDeadline) {
-    a = &add(config("a"));
-    asio::ip::tcp::socket client(helpers_);
-    client.connect({asio::ip::make_address(address_of("a")), 3129});
-    EXPECT_TRUE(run_until([&] { return a->refusals("hello_timeout") == 1; }));
-}
-
-TEST_F(Faults, ConnectionsWithoutAHelloAreLimited) {
-    a = &add(config("a"));
-    std::vector<asio::ip::tcp::socket> clients;
-    for (std::size_t i = 0; i < kMaxHellosAtOnce + 5; ++i) {
-        clients.emplace_back(helpers_);
-        clients.back().connect({asio::ip::make_address(address_of("a")), 3129});
-    }
-    EXPECT_TRUE(run_until([&] { return a->refusals("too_many_links") > 0; }));
-    clients.clear();
-    b = &add(config("b"));
-    EXPECT_TRUE(run_until([&] { return all_in_step(); }));
-}
-
-TEST_F(Faults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory) {
-    relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
-    auto publisher = config("a", 3);
-    publisher.peers[0].link_host = address(200);
-    publisher.max_queued_bytes = 20000;
-    publisher.timings.gone_after = 10s;  // so that it is not simply dropped
-    a = &add(publisher);
-    b = &add(config("b", 3));
-    auto& c = add(config("c", 3));
-    b->config.timings.gone_after = 10s;
-    b->restart();
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
-    const auto connects = a->status_of("b").connects;
-    relay->deaf = true;
-    ASSERT_TRUE(run_until([&] {
-        churn(*a);
-        return a->status_of("b").overflows > 0;
-    }));
-    a->store("last");
-    EXPECT_TRUE(run_until([&] { return c.sees("a", "last"); }));
-    EXPECT_FALSE(b->sees("a", "last"));
-    relay->deaf = false;
-    EXPECT_TRUE(run_until([&] { return b->in_step_with("a") && b->sees("a", "last"); }));
-    EXPECT_EQ(a->status_of("b").connects, connects);  // all that on one link
-}
-
-TEST_F(Faults, APeerThatTakesNothingMoreIsDropped) {
-    with_relay();
-    b->config.timings.gone_after = 10s;  // so that it is a that gives up
-    b->restart();
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
-    relay->deaf = true;
-    EXPECT_TRUE(run_until([&] {
-        churn(*a);
-        return a->refusals("peer_not_reading") > 0;
-    }));
-    EXPECT_TRUE(a->in_step_with("b"));  // the other direction is another link
-    relay->deaf = false;
-    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "before"); }));
 }
 
 TEST_F(Faults, KeysRotateWhileTheClusterWorks) {

@@ -285,8 +285,10 @@ TEST_F(SyncSessionTest, MessagesOfTheOtherDirectionAreUnexpected) {
 }
 
 TEST_F(SyncSessionTest, MoreBytesThanPromisedEndTheLink) {
-    hear(begin());
-    EXPECT_EQ(hear(SnapshotPart{unhex("030205870400")}), Action(Close{Error::malformed_summary}));
+    auto modest = begin();
+    modest.payload_bytes = kSnapshot.size() - 1;
+    hear(modest);  // the payload is good, but larger than it said
+    EXPECT_EQ(hear(SnapshotPart{kSnapshot}), Action(Close{Error::malformed_summary}));
 }
 
 TEST_F(SyncSessionTest, ASnapshotThatCannotBeDecodedEndsTheLink) {
