@@ -53,8 +53,8 @@ Member parse_member(std::string_view text) {
 AnswerKind kind_of(const Member& member) {
     constexpr std::string_view kPeer = "PEER_";
     if (member.hit) return AnswerKind::local_hit;
-    if (member.detail.substr(0, kPeer.size()) == kPeer) return AnswerKind::peer_hit;
     if (member.collapsed) return AnswerKind::local_hit;
+    if (member.detail.substr(0, kPeer.size()) == kPeer) return AnswerKind::peer_hit;
     if (member.forward == "stale" && member.forward_status == "304") return AnswerKind::local_hit;
     if (member.forward == "bypass" || member.forward == "method") return AnswerKind::uncacheable;
     return member.forward.empty() ? AnswerKind::unknown : AnswerKind::origin_fetch;

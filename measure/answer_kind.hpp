@@ -20,9 +20,10 @@ inline constexpr std::size_t kAnswerKinds = 5;
 std::string_view to_string(AnswerKind kind);
 
 /// Reads it from Cache-Status (RFC 9211): the last member is that of the proxy that was asked. A
-/// peer's copy shows as `fwd=...; detail=PEER_...`; a forwarded request that followed another one's
-/// (`collapsed`) or was validated (`fwd=stale; fwd-status=304`) counts as a local hit. Proxies that
-/// only have the older X-Cache are read by its last HIT or MISS.
+/// peer's copy shows as `fwd=...; detail=PEER_...`. A request that followed another one's
+/// (`collapsed`, whatever the other one's source) or was validated (`fwd=stale; fwd-status=304`)
+/// counts as a local hit, as it does in the proxy's own counters. Proxies that only have the older
+/// X-Cache are read by its last HIT or MISS.
 AnswerKind answer_kind(proxy::Fields response);
 
 }  // namespace measure

@@ -97,7 +97,7 @@ std::string hint(const Report& report) {
 int check_command(const std::string& file) {
     const auto loaded = proxy::load_config(file);
     if (!loaded.config) {
-        fmt::print(stderr, "{}: not a valid configuration\n{}\n", file,
+        fmt::print(stderr, "{}: not a valid configuration\n{}", file,
                    proxy::describe(loaded.errors));
         return kBadConfig;
     }

@@ -1,15 +1,18 @@
 #include "measure/demo.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -34,15 +37,44 @@ constexpr std::uint16_t kUsualOriginPort = 8000;
 constexpr auto kStartWithin = 20s;
 constexpr int kLogLinesShown = 8;
 
-volatile std::sig_atomic_t interrupted = 0;
+/// Notes INT, TERM and HUP for as long as it lives, and keeps hold of them while the replay handles
+/// them too and lets go. The second one ends the program at once: the kernel ends the proxies,
+/// `scratch` is removed here.
+class Interrupts {
+public:
+    explicit Interrupts(std::string scratch)
+        : scratch_(std::move(scratch)), signals_(context_, SIGINT, SIGTERM, SIGHUP) {
+        wait();
+        thread_ = std::thread([this] { context_.run(); });
+    }
+    ~Interrupts() {
+        context_.stop();
+        thread_.join();
+    }
+    Interrupts(const Interrupts&) = delete;
+    Interrupts& operator=(const Interrupts&) = delete;
 
-/// From here on INT and TERM set a flag; the replay handles them itself meanwhile.
-void watch_signals() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-}
+    bool any() const { return noted_; }
+
+private:
+    void wait() {
+        signals_.async_wait([this](boost::system::error_code error, int) {
+            if (error) return;
+            if (noted_.exchange(true)) {
+                std::error_code ignored;
+                std::filesystem::remove_all(scratch_, ignored);
+                std::_Exit(kFailed);
+            }
+            wait();
+        });
+    }
+
+    std::string scratch_;
+    std::atomic<bool> noted_{false};
+    boost::asio::io_context context_{1};
+    boost::asio::signal_set signals_;
+    std::thread thread_;
+};
 
 struct Member {
     const char* name = "";
@@ -126,11 +158,12 @@ void start(Member& member) {
 }
 
 /// Throws when the cluster does not come up.
-void wait_for_cluster(std::vector<Member>& members, Progress& progress) {
+void wait_for_cluster(std::vector<Member>& members, const Interrupts& interrupts,
+                      Progress& progress) {
     std::vector<Address> admins;
     for (const auto& member : members) admins.push_back(member.address(2));
     const auto abort = [&]() -> std::string {
-        if (interrupted) return "interrupted";
+        if (interrupts.any()) return "interrupted";
         for (auto& member : members) {
             const auto end = member.process->ended();
             if (end)
@@ -180,9 +213,9 @@ void print_invitation(const std::vector<Member>& members, std::uint16_t origin_p
     std::fflush(stdout);
 }
 
-void stay_until_interrupted(std::vector<Member>& members) {
+void stay_until_interrupted(std::vector<Member>& members, const Interrupts& interrupts) {
     std::vector<bool> told(members.size());
-    while (!interrupted) {
+    while (!interrupts.any()) {
         for (std::size_t i = 0; i < members.size(); ++i) {
             const auto end = members[i].process->ended();
             if (!end || told[i]) continue;
@@ -195,7 +228,6 @@ void stay_until_interrupted(std::vector<Member>& members) {
 }
 
 int run_demo(const DemoCommand& command) {
-    watch_signals();
     Progress progress;
     const bool synthetic = command.trace.path.empty();
     const Trace trace = synthetic ? make_workload(command.workload) : load_trace(command.trace);
@@ -209,6 +241,7 @@ int run_demo(const DemoCommand& command) {
     const Origin origin(origin_options);
 
     const TemporaryDirectory directory("hearsay-demo-");
+    const Interrupts interrupts(directory.path());
     const std::string key = random_key();
     MeasureOptions options;
     for (auto& member : members) {
@@ -221,7 +254,7 @@ int run_demo(const DemoCommand& command) {
     }
     progress.say(fmt::format("starting an origin and {} proxies on {}", members.size(), kHost));
     for (auto& member : members) start(member);
-    wait_for_cluster(members, progress);
+    wait_for_cluster(members, interrupts, progress);
 
     options.replay.rate = command.rate;
     options.replay.stop_on_signal = true;
@@ -229,7 +262,6 @@ int run_demo(const DemoCommand& command) {
     Report report = measure(trace, options, progress);
     report.note =
         synthetic ? "SYNTHETIC: shows that the cluster works, not what a real one would gain" : "";
-    watch_signals();
     fmt::print("{}",
                command.json ? report_json(report) : report_text(report, output_may_be_coloured()));
     std::fflush(stdout);
@@ -243,7 +275,7 @@ int run_demo(const DemoCommand& command) {
     fmt::print(stderr, "demo: {}\n", trouble.empty() ? "passed" : "FAILED: " + trouble);
     if (command.stay && !report.stopped) {
         print_invitation(members, origin.port());
-        stay_until_interrupted(members);
+        stay_until_interrupted(members, interrupts);
     }
     for (auto& member : members)
         member.process->terminate();  // all at once, then each is waited for

@@ -25,109 +25,132 @@ struct CommandLine {
     std::int64_t max_age = -1;
 };
 
+/// Checks whose conditions do not crowd the help.
+template <typename Number>
+CLI::Validator within(Number least, Number most) {
+    return CLI::Range(least, most).description("");
+}
+CLI::Validator number_that(const char* what, bool (*holds)(double)) {
+    return {[=](std::string& text) {
+                double number = 0;
+                if (CLI::detail::lexical_cast(text, number) && holds(number)) return std::string();
+                return text + " is not a number " + what;
+            },
+            ""};
+}
+CLI::Validator above_zero() {
+    return number_that("above 0", [](double number) { return number > 0; });
+}
+CLI::Validator not_negative() {
+    return number_that("from 0 on", [](double number) { return number >= 0; });
+}
+
+/// An option whose help shows `kind` instead of a C++ type.
+template <typename Value>
+CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value& value,
+                    const char* text) {
+    return command.add_option(name, value, text)->type_name(kind);
+}
+
 void add_node_options(CLI::App& command, NodeChoice& node) {
-    auto* url = command.add_option("--url", node.url,
-                                   "Admin address of the node (default http://127.0.0.1:9128)");
-    command.add_option("--config", node.config, "Take the admin address from this configuration")
-        ->check(CLI::ExistingFile)
+    auto* url = option(command, "--url", "URL", node.url,
+                       "Admin address of the node (default http://127.0.0.1:9128)");
+    option(command, "--config", "FILE", node.config,
+           "Take the admin address from this configuration")
         ->excludes(url);
 }
 
-void add_log_options(CLI::App& command, ReplayCommand& replay) {
-    command.add_option(
-        "--trace", replay.trace.path,
-        "Request log: tab-separated, Squid access.log, Common or Combined; plain or gzip; "
-        "- is standard input");
-    command
-        .add_option("--site", replay.trace.site,
-                    "Put before URLs that are only a path, as in server logs")
+void add_workload_options(CLI::App& command, WorkloadOptions& workload) {
+    option(command, "--requests", "N", workload.requests, "Size of the made-up workload")
+        ->check(within(1u, 100'000'000u))
+        ->capture_default_str();
+    option(command, "--seed", "N", workload.seed, "Seed of the made-up workload")
+        ->capture_default_str();
+}
+
+void add_source(CLI::App& command, ReplayCommand& replay) {
+    option(command, "--trace", "FILE", replay.trace.path,
+           "Request log: tab-separated, Squid access.log, Common or Combined; plain or gzip; "
+           "- is standard input");
+    option(command, "--site", "URL", replay.trace.site,
+           "Put before URLs that are only a path, as in server logs")
         ->capture_default_str();
     command.add_flag("--all", replay.trace.all,
                      "Send every method and status, not only cacheable GETs");
-    command.add_option("--limit", replay.trace.limit, "Send at most so many requests");
+    option(command, "--limit", "N", replay.trace.limit, "Send at most so many requests");
+    command
+        .add_flag("--synthetic", replay.synthetic,
+                  "Instead of a log: a made-up workload (Zipf, locality)")
+        ->excludes("--trace");
+    add_workload_options(command, replay.workload);
+}
+
+void add_pace(CLI::App& command, ReplayOptions& replay) {
+    auto* rate = option(command, "--rate", "N", replay.rate,
+                        "Requests per second (default: as fast as answered)")
+                     ->check(above_zero());
+    option(command, "--speedup", "N", replay.speedup, "Keep the log's times, so many times faster")
+        ->check(above_zero())
+        ->excludes(rate);
+    option(command, "--concurrency", "N", replay.concurrency,
+           "Requests under way: at one proxy with --rate or --speedup, else in all")
+        ->check(within(1u, 10'000u))
+        ->capture_default_str();
 }
 
 void add_replay(CLI::App& app, CommandLine& line) {
-    auto* command =
-        app.add_subcommand("replay", "Drive proxies with a request log and print what they did");
+    auto& command =
+        *app.add_subcommand("replay",
+                            "Drive proxies with a request log and print what they did; exits 1 "
+                            "when stopped, when a body was wrong, or when nothing was answered");
     ReplayCommand& replay = line.replay;
-    add_log_options(*command, replay);
-    command
-        ->add_flag("--synthetic", replay.synthetic,
-                   "Instead of a log: a made-up workload (Zipf, locality)")
-        ->excludes("--trace");
-    command->add_option("--requests", replay.workload.requests, "Size of the made-up workload")
-        ->check(CLI::Range(1u, 100'000'000u))
-        ->capture_default_str();
-    command->add_option("--seed", replay.workload.seed, "Seed of the made-up workload")
-        ->capture_default_str();
-    command->add_option("--proxy", replay.proxies, "Proxy, http://HOST:PORT; once for each")
+    option(command, "--proxy", "URL", replay.proxies, "Proxy, http://HOST:PORT; once for each")
         ->required();
-    command->add_option("--admin", replay.admins,
-                        "Its admin address, in the same order; gives the full table");
-    auto* rate = command
-                     ->add_option("--rate", replay.replay.rate,
-                                  "Requests per second (default: as fast as answered)")
-                     ->check(CLI::PositiveNumber);
-    command
-        ->add_option("--speedup", replay.replay.speedup,
-                     "Keep the log's times, so many times faster")
-        ->check(CLI::PositiveNumber)
-        ->excludes(rate);
-    command
-        ->add_option("--concurrency", replay.replay.concurrency,
-                     "Requests under way: at one proxy with --rate or --speedup, else in all")
-        ->check(CLI::Range(1u, 10'000u))
+    option(command, "--admin", "URL", replay.admins,
+           "Its admin address, in the same order; gives the full table");
+    add_source(command, replay);
+    add_pace(command, replay.replay);
+    option(command, "--origin-listen", "HOST:PORT", replay.origin_listen,
+           "Run the built-in origin here meanwhile");
+    option(command, "--origin-workers", "N", replay.origin_workers, "Its threads")
+        ->check(within(1u, 64u))
         ->capture_default_str();
-    command->add_option("--origin-listen", replay.origin_listen,
-                        "Run the built-in origin here meanwhile, HOST:PORT");
-    command->add_option("--origin-workers", replay.origin_workers, "Its threads")
-        ->check(CLI::Range(1u, 64u))
+    command.add_flag("--failover", replay.replay.failover,
+                     "Try the next proxy when a connection fails or breaks");
+    command.add_flag("--reverse", line.reverse,
+                     "Send `GET /path` with Host (reverse proxies) instead of `GET http://...`");
+    command.add_flag("--no-verify", line.no_verify,
+                     "Do not check bodies against the built-in origin's");
+    option(command, "--max-age", "N", line.max_age,
+           "Freshness the origin gives, in seconds (default: a day)")
+        ->check(within(std::int64_t{0}, std::int64_t{2'147'483'647}));
+    option(command, "--delay", "N", replay.replay.delay_ms,
+           "Milliseconds the origin waits before each answer")
+        ->check(within(std::uint64_t{0}, std::uint64_t{600'000}));
+    option(command, "--timeout", "N", line.timeout_seconds, "Seconds for one answer")
+        ->check(above_zero())
         ->capture_default_str();
-    command->add_flag("--failover", replay.replay.failover,
-                      "Try the next proxy when a connection fails or breaks");
-    command->add_flag("--reverse", line.reverse,
-                      "Send `GET /path` with Host (reverse proxies) instead of `GET http://...`");
-    command->add_flag("--no-verify", line.no_verify,
-                      "Do not check bodies against the built-in origin's");
-    command
-        ->add_option("--max-age", line.max_age,
-                     "Freshness the origin gives, in seconds (default: a day)")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{2'147'483'647}));
-    command
-        ->add_option("--delay", replay.replay.delay_ms,
-                     "Milliseconds the origin waits before each answer")
-        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{600'000}));
-    command->add_option("--timeout", line.timeout_seconds, "Seconds for one answer")
-        ->check(CLI::PositiveNumber)
+    option(command, "--wait", "N", replay.wait_seconds,
+           "Seconds to wait for all --admin to be ready and in step")
+        ->check(not_negative())
         ->capture_default_str();
-    command
-        ->add_option("--wait", replay.wait_seconds,
-                     "Seconds to wait for all --admin to be ready and in step")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    command->add_flag("--json", replay.json, "Print the report as JSON");
-    command->add_flag("--quiet", replay.quiet, "No progress");
+    command.add_flag("--json", replay.json, "Print the report as JSON");
+    command.add_flag("--quiet", replay.quiet, "No progress");
 }
 
 void add_demo(CLI::App& app, DemoCommand& demo) {
-    auto* command = app.add_subcommand(
+    auto& command = *app.add_subcommand(
         "demo",
         "Start an origin and three proxies here, replay a made-up workload, print the table");
-    command->add_option("--trace", demo.trace.path, "Replay this request log instead")
-        ->check(CLI::ExistingFile);
-    command->add_option("--site", demo.trace.site, "Put before URLs that are only a path")
+    option(command, "--trace", "FILE", demo.trace.path, "Replay this request log instead");
+    option(command, "--site", "URL", demo.trace.site, "Put before URLs that are only a path")
         ->capture_default_str();
-    command->add_option("--requests", demo.workload.requests, "Size of the made-up workload")
-        ->check(CLI::Range(1u, 10'000'000u))
+    add_workload_options(command, demo.workload);
+    option(command, "--rate", "N", demo.rate, "Requests per second")
+        ->check(above_zero())
         ->capture_default_str();
-    command->add_option("--seed", demo.workload.seed, "Seed of the made-up workload")
-        ->capture_default_str();
-    command->add_option("--rate", demo.rate, "Requests per second")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    command->add_flag("--stay", demo.stay, "Keep the cluster up afterwards, until Ctrl-C");
-    command->add_flag("--json", demo.json, "Print the report as JSON");
+    command.add_flag("--stay", demo.stay, "Keep the cluster up afterwards, until Ctrl-C");
+    command.add_flag("--json", demo.json, "Print the report as JSON");
 }
 
 int run_replay(CommandLine& line) {
@@ -159,7 +182,7 @@ int run_origin(CommandLine& line) {
 int run_node(const std::string& file) {
     auto loaded = proxy::load_config(file);
     if (!loaded.config) {
-        std::fprintf(stderr, "%s: not a valid configuration\n%s\n", file.c_str(),
+        std::fprintf(stderr, "%s: not a valid configuration\n%s", file.c_str(),
                      proxy::describe(loaded.errors).c_str());
         return kBadConfig;
     }
@@ -169,22 +192,23 @@ int run_node(const std::string& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("hearsay: HTTP caches that answer for one another");
+    CLI::App app("hearsay: HTTP caches that answer for one another", "hearsay");
     app.require_subcommand(1);
+    app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
 
     auto* run = app.add_subcommand("run", "Run a proxy");
-    run->add_option("--config", line.config, "Its configuration (JSON)")->required();
+    option(*run, "--config", "FILE", line.config, "Its configuration (JSON)")->required();
     auto* check =
         app.add_subcommand("check", "Check a configuration; exits 78 when it is not valid");
-    check->add_option("file,--config", line.config, "The configuration (JSON)")->required();
+    option(*check, "file,--config", "FILE", line.config, "The configuration (JSON)")->required();
     add_demo(app, line.demo);
     add_replay(app, line);
     auto* origin = app.add_subcommand(
         "origin", "Run the built-in origin: any path, a body that depends on the URL alone");
-    origin->add_option("--listen", line.origin_listen, "HOST:PORT")->capture_default_str();
-    origin->add_option("--workers", line.origin.workers, "Threads")
-        ->check(CLI::Range(1u, 64u))
+    option(*origin, "--listen", "HOST:PORT", line.origin_listen, "Where")->capture_default_str();
+    option(*origin, "--workers", "N", line.origin.workers, "Threads")
+        ->check(within(1u, 64u))
         ->capture_default_str();
     auto* status = app.add_subcommand("status", "Show what a running node counts");
     add_node_options(*status, line.node);
@@ -193,6 +217,10 @@ int main(int argc, char** argv) {
     add_node_options(*healthcheck, line.node);
     auto* version = app.add_subcommand("version", "Print the version");
 
+    if (argc > 1 && argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
+        std::fprintf(stderr, "hearsay: no command '%s'; see hearsay --help\n", argv[1]);
+        return kUsage;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

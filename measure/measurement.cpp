@@ -48,9 +48,10 @@ public:
     std::vector<std::string> look() {
         std::vector<std::string> silent(admins_.size());
         for (std::size_t i = 0; i < admins_.size(); ++i) {
+            const auto asked = Clock::now();
             if (const auto now = fetch_status(admins_[i], kStatusTimeout, silent[i])) {
                 silent[i].clear();
-                tracks_[i].sample(*now, Clock::now());
+                tracks_[i].sample(*now, asked, Clock::now());
             }
         }
         return silent;

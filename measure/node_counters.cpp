@@ -7,6 +7,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
+
 /// Every counter that only grows, so that differences and sums are written once.
 constexpr std::uint64_t NodeCounters::*kCounters[] = {&NodeCounters::total,
                                                       &NodeCounters::local_hit,
@@ -185,23 +187,19 @@ std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::mill
     return parse_status(answer->body, why);
 }
 
-bool CounterTrack::is_other_run(const NodeCounters& now, Time at) const {
+void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
     // The moment the process started moves only when another process stands there.
-    const std::chrono::duration<double> between = at - last_at_;
-    return now.uptime_seconds + 0.5 < last_->uptime_seconds + between.count() ||
-           went_back(*last_, now);
-}
-
-void CounterTrack::sample(const NodeCounters& now, Time at) {
+    const std::chrono::duration<double> uptime(now.uptime_seconds);
+    const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
     if (!last_) {
         base_ = now;
-    } else if (is_other_run(now, at)) {
+    } else if (started_later || went_back(*last_, now)) {
         ++restarts_;
         add_difference(earlier_runs_, *base_, *last_);
         base_ = NodeCounters{};  // the new run began at zero
     }
     last_ = now;
-    last_at_ = at;
+    started_by_ = answered.time_since_epoch() - uptime;
 }
 
 NodeCounters CounterTrack::counted() const {

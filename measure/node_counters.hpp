@@ -56,8 +56,9 @@ class CounterTrack {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// The first sample is the zero of the measurement.
-    void sample(const NodeCounters& now, Time at);
+    /// The first sample is the zero of the measurement. The node was asked and had answered at
+    /// these times; a busy machine may take its time in between.
+    void sample(const NodeCounters& now, Time asked, Time answered);
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
@@ -66,11 +67,10 @@ public:
     NodeCounters counted() const;
 
 private:
-    bool is_other_run(const NodeCounters& now, Time at) const;
-
     std::optional<NodeCounters> base_, last_;
     NodeCounters earlier_runs_;
-    Time last_at_{};
+    /// The latest moment, on the clock of Time, at which the process can have started.
+    std::chrono::duration<double> started_by_{0};
     unsigned restarts_ = 0;
 };
 

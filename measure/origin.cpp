@@ -114,7 +114,7 @@ private:
             co_await timer.async_wait(as_result);
         }
         const bool sent = co_await send();
-        co_return sent && answer_.keep_alive;
+        co_return sent&& answer_.keep_alive;
     }
 
     std::string_view unread() const { return {input_.data() + begin_, end_ - begin_}; }

@@ -203,7 +203,7 @@ private:
             const std::size_t at = (home + i) % proxies_.size();
             // Somebody must be asked: the last one in turn is, even if it refused just now.
             if (i + 1 < tries && Clock::now() < proxies_[at].down_until) continue;
-            last = co_await ask(at, lane.request, expected);
+            last = co_await ask(at, lane.request, expected, repeatable);
             if (!last->failure) {
                 count_answer(*last, at, at != home, Clock::now() - from);
                 co_return;
@@ -217,22 +217,22 @@ private:
 
     /// One attempt, on a kept connection if there is one. A kept connection that the proxy closed
     /// before it answered says nothing about the proxy: the request goes out once more on a new
-    /// one.
-    awaitable<Attempt> ask(std::size_t at, const std::string& request, const Expected& expected) {
+    /// one. What must not be repeated (RFC 9110 §9.2.2) has a new one from the start.
+    awaitable<Attempt> ask(std::size_t at, const std::string& request, const Expected& expected,
+                           bool repeatable) {
         Proxy& proxy = proxies_[at];
         const Time deadline = Clock::now() + options_.timeout;
         Attempt attempt;
         for (;;) {
             ProxyConnection* connection = nullptr;
-            const bool kept = !proxy.idle.empty();
+            const bool kept = repeatable && !proxy.idle.empty();
             if (kept) {
                 connection = proxy.idle.back();
                 proxy.idle.pop_back();
             } else {
                 connection = &connections_.emplace_back(tcp::socket(context_));
                 const Time connect_by = std::min(deadline, Clock::now() + kConnectDeadline);
-                const bool connected =
-                    co_await connection->connect(proxy.endpoint, connect_by);
+                const bool connected = co_await connection->connect(proxy.endpoint, connect_by);
                 if (!connected) {
                     drop(connection);
                     proxy.down_until = Clock::now() + kAvoidDown;

@@ -8,7 +8,7 @@
 namespace measure {
 namespace {
 
-constexpr std::size_t kNameColumns = 16;
+constexpr std::size_t kNameColumns = 15;
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -73,7 +73,7 @@ void write_workload(const Report& report, Writer& out) {
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
-    return fmt::format("{:>10} {:>6}", grouped(part), percent(ratio(part, whole)));
+    return fmt::format("{:>9} {:>6}", grouped(part), percent(ratio(part, whole)));
 }
 
 void write_row(const std::string& name, const Figures& f, Writer& out) {
@@ -85,10 +85,10 @@ void write_row(const std::string& name, const Figures& f, Writer& out) {
 
 void write_outcomes(const Report& report, Writer& out) {
     out.line("");
-    out.heading(fmt::format("{:<{}} {:>9} {:>17} {:>17} {:>17} {:>6} {:>6} {:>6}", "proxy",
+    out.heading(fmt::format("{:<{}} {:>9} {:>16} {:>16} {:>16} {:>6} {:>6} {:>6}", "proxy",
                             kNameColumns, "requests", "local hits", "peer hits", "origin fetches",
                             "errors", "false", "other"));
-    out.heading(fmt::format("{:>93} {:>6}", "hits", "no's"));
+    out.heading(fmt::format("{:>{}} {:>6}", "hits", kNameColumns + 75, "no's"));
     for (const auto& row : report.rows) write_row(row.name, figures_of(row), out);
     const Figures all = totals_of(report);
     write_row("all", all, out);
@@ -105,19 +105,56 @@ void write_outcomes(const Report& report, Writer& out) {
     }
 
     out.line("");
-    out.line("found          {} of {} possible hits = {:.4f} of the ideal of caches without limits",
+    out.line("found    {} of {} hits = {:.4f} of the ideal (unlimited caches, sharing at once)",
              grouped(all.hits()), grouped(ideal.shared_hits), found_of_ideal(report));
-    out.line(
-        "               that share at once; {} with sharing, {} ideal, {} ideal without sharing",
-        percent(ratio(all.hits(), all.requests)), percent(ideal.shared_ratio()),
-        percent(ideal.local_ratio()));
-    out.line(
-        "bytes          {} to clients: {} local, {} from peers; ideal {} without, {} with sharing",
-        size_text(static_cast<double>(all.body_bytes)),
-        percent(ratio(all.local_bytes, all.body_bytes)),
-        percent(ratio(all.peer_bytes, all.body_bytes)),
-        percent(ratio(ideal.local_hit_bytes, ideal.bytes)),
-        percent(ratio(ideal.shared_hit_bytes, ideal.bytes)));
+    out.line("hit rate {}; ideal {} with sharing, {} without",
+             percent(ratio(all.hits(), all.requests)), percent(ideal.shared_ratio()),
+             percent(ideal.local_ratio()));
+}
+
+void write_bytes_row(const std::string& name, const Figures& f, const NodeCounters* counted,
+                     Writer& out) {
+    std::string links;
+    if (counted) {
+        const auto sent = static_cast<double>(counted->link_bytes_sent);
+        links =
+            fmt::format("{:>13} {:>11} {:>11} {:>11}", grouped(counted->announcements_sent),
+                        per_request(static_cast<double>(counted->announcements_sent), f.requests),
+                        size_text(sent), per_request(sent, f.requests));
+    }
+    out.line("{:<{}.{}} {:>10} {:>7} {:>7} {:>7} {}", name, kNameColumns, kNameColumns,
+             size_text(static_cast<double>(f.body_bytes)),
+             percent(ratio(f.local_bytes, f.body_bytes)),
+             percent(ratio(f.peer_bytes, f.body_bytes)),
+             percent(ratio(f.local_bytes + f.peer_bytes, f.body_bytes)), links);
+}
+
+void write_bytes(const Report& report, Writer& out) {
+    out.line("");
+    const bool links = traffic_of(report).has_value();
+    out.heading(fmt::format("{:<{}} {:>10} {:>23}{}", "proxy", kNameColumns, "bytes to",
+                            "byte hit rates",
+                            links ? fmt::format(" {:>13} {:>11} {:>11} {:>11}", "announcements",
+                                                "per request", "link bytes", "per request")
+                                  : std::string()));
+    out.heading(fmt::format("{:>{}} {:>7} {:>7} {:>7}", "clients", kNameColumns + 11, "local",
+                            "peer", "both"));
+    NodeCounters sum;
+    for (const auto& row : report.rows) {
+        const NodeCounters* counted = links ? &*row.counted : nullptr;
+        write_bytes_row(row.name, figures_of(row), counted, out);
+        if (!counted) continue;
+        sum.announcements_sent += counted->announcements_sent;
+        sum.link_bytes_sent += counted->link_bytes_sent;
+    }
+    write_bytes_row("all", totals_of(report), links ? &sum : nullptr, out);
+    const IdealCounts& ideal = report.ideal.total;
+    const auto shared_only = ideal.shared_hit_bytes - ideal.local_hit_bytes;
+    out.line("{:<{}} {:>10} {:>7} {:>7} {:>7}", "ideal", kNameColumns,
+             size_text(static_cast<double>(ideal.bytes)),
+             percent(ratio(ideal.local_hit_bytes, ideal.bytes)),
+             percent(ratio(shared_only, ideal.bytes)),
+             percent(ratio(ideal.shared_hit_bytes, ideal.bytes)));
 }
 
 void write_latencies(const Report& report, Writer& out) {
@@ -209,6 +246,9 @@ void write_trouble(const Report& report, Writer& out) {
         out.line("{} {}", out.bad("errors seen by clients:"), kinds);
         out.line("  the first: {}", report.first_failure);
     }
+    if (const auto failed = totals_of(report).peer_failures; failed > 0) {
+        out.line("{} requests to peers got no usable answer in time", grouped(failed));
+    }
     for (const auto& row : report.rows) {
         if (row.seen.taken_over > 0) {
             out.line("failover: {} answered {} requests of other proxies' clients", row.name,
@@ -232,6 +272,7 @@ std::string report_text(const Report& report, bool colour) {
     Writer out(colour);
     write_workload(report, out);
     write_outcomes(report, out);
+    write_bytes(report, out);
     write_latencies(report, out);
     write_traffic(report, out);
     write_books(report, out);

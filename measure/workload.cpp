@@ -69,9 +69,8 @@ Trace make_workload(const WorkloadOptions& o) {
     Trace trace;
     trace.synthetic = true;
     trace.source = fmt::format(
-        "SYNTHETIC workload (seed {}, Zipf {:g} over {} objects, {:g} % asked again by the same "
-        "client, "
-        "{:g} % once)",
+        "SYNTHETIC workload: seed {}, Zipf {:g} over {} objects, {:g} % asked again, {:g} % only "
+        "once",
         o.seed, o.zipf, o.objects, o.again * 100, o.once * 100);
     trace.lines = o.requests;
     for (std::uint32_t c = 0; c < o.clients; ++c) trace.clients.push_back(c + 1);

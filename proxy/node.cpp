@@ -1,6 +1,7 @@
 #include "proxy/node.hpp"
 
 #include <pthread.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -9,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -289,6 +291,11 @@ std::uint16_t Node::admin_port() const {
 }
 
 int run_node(Config config) {
+    // Standard output is for the access log.
+    const auto colours =
+        std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "hearsay", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
     std::signal(SIGPIPE, SIG_IGN);
     try {

@@ -131,8 +131,8 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
 }
 
 asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
-    while (!send_now(buffers)) {
-        if (broken_) co_return false;
+    while (!broken_ && !send_now(buffers)) {
+        if (broken_) break;
         arm(worker_.config().timeouts.body_idle);
         boost::system::error_code ec;
         co_await socket_.async_wait(asio::ip::tcp::socket::wait_write,
@@ -141,10 +141,9 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
         if (ec || expired_) {
             broken_ = true;
             buffers.clear();
-            co_return false;
         }
     }
-    co_return true;
+    co_return !broken_;
 }
 
 asio::awaitable<void> ClientConnection::linger() {

@@ -59,6 +59,12 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     buffers.emplace_back(out.data(), out.size());
 }
 
+void ClientContext::note_type(const StoredResponse& response) {
+    if (!worker.shared.access_log.enabled()) return;
+    const auto fields = response.fields();
+    turn.content_type = value_or_empty(fields, field::content_type);
+}
+
 boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
                                                    CacheStatus cache) {
     turn.status = status;

@@ -62,6 +62,9 @@ struct ClientContext {
                  std::optional<std::chrono::seconds> age, const CacheStatus& status,
                  Framing framing, std::uint64_t length);
 
+    /// Keeps what the access log wants to know of a response, if there is a log.
+    void note_type(const StoredResponse& response);
+
     /// Answers with a short text of our own; true when it was sent.
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
                                         CacheStatus cache = {});

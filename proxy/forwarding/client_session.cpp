@@ -1,5 +1,6 @@
 #include "proxy/forwarding/client_session.hpp"
 
+#include "proxy/forwarding/answer.hpp"
 #include "proxy/forwarding/client_context.hpp"
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/fetch.hpp"
@@ -17,15 +18,6 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kBuffersPerSend = 64;
-constexpr std::uint64_t kBytesPerSend = 4 * 1024 * 1024;
-/// A fetch keeps its own deadlines; this one only bounds waiting for one that is no more.
-constexpr std::chrono::minutes kFollowAtMost{10};
-
-WallTime wall_now() {
-    return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-}
 
 /// Answers the requests of one connection.
 class Session {
@@ -147,7 +139,7 @@ private:
         ++worker_.counters.refusals[RequestRefusal::no_route];
         const auto text = explain(reason, client_.key.host());
         const auto sent = co_await client_.refuse(status_of(reason), text);
-        co_return sent&& client_.keep_alive();
+        co_return (sent && client_.keep_alive());
     }
 
     asio::awaitable<bool> answer_from_cache() {
@@ -171,7 +163,7 @@ private:
                 status.detail = "only-if-cached";
                 const auto sent = co_await client_.refuse(
                     504, "Not in this cache, and only-if-cached was asked for.", status);
-                co_return sent&& client_.keep_alive();
+                co_return (sent && client_.keep_alive());
             }
             // What is not stored, or only a part, has nothing to gain from the store (yet).
             if (client_.head.verb == verb::head || find(client_.head.fields, field::range))
@@ -276,60 +268,21 @@ private:
             turn.source = Source::memory;
         const auto live = leader ? state.live.get() : nullptr;
         std::optional<std::chrono::seconds> age;
-        if (!leader || state.validated || (live && live->has_age)) age = age_of(response);
-        const auto unchanged = state.stored && not_modified(response);
+        if (!leader || state.validated || (live && live->has_age))
+            age = current_age(response.freshness, response.residence(Clock::now()));
+        const auto unchanged = state.stored && not_modified(client_, response);
         if (unchanged) {
-            const auto keep = co_await answer_304(response, age, status);
+            const auto keep = co_await send_not_modified(client_, response, age, status);
             co_return keep ? Followed::keep : Followed::close;
         }
 
         turn.status = response.status;
+        client_.note_type(response);
         const auto length = state.length_known ? std::optional(state.length) : std::nullopt;
         const auto framing = client_.framing(response.status, length);
         client_.compose(response.head, live, age, status, framing, state.length);
-        const auto keep = co_await send_body(reader, framing);
+        const auto keep = co_await send_growing(client_, reader, framing);
         co_return keep ? Followed::keep : Followed::close;
-    }
-
-    asio::awaitable<bool> send_body(Fill::Reader& reader, Framing framing) {
-        auto& buffers = client_.buffers;
-        auto& turn = client_.turn;
-        std::string chunk;
-        for (;;) {
-            const auto head_buffers = buffers.size();
-            if (framing == Framing::chunked) buffers.emplace_back();  // for the chunk's size
-            const auto piece = reader.peek(kBytesPerSend, kBuffersPerSend - 4, buffers);
-            if (piece.failed) {
-                turn.aborted = true;
-                if (turn.body_bytes == 0 && head_buffers > 0) turn.outcome = Outcome::error;
-                co_return false;  // cut: never a short body passed as whole
-            }
-            if (framing == Framing::chunked) {
-                chunk.clear();
-                if (piece.bytes > 0) {
-                    char size[20];
-                    chunk.append(size, static_cast<std::size_t>(std::snprintf(
-                                           size, sizeof size, "%llx\r\n",
-                                           static_cast<unsigned long long>(piece.bytes))));
-                    buffers[head_buffers] = asio::buffer(chunk);
-                    static constexpr std::string_view kEnd = "\r\n", kLast = "\r\n0\r\n\r\n";
-                    buffers.push_back(asio::buffer(piece.end ? kLast : kEnd));
-                } else {
-                    static constexpr std::string_view kLast = "0\r\n\r\n";
-                    buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(head_buffers));
-                    if (piece.end) buffers.push_back(asio::buffer(kLast));
-                }
-            }
-            const auto sent = co_await client_.connection.send(buffers);
-            if (!sent) {
-                turn.aborted = true;
-                co_return false;
-            }
-            turn.body_bytes += piece.bytes;
-            reader.consume(piece.bytes);
-            if (piece.end) co_return framing != Framing::close&& client_.keep_alive();
-            if (piece.bytes == 0) co_await client_.wakeup->wait_until(Clock::now() + kFollowAtMost);
-        }
     }
 
     void note_source(const Fill::State& state, bool leader) {
@@ -356,24 +309,13 @@ private:
         if (stale && may_serve_stale(client_.directives, stale->freshness,
                                      stale->residence(Clock::now()), trouble)) {
             client_.turn.cache = CacheResult::stale;
-            co_return co_await send_stored(*stale, status);
+            co_return co_await send_stored(client_, *stale, status);
         }
         client_.turn.source = Source::none;
         const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
         const auto text = explain(error, client_.key.host());
         const auto sent = co_await client_.refuse(status_of(error), text, status);
-        co_return sent&& client_.keep_alive();
-    }
-
-    std::chrono::seconds age_of(const StoredResponse& response) const {
-        return current_age(response.freshness, response.residence(Clock::now()));
-    }
-
-    bool not_modified(const StoredResponse& response) const {
-        if (!is_conditional(client_.head.fields)) return false;
-        const auto fields = response.fields();
-        return answers_not_modified(client_.head.fields, response.status, validators_of(fields),
-                                    wall_now());
+        co_return (sent && client_.keep_alive());
     }
 
     /// From the store, at once.
@@ -381,63 +323,7 @@ private:
         CacheStatus status;
         status.ttl = time_to_live(response.freshness, response.residence(client_.turn.begun));
         client_.turn.cache = reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
-        co_return co_await send_stored(response, status);
-    }
-
-    asio::awaitable<bool> send_stored(const StoredResponse& response, const CacheStatus& status) {
-        auto& turn = client_.turn;
-        turn.outcome = Outcome::local_hit;
-        turn.source = Source::memory;
-        const auto age = current_age(response.freshness, response.residence(turn.begun));
-        if (not_modified(response)) co_return co_await answer_304(response, age, status);
-        turn.status = response.status;
-        const auto size = response.body->size();
-        client_.compose(response.head, nullptr, age, status, client_.framing(response.status, size),
-                        size);
-        if (client_.head.verb != verb::head) {
-            turn.body_bytes = size;
-            std::uint64_t offset =
-                response.body->view(0, kBytesPerSend, kBuffersPerSend - 4, client_.buffers);
-            while (!client_.connection.send_now(client_.buffers)) {
-                if (!co_await client_.connection.send(client_.buffers)) {
-                    turn.aborted = true;
-                    co_return false;
-                }
-            }
-            while (offset < size) {
-                offset +=
-                    response.body->view(offset, kBytesPerSend, kBuffersPerSend, client_.buffers);
-                if (!co_await client_.connection.send(client_.buffers)) {
-                    turn.aborted = true;
-                    co_return false;
-                }
-            }
-            co_return client_.keep_alive();
-        }
-        if (!co_await client_.connection.send(client_.buffers)) {
-            turn.aborted = true;
-            co_return false;
-        }
-        co_return client_.keep_alive();
-    }
-
-    asio::awaitable<bool> answer_304(const StoredResponse& response,
-                                     std::optional<std::chrono::seconds> age,
-                                     const CacheStatus& status) {
-        const auto fields = response.fields();
-        const auto has_etag = !validators_of(fields).etag.empty();
-        auto& head = client_.own_head;
-        head.clear();
-        append_status_line(head, 304);
-        for (const auto& line : fields)
-            if (belongs_in_304(line, has_etag)) append_line(head, line);
-        client_.turn.status = 304;
-        client_.compose(head, nullptr, age, status, Framing::none, 0);
-        if (!co_await client_.connection.send(client_.buffers)) {
-            client_.turn.aborted = true;
-            co_return false;
-        }
-        co_return client_.keep_alive();
+        co_return co_await send_stored(client_, response, status);
     }
 
     /// A peer's question: from the store, or from a fill that the origin feeds and whose head is
@@ -489,7 +375,7 @@ private:
         status.forward = Forward::uri_miss;
         status.detail = to_string(reason);
         const auto sent = co_await client_.refuse(504, to_string(reason), status);
-        co_return sent&& client_.keep_alive();
+        co_return (sent && client_.keep_alive());
     }
 
     ClientContext client_;

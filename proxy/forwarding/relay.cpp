@@ -129,7 +129,7 @@ public:
             }
         }
         exchange_.finish();
-        co_return framing != Framing::close&& client_.keep_alive();
+        co_return (framing != Framing::close && client_.keep_alive());
     }
 
 private:
@@ -211,7 +211,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     status.detail = to_string(error);
     const auto text = explain(error, target.host);
     const auto sent = co_await client.refuse(status_of(error), text, status);
-    co_return sent&& client.keep_alive();
+    co_return (sent && client.keep_alive());
 }
 
 }  // namespace proxy

@@ -136,23 +136,99 @@ TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
     for (const auto& head : origin.heads()) EXPECT_EQ(field_of(head, "Hearsay-Peer"), "") << head;
 }
 
-TEST_F(Peers, FollowAFillThatTheOriginFeeds) {
-    Gate half;
+/// Asks node a as node b does, with the token that b's link has from a.
+class AskedByAPeer : public Peers {
+protected:
+    void SetUp() override {
+        auto settings = config("b", 2);
+        settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
+        start(config("a", 2));
+        start(settings);
+        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        store("a", "/token");
+        get("b", "/token");
+        ASSERT_EQ(stand_in.requests(), 1u);
+        proof = "Hearsay-Peer: " + field_of(stand_in.heads().front(), "Hearsay-Peer") + "\r\n";
+    }
+    Answer ask(std::string_view target, const std::string& fields = {}) const {
+        return get("a", target, proof + "Cache-Control: only-if-cached\r\n" + fields);
+    }
+    void expect_refused(std::string_view target, std::string_view reason) const {
+        const auto answer = ask(target);
+        EXPECT_EQ(answer.status, 504u);
+        EXPECT_TRUE(answer.cache_status().ends_with("detail=" + std::string(reason)))
+            << answer.cache_status();
+    }
+    std::uint64_t given() const { return seen("a", "b").given; }
+
+    ScriptedOrigin stand_in{[](Exchange& e) {
+        e.answer("Cache-Status: a; fwd=uri-miss; detail=absent\r\n", "", "504 No");
+    }};
+    std::string proof;
+};
+
+TEST_F(AskedByAPeer, AnswersFromTheStoreAndBooksIt) {
+    const auto answer = ask("/token");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(answer.body, "body of /token");
+    EXPECT_FALSE(answer.field("Age").empty());
+    EXPECT_EQ(given(), 1u);
+}
+
+TEST_F(AskedByAPeer, SaysWhyNotAndNeverAsksAnybody) {
+    const auto before = origin.requests();
+    expect_refused("/never", "absent");
+    EXPECT_EQ(origin.requests(), before);
+    EXPECT_EQ(given(), 0u);
+}
+
+TEST_F(AskedByAPeer, RefusesWhatIsStale) {
+    const auto scripted = origin.set(
+        [](Exchange& e) { e.answer("Cache-Control: max-age=0\r\nETag: \"v\"\r\n", "x"); });
+    get("a", "/stale");
+    expect_refused("/stale", "stale");
+}
+
+TEST_F(AskedByAPeer, RefusesAnotherVariant) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh("Vary: Accept-Language\r\n"), "x"); });
+    get("a", "/varies", "Accept-Language: de\r\n");
+    expect_refused("/varies", "variant");
+    EXPECT_EQ(ask("/varies", "Accept-Language: de\r\n").status, 200u);
+}
+
+TEST_F(AskedByAPeer, LetsItFollowAFillOnceItsHeadIsThere) {
+    Gate head, half;
     const auto scripted = origin.set([&](Exchange& e) {
-        e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 8\r\nETag: \"v\"\r\n") + "\r\nhalf");
+        head.wait();
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 8\r\n") + "\r\nhalf");
         half.wait();
         e.send("half");
     });
-    // One whose summary already speaks of the key: a stored version that a reload replaces.
-    start_cluster(2);
     auto leader = client("a");
     leader.begin("GET", "/one");
+    ASSERT_TRUE(head.wait_for(1));
+    expect_refused("/one", "busy");
+    head.open();
     ASSERT_TRUE(leader.read_at_least(1));
+    auto follower = client("a");
+    follower.begin("GET", "/one", proof + "Cache-Control: only-if-cached\r\n");
+    ASSERT_TRUE(follower.read_at_least(4));  // while the rest is still at the origin
     half.open();
+    EXPECT_EQ(follower.read().body, "halfhalf");
     EXPECT_EQ(leader.read().body, "halfhalf");
-    ASSERT_TRUE(eventually([&] { return announced("a", 1) && status("a").summary.objects == 1; }));
-    EXPECT_EQ(get("b", "/one").body, "halfhalf");
-    EXPECT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(given(), 1u);
+}
+
+TEST_F(AskedByAPeer, IsNotFooledByATokenOfAnEarlierRun) {
+    kill("a");
+    start(config("a", 2));
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    EXPECT_EQ(ask("/token").status, 504u);  // as for any client: only-if-cached, and not there
+    get("a", "/token");
+    EXPECT_EQ(ask("/token").status, 200u);
+    EXPECT_EQ(given(), 0u);
+    EXPECT_EQ(status("a").work.total(), 3u);  // they count as clients
 }
 
 TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {

@@ -126,6 +126,20 @@ TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
     EXPECT_TRUE(run_until([&] { return a.sees("b", "later"); }));
 }
 
+TEST_F(ClusterTest, WhatIsToldDoesNotWaitForAHeartbeat) {
+    auto first = config("a");
+    auto second = config("b");
+    first.timings.heartbeat = second.timings.heartbeat = 1min;
+    first.timings.gone_after = second.timings.gone_after = 5min;
+    auto& a = add(first);
+    auto& b = add(second);
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    a.store("mine");
+    EXPECT_TRUE(run_until([&] { return b.sees("a", "mine"); }));
+    a.cluster->withdraw();
+    EXPECT_TRUE(run_until([&] { return b.status_of("a").state == PeerState::withdrawn; }));
+}
+
 TEST_F(ClusterTest, StatusTellsWhatBothSidesCounted) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));

@@ -22,12 +22,12 @@ struct Relay::Pair {
     Pair(tcp::socket from, tcp::socket to) : dialler(std::move(from)), listener(std::move(to)) {}
     void close() {
         boost::system::error_code ignored;
-        dialler.close(ignored);
-        if (!keep_listener) listener.close(ignored);
+        if (keep != Keep::dialler) dialler.close(ignored);
+        if (keep != Keep::listener) listener.close(ignored);
     }
     tcp::socket dialler;
     tcp::socket listener;
-    bool keep_listener = false;
+    Keep keep = Keep::nothing;
 };
 
 Relay::Relay(asio::io_context& io, const std::string& listen, const std::string& target)
@@ -48,23 +48,24 @@ Relay::~Relay() {
     while (io.poll() > 0) io.restart();
 }
 
-void Relay::cut() {
+void Relay::break_all(Keep keep) {
     for (const auto& pair : pairs_) {
         const auto open = pair.lock();
         if (!open) continue;
-        open->keep_listener = false;
+        open->keep = keep;
         open->close();
     }
-    pairs_.clear();
 }
 
+void Relay::cut() {
+    break_all(Keep::nothing);
+    pairs_.clear();
+}
 void Relay::lose_diallers() {
-    for (const auto& pair : pairs_) {
-        const auto open = pair.lock();
-        if (!open) continue;
-        open->keep_listener = true;
-        open->close();
-    }
+    break_all(Keep::listener);
+}
+void Relay::lose_listeners() {
+    break_all(Keep::dialler);
 }
 
 std::size_t Relay::connections() const {

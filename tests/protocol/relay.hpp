@@ -34,10 +34,14 @@ public:
     /// Breaks them on the dialler's side alone; the listener is told nothing and hears nothing
     /// more.
     void lose_diallers();
+    /// The other way round: the dialler still believes in its connection.
+    void lose_listeners();
     std::size_t connections() const;
 
 private:
     struct Pair;
+    enum class Keep { nothing, dialler, listener };
+    void break_all(Keep keep);
     boost::asio::awaitable<void> accept();
     boost::asio::awaitable<void> carry(std::shared_ptr<Pair> pair);
     boost::asio::awaitable<void> pump(std::shared_ptr<Pair> pair, bool forth);

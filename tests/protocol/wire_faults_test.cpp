@@ -92,6 +92,18 @@ TEST_F(WireFaults, AConnectionLostOnOneSideIsReplacedByTheNext) {
     EXPECT_EQ(b->status_of("a").last_error, "");
 }
 
+TEST_F(WireFaults, ALinkToAnEarlierRunIsGivenUpWhenTheNewOneIsHeardOf) {
+    with_relay();
+    a->config.timings.gone_after = 10s;  // so that it does not notice by itself
+    a->restart();
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    relay->lose_listeners();
+    b->restart();
+    ASSERT_TRUE(run_until([&] { return a->refusals("restarted") == 1; }, 2s));
+    a->store("after");
+    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "after"); }));
+}
+
 TEST_F(WireFaults, ARepeatedFrameEndsTheLinkAndASnapshotRepairs) {
     with_relay();
     expect_repaired(FrameType::delta, "bad_sequence", [](Bytes frame) {
