@@ -1,0 +1,103 @@
+// Peers that hold the key and still say the wrong things, seen from a healthy node.
+
+#include "tests/protocol/cluster_fixture.hpp"
+#include "tests/protocol/fake_peer.hpp"
+
+namespace protocol::test {
+namespace {
+
+// Payloads of summary/FORMAT.md, for 128 bits.
+const Bytes kSnapshot = unhex("0302058704");
+const Bytes kDelta = unhex("010305874402010619");
+
+class AuthenticFaults : public ClusterTest {
+protected:
+    /// b publishes to a, and nobody listens at its address.
+    void fake_publisher() {
+        a = &add(config("a"));
+        b.dial("a", address_of("a"));
+        b.say(SnapshotBegin{1700, 0, 2, 1, {128, 4}, kSnapshot.size()});
+        b.say(SnapshotPart{kSnapshot});
+        ASSERT_TRUE(run_until([&] { return a->in_step_with("b"); }));
+    }
+    void fake_subscriber() {
+        b.listen(address_of("b"));
+        a = &add(config("a"));
+        ASSERT_TRUE(run_until([&] { return b.heard<SnapshotBegin>() == 1; }));
+    }
+    std::string end_of_the_link() {
+        EXPECT_TRUE(run_until([&] { return b.end().has_value(); }));
+        return a->status_of("b").last_error;
+    }
+
+    FakePeer b{helpers_, "b", kKey};
+    TestNode* a = nullptr;
+};
+
+TEST_F(AuthenticFaults, AGapIsAnsweredByARequestAndMendedByTheSnapshot) {
+    fake_publisher();
+    b.say(Delta{1700, 2, kDelta});
+    ASSERT_TRUE(run_until([&] { return b.heard<SnapshotRequest>() == 1; }));
+    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_EQ(a->status_of("b").state, PeerState::waiting_snapshot);
+    EXPECT_EQ(a->status_of("b").resyncs, 1U);
+    b.say(SnapshotBegin{1700, 2, 2, 1, {128, 4}, kSnapshot.size()});
+    b.say(SnapshotPart{kSnapshot});
+    EXPECT_TRUE(run_until([&] { return a->in_step_with("b"); }));
+    EXPECT_EQ(a->status_of("b").generation, 2U);
+}
+
+TEST_F(AuthenticFaults, AFailedCheckIsAnsweredByARequest) {
+    fake_publisher();
+    b.say(CheckHash{1700, 0, 12345});
+    ASSERT_TRUE(run_until([&] { return b.heard<SnapshotRequest>() == 1; }));
+    EXPECT_EQ(a->status_of("b").check_failures, 1U);
+}
+
+TEST_F(AuthenticFaults, APublisherThatSpeaksAsASubscriberLosesItsLink) {
+    fake_publisher();
+    b.say(SnapshotRequest{});
+    EXPECT_EQ(end_of_the_link(), "unexpected_frame");
+    EXPECT_FALSE(a->in_step_with("b"));
+}
+
+TEST_F(AuthenticFaults, ASummaryThatCannotBeDecodedCostsTheLink) {
+    fake_publisher();
+    b.say(Delta{1700, 1, kSnapshot});
+    EXPECT_EQ(end_of_the_link(), "malformed_summary");
+}
+
+TEST_F(AuthenticFaults, AShapeAboveTheLimitCostsTheLinkBeforeItsBytesCome) {
+    auto small = config("a");
+    small.max_summary_bytes = 1000;
+    a = &add(small);
+    b.dial("a", address_of("a"));
+    b.say(SnapshotBegin{1700, 0, 2, 1, {std::uint64_t{1} << 32, 4}, 1 << 29});
+    EXPECT_EQ(end_of_the_link(), "summary_too_large");
+}
+
+TEST_F(AuthenticFaults, ARequestIsAnsweredByASnapshot) {
+    fake_subscriber();
+    b.say(SnapshotRequest{});
+    EXPECT_TRUE(run_until([&] { return b.heard<SnapshotBegin>() == 2; }));
+    EXPECT_EQ(a->status_of("b").snapshots_sent, 2U);
+}
+
+TEST_F(AuthenticFaults, CheckHashesComeThoughNothingChanges) {
+    fake_subscriber();
+    EXPECT_TRUE(run_until([&] { return b.heard<CheckHash>() >= 1; }, 2s));
+}
+
+TEST_F(AuthenticFaults, ASubscriberThatSpeaksAsAPublisherLosesItsLink) {
+    fake_subscriber();
+    b.say(Goodbye{});
+    EXPECT_EQ(end_of_the_link(), "unexpected_frame");
+}
+
+TEST_F(AuthenticFaults, ASubscriberThatSaysNothingIsGivenUp) {
+    fake_subscriber();
+    EXPECT_EQ(end_of_the_link(), "peer_silent");
+}
+
+}  // namespace
+}  // namespace protocol::test
