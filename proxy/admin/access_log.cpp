@@ -82,6 +82,7 @@ void AccessLog::reopen() {
     {
         const std::lock_guard lock(mutex_);
         reopen_ = true;
+        old_bytes_ = pending_.size();
     }
     wake_.notify_one();
 }
@@ -99,17 +100,26 @@ void AccessLog::run() {
         if (pending_.empty() && !reopen_) return;
         std::swap(chunk, pending_);
         const bool reopen = std::exchange(reopen_, false);
+        const auto old_bytes = reopen ? old_bytes_ : chunk.size();
         writing_ = true;
         lock.unlock();
 
-        if (!write_all(fd_, chunk)) failures_.fetch_add(1, std::memory_order_relaxed);
+        const auto lines = std::string_view(chunk);
+        put(lines.substr(0, old_bytes));
+        if (reopen) {
+            open_file();
+            put(lines.substr(old_bytes));
+        }
         chunk.clear();
-        if (reopen) open_file();
 
         lock.lock();
         writing_ = false;
         idle_.notify_all();
     }
+}
+
+void AccessLog::put(std::string_view lines) {
+    if (!write_all(fd_, lines)) failures_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void AccessLog::open_file() {

@@ -69,8 +69,8 @@ public:
     bool enabled() const { return enabled_; }
     void write(const AccessRecord& record);
 
-    /// Opens the file anew (after it was renamed), once pending lines are in the old one. If that
-    /// fails the old file stays in use and failures() grows.
+    /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
+    /// written after to the new one. If that fails the old file stays in use and failures() grows.
     void reopen();
     /// Waits until everything written so far has been handed to the system.
     void flush();
@@ -81,6 +81,7 @@ public:
 
 private:
     void run();
+    void put(std::string_view lines);
     void open_file();
 
     const AccessFormat format_;
@@ -93,6 +94,7 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_, idle_;
     std::string pending_;
+    std::size_t old_bytes_ = 0;  // of pending_, for the file before reopen()
     bool writing_ = false, reopen_ = false, stop_ = false;
     std::thread thread_;
 };
