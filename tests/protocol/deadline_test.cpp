@@ -43,6 +43,13 @@ awaitable<Result<int>> waits_twice() {
     co_return 1;
 }
 
+/// Has its result though it is cancelled, as a read that had just been done.
+awaitable<Result<int>> done_when_cancelled() {
+    asio::steady_timer timer(co_await asio::this_coro::executor, kFarAway);
+    co_await timer.async_wait(as_result);
+    co_return 9;
+}
+
 class Within : public ::testing::Test {
 protected:
     asio::io_context io;
@@ -75,6 +82,7 @@ TEST_F(Within, TakesATimeoutAsWell) {
 
 TEST_F(Within, AResultThatIsThereAnywayIsNotLost) {
     EXPECT_EQ(run(io, within(kPast, ready(7))).value(), 7);
+    EXPECT_EQ(run(io, within(kPast, done_when_cancelled())).value(), 9);
 }
 
 TEST_F(Within, TheOperationHasEndedWhenItReturns) {
