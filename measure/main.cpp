@@ -100,9 +100,9 @@ void add_pace(CLI::App& command, ReplayOptions& replay) {
 
 void add_replay(CLI::App& app, CommandLine& line) {
     auto& command =
-        *app.add_subcommand("replay",
-                            "Drive proxies with a request log and print what they did; exits 1 "
-                            "when stopped, when a body was wrong, or when nothing was answered");
+        *app.add_subcommand("replay", "Drive proxies with a request log and print what they did");
+    command.footer(
+        "Exits 1 when it was stopped, when a body was wrong or when nothing was answered.");
     ReplayCommand& replay = line.replay;
     option(command, "--proxy", "URL", replay.proxies, "Proxy, http://HOST:PORT; once for each")
         ->required();
@@ -217,7 +217,8 @@ int main(int argc, char** argv) {
     add_node_options(*healthcheck, line.node);
     auto* version = app.add_subcommand("version", "Print the version");
 
-    if (argc > 1 && argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
+    const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
         std::fprintf(stderr, "hearsay: no command '%s'; see hearsay --help\n", argv[1]);
         return kUsage;
     }
