@@ -1,0 +1,194 @@
+#include "measure/commands.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/measure/scripted_server.hpp"
+#include "tests/measure/temporary_file.hpp"
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+
+/// Exit code and output of a command.
+struct Ended {
+    int code = -1;
+    std::string out, error;
+};
+
+template <typename Command>
+Ended run(Command&& command) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Ended ended;
+    ended.code = command();
+    std::fflush(stdout);
+    ended.out = testing::internal::GetCapturedStdout();
+    ended.error = testing::internal::GetCapturedStderr();
+    return ended;
+}
+
+Ended check(const std::string& config) {
+    const TemporaryFile file(config);
+    return run([&] { return check_command(file.path()); });
+}
+
+TEST(Check, AcceptsAGoodConfiguration) {
+    const auto ended = check(R"({"node": "a", "listen": "127.0.0.1:3128",
+                                 "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}]})");
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("node a, proxy at 127.0.0.1:3128"));
+}
+
+TEST(Check, NamesWhatIsWrongByPathAndNearestName) {
+    const auto ended = check(R"({"node": "a", "listen": "127.0.0.1:3128",
+                                 "cache": {"memry": "1GiB"}})");
+    EXPECT_EQ(ended.code, kBadConfig);
+    EXPECT_THAT(ended.error, HasSubstr("cache.memry"));
+    EXPECT_THAT(ended.error, HasSubstr("memory"));
+    EXPECT_EQ(ended.out, "");
+}
+
+TEST(Check, RefusesWhatItCannotRead) {
+    EXPECT_EQ(check("{").code, kBadConfig);
+    const auto ended = run([] { return check_command("/nonexistent/file.json"); });
+    EXPECT_EQ(ended.code, kBadConfig);
+    EXPECT_THAT(ended.error, HasSubstr("/nonexistent/file.json"));
+}
+
+/// An admin port that is ready or not.
+ScriptedServer admin(bool ready) {
+    return ScriptedServer([ready](const Seen& seen) {
+        if (seen.target() == "/readyz") {
+            return Reply{ready ? "HTTP/1.0 200 OK\r\n\r\n" : "HTTP/1.0 503 No\r\n\r\n", true};
+        }
+        return Reply{
+            "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n7\", \"requests\": {\"total\": 1200, "
+            "\"local_hit\": 300}, \"cluster\": {\"peers\": [{\"node\": \"p1\", \"state\": "
+            "\"in_step\", \"asked\": 12}]}}",
+            true};
+    });
+}
+
+TEST(Healthcheck, ExitsZeroOnlyWhenReady) {
+    const auto ready = admin(true), busy = admin(false);
+    EXPECT_EQ(run([&] { return healthcheck_command({ready.address().text(), {}}); }).code, kOk);
+    const auto not_yet = run([&] { return healthcheck_command({busy.address().text(), {}}); });
+    EXPECT_EQ(not_yet.code, kFailed);
+    EXPECT_THAT(not_yet.error, HasSubstr("503"));
+    const auto gone = run([&] { return healthcheck_command({nobody().text(), {}}); });
+    EXPECT_EQ(gone.code, kFailed);
+    EXPECT_THAT(gone.error, HasSubstr("Connection refused"));
+}
+
+TEST(Healthcheck, FindsTheAdminPortInTheConfiguration) {
+    const auto ready = admin(true);
+    const TemporaryFile config(
+        R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true},
+            "admin": {"listen": "0.0.0.0:)" +
+        ready.address().port + "\"}}");
+    const auto ended = run([&] { return healthcheck_command({{}, config.path()}); });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    const TemporaryFile none(
+        R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true}, "admin": null})");
+    const auto without = run([&] { return healthcheck_command({{}, none.path()}); });
+    EXPECT_EQ(without.code, kBadConfig);
+    EXPECT_THAT(without.error, HasSubstr("no admin port"));
+}
+
+TEST(Status, ShowsWhatANodeCounts) {
+    const auto node = admin(true);
+    const auto ended = run([&] { return status_command({node.address().text(), {}}, false); });
+    EXPECT_EQ(ended.code, kOk);
+    EXPECT_THAT(ended.out, HasSubstr("node n7"));
+    EXPECT_THAT(ended.out, HasSubstr("requests 1,200: 25.0 % local hits"));
+    EXPECT_THAT(ended.out, HasSubstr("p1"));
+    EXPECT_THAT(run([&] {
+                    return status_command({node.address().text(), {}}, true);
+                }).out,
+                HasSubstr("{\"node\": \"n7\""));
+}
+
+TEST(Status, FailsPlainly) {
+    const auto gone = run([] { return status_command({nobody().text(), {}}, false); });
+    EXPECT_EQ(gone.code, kFailed);
+    EXPECT_THAT(gone.error, HasSubstr("no node answers at http://127.0.0.1:"));
+    const auto wrong = run([] { return status_command({"ftp://x", {}}, false); });
+    EXPECT_EQ(wrong.code, kUsage);
+    const ScriptedServer other([](const Seen&) {
+        return Reply{"HTTP/1.0 200 OK\r\n\r\nhi", true};
+    });
+    EXPECT_EQ(run([&] {
+                  return status_command({other.address().text(), {}}, false);
+              }).code,
+              kFailed);
+}
+
+/// A replay of the made-up workload, small.
+ReplayCommand small_replay(const Address& proxy) {
+    ReplayCommand command;
+    command.synthetic = true;
+    command.workload.requests = 50;
+    command.proxies = {proxy.text()};
+    command.quiet = true;
+    return command;
+}
+
+TEST(ReplayCommand, PrintsTheTable) {
+    const ScriptedServer proxy([](const Seen& seen) { return Reply{like_the_origin(seen)}; });
+    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    EXPECT_EQ(ended.code, kOk);
+    EXPECT_THAT(ended.out, HasSubstr("SYNTHETIC"));
+    EXPECT_THAT(ended.out, HasSubstr("50 requests sent"));
+    EXPECT_EQ(ended.error, "");
+}
+
+TEST(ReplayCommand, RunsTheOriginMeanwhile) {
+    auto command = small_replay({"127.0.0.1", "0"});
+    const Address origin = nobody();
+    command.origin_listen = origin.text();
+    command.proxies = {origin.text()};  // which answers as a forward proxy would
+    command.json = true;
+    const auto ended = run([&] { return replay_command(command); });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("\"built_in_origin_requests\": 50"));
+}
+
+TEST(ReplayCommand, FailsWhenNobodyAnswers) {
+    const auto ended = run([] { return replay_command(small_replay(nobody())); });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_THAT(ended.out, HasSubstr("50 no connection"));
+}
+
+TEST(ReplayCommand, SaysWhenTheOriginIsNotTheBuiltInOne) {
+    const ScriptedServer proxy(
+        [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
+    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_THAT(ended.error, HasSubstr("--no-verify"));
+}
+
+TEST(ReplayCommand, NamesALogThatIsNotThere) {
+    auto command = small_replay(nobody());
+    command.synthetic = false;
+    command.trace.path = "/nonexistent/access.log";
+    const auto ended = run([&] { return replay_command(command); });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_THAT(ended.error, HasSubstr("/nonexistent/access.log: No such file"));
+}
+
+TEST(ReplayCommand, RefusesArgumentsThatMakeNoSense) {
+    auto command = small_replay(nobody());
+    command.proxies = {"https://a:1"};
+    EXPECT_EQ(run([&] { return replay_command(command); }).code, kUsage);
+    command = small_replay(nobody());
+    command.proxies = {"127.0.0.1:1", "127.0.0.1:2"};
+    command.admins = {"127.0.0.1:3"};
+    const auto ended = run([&] { return replay_command(command); });
+    EXPECT_EQ(ended.code, kUsage);
+    EXPECT_THAT(ended.error, HasSubstr("(1 and 2)"));
+}
+
+}  // namespace
+}  // namespace measure

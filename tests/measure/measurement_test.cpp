@@ -1,0 +1,111 @@
+#include "measure/measurement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/measure/scripted_server.hpp"
+
+namespace measure {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Counts what it is asked like a proxy that has everything, and tells on its admin page.
+class CountingProxy {
+public:
+    Address address() const { return proxy_.address(); }
+    Address admin() const { return admin_.address(); }
+    std::atomic<int> before{1000};  ///< requests it had answered when the test began
+    std::string peer_state = "in_step";
+
+private:
+    Reply status() const {
+        const auto total = std::to_string(before + answered_);
+        const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - start_;
+        return {"HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n\", \"ready\": true, \"uptime_seconds\": " +
+                    std::to_string(uptime.count()) + ", \"requests\": {\"total\": " + total +
+                    ", \"local_hit\": " + total +
+                    "}, \"cluster\": {\"peers\": [{\"node\": \"b\", \"state\": \"" + peer_state +
+                    "\"}]}}",
+                true};
+    }
+
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::atomic<int> answered_{0};
+    ScriptedServer proxy_{[this](const Seen& seen) {
+        ++answered_;
+        return Reply{like_the_origin(seen, "Cache-Status: n; hit\r\n")};
+    }};
+    ScriptedServer admin_{[this](const Seen&) { return status(); }};
+};
+
+Trace five_requests() {
+    Trace trace;
+    trace.source = "five";
+    trace.clients = {1};
+    for (int i = 0; i < 5; ++i) trace.add({0, 0, trace.add_url("http://a/", 100), kGet});
+    trace.lines = 6;
+    trace.skipped["CONNECT"] = 1;
+    return trace;
+}
+
+TEST(Measure, CountsOnlyWhatTheReplayDid) {
+    const CountingProxy proxy;
+    MeasureOptions options;
+    options.replay.proxies = {proxy.address()};
+    options.admins = {proxy.admin()};
+    Progress quiet(true);
+    const Report report = measure(five_requests(), options, quiet);
+    ASSERT_EQ(report.rows.size(), 1u);
+    EXPECT_EQ(report.rows[0].name, "n");
+    ASSERT_TRUE(report.rows[0].counters_complete());
+    EXPECT_EQ(report.rows[0].counted->total, 5u);
+    EXPECT_EQ(report.rows[0].counted->local_hit, 5u);
+    EXPECT_EQ(report.rows[0].seen.answered(), 5u);
+    EXPECT_EQ(report.ideal.total.shared_hits, 4u);
+    EXPECT_THAT(disagreements(report), testing::IsEmpty());
+    EXPECT_EQ(report.sent, 5u);
+    EXPECT_EQ(report.lines, 6u);
+    EXPECT_EQ(report.skipped.at("CONNECT"), 1u);
+}
+
+TEST(Measure, DoesWithoutAdminPorts) {
+    const CountingProxy proxy;
+    MeasureOptions options;
+    options.replay.proxies = {proxy.address()};
+    options.replay.rate = 1000;
+    options.replay.failover = true;
+    Progress quiet(true);
+    const Report report = measure(five_requests(), options, quiet);
+    EXPECT_EQ(report.rows[0].name, proxy.address().text());
+    EXPECT_FALSE(report.rows[0].counted);
+    EXPECT_EQ(totals_of(report).local_hits, 5u);
+    EXPECT_EQ(report.pace, "1000 requests/s, failover");
+    EXPECT_EQ(report.title, "five");
+}
+
+TEST(WaitUntilInStep, IsDoneWhenAllAre) {
+    const CountingProxy a, b;
+    Progress quiet(true);
+    EXPECT_EQ(wait_until_in_step({a.admin(), b.admin()}, 10s, quiet), "");
+}
+
+TEST(WaitUntilInStep, SaysWhatIsMissing) {
+    CountingProxy proxy;
+    proxy.peer_state = "connecting";
+    Progress quiet(true);
+    EXPECT_EQ(wait_until_in_step({proxy.admin()}, 0s, quiet),
+              "n and its peer b are not in step (connecting)");
+    const Address gone = nobody();
+    EXPECT_EQ(wait_until_in_step({gone}, 0s, quiet), gone.text() + ": Connection refused");
+}
+
+TEST(WaitUntilInStep, EndsWhenThereIsAReason) {
+    Progress quiet(true);
+    EXPECT_EQ(wait_until_in_step({nobody()}, 1h, quiet, [] { return "enough"; }), "enough");
+}
+
+}  // namespace
+}  // namespace measure

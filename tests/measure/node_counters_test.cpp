@@ -1,0 +1,193 @@
+#include "measure/node_counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/measure/scripted_server.hpp"
+
+namespace measure {
+namespace {
+
+using namespace std::chrono_literals;
+using Time = CounterTrack::Time;
+
+constexpr const char* kStatus = R"({
+  "node": "a", "uptime_seconds": 12.5, "ready": true, "something": ["new"],
+  "requests": { "total": 100, "local_hit": 50, "peer_hit": 20, "origin_fetch": 25,
+                "uncacheable": 3, "error": 2 },
+  "upstream": { "origin_requests": 30, "peer_requests": 22 },
+  "bytes": { "to_clients": 1000, "from_peers": 200, "from_origins": 300 },
+  "cache": { "objects": 45, "memory_bytes": 9000, "disk_bytes": 0, "evictions": 4 },
+  "cluster": { "announcements_sent": 7, "announcements_received": 8, "heartbeats_sent": 9,
+    "bytes_sent": 700, "bytes_received": 800,
+    "peers": [ { "node": "b", "epoch": 3, "state": "in_step", "asked": 22, "hits": 20,
+                 "false_hits": 1, "stale_hits": 2, "refused": 3, "failures": 4, "given": 5,
+                 "lag_seconds": 0.25, "objects": 60 },
+               { "node": "c", "state": "connecting" } ] } })";
+
+TEST(NodeStatus, GivesWhatReportsAreMadeOf) {
+    std::string why;
+    const auto n = parse_status(kStatus, why);
+    ASSERT_TRUE(n) << why;
+    EXPECT_EQ(n->node, "a");
+    EXPECT_DOUBLE_EQ(n->uptime_seconds, 12.5);
+    EXPECT_TRUE(n->ready);
+    EXPECT_EQ(n->total, 100u);
+    EXPECT_EQ(n->local_hit, 50u);
+    EXPECT_EQ(n->peer_hit, 20u);
+    EXPECT_EQ(n->origin_fetch, 25u);
+    EXPECT_EQ(n->uncacheable, 3u);
+    EXPECT_EQ(n->error, 2u);
+    EXPECT_EQ(n->origin_requests, 30u);
+    EXPECT_EQ(n->announcements_sent, 7u);
+    EXPECT_EQ(n->link_bytes_sent, 700u);
+    EXPECT_EQ(n->cache_objects, 45u);
+    ASSERT_EQ(n->peers.size(), 2u);
+    EXPECT_EQ(n->false_hits(), 1u);
+    EXPECT_EQ(n->other_refusals(), 5u);
+    EXPECT_EQ(n->failures(), 4u);
+    EXPECT_EQ(n->peer("b")->given, 5u);
+    EXPECT_EQ(n->peer("x"), nullptr);
+    EXPECT_FALSE(n->in_step());  // c is not
+}
+
+TEST(NodeStatus, TakesWhatIsNotNamedAsZero) {
+    std::string why;
+    const auto n = parse_status(R"({"requests": {"total": "many"}, "cluster": []})", why);
+    ASSERT_TRUE(n);
+    EXPECT_EQ(n->total, 0u);
+    EXPECT_TRUE(n->peers.empty());
+}
+
+TEST(NodeStatus, SaysWhenItIsNone) {
+    for (const auto* text : {"", "<html>", "[]", "{}", "{\"requests\":", "7"}) {
+        std::string why;
+        EXPECT_FALSE(parse_status(text, why)) << text;
+        EXPECT_EQ(why, "the answer is not the status of a hearsay node");
+    }
+}
+
+TEST(NodeStatus, IsFetchedFromTheAdminPort) {
+    const ScriptedServer admin([](const Seen& seen) {
+        if (seen.target() != "/api/v1/status") return Reply{"HTTP/1.1 404 No\r\n\r\n", true};
+        return Reply{std::string("HTTP/1.0 200 OK\r\n\r\n") + kStatus, true};
+    });
+    std::string why;
+    const auto status = fetch_status(admin.address(), 5s, why);
+    ASSERT_TRUE(status) << why;
+    EXPECT_EQ(status->total, 100u);
+    EXPECT_FALSE(fetch_status(nobody(), 5s, why));
+    EXPECT_EQ(why, "Connection refused");
+}
+
+TEST(NodeStatus, SaysWhatElseWasAnswered) {
+    const ScriptedServer other([](const Seen&) { return Reply{"HTTP/1.0 503 No\r\n\r\n", true}; });
+    std::string why;
+    EXPECT_FALSE(fetch_status(other.address(), 5s, why));
+    EXPECT_EQ(why, "status 503");
+}
+
+/// A node that has counted so much.
+NodeCounters at(double uptime, std::uint64_t total, std::uint64_t given_to_b = 0) {
+    NodeCounters n;
+    n.node = "a";
+    n.uptime_seconds = uptime;
+    n.total = total;
+    n.peers.push_back({});
+    n.peers[0].node = "b";
+    n.peers[0].given = given_to_b;
+    return n;
+}
+Time second(double seconds) {
+    return Time(std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds)));
+}
+/// A track that was told these things, each asked and answered at once.
+CounterTrack track_of(const std::vector<std::pair<double, NodeCounters>>& samples) {
+    CounterTrack track;
+    for (const auto& [time, counters] : samples) {
+        track.sample(counters, second(time), second(time + 0.001));
+    }
+    return track;
+}
+
+TEST(CounterTrack, CountsFromItsFirstSample) {
+    EXPECT_FALSE(CounterTrack().sampled());
+    EXPECT_EQ(CounterTrack().counted().total, 0u);
+    EXPECT_TRUE(track_of({{0, at(100, 1000, 10)}}).sampled());
+    EXPECT_EQ(track_of({{0, at(100, 1000, 10)}}).counted().total, 0u);
+    const auto track =
+        track_of({{0, at(100, 1000, 10)}, {1, at(101, 1500, 12)}, {2, at(102, 1600, 15)}});
+    EXPECT_EQ(track.counted().total, 600u);
+    EXPECT_EQ(track.counted().peer("b")->given, 5u);
+    EXPECT_EQ(track.restarts(), 0u);
+}
+
+TEST(CounterTrack, CountsPeersThatAppearLater) {
+    NodeCounters alone = at(1, 0);
+    alone.peers.clear();
+    const auto track = track_of({{0, alone}, {1, at(2, 0, 7)}});
+    EXPECT_EQ(track.counted().peer("b")->given, 7u);
+}
+
+TEST(CounterTrack, NoticesARestartByCountersThatGoBack) {
+    const auto track = track_of({{0, at(100, 1000)}, {1, at(101, 1500)}, {2, at(0.5, 40)}});
+    EXPECT_EQ(track.restarts(), 1u);
+    EXPECT_EQ(track.counted().total, 540u);
+}
+
+TEST(CounterTrack, NoticesARestartByTheUptime) {  // though it has counted more than before already
+    const auto track = track_of({{0, at(100, 10)}, {2, at(0.5, 500)}, {3, at(1.5, 510)}});
+    EXPECT_EQ(track.restarts(), 1u);
+    EXPECT_EQ(track.counted().total, 510u);
+}
+
+TEST(CounterTrack, DoesNotTakeALateAnswerForARestart) {
+    CounterTrack track;
+    track.sample(at(100, 10), second(0), second(0.001));
+    track.sample(at(101, 20), second(1), second(3));      // told at once, read late
+    track.sample(at(106, 30), second(4), second(6.001));  // told late, read at once
+    track.sample(at(107, 40), second(7), second(7.001));
+    EXPECT_EQ(track.restarts(), 0u);
+    EXPECT_EQ(track.counted().total, 30u);
+}
+
+NodeCounters node(const std::string& name, const std::string& peer, std::uint64_t hits,
+                  std::uint64_t failures, std::uint64_t given) {
+    NodeCounters n;
+    n.node = name;
+    auto& p = n.peers.emplace_back();
+    p.node = peer;
+    p.hits = hits;
+    p.failures = failures;
+    p.given = given;
+    return n;
+}
+
+TEST(Books, CompareWhatBothSidesCounted) {
+    const auto books = books_between({node("a", "b", 10, 2, 7), node("b", "a", 7, 0, 12)});
+    ASSERT_EQ(books.size(), 2u);
+    EXPECT_EQ(books[0].asker + books[0].giver, "ab");
+    EXPECT_EQ(books[0].hits, 10u);
+    EXPECT_EQ(books[0].given, 12u);
+    EXPECT_EQ(books[0].failures, 2u);
+    EXPECT_EQ(books[1].asker + books[1].giver, "ba");
+    EXPECT_EQ(books[1].given, 7u);
+}
+
+TEST(Books, BalanceWhenWhatIsMissingFailed) {  // A.hits(B) <= B.given(A) <= A.hits(B) + failures
+    const auto balanced = [](std::uint64_t hits, std::uint64_t given, std::uint64_t failures) {
+        return Book{"a", "b", hits, given, failures}.balanced();
+    };
+    EXPECT_TRUE(balanced(10, 10, 0));
+    EXPECT_TRUE(balanced(10, 12, 2));
+    EXPECT_TRUE(balanced(10, 10, 5));
+    EXPECT_FALSE(balanced(10, 9, 5));
+    EXPECT_FALSE(balanced(10, 11, 0));
+    EXPECT_FALSE(balanced(10, 13, 2));
+}
+
+TEST(Books, AreOnlyOfThoseWhoKnowEachOther) {
+    EXPECT_TRUE(books_between({node("a", "b", 1, 0, 1), node("c", "a", 1, 0, 1)}).empty());
+}
+
+}  // namespace
+}  // namespace measure

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+
+#include "measure/report.hpp"
+
+namespace measure {
+
+/// What one proxy did: as its clients saw it, and equally as it counted itself.
+inline ReportRow row_of(const std::string& name, std::uint64_t local, std::uint64_t peer,
+                        std::uint64_t origin) {
+    ReportRow row;
+    row.name = name;
+    const auto see = [&](AnswerKind kind, std::uint64_t count, std::chrono::milliseconds latency) {
+        KindTally& tally = row.seen.kinds[static_cast<std::size_t>(kind)];
+        tally.requests = count;
+        tally.body_bytes = count * 1000;
+        for (std::uint64_t i = 0; i < count; ++i) tally.latency.add(latency);
+    };
+    see(AnswerKind::local_hit, local, std::chrono::milliseconds(1));
+    see(AnswerKind::peer_hit, peer, std::chrono::milliseconds(2));
+    see(AnswerKind::origin_fetch, origin, std::chrono::milliseconds(30));
+    NodeCounters& counted = row.counted.emplace();
+    counted.node = name;
+    counted.total = local + peer + origin;
+    counted.local_hit = local;
+    counted.peer_hit = peer;
+    counted.origin_fetch = counted.origin_requests = origin;
+    row.ideal.requests = counted.total;
+    return row;
+}
+
+/// Two proxies, 200 requests. Ideal: 100 local and 130 shared hits; found: 100 and 26. One false
+/// hit, eight announcements, URLs of 30 bytes.
+inline Report two_proxies() {
+    Report report;
+    report.title = "test.log (squid format)";
+    report.pace = "100 requests/s";
+    report.lines = 210;
+    report.skipped = {{"https: URL", 10}};
+    report.clients = 12;
+    report.urls = 70;
+    report.sent = 200;
+    report.elapsed_seconds = 2;
+    report.rows = {row_of("a", 60, 16, 24), row_of("b", 40, 10, 50)};
+    auto& a = *report.rows[0].counted;
+    auto& b = *report.rows[1].counted;
+    a.peers.push_back({"b", "in_step", 0.1, 17, 16, 1, 0, 0, 0, 10});
+    b.peers.push_back({"a", "in_step", 0.1, 10, 10, 0, 0, 0, 0, 16});
+    a.announcements_sent = 5;
+    b.announcements_sent = 3;
+    a.heartbeats_sent = b.heartbeats_sent = 4;
+    a.link_bytes_sent = 1000;
+    b.link_bytes_sent = 600;
+    report.ideal.total = {200, 100, 130, 200'000, 100'000, 130'000};
+    report.ideal.proxies = {report.rows[0].ideal, report.rows[1].ideal};
+    report.ideal.url_bytes = 200 * 30;
+    report.origin_requests = 74;
+    return report;
+}
+
+}  // namespace measure

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/http_get.hpp"
+
+namespace measure {
+
+/// One request as a scripted server got it.
+struct Seen {
+    unsigned connection = 0;  ///< 0, 1, ... in order of arrival
+    unsigned number = 0;      ///< 0, 1, ... on its connection
+    std::string head;         ///< up to and with the empty line
+
+    std::string method() const;
+    std::string target() const;
+    /// Value of a field; empty when absent.
+    std::string field(std::string_view name) const;
+};
+
+/// What a script answers: bytes as they are, and whether the connection ends after them.
+struct Reply {
+    std::string bytes;
+    bool close = false;
+};
+
+/// A server on loopback that answers what a test says, one thread per connection. The script is
+/// called by several threads at once. Requests with a body other than an empty one are not for it.
+class ScriptedServer {
+public:
+    using Script = std::function<Reply(const Seen&)>;
+    explicit ScriptedServer(Script script);
+    ~ScriptedServer();
+    ScriptedServer(const ScriptedServer&) = delete;
+    ScriptedServer& operator=(const ScriptedServer&) = delete;
+
+    Address address() const;
+    /// All requests so far, in order of arrival.
+    std::vector<Seen> seen() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// What the built-in origin answers, with further field lines ("Name: value\r\n") as a proxy adds.
+std::string like_the_origin(const Seen& seen, const std::string& more_lines = {});
+
+/// An address on loopback where nobody listens.
+Address nobody();
+
+/// Sends `request` to a port on loopback and reads until the other side closes.
+std::string raw_exchange(std::uint16_t port, const std::string& request);
+
+}  // namespace measure
