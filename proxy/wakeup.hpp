@@ -4,9 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <memory>
 
@@ -27,13 +25,7 @@ public:
     }
 
     /// The owner's executor only; one wait at a time. False when `deadline` passed first.
-    boost::asio::awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline) {
-        if (pending_.exchange(false)) co_return true;
-        timer_.expires_at(deadline);
-        boost::system::error_code ec;
-        co_await timer_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
-        co_return pending_.exchange(false) || ec;
-    }
+    boost::asio::awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline);
 
 private:
     boost::asio::steady_timer timer_;

@@ -1,0 +1,16 @@
+#include "proxy/wakeup.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace proxy {
+
+boost::asio::awaitable<bool> Wakeup::wait_until(std::chrono::steady_clock::time_point deadline) {
+    if (pending_.exchange(false)) co_return true;
+    timer_.expires_at(deadline);
+    boost::system::error_code ec;
+    co_await timer_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
+    co_return (pending_.exchange(false) || ec);
+}
+
+}  // namespace proxy
