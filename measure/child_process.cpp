@@ -85,8 +85,11 @@ std::string own_executable() {
     return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-TemporaryDirectory::TemporaryDirectory(const std::string& prefix)
-    : path_((std::filesystem::temp_directory_path() / (prefix + "XXXXXX")).string()) {
+TemporaryDirectory::TemporaryDirectory(const std::string& prefix) {
+    std::error_code error;
+    const auto parent = std::filesystem::temp_directory_path(error);
+    if (error) throw std::system_error(error, "no directory for temporary files (TMPDIR)");
+    path_ = (parent / (prefix + "XXXXXX")).string();
     if (!::mkdtemp(path_.data())) throw std::system_error(errno, std::generic_category(), path_);
 }
 

@@ -174,6 +174,7 @@ void wait_for_cluster(std::vector<Member>& members, const Interrupts& interrupts
     };
     const auto missing = wait_until_in_step(admins, kStartWithin, progress, abort);
     if (!missing.empty()) throw std::runtime_error("the cluster did not come up: " + missing);
+    if (interrupts.any()) throw std::runtime_error("interrupted");
 }
 
 /// What keeps the run from being a success; empty when nothing does.
@@ -197,17 +198,16 @@ void print_invitation(const std::vector<Member>& members, std::uint16_t origin_p
         fmt::print("{:<7} {:<24} {:<42} {}\n", m.name, "http://" + m.address(0).text(),
                    fmt::format("http://{}/api/v1/status", m.address(2).text()), m.process->pid());
     }
-    const auto first = "http://" + members[0].address(0).text();
-    const auto second = "http://" + members[1].address(0).text();
-    const auto curl = "curl -s -o /dev/null -D -";
+    const auto first = members[0].address(0).text(), second = members[1].address(0).text();
+    const auto curl = "curl -so /dev/null -D- -x";
     fmt::print(
         "\nTry, and read Cache-Status:\n"
-        "  {0} -x {1} http://any.example/page     # fetched from the origin\n"
-        "  {0} -x {1} http://any.example/page     # a hit in {3}\n"
-        "  {0} -x {2} http://any.example/page     # a second later: {4} has it from {3}\n"
+        "  {0} {1} http://any.example/page  # fetched from the origin\n"
+        "  {0} {1} http://any.example/page  # a hit in {3}\n"
+        "  {0} {2} http://any.example/page  # a second later: {4} has it from {3}\n"
         "  {5} status --url http://{6}\n"
         "  curl -s http://{6}/metrics | grep ^hearsay_\n"
-        "  kill -9 {7}     # then ask {3} for anything: nobody notices\n",
+        "  kill -9 {7}  # then ask {3} for anything: nobody notices\n",
         curl, first, second, members[0].name, members[1].name, own_executable(),
         members[0].address(2).text(), members[2].process->pid());
     std::fflush(stdout);

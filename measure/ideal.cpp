@@ -40,23 +40,25 @@ Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_by
     std::vector<std::size_t> home(trace.clients.size());
     std::transform(trace.clients.begin(), trace.clients.end(), home.begin(),
                    [&](std::uint64_t client) { return proxy_of(client, proxies); });
-    std::vector<bool> at_proxy(trace.urls.size() * proxies), anywhere(trace.urls.size());
+    std::vector<bool> at_proxy(trace.object_bytes.size() * proxies),
+        anywhere(trace.object_bytes.size());
 
     const std::size_t end = std::min(requests, trace.requests.size());
     for (std::size_t i = 0; i < end; ++i) {
         const Request& request = trace.requests[i];
         const Url& url = trace.urls[request.url];
         const std::size_t proxy = home[request.client];
-        const std::size_t slot = request.url * proxies + proxy;
+        const std::size_t slot = url.object * proxies + proxy;
         const bool can_hit = request.method == kGet || request.method == kHead;
         const bool local = can_hit && at_proxy[slot];
-        const bool shared = can_hit && anywhere[request.url];
-        const std::uint64_t known = url.bytes != 0 ? url.bytes : unknown_bytes;
+        const bool shared = can_hit && anywhere[url.object];
+        const auto logged = trace.object_bytes[url.object];
+        const std::uint64_t known = logged != 0 ? logged : unknown_bytes;
         const std::uint64_t bytes = request.method == kHead ? 0 : known;
         count(ideal.total, bytes, local, shared);
         count(ideal.proxies[proxy], bytes, local, shared);
         ideal.url_bytes += url.text.size();
-        if (request.method == kGet) at_proxy[slot] = anywhere[request.url] = true;
+        if (request.method == kGet) at_proxy[slot] = anywhere[url.object] = true;
     }
     return ideal;
 }

@@ -130,7 +130,7 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
     report.lines = trace.lines;
     report.skipped = trace.skipped;
     report.clients = trace.clients.size();
-    report.urls = trace.urls.size();
+    report.urls = trace.object_bytes.size();
     return report;
 }
 

@@ -193,7 +193,8 @@ private:
         if (options_.verify) {
             key_.assign(proxy::Scheme::http, boost::beast::http::verb::get, url.text, {});
             expected.body = Body::of(key_);
-            expected.body_bytes = url.bytes != 0 ? url.bytes : kDefaultBytes;
+            const auto logged = trace_.object_bytes[url.object];
+            expected.body_bytes = logged != 0 ? logged : kDefaultBytes;
         }
         const bool repeatable = request.method == kGet || request.method == kHead;
         const Time from = open_loop_ ? due_[index] : Clock::now();
@@ -261,7 +262,8 @@ private:
             out += parts.path;
         }
         out.append(" HTTP/1.1\r\nHost: ").append(parts.authority).append("\r\n");
-        if (url.bytes != 0) append_field("Hearsay-Bytes", url.bytes, out);
+        const auto bytes = trace_.object_bytes[url.object];
+        if (bytes != 0) append_field("Hearsay-Bytes", bytes, out);
         if (options_.max_age) append_field("Hearsay-Max-Age", *options_.max_age, out);
         if (options_.delay_ms != 0) append_field("Hearsay-Delay", options_.delay_ms, out);
         const bool may_have_body = request.method != kGet && request.method != kHead;

@@ -128,10 +128,16 @@ std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
     if (at == url_index_.end()) {
         const std::string_view kept = text_.emplace_back(text);
         at = url_index_.emplace(kept, static_cast<std::uint32_t>(urls.size())).first;
-        urls.push_back({kept, 0});
+        const auto error =
+            key_.assign(proxy::Scheme::http, boost::beast::http::verb::get, text, {});
+        const auto next = static_cast<std::uint32_t>(object_bytes.size());
+        const auto [object, added] = object_index_.try_emplace(
+            std::string(error == proxy::TargetError::none ? key_.uri() : text), next);
+        if (added) object_bytes.push_back(0);
+        urls.push_back({kept, object->second});
     }
-    Url& url = urls[at->second];
-    if (url.bytes == 0) url.bytes = bytes;
+    auto& known = object_bytes[urls[at->second].object];
+    if (known == 0) known = bytes;
     return at->second;
 }
 

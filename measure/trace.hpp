@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "measure/log_line.hpp"
+#include "proxy/http/cache_key.hpp"
 
 namespace measure {
 
@@ -28,8 +29,8 @@ inline constexpr std::uint8_t kGet = 0;
 inline constexpr std::uint8_t kHead = 1;
 
 struct Url {
-    std::string_view text;    ///< absolute, as logged; lives as long as the Trace
-    std::uint64_t bytes = 0;  ///< first size in the log that was not 0; 0 = never known
+    std::string_view text;     ///< absolute, as logged; lives as long as the Trace
+    std::uint32_t object = 0;  ///< index into Trace::object_bytes
 };
 
 /// The requests of one log that will be sent, in its order, with each URL and client kept once.
@@ -39,6 +40,9 @@ struct Trace {
     bool synthetic = false;
     std::vector<Request> requests;
     std::vector<Url> urls;
+    /// Spellings of one target URI (`http://a` and `http://A:80/`) are one object to a cache. The
+    /// first size in the log that was not 0; 0 = never known.
+    std::vector<std::uint64_t> object_bytes;
     std::vector<std::uint64_t> clients;  ///< the numbers that choose a client's proxy
     std::vector<std::string> methods{"GET", "HEAD"};
     std::uint64_t lines = 0;                       ///< read, comments and blank ones left out
@@ -52,7 +56,7 @@ struct Trace {
     Trace& operator=(const Trace&) = delete;
 
     std::uint64_t skipped_total() const;
-    /// Keeps one copy of `text`; the first `bytes` other than 0 is the URL's size.
+    /// Keeps one copy of `text`; the first `bytes` other than 0 is its object's size.
     std::uint32_t add_url(std::string_view text, std::uint64_t bytes);
     /// Appends a request; a time that goes back is raised to the one before.
     void add(Request);
@@ -60,6 +64,8 @@ struct Trace {
 private:
     std::deque<std::string> text_;
     std::unordered_map<std::string_view, std::uint32_t> url_index_;
+    std::unordered_map<std::string, std::uint32_t> object_index_;  // by cache key
+    proxy::CacheKey key_;
 };
 
 struct TraceOptions {

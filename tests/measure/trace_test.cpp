@@ -139,7 +139,17 @@ TEST(Trace, TakesTheFirstSizeThatIsNotZero) {
         load(tab("1", "1", "http://a/", "0", "GET", "304") + tab("2", "1", "http://a/", "-") +
              tab("3", "1", "http://a/", "500") + tab("4", "1", "http://a/", "600"));
     ASSERT_EQ(trace.urls.size(), 1u);
-    EXPECT_EQ(trace.urls[0].bytes, 500u);
+    EXPECT_EQ(trace.object_bytes[0], 500u);
+}
+
+TEST(Trace, TakesSpellingsOfOneTargetUriForOneObject) {  // RFC 9110 §7.1
+    const auto trace = load(tab("1", "1", "http://a.test/x", "500") +
+                            tab("2", "1", "http://A.test:80/x", "700") +
+                            tab("3", "1", "http://a.test/X", "900"));
+    ASSERT_EQ(trace.urls.size(), 3u);
+    EXPECT_EQ(trace.urls[1].text, "http://A.test:80/x");  // goes out byte for byte all the same
+    EXPECT_EQ(trace.urls[1].object, trace.urls[0].object);
+    EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{500, 900}));
 }
 
 TEST(Trace, RaisesTimesThatGoBack) {

@@ -47,9 +47,9 @@ TEST(Workload, LeavesSomethingForSharingToGain) {
 }
 
 TEST(Workload, GivesEveryUrlASize) {
-    for (const auto& url : make_workload(small()).urls) {
-        EXPECT_GE(url.bytes, 300u);
-        EXPECT_LE(url.bytes, 300'000u);
+    for (const auto bytes : make_workload(small()).object_bytes) {
+        EXPECT_GE(bytes, 300u);
+        EXPECT_LE(bytes, 300'000u);
     }
 }
 
