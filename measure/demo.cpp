@@ -177,19 +177,6 @@ void wait_for_cluster(std::vector<Member>& members, const Interrupts& interrupts
     if (interrupts.any()) throw std::runtime_error("interrupted");
 }
 
-/// What keeps the run from being a success; empty when nothing does.
-std::string verdict(const Report& report, bool synthetic) {
-    if (report.stopped) return "stopped before its end";
-    const Figures all = totals_of(report);
-    if (all.errors > 0) return fmt::format("{} requests failed", all.errors);
-    if (!books_of(report).balanced()) return "the books do not balance";
-    if (synthetic && found_of_ideal(report) < kDemoGoal) {
-        return fmt::format("{:.4f} of the ideal hits were found, the goal is {}",
-                           found_of_ideal(report), kDemoGoal);
-    }
-    return {};
-}
-
 void print_invitation(const std::vector<Member>& members, std::uint16_t origin_port) {
     fmt::print("\nThe cluster stays up until Ctrl-C. Its origin (port {}) answers any URL.\n\n",
                origin_port);
@@ -271,7 +258,7 @@ int run_demo(const DemoCommand& command) {
                        last_lines(member.log));
         }
     }
-    const auto trouble = verdict(report, synthetic);
+    const auto trouble = demo_verdict(report, synthetic);
     fmt::print(stderr, "demo: {}\n", trouble.empty() ? "passed" : "FAILED: " + trouble);
     if (command.stay && !report.stopped) {
         print_invitation(members, origin.port());
@@ -283,6 +270,18 @@ int run_demo(const DemoCommand& command) {
 }
 
 }  // namespace
+
+std::string demo_verdict(const Report& report, bool synthetic) {
+    if (report.stopped) return "stopped before its end";
+    const Figures all = totals_of(report);
+    if (all.errors > 0) return fmt::format("{} requests failed", all.errors);
+    if (!books_of(report).balanced()) return "the books do not balance";
+    if (synthetic && found_of_ideal(report) < kDemoGoal) {
+        return fmt::format("{:.4f} of the ideal hits were found, the goal is {}",
+                           found_of_ideal(report), kDemoGoal);
+    }
+    return {};
+}
 
 int demo_command(const DemoCommand& command) {
     try {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "measure/commands.hpp"
+#include "measure/report.hpp"
 
 namespace measure {
 
@@ -15,6 +16,9 @@ struct DemoCommand {
 
 /// Part of the ideal that the demo must reach on its own workload.
 inline constexpr double kDemoGoal = 0.99;
+
+/// What keeps a run of the demo from being a success; empty when nothing does.
+std::string demo_verdict(const Report&, bool synthetic);
 
 /// Starts the built-in origin and three proxies on loopback, replays a workload and prints the
 /// table. Fails unless every request was answered rightly, the books balance and, with the made-up

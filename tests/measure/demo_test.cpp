@@ -1,0 +1,55 @@
+#include "measure/demo.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/measure/report_fixture.hpp"
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+
+/// The two proxies of the fixture, in a log whose ideal is `ideal` hits; they found 126.
+Report found_126_of(std::uint64_t ideal) {
+    auto report = two_proxies();
+    report.ideal.total.shared_hits = ideal;
+    return report;
+}
+
+TEST(DemoVerdict, IsGoodWhenTheGoalIsReached) {
+    EXPECT_EQ(demo_verdict(found_126_of(126), true), "");
+    EXPECT_EQ(demo_verdict(found_126_of(127), true), "");  // 0.9921
+}
+
+TEST(DemoVerdict, NamesTheGoalThatWasMissed) {
+    EXPECT_EQ(demo_verdict(found_126_of(128), true),
+              "0.9844 of the ideal hits were found, the goal is 0.99");
+}
+
+TEST(DemoVerdict, HasNoGoalForOtherPeoplesLogs) {  // their pace may leave no time to tell peers
+    EXPECT_EQ(demo_verdict(found_126_of(200), false), "");
+}
+
+TEST(DemoVerdict, IsBadWhenTheBooksDoNotBalance) {
+    auto report = found_126_of(126);
+    report.rows[1].counted->peers[0].given = 15;
+    EXPECT_EQ(demo_verdict(report, false), "the books do not balance");
+    report.rows[1].counted.reset();
+    EXPECT_EQ(demo_verdict(report, false), "the books do not balance");
+}
+
+TEST(DemoVerdict, IsBadWhenARequestFailed) {
+    auto report = found_126_of(126);
+    report.rows[0].seen.failures[0] = 1;
+    EXPECT_EQ(demo_verdict(report, true), "1 requests failed");
+}
+
+TEST(DemoVerdict, IsBadWhenItWasStopped) {
+    auto report = found_126_of(126);
+    report.stopped = true;
+    EXPECT_THAT(demo_verdict(report, true), HasSubstr("stopped"));
+}
+
+}  // namespace
+}  // namespace measure
