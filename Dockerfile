@@ -1,0 +1,39 @@
+# hearsay as a container: the program and the libraries it needs, nothing to compile with.
+#
+#   docker build -t hearsay .
+#   docker run --rm hearsay demo
+#   docker run -v ./my.json:/etc/hearsay/hearsay.json:ro -p 3128:3128 hearsay
+
+FROM debian:bookworm-slim AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends \
+        cmake g++ ninja-build pkg-config \
+        libboost1.81-dev libboost-url1.81-dev libcli11-dev libfmt-dev libspdlog-dev libssl-dev \
+        libxxhash-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY CMakeLists.txt CMakePresets.json ./
+COPY summary summary
+COPY protocol protocol
+COPY proxy proxy
+COPY measure measure
+# One compiler takes about 1 GB: --build-arg JOBS=1 where memory is short.
+ARG JOBS=
+RUN cmake --preset release \
+    && cmake --build --preset release --target hearsay -j "${JOBS:-$(nproc)}" \
+    && strip build/release/hearsay
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends \
+        libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libxxhash0 zlib1g \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay
+COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay
+USER hearsay
+# Proxy, links between peers, admin; which ones are used is for the configuration to say.
+EXPOSE 3128 3129 9128
+# Asks the admin port at its usual place, 127.0.0.1:9128.
+HEALTHCHECK --interval=5s --timeout=4s --start-period=5s --retries=3 CMD ["hearsay", "healthcheck"]
+ENTRYPOINT ["hearsay"]
+CMD ["run", "--config", "/etc/hearsay/hearsay.json"]
