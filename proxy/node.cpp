@@ -7,7 +7,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -15,11 +14,11 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
-#include "protocol/deadline.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/worker.hpp"
 #include "proxy/summary_feed.hpp"
+#include "proxy/wakeup.hpp"
 
 namespace proxy {
 namespace {
@@ -164,8 +163,21 @@ private:
         keep_.reset();
     }
 
-    asio::awaitable<protocol::Result<WorkerReport>> ask(Worker& worker) {
-        co_return report_of(worker);  // runs on the worker's thread
+    /// A worker's answer, whenever it comes; whoever asked may have gone by then.
+    struct Question {
+        std::shared_ptr<Wakeup> wakeup;
+        WorkerReport report;
+        std::atomic<bool> answered{false};
+    };
+    std::shared_ptr<Question> ask(Worker& worker) {
+        auto question = std::make_shared<Question>();
+        question->wakeup = std::make_shared<Wakeup>(control_.get_executor());
+        asio::post(worker.io, [question, &worker] {
+            question->report = report_of(worker);
+            question->answered = true;
+            question->wakeup->notify();
+        });
+        return question;
     }
 
     asio::awaitable<NodeStatus> collect() {
@@ -186,10 +198,11 @@ private:
             if (worker.finished.load(std::memory_order_acquire)) {
                 last_reports_[i] = report_of(worker);
             } else {
-                auto question = asio::co_spawn(worker.io, ask(worker), asio::use_awaitable);
-                auto report = co_await protocol::within(kReportDeadline, std::move(question));
-                if (report)
-                    last_reports_[i] = std::move(*report);  // else: busy; what it last said stands
+                const auto question = ask(worker);
+                co_await question->wakeup->wait_until(std::chrono::steady_clock::now() +
+                                                      kReportDeadline);
+                if (question->answered)  // else: busy; what it last said stands
+                    last_reports_[i] = question->report;
             }
             status.work += last_reports_[i].counters;
             for (std::size_t p = 0; p < asked.size() && p < last_reports_[i].peers.size(); ++p) {

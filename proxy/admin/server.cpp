@@ -104,7 +104,11 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
         } else if (target == "/api/v1/config" && get) {
             response = answer(request, http::status::ok, kJson, effective_config(config_));
         } else if (target == "/api/v1/drain") {
-            if (request.method() == http::verb::post) {
+            if (request.find(http::field::origin) != request.end()) {
+                // A page in the operator's browser can send a POST here, but not without Origin.
+                response =
+                    answer(request, http::status::forbidden, kText, "Not on a web page's word.\n");
+            } else if (request.method() == http::verb::post) {
                 response = answer(request, http::status::accepted, kText, "draining\n");
                 hooks_.drain();
             } else {

@@ -43,7 +43,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
                    size);
     const auto body_bytes = client.head.verb == verb::head ? 0 : size;
     for (;;) {
-        turn.body_bytes += response.body->view(turn.body_bytes, body_bytes > 0 ? kBytesPerSend : 0,
+        const auto bytes = response.body->view(turn.body_bytes, body_bytes > 0 ? kBytesPerSend : 0,
                                                kBuffersPerSend, client.buffers);
         // Most answers go out at once: no coroutine for those.
         if (!client.connection.send_now(client.buffers)) {
@@ -53,6 +53,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
                 co_return false;
             }
         }
+        turn.body_bytes += bytes;
         if (turn.body_bytes >= body_bytes) co_return client.keep_alive();
     }
 }
@@ -81,10 +82,9 @@ asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, 
     for (;;) {
         const auto head_buffers = buffers.size();
         if (framing == Framing::chunked) buffers.emplace_back();  // for the chunk's size
-        const auto piece = reader.peek(kBytesPerSend, kBuffersPerSend - 4, buffers);
+        const auto piece = reader.peek(kBodyBlockBytes, kBuffersPerSend - 4, buffers);
         if (piece.failed) {
             turn.aborted = true;
-            if (turn.body_bytes == 0 && head_buffers > 0) turn.outcome = Outcome::error;
             co_return false;  // cut: never a short body passed as whole
         }
         if (framing == Framing::chunked) {

@@ -124,6 +124,7 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
             }
             return false;
         }
+        answer_bytes_ += static_cast<std::size_t>(sent);
         advance(buffers, static_cast<std::size_t>(sent));
         if (static_cast<std::size_t>(sent) < wanted) return false;
     }
@@ -144,6 +145,11 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
         }
     }
     co_return !broken_;
+}
+
+void ClientConnection::reset_on_close() {
+    boost::system::error_code ignored;
+    socket_.set_option(asio::socket_base::linger(true, 0), ignored);
 }
 
 asio::awaitable<void> ClientConnection::linger() {

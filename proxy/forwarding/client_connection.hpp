@@ -41,6 +41,11 @@ public:
     boost::asio::awaitable<void> linger();
 
     /// True once the node drains: this connection ends after the present answer.
+    /// Counts what is sent from here on.
+    void begin_answer() { answer_bytes_ = 0; }
+    std::uint64_t answer_bytes() const { return answer_bytes_; }
+    /// The client is to see a reset, not an end, when this connection goes.
+    void reset_on_close();
     bool ending() const { return ending_; }
     const std::string& peer_address() const { return address_; }
 
@@ -58,6 +63,7 @@ private:
     std::string address_;
     bool idle_ = true;  // waits for the first byte of a request
     bool ending_;
+    std::uint64_t answer_bytes_ = 0;
     bool expired_ = false;
     bool broken_ = false;
 };

@@ -89,6 +89,7 @@ boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_
 void ClientContext::finish_turn() {
     const auto duration = std::chrono::steady_clock::now() - turn.begun;
     auto& counters = worker.counters;
+    if (turn.aborted && connection.answer_bytes() == 0) turn.outcome = Outcome::error;
     if (!turn.from_peer) {
         ++counters.requests[turn.outcome];
         counters.durations[static_cast<std::size_t>(turn.outcome)].observe(duration);

@@ -50,8 +50,12 @@ public:
             client_.finish_turn();
             if (!keep) break;
         }
-        if (!client_.connection.broken() && !client_.turn.aborted)
+        if (client_.turn.aborted) {
+            // To HTTP/1.0 a plain end would mean that the body is whole.
+            if (client_.head.version < 11) client_.connection.reset_on_close();
+        } else if (!client_.connection.broken()) {
             co_await client_.connection.linger();
+        }
     }
 
 private:
@@ -61,8 +65,11 @@ private:
     void begin_turn() {
         client_.turn = Turn{};
         client_.turn.begun = Clock::now();
-        client_.head.fields.clear();
+        client_.head.verb = verb::unknown;
+        client_.head.version = 11;
         client_.head.target = client_.head.method = {};
+        client_.head.fields.clear();
+        client_.connection.begin_answer();
         client_.key.clear();
         client_.parser.reset();
     }
@@ -204,8 +211,8 @@ private:
         job->fill = std::make_shared<Fill>(job->wakeup, config_.limits.body_window);
         job->stale = found.response;
         job->generation = found.generation;
-        job->may_ask_peers =
-            config_.cluster && !client_.directives.no_cache && client_.directives.plain();
+        job->may_ask_peers = config_.cluster && !found.invalidated &&
+                             !client_.directives.no_cache && client_.directives.plain();
         return job;
     }
 
@@ -245,6 +252,9 @@ private:
             co_return keep ? Followed::keep : Followed::close;
         }
         const auto& response = *state.response;
+        // What another request brought is reused as from the store, or not at all (no-cache,
+        // max-age=0, this client's own directives).
+        if (!leader && !may_reuse(response)) co_return Followed::alone;
         if (!leader &&
             !variant_matches(response.vary_names, response.variant, client_.head.fields,
                              client_.out) &&
@@ -270,7 +280,8 @@ private:
         std::optional<std::chrono::seconds> age;
         if (!leader || state.validated || (live && live->has_age))
             age = current_age(response.freshness, response.residence(Clock::now()));
-        const auto unchanged = state.stored && not_modified(client_, response);
+        // The leader's conditions were taken off its request, so they are judged here.
+        const auto unchanged = (state.stored || leader) && not_modified(client_, response);
         if (unchanged) {
             const auto keep = co_await send_not_modified(client_, response, age, status);
             co_return keep ? Followed::keep : Followed::close;
@@ -283,6 +294,11 @@ private:
         client_.compose(response.head, live, age, status, framing, state.length);
         const auto keep = co_await send_growing(client_, reader, framing);
         co_return keep ? Followed::keep : Followed::close;
+    }
+
+    bool may_reuse(const StoredResponse& response) const {
+        return usable(
+            decide_reuse(client_.directives, response.freshness, response.residence(Clock::now())));
     }
 
     void note_source(const Fill::State& state, bool leader) {
@@ -332,15 +348,12 @@ private:
         auto& turn = client_.turn;
         turn.from_peer = true;
         turn.peer = worker_.peers->peers[peer].node;
+        client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
         if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
         const auto found =
             shared_.store.find(client_.hash, client_.key.uri(), client_.head.fields, turn.begun);
         if (found.response) {
-            auto directives = client_.directives;
-            directives.only_if_cached = false;
-            const auto& freshness = found.response->freshness;
-            if (!usable(decide_reuse(directives, freshness, found.response->residence(turn.begun))))
-                co_return co_await refuse_peer(Refusal::stale);
+            if (!may_reuse(*found.response)) co_return co_await refuse_peer(Refusal::stale);
             gave(peer);
             co_return co_await answer_stored(*found.response, Reuse::fresh);
         }
@@ -356,6 +369,7 @@ private:
                 !variant_matches(state.response->vary_names, state.response->variant,
                                  client_.head.fields, client_.out))
                 co_return co_await refuse_peer(Refusal::variant);
+            if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
             gave(peer);
             CacheStatus status;
             status.forward = Forward::uri_miss;

@@ -7,6 +7,7 @@
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/storage_verdict.hpp"
@@ -84,7 +85,8 @@ private:
             verdict = error == FetchError::head_timeout || error == FetchError::connect_timeout
                           ? PeerVerdict::timeout
                           : PeerVerdict::failure;
-        else if (exchange.head().status == 504)
+        else if (exchange.head().status == 504 &&
+                 refusal_of(exchange.head().fields) != Refusal::unknown)  // else it has one stored
             verdict = verdict_of(refusal_of(exchange.head().fields));
         else if (!acceptable_from_peer(exchange))
             verdict = PeerVerdict::failure;
@@ -99,9 +101,9 @@ private:
             }
             co_return false;
         }
-        const auto whole = co_await deliver(exchange, Fill::Source::peer, peer.node);
+        const auto faultless = co_await deliver(exchange, Fill::Source::peer, peer.node);
         if (auto* r = record())
-            r->ended(whole ? PeerVerdict::hit : PeerVerdict::failure, round_trip, Clock::now());
+            r->ended(faultless ? PeerVerdict::hit : PeerVerdict::failure, round_trip, Clock::now());
         co_return true;
     }
 
@@ -176,7 +178,16 @@ private:
         auto response = std::make_shared<StoredResponse>();
         response->status = job_.stale->status;
         append_status_line(response->head, job_.stale->status);
-        for (const auto& line : merged) append_line(response->head, line);
+        // Age belongs to this exchange, and what a qualified no-cache or private names to its
+        // client.
+        const StoredFields to_store(merged);
+        auto live = std::make_shared<LiveFields>();
+        for (const auto& line : merged) {
+            if (to_store(line))
+                append_line(response->head, line);
+            else if (line.id != field::age)
+                append_line(live->lines, line);
+        }
         response->freshness = freshness_of(response->status, merged, exchange.request_time(),
                                            exchange.response_time());
         // A 304 brings an Age of its own, or none: the stored one is history.
@@ -197,6 +208,7 @@ private:
 
         Fill::Answer begun;
         begun.response = response;
+        begun.live = std::move(live);
         begun.shared = store;
         begun.validated = true;
         begun.length = response->body->size();
@@ -218,7 +230,7 @@ private:
         return std::min(config_.cache.object_max, config_.cache.memory / 2);
     }
 
-    /// Passes one answer into the fill. True when it came whole.
+    /// Passes one answer into the fill. False when its source broke off.
     asio::awaitable<bool> deliver(Exchange& exchange, Fill::Source source, std::string peer) {
         const auto& head = exchange.head();
         auto response = std::make_shared<StoredResponse>();
@@ -269,20 +281,19 @@ private:
             worker_.shared.store.abandon(job_.hash, job_.fill.get(), true, Clock::now());
 
         auto error = co_await receive(exchange, source);
-        const auto whole = error == FetchError::none;
-        if (!whole && source == Fill::Source::peer && error != FetchError::abandoned)
-            error = co_await resume();
+        const auto faultless = error == FetchError::none || error == FetchError::abandoned;
+        if (!faultless && source == Fill::Source::peer) error = co_await resume();
         ++worker_.counters.verdicts[error == FetchError::none        ? verdict_
                                     : error == FetchError::abandoned ? StorageVerdict::aborted
                                                                      : StorageVerdict::incomplete];
         if (error != FetchError::none) {
             fail(error, head.status);
-            co_return whole;
+            co_return faultless;
         }
         exchange.finish();
         ended_ = true;
         end_claim(job_.fill->complete(), false);
-        co_return whole;
+        co_return faultless;
     }
 
     /// The body of `exchange` into the fill, after the first `skip` bytes.
@@ -331,11 +342,18 @@ private:
                 stop_sharing(StorageVerdict::no_room);
         }
         if (!shared_) {
-            const auto deadline = Clock::now() + config_.timeouts.body_idle;
+            // As long as the slowest reader moves it may take its time.
+            auto slowest = job_.fill->slowest_reader();
+            auto deadline = Clock::now() + config_.timeouts.body_idle;
             while (job_.fill->window_full()) {
                 if (!job_.fill->wanted()) co_return FetchError::abandoned;
                 const auto in_time = co_await job_.wakeup->wait_until(deadline);
-                if (!in_time) co_return FetchError::abandoned;
+                if (job_.fill->slowest_reader() != slowest) {
+                    slowest = job_.fill->slowest_reader();
+                    deadline = Clock::now() + config_.timeouts.body_idle;
+                } else if (!in_time) {
+                    co_return FetchError::abandoned;
+                }
             }
             if (!job_.fill->wanted()) co_return FetchError::abandoned;
             bytes = std::min(bytes, job_.fill->next_block_bytes());
@@ -378,16 +396,16 @@ private:
             co_return error;
         }
         const auto& head = exchange.head();
-        const auto range = head.get(field::content_range);
-        const auto expected = "bytes " + std::to_string(offset) + "-";
-        if (head.status != 206 || !range || !range->starts_with(expected) ||
-            head.get(field::etag) != etag_)
+        const auto state = job_.fill->state();
+        const auto rest = exchange.content_length();
+        const auto whole = offset + rest.value_or(0);
+        const auto expected = "bytes " + std::to_string(offset) + '-' + std::to_string(whole - 1) +
+                              '/' + std::to_string(whole);
+        if (head.status != 206 || !rest || head.get(field::content_range) != expected ||
+            (state.length_known && whole != state.length) || head.get(field::etag) != etag_)
             co_return FetchError::reset;
         const auto result = co_await receive(exchange, Fill::Source::origin);
         if (result != FetchError::none) co_return result;
-        const auto state = job_.fill->state();
-        if (state.length_known && job_.fill->received() != state.length)
-            co_return FetchError::reset;
         exchange.finish();
         co_return FetchError::none;
     }
@@ -418,8 +436,9 @@ private:
 
     void fail(FetchError error, unsigned upstream_status = 0) {
         ended_ = true;
-        job_.fill->fail(error, upstream_status);
+        // In this order: nobody new joins a fill that has failed.
         worker_.shared.store.abandon(job_.hash, job_.fill.get(), false, Clock::now());
+        job_.fill->fail(error, upstream_status);
     }
 
     Worker& worker_;

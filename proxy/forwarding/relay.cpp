@@ -45,8 +45,8 @@ public:
         std::string framing;
         if (client_.parser->chunked())
             framing = "Transfer-Encoding: chunked\r\n";
-        else if (const auto length = request.get(field::content_length))
-            framing.append("Content-Length: ").append(*length).append("\r\n");
+        else if (const auto length = client_.parser->content_length())  // one number, as understood
+            framing.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
         const auto is_head = request.verb == verb::head;
         Exchange::Request out{origin_request(snapshot, config_.node, framing), is_head,
                               is_idempotent(request.verb) && !has_body};
@@ -63,6 +63,7 @@ public:
         if (error != FetchError::none) co_return error;
         error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
         if (error == FetchError::none && has_body) error = co_await send_body();
+        sent_whole_ = error == FetchError::none;
         if (client_gone_) co_return FetchError::abandoned;
         // An origin that refuses in the middle of a body has often said why before it closed.
         const auto answered =
@@ -98,7 +99,6 @@ public:
         client_.turn.outcome = outcome;
         if (!co_await client_.connection.send(client_.buffers)) {
             client_.turn.aborted = true;
-            client_.turn.outcome = Outcome::error;
             co_return false;
         }
         std::string chunks;
@@ -128,7 +128,8 @@ public:
                 co_return false;
             }
         }
-        exchange_.finish();
+        // With half a request on it the connection would take the next one for the rest.
+        if (sent_whole_) exchange_.finish();
         co_return (framing != Framing::close && client_.keep_alive());
     }
 
@@ -187,6 +188,7 @@ private:
     const Config& config_;
     const UpstreamTarget& target_;
     Exchange exchange_;
+    bool sent_whole_ = true;
     bool client_gone_ = false;
     bool malformed_ = false;
 };

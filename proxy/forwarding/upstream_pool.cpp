@@ -43,21 +43,30 @@ UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
                            protocol::Resolver& resolver, const Config& config)
     : executor_(std::move(executor)), wheel_(wheel), resolver_(resolver), config_(config) {}
 
+UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
+    const auto at = idle_at_.find((*connection)->place);
+    std::erase(at->second, connection);
+    if (at->second.empty()) idle_at_.erase(at);
+    auto taken = std::move(*connection);
+    idle_.erase(connection);
+    return taken;
+}
+
+void UpstreamPool::remove_expired(Clock::time_point now) {
+    while (!idle_.empty() && idle_.front()->idle_since + config_.timeouts.origin_idle < now)
+        remove(idle_.begin());
+}
+
 UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
-    const auto it = idle_.find(place);
-    if (it == idle_.end()) return nullptr;
-    auto& connections = it->second;
-    const auto oldest = Clock::now() - config_.timeouts.origin_idle;
-    while (!connections.empty()) {
-        auto connection = std::move(connections.back());
-        connections.pop_back();
-        --idle_count_;
-        if (connection->idle_since < oldest || !still_quiet(connection->socket)) continue;
+    remove_expired(Clock::now());
+    for (;;) {
+        const auto at = idle_at_.find(place);
+        if (at == idle_at_.end()) return nullptr;
+        auto connection = remove(at->second.back());
+        if (!still_quiet(connection->socket)) continue;
         connection->reused = true;
         return connection;
     }
-    idle_.erase(it);
-    return nullptr;
 }
 
 std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
@@ -81,7 +90,14 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (auto idle = take_idle(place)) co_return idle;
     }
     auto seat = take_seat(place);
-    if (!seat) co_return FetchError::busy;
+    if (!seat) {
+        // An idle connection may stand where a new one is wanted.
+        const auto at = idle_at_.find(place);
+        if (at == idle_at_.end()) co_return FetchError::busy;
+        remove(at->second.front());
+        seat = take_seat(place);
+        if (!seat) co_return FetchError::busy;
+    }
     const auto endpoints =
         co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
     if (!endpoints) co_return FetchError::resolve_failed;
@@ -106,23 +122,18 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
 
 void UpstreamPool::release(UpstreamPtr connection) {
     connection->deadline.clear();
-    if (idle_count_ >= config_.limits.upstream_idle || !connection->buffer.empty()) return;
+    if (!connection->buffer.empty() || config_.limits.upstream_idle == 0) return;
     connection->buffer.trim();
     connection->idle_since = Clock::now();
-    auto& connections = idle_[connection->place];
-    // The longest idle ones stand in front; those past their time go as others come.
-    const auto oldest = connection->idle_since - config_.timeouts.origin_idle;
-    while (!connections.empty() && connections.front()->idle_since < oldest) {
-        connections.pop_front();
-        --idle_count_;
-    }
-    connections.push_back(std::move(connection));
-    ++idle_count_;
+    remove_expired(connection->idle_since);
+    if (idle_.size() >= config_.limits.upstream_idle) remove(idle_.begin());
+    const auto kept = idle_.insert(idle_.end(), std::move(connection));
+    idle_at_[(*kept)->place].push_back(kept);
 }
 
 void UpstreamPool::close_idle() {
+    idle_at_.clear();
     idle_.clear();
-    idle_count_ = 0;
 }
 
 }  // namespace proxy

@@ -4,10 +4,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/result.hpp>
 #include <chrono>
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "protocol/resolver.hpp"
 #include "proxy/config.hpp"
@@ -86,7 +87,11 @@ public:
     void close_idle();
 
 private:
+    using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
+
     UpstreamPtr take_idle(const std::string& place);
+    UpstreamPtr remove(Idle::iterator connection);
+    void remove_expired(Clock::time_point now);
     /// Null when all are taken.
     std::shared_ptr<const void> take_seat(const std::string& place);
 
@@ -94,8 +99,8 @@ private:
     TimerWheel& wheel_;
     protocol::Resolver& resolver_;
     const Config& config_;
-    std::unordered_map<std::string, std::deque<UpstreamPtr>> idle_;
-    std::size_t idle_count_ = 0;
+    Idle idle_;
+    std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order
     struct Seats {};
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections

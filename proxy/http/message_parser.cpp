@@ -119,9 +119,9 @@ template <bool IsRequest>
 std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view bytes) {
     std::size_t consumed = 0;
     while (!this->is_done()) {
-        // Beast 1.81 asserts when a last chunk is fed again with fewer than its five bytes; every
-        // chunked body still has at least that many to come.
-        if (this->chunked() && bytes.size() - consumed < 5) break;
+        // Beast 1.81 asserts when a last chunk is fed again with fewer than its five bytes; outside
+        // of a chunk's data every chunked body still has at least that many to come.
+        if (this->chunked() && chunk_rest_ == 0 && bytes.size() - consumed < 5) break;
         error_code ec;
         const auto n = this->put(
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
@@ -221,15 +221,17 @@ std::size_t MessageParser<IsRequest>::on_body_impl(string_view body, error_code&
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t, string_view extensions,
+void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_view extensions,
                                                     error_code& ec) {
+    chunk_rest_ = size;
     if (extensions.size() > kMaxChunkExtensionBytes) fail(ParseError::malformed, ec);
 }
 
 template <bool IsRequest>
-std::size_t MessageParser<IsRequest>::on_chunk_body_impl(std::uint64_t, string_view body,
+std::size_t MessageParser<IsRequest>::on_chunk_body_impl(std::uint64_t rest, string_view body,
                                                          error_code&) {
     sink_(sink_context_, {body.data(), body.size()});
+    chunk_rest_ = rest - body.size();
     return body.size();
 }
 

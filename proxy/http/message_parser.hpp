@@ -120,6 +120,7 @@ private:
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
     std::size_t trailer_lines_ = 0;
+    std::uint64_t chunk_rest_ = 0;  // data still to come of the present chunk
     void (*sink_)(void*, std::string_view) = nullptr;
     void* sink_context_ = nullptr;
 };

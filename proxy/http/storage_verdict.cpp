@@ -63,10 +63,12 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
         return StorageVerdict::authorization;
     }
     if (vary_names(response) == kVaryAny) return StorageVerdict::vary_any;
-    if (!rules.store_set_cookie && find(response, http_field::set_cookie)) {
+    if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
+    // A cookie goes to others only where the origin itself has said for how long.
+    if (find(response, http_field::set_cookie) &&
+        (!rules.store_set_cookie || !freshness.is_explicit())) {
         return StorageVerdict::set_cookie;
     }
-    if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
 
     const bool useful_when_stale = freshness.has_validator ||
                                    freshness.stale_if_error > StoredSeconds(0) ||

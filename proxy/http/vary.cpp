@@ -88,6 +88,7 @@ std::string vary_names(Fields response) {
         if (!is_token(*member) || *member == kVaryAny) return std::string(kVaryAny);
         std::string name;
         append_lower(name, *member);
+        if (name == "host") continue;  // part of the key
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         if (names.size() == kMaxVaryNames) return std::string(kVaryAny);
         names.push_back(std::move(name));

@@ -121,6 +121,11 @@ bool Fill::window_full() const {
            answer_.response->body->size() - slowest() >= window_bytes_;
 }
 
+std::uint64_t Fill::slowest_reader() const {
+    const std::lock_guard lock(mutex_);
+    return slowest();
+}
+
 bool Fill::wanted() const {
     const std::lock_guard lock(mutex_);
     const auto reading = std::any_of(readers_.begin(), readers_.end(),

@@ -124,6 +124,8 @@ public:
     /// The body proved too large to store: from here on only the readers at hand, in a window.
     void stop_sharing();
     bool window_full() const;
+    /// How far the slowest reader has come.
+    std::uint64_t slowest_reader() const;
     /// False when nobody reads and what is missing is not nearly done.
     bool wanted() const;
     /// Ends the body. The response to be stored, or null when it was not shared.

@@ -32,12 +32,15 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields req
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     found.generation = in.generation;
-    const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) {
+    if (!in.unshareable.empty()) {
         if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
             found.unshareable = now < seen->second;
             if (!found.unshareable) in.unshareable.erase(seen);
         }
+    }
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end()) {
+        found.invalidated = invalidated_since(in, hash, in.oldest_invalidation());
         return found;
     }
     auto& entry = *it->second;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -55,6 +56,7 @@ public:
         std::shared_ptr<Fill> fill;    // in progress for this URI
         bool other_variants = false;   // there are responses, none for this request
         bool unshareable = false;      // hit-for-miss: do not wait for others
+        bool invalidated = false;      // not long ago: what peers hold may be older than that
         std::uint64_t generation = 0;  // give it to claim() and publish()
     };
     /// `count_use`: a client's request, which keeps the object (a peer's question does too).
@@ -109,6 +111,9 @@ private:
         EvictionQueue queue;
         std::uint64_t generation = 0;  // counts invalidations; the last ones, by number:
         std::array<summary::KeyHash, kMaxInvalidations> invalidated{};
+        std::uint64_t oldest_invalidation() const {
+            return generation - std::min<std::uint64_t>(generation, kMaxInvalidations);
+        }
         std::uint64_t objects = 0;
         std::uint64_t evictions = 0;
         std::string scratch;  // for variant matching
