@@ -28,7 +28,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay
+    && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay
 COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay
 USER hearsay
 # Proxy, links between peers, admin; which ones are used is for the configuration to say.

@@ -61,6 +61,16 @@ TEST(Ideal, WeighsBytesBySizeOfTheUrl) {
     EXPECT_EQ(ideal.total.local_hit_bytes, 0u);
 }
 
+TEST(Ideal, TakesSpellingsOfOneTargetUriForOneObject) {
+    TwoClients log;
+    log.get(log.at_zero, "http://a/");
+    log.get(log.at_zero, "http://A:80/");
+    log.get(log.at_one, "http://a");
+    const Ideal ideal = ideal_of(log.trace, 2, 0);
+    EXPECT_EQ(ideal.total.local_hits, 1u);
+    EXPECT_EQ(ideal.total.shared_hits, 2u);
+}
+
 TEST(Ideal, LetsHeadHitButNotStore) {
     TwoClients log;
     log.get(0, "http://a/", 1, kHead);
