@@ -308,7 +308,7 @@ int run_node(Config config) {
     const auto colours =
         std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
     spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "hearsay", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
+        "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
     std::signal(SIGPIPE, SIG_IGN);
     try {

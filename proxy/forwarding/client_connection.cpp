@@ -147,9 +147,10 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
     co_return !broken_;
 }
 
-void ClientConnection::reset_on_close() {
+void ClientConnection::reset() {
     boost::system::error_code ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    socket_.close(ignored);  // the destructor would take the option back first
 }
 
 asio::awaitable<void> ClientConnection::linger() {

@@ -44,8 +44,8 @@ public:
     /// Counts what is sent from here on.
     void begin_answer() { answer_bytes_ = 0; }
     std::uint64_t answer_bytes() const { return answer_bytes_; }
-    /// The client is to see a reset, not an end, when this connection goes.
-    void reset_on_close();
+    /// Ends the connection so that the client sees a reset, not an end.
+    void reset();
     bool ending() const { return ending_; }
     const std::string& peer_address() const { return address_; }
 

@@ -52,7 +52,7 @@ public:
         }
         if (client_.turn.aborted) {
             // To HTTP/1.0 a plain end would mean that the body is whole.
-            if (client_.head.version < 11) client_.connection.reset_on_close();
+            if (client_.head.version < 11) client_.connection.reset();
         } else if (!client_.connection.broken()) {
             co_await client_.connection.linger();
         }

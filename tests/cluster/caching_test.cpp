@@ -289,6 +289,72 @@ TEST_F(Caching, NeverPassesAShortBodyAsWhole) {  // RFC 9112 §8
     EXPECT_EQ(origin.requests(), 2u);
 }
 
+TEST_F(Caching, ResetsAClientOfHttp10WhenTheBodyIsShort) {  // its end would mean that it is whole
+    const auto scripted = origin.set([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n");
+        e.keep = false;
+    });
+    start(config("a"));
+    auto connection = client();
+    connection.socket.send("GET /one HTTP/1.0\r\nHost: origin.test\r\n\r\n");
+    EXPECT_FALSE(connection.read().complete);
+}
+
+TEST_F(Caching, KeepsWithheldFieldsOfA304ForItsClient) {  // RFC 9111 §5.2.2.7
+    std::atomic<int> validations = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const std::string fields =
+            "Cache-Control: max-age=0, private=\"Set-Cookie\"\r\nETag: \"v\"\r\n";
+        if (e.field("If-None-Match").empty()) return e.answer(fields, "text");
+        const auto number = std::to_string(++validations);
+        e.send("HTTP/1.1 304 Not Modified\r\nAge: 7\r\nSet-Cookie: sid=" + number + "\r\n" +
+               (number == "1" ? fields : "ETag: \"v\"\r\n") + "\r\n");
+    });
+    start(config("a"));
+    get("a", "/one");
+    EXPECT_EQ(get("a", "/one").field("Set-Cookie"), "sid=1");
+    const auto next = get("a", "/one");
+    EXPECT_EQ(next.field("Set-Cookie"), "sid=2");
+    EXPECT_EQ(next.head.find("sid=1"), std::string::npos) << next.head;
+    EXPECT_EQ(next.head.find("Age:"), next.head.rfind("Age:")) << next.head;
+}
+
+TEST_F(Caching, Answers304ForWhatIsNotStored) {  // RFC 9110 §13.2
+    const auto scripted = origin.set(
+        [](Exchange& e) { e.answer("Cache-Control: private\r\nETag: \"v\"\r\n", "text"); });
+    start(config("a"));
+    EXPECT_EQ(get("a", "/one", "If-None-Match: \"v\"\r\n").status, 304u);
+    EXPECT_EQ(get("a", "/one", "If-None-Match: \"w\"\r\n").status, 200u);
+}
+
+TEST_F(Caching, TakesHostForAPartOfTheKeyWhenAnAnswerVariesOnIt) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh("Vary: Host\r\n"), "text"); });
+    start(config("a"));
+    get("a", "/one");
+    EXPECT_TRUE(contains(get("a", "/one").cache_status(), "hit"));
+}
+
+TEST_F(Caching, ForwardsOneLength) {  // RFC 9112 §6.3
+    start(config("a"));
+    auto connection = client();
+    connection.socket.send("POST /one HTTP/1.1\r\nHost: h\r\nContent-Length: 5, 5\r\n\r\n12345");
+    const auto answer = connection.read();
+    if (answer.status == 400u) return;  // just as good
+    ASSERT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(field_of(origin.heads().front(), "Content-Length"), "5");
+}
+
+TEST_F(Caching, ExplainsABadRequestAfterAHead) {
+    start(config("a"));
+    auto connection = client();
+    connection.ask("HEAD", "/one");
+    connection.socket.send("bad\r\n\r\n");
+    const auto answer = connection.read();
+    EXPECT_EQ(answer.status, 400u);
+    EXPECT_TRUE(answer.complete);
+}
+
 TEST_F(Caching, ServesAClientOfHttp10) {
     start(config("a"));
     auto connection = client();

@@ -1,3 +1,4 @@
+#include <set>
 #include <thread>
 
 #include "tests/cluster/fixture.hpp"
@@ -144,6 +145,66 @@ TEST_F(Following, LetsEachFetchForItselfWhenTheAnswerMayNotBeShared) {
     for (auto& each : clients) EXPECT_EQ(each.read().body, "private");
     EXPECT_EQ(origin.requests(), kClients);
     EXPECT_EQ(count("a", Outcome::origin_fetch), kClients);
+}
+
+TEST_F(Following, ReusesNoAnswerThatMustBeValidated) {  // RFC 9111 §5.2.2.4
+    Gate first_in;
+    std::atomic<int> served = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto number = served++;
+        if (number == 0) first_in.wait();
+        e.answer("Cache-Control: no-cache\r\nETag: \"" + std::to_string(number) + "\"\r\n",
+                 "answer " + std::to_string(number));
+    });
+    start_with_workers(1);
+    auto clients = ask_together("/one");
+    ASSERT_TRUE(eventually([&] { return status("a").work.collapsed == kClients - 1; }));
+    first_in.open();
+    std::set<std::string> answers;
+    for (auto& each : clients) answers.insert(each.read().body);
+    EXPECT_EQ(answers.size(), kClients) << "everybody has an answer of his own";
+}
+
+TEST_F(Following, LetsAClientThatWantsItNewFetchForItself) {  // RFC 9111 §5.2.1.4
+    Gate first_in;
+    std::atomic<int> served = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (served++ == 0) first_in.wait();
+        e.answer(fresh(), "text");
+    });
+    start_with_workers(1);
+    auto leader = client(), reload = client();
+    leader.begin("GET", "/one");
+    ASSERT_TRUE(first_in.wait_for(1));
+    reload.begin("GET", "/one", "Cache-Control: no-cache\r\n");
+    ASSERT_TRUE(eventually([&] { return status("a").work.collapsed == 1; }));
+    first_in.open();
+    EXPECT_EQ(leader.read().body, "text");
+    EXPECT_EQ(reload.read().body, "text");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Following, WaitsForAReaderThatIsSlowButMoves) {
+    constexpr std::size_t kBytes = 10'000'000;
+    const auto scripted = origin.set([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\n" + fresh() + "\r\n");
+        const std::string piece(1'000'000, 'x');
+        for (std::size_t sent = 0; sent < kBytes && e.socket.send(piece);) sent += piece.size();
+        e.keep = false;
+    });
+    auto settings = config("a");
+    settings.cache.memory = 4 << 20;  // half of it, then the body goes on in a window
+    settings.timeouts.body_idle = std::chrono::milliseconds(150);
+    start(settings);
+    auto slow = client();
+    slow.begin("GET", "/one", "Connection: close\r\n");
+    std::size_t read = 0;
+    for (std::string piece; slow.socket.receive(piece, 400'000); piece.clear()) {
+        read += piece.size();
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    EXPECT_GE(read, kBytes);
+    EXPECT_FALSE(slow.socket.was_reset());
 }
 
 TEST_F(Following, RemembersThatAnAnswerIsNotWorthWaitingFor) {

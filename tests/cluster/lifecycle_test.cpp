@@ -160,6 +160,35 @@ TEST_F(Lifecycle, OpensNoMoreConnectionsToAnOriginThanAllowed) {
     EXPECT_EQ(get("a", "/3").status, 200u);  // on a connection that is free again
 }
 
+TEST_F(Lifecycle, ReusesConnectionsToANewPlaceWhenThePoolIsFull) {
+    ScriptedOrigin other([](Exchange& e) { e.answer("Cache-Control: no-store\r\n", "other"); });
+    auto settings = config("a");
+    settings.limits.upstream_idle = 1;
+    settings.origins.insert(settings.origins.begin(), {"other.test", {"127.0.0.1", other.port()}});
+    start(settings);
+    get("a", "/one");
+    auto connection = client();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(connection.get("http://other.test/").body, "other");
+    EXPECT_EQ(other.requests(), 3u);
+    EXPECT_EQ(other.connections(), 1u);
+}
+
+TEST_F(Lifecycle, GivesAnIdleConnectionUpForARequestThatNeedsANewOne) {
+    auto settings = config("a");
+    settings.limits.upstream_connections = 1;
+    start(settings);
+    get("a", "/one");  // leaves an idle connection in the only place there is
+    EXPECT_EQ(client().ask("POST", "/two", "", "x").status, 200u);
+}
+
+TEST_F(Lifecycle, IsNotDrainedOnAWebPagesWord) {
+    start(config("a"));
+    Client page(address("a"), kAdminPort);
+    EXPECT_EQ(page.ask("POST", "/api/v1/drain", "Origin: http://evil.test\r\n", "x").status, 403u);
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    EXPECT_EQ(status("a").draining, false);
+}
+
 TEST_F(Lifecycle, WritesAnAccessLogAndReopensIt) {
     const auto folder = std::filesystem::temp_directory_path() / ("hearsay-log-" + address("a"));
     std::filesystem::create_directories(folder);

@@ -265,10 +265,18 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
-TEST_F(Peers, CutTheClientWhenTheRestCannotBeHad) {  // never a short body passed as whole
+class CutShort : public Peers, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(CutShort, CutsTheClientWhenTheRestCannotBeHad) {  // never a short body passed as whole
     const std::string whole(60'000'000, 'x');
-    const auto scripted =
-        origin.set([&](Exchange& e) { e.answer(fresh(), whole); });  // no validator
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto range = e.field("Range");
+        if (range.empty()) return e.answer(fresh(GetParam()), whole);
+        const auto from = range.substr(6, range.size() - 7);  // another end than the whole's
+        const auto to = std::to_string(std::stoull(from) + 99);
+        e.answer(GetParam() + "Content-Range: bytes " + from + '-' + to + "/60000000\r\n",
+                 std::string(100, 'x'), "206 Partial Content");
+    });
     for (const auto* name : {"a", "b"}) {
         auto settings = config(name, 2);
         settings.cache.memory = 256 << 20;
@@ -282,6 +290,51 @@ TEST_F(Peers, CutTheClientWhenTheRestCannotBeHad) {  // never a short body passe
     ASSERT_TRUE(slow.read_at_least(100'000));
     kill("a");
     EXPECT_FALSE(slow.read().complete);
+}
+
+INSTANTIATE_TEST_SUITE_P(Origins, CutShort, ::testing::Values("", "ETag: \"v1\"\r\n"),
+                         [](const auto& each) {
+                             return each.param.empty() ? "no_validator" : "wrong_range";
+                         });
+
+TEST_F(Peers, DoNotBringBackWhatAnUnsafeMethodChanged) {
+    start_cluster(2);
+    store("a", "/one");
+    store("b", "/one");  // a copy of a's
+    EXPECT_EQ(client("a").ask("POST", "/one", "", "x").status, 200u);
+    const auto scripted = origin.set([](Exchange& e) { e.answer(fresh(), "new"); });
+    EXPECT_EQ(get("a", "/one").body, "new");
+}
+
+TEST_F(Peers, AreNotBlamedForAClientThatLeaves) {
+    const std::string whole(30'000'000, 'x');
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), whole); });
+    for (const auto* name : {"a", "b"}) {
+        auto settings = config(name, 2);
+        settings.cache.memory = 256 << 20;
+        settings.cluster->copy = CopyPolicy::never;
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    store("a", "/one");
+    auto leaver = client("b");
+    leaver.begin("GET", "/one");
+    ASSERT_TRUE(leaver.read_at_least(100'000));
+    leaver.socket.reset();
+    EXPECT_TRUE(eventually([&] { return seen("b", "a").hits == 1; }));
+    EXPECT_EQ(seen("b", "a").failures, 0u);
+    expect_balanced("a", "b");
+}
+
+TEST_F(Peers, GiveAStored504AsAnyOtherAnswer) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh(), "late", "504 Gateway Timeout"); });
+    start_cluster(2);
+    get("a", "/one");
+    ASSERT_TRUE(eventually([&] { return status("a").summary.objects == 1 && announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one").body, "late");
+    EXPECT_EQ(seen("b", "a").hits, 1u);
+    EXPECT_EQ(origin.requests(), 1u);
 }
 
 TEST_F(Peers, AreLeftAloneForAWhileWhenTheyDoNotAnswer) {

@@ -65,6 +65,11 @@ std::size_t ScriptedOrigin::requests() const {
     return heads_.size();
 }
 
+std::size_t ScriptedOrigin::connections() const {
+    const std::lock_guard lock(mutex_);
+    return connections_.size();
+}
+
 std::vector<std::string> ScriptedOrigin::heads() const {
     const std::lock_guard lock(mutex_);
     return heads_;

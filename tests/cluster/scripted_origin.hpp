@@ -67,6 +67,7 @@ public:
     };
     [[nodiscard]] Scripted set(Script script);
     std::size_t requests() const;
+    std::size_t connections() const;  // accepted so far
     /// Requests in order of arrival, heads as they came.
     std::vector<std::string> heads() const;
     /// No new connection, and those at hand reset.

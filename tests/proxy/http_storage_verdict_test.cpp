@@ -145,6 +145,14 @@ TEST(StorageVerdict, IgnoresPragma) {  // RFC 9111 §5.4, behaviour 43
               StorageVerdict::store);
 }
 
+TEST(StorageVerdict, StoresNoCookieByGuesswork) {
+    EXPECT_EQ(
+        verdict({.response = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\nSet-Cookie: a=1"}),
+        StorageVerdict::set_cookie);
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60\nSet-Cookie: a=1"}),
+              StorageVerdict::store);
+}
+
 TEST(StorageVerdict, HasADifferentNameForEachReason) {
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < kStorageVerdicts; ++i) {

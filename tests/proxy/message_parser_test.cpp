@@ -153,6 +153,23 @@ TEST(MessageParser, TakesChunksInPiecesOfAnySize) {  // RFC 9112 §7.1
         EXPECT_EQ(body_of<false>(head, chunks.substr(0, cut), 7), std::nullopt) << "cut at " << cut;
 }
 
+TEST(MessageParser, PassesChunkDataOnAsSoonAsItIsThere) {
+    Head head;
+    ResponseParser parser(head, {});
+    ASSERT_EQ(parser.parse_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              ParseError::ok);
+    std::string body;
+    auto sink = [&](std::string_view data) { body.append(data); };
+    std::string input = "1\r\n\n\r\n";  // an event's last byte in a chunk of its own
+    const auto used = parser.parse_body(input, sink);
+    ASSERT_TRUE(used);
+    EXPECT_EQ(body, "\n");
+    input.erase(0, *used);
+    input.append("0\r\n\r\n");
+    ASSERT_TRUE(parser.parse_body(input, sink));
+    EXPECT_TRUE(parser.is_done());
+}
+
 TEST(MessageParser, RefusesBrokenChunks) {
     const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
     for (const auto* chunks :
