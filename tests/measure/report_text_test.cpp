@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
+#include <algorithm>
 #include <sstream>
 
 #include "measure/report.hpp"
@@ -18,7 +18,9 @@ std::string line_of(const std::string& text, const std::string& begin, int which
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) {
         if (line.rfind(begin, 0) == 0 && which-- == 0) {
-            return std::regex_replace(line, std::regex(" +"), " ");
+            const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
+            line.erase(std::unique(line.begin(), line.end(), both_blank), line.end());
+            return line;
         }
     }
     return "no line begins with " + begin;
@@ -133,12 +135,19 @@ TEST(ReportText, FitsAHundredColumns) {
     for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
+std::string without_escapes(std::string text) {
+    for (auto at = text.find("\x1b["); at != std::string::npos; at = text.find("\x1b[")) {
+        text.erase(at, text.find('m', at) + 1 - at);
+    }
+    return text;
+}
+
 TEST(ReportText, AddsNothingButEscapesForColour) {
     const auto plain = report_text(two_proxies(), false),
                coloured = report_text(two_proxies(), true);
     EXPECT_EQ(plain.find('\x1b'), std::string::npos);
     EXPECT_NE(coloured, plain);
-    EXPECT_EQ(std::regex_replace(coloured, std::regex("\x1b\\[[0-9]*m"), ""), plain);
+    EXPECT_EQ(without_escapes(coloured), plain);
 }
 
 }  // namespace
