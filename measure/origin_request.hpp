@@ -28,14 +28,17 @@ struct OriginAnswer {
     bool keep_alive = true;
 };
 
-/// Decides the answer to `request`; `head` of the answer is reused. Every field the origin knows is
-/// obeyed or answered with 400:
-///   Hearsay-Bytes    length of the body (1024)         Hearsay-Max-Age  seconds of freshness
-///   (86400) Hearsay-Delay    milliseconds before the answer    If-None-Match, If-Modified-Since ->
-///   304 Range: bytes=a-b one part -> 206 (or 416); several parts, other units or a failed If-Range
-///   -> 200
-/// GET and HEAD may be stored; other methods get the same body with `no-store`; CONNECT and TRACE
-/// 405. `key` is scratch that keeps its memory between calls.
+/// Decides the answer to `request`; `head` of the answer is reused. `key` is scratch that keeps its
+/// memory between calls. Every field the origin knows is obeyed, or answered with 400:
+/// - Hearsay-Bytes: length of the body (1024)
+/// - Hearsay-Max-Age: seconds of freshness (86400)
+/// - Hearsay-Delay: milliseconds before the answer (0)
+/// - If-None-Match, If-Modified-Since: 304 when they hold
+/// - Range: 206 with one part, or 416; the whole body for several parts, other units or an If-Range
+///   that does not hold
+///
+/// GET and HEAD may be stored; other methods get the same body with `no-store`, CONNECT and TRACE
+/// get 405.
 void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::WallTime now,
                            proxy::CacheKey& key, OriginAnswer& answer);
 

@@ -143,9 +143,9 @@ TEST(Trace, TakesTheFirstSizeThatIsNotZero) {
 }
 
 TEST(Trace, TakesSpellingsOfOneTargetUriForOneObject) {  // RFC 9110 §7.1
-    const auto trace = load(tab("1", "1", "http://a.test/x", "500") +
-                            tab("2", "1", "http://A.test:80/x", "700") +
-                            tab("3", "1", "http://a.test/X", "900"));
+    const auto trace =
+        load(tab("1", "1", "http://a.test/x", "500") + tab("2", "1", "http://A.test:80/x", "700") +
+             tab("3", "1", "http://a.test/X", "900"));
     ASSERT_EQ(trace.urls.size(), 3u);
     EXPECT_EQ(trace.urls[1].text, "http://A.test:80/x");  // goes out byte for byte all the same
     EXPECT_EQ(trace.urls[1].object, trace.urls[0].object);
