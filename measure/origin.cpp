@@ -17,6 +17,7 @@
 
 #include "measure/origin_request.hpp"
 #include "protocol/deadline.hpp"
+#include "proxy/forwarding/error_answer.hpp"
 
 namespace measure {
 namespace {
@@ -37,21 +38,6 @@ struct Counters {
 
 proxy::WallTime wall_now() {
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-}
-
-unsigned status_of(ParseError error) {
-    switch (error) {
-        case ParseError::unsupported_version:
-            return 505;
-        case ParseError::unsupported_coding:
-            return 501;
-        case ParseError::head_too_large:
-            return 431;
-        case ParseError::target_too_long:
-            return 414;
-        default:
-            return 400;
-    }
 }
 
 /// One client's connection, request after request.

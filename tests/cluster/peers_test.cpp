@@ -15,6 +15,16 @@ protected:
         ADD_FAILURE() << "no peer " << peer;
         return {};
     }
+    /// Two nodes with room for large bodies.
+    void start_pair(CopyPolicy copy) {
+        for (const auto* name : {"a", "b"}) {
+            auto settings = config(name, 2);
+            settings.cache.memory = 256 << 20;
+            settings.cluster->copy = copy;
+            start(settings);
+        }
+        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    }
     /// What holds between two nodes at rest (DESIGN, Outcomes).
     void expect_balanced(const std::string& one, const std::string& other) const {
         for (const auto& [asker, giver] : {std::pair(one, other), std::pair(other, one)}) {
@@ -55,12 +65,7 @@ TEST_F(Peers, AreNotAskedForWhatNobodyHas) {
 }
 
 TEST_F(Peers, KeepNoCopyWhenTheCopyPolicyIsNever) {
-    for (const auto* name : {"a", "b"}) {
-        auto settings = config(name, 2);
-        settings.cluster->copy = CopyPolicy::never;
-        start(settings);
-    }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    start_pair(CopyPolicy::never);
     store("a", "/one");
     for (int i = 0; i < 2; ++i) EXPECT_EQ(get("b", "/one").body, "body of /one");
     EXPECT_EQ(count("b", Outcome::peer_hit), 2u);
@@ -69,12 +74,7 @@ TEST_F(Peers, KeepNoCopyWhenTheCopyPolicyIsNever) {
 }
 
 TEST_F(Peers, KeepACopyAtTheSecondUseWhenThePolicySaysSo) {
-    for (const auto* name : {"a", "b"}) {
-        auto settings = config(name, 2);
-        settings.cluster->copy = CopyPolicy::second_use;
-        start(settings);
-    }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    start_pair(CopyPolicy::second_use);
     store("a", "/one");
     get("b", "/one");
     EXPECT_EQ(status("b").cache.objects, 0u);
@@ -277,13 +277,7 @@ TEST_P(CutShort, CutsTheClientWhenTheRestCannotBeHad) {  // never a short body p
         e.answer(GetParam() + "Content-Range: bytes " + from + '-' + to + "/60000000\r\n",
                  std::string(100, 'x'), "206 Partial Content");
     });
-    for (const auto* name : {"a", "b"}) {
-        auto settings = config(name, 2);
-        settings.cache.memory = 256 << 20;
-        settings.cluster->copy = CopyPolicy::never;
-        start(settings);
-    }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    start_pair(CopyPolicy::never);
     store("a", "/one");
     auto slow = client("b");
     slow.begin("GET", "/one");
@@ -309,13 +303,7 @@ TEST_F(Peers, DoNotBringBackWhatAnUnsafeMethodChanged) {
 TEST_F(Peers, AreNotBlamedForAClientThatLeaves) {
     const std::string whole(30'000'000, 'x');
     const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), whole); });
-    for (const auto* name : {"a", "b"}) {
-        auto settings = config(name, 2);
-        settings.cache.memory = 256 << 20;
-        settings.cluster->copy = CopyPolicy::never;
-        start(settings);
-    }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    start_pair(CopyPolicy::never);
     store("a", "/one");
     auto leaver = client("b");
     leaver.begin("GET", "/one");
