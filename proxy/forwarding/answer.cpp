@@ -1,8 +1,5 @@
 #include "proxy/forwarding/answer.hpp"
 
-#include <array>
-#include <charconv>
-
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -89,9 +86,8 @@ asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, 
         }
         if (framing == Framing::chunked) {
             if (piece.bytes > 0) {
-                std::array<char, 16> digits;
-                const auto end = std::to_chars(digits.begin(), digits.end(), piece.bytes, 16).ptr;
-                chunk.assign(digits.begin(), end).append("\r\n");
+                chunk.clear();
+                append_chunk_size(chunk, piece.bytes);
                 buffers[head_buffers] = asio::buffer(chunk);
                 static constexpr std::string_view kEnd = "\r\n", kLast = "\r\n0\r\n\r\n";
                 buffers.push_back(asio::buffer(piece.end ? kLast : kEnd));

@@ -296,7 +296,7 @@ private:
         co_return faultless;
     }
 
-    /// The body of `exchange` into the fill, after the first `skip` bytes.
+    /// The rest of the body of `exchange` into the fill.
     asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source) {
         auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
                                                       : worker_.counters.bytes_from_origins;

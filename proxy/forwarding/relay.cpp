@@ -24,9 +24,8 @@ bool is_idempotent(verb method) {
 }
 
 void append_chunk(std::string& out, std::string_view piece) {
-    char size[20];
-    const auto n = std::snprintf(size, sizeof size, "%zx\r\n", piece.size());
-    out.append(size, static_cast<std::size_t>(n)).append(piece).append("\r\n");
+    append_chunk_size(out, piece.size());
+    out.append(piece).append("\r\n");
 }
 
 class Relay {

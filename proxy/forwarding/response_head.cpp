@@ -1,6 +1,8 @@
 #include "proxy/forwarding/response_head.hpp"
 
+#include <array>
 #include <boost/beast/http/status.hpp>
+#include <charconv>
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -25,6 +27,12 @@ void append_status_line(std::string& out, unsigned status) {
 
 void append_line(std::string& out, const Field& line) {
     out.append(line.name).append(": ").append(line.value).append("\r\n");
+}
+
+void append_chunk_size(std::string& out, std::uint64_t bytes) {
+    std::array<char, 16> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), bytes, 16).ptr;
+    out.append(digits.data(), end).append("\r\n");
 }
 
 void render_response(const Head& received, std::string_view node, WallTime response_time,

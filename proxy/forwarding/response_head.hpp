@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ namespace proxy {
 /// "HTTP/1.1 200 OK\r\n"; the reason phrase is the standard one.
 void append_status_line(std::string& out, unsigned status);
 void append_line(std::string& out, const Field& line);
+/// The line before a chunk's data (RFC 9112 §7.1).
+void append_chunk_size(std::string& out, std::uint64_t bytes);
 
 /// Renders a received head for the store and for those it is passed on to (see
 /// StoredResponse::head), with our Via, and with a Date when it has none (RFC 9110 §6.6.1). What
