@@ -82,6 +82,16 @@ const Field* find(Fields fields, std::string_view name) {
     return nullptr;
 }
 
+std::string_view only_value(Fields fields, boost::beast::http::field id) {
+    std::string_view value;
+    for (const auto& field : fields) {
+        if (field.id != id) continue;
+        if (!value.empty() && value != field.value) return {};
+        value = field.value;
+    }
+    return value;
+}
+
 bool same_name(const Field& a, const Field& b) {
     if (a.id != b.id) return false;
     return a.id != boost::beast::http::field::unknown || iequals(a.name, b.name);

@@ -24,6 +24,10 @@ const Field* find(Fields fields, boost::beast::http::field id);
 /// First field line with this name, for names Beast has no id for; or null.
 const Field* find(Fields fields, std::string_view name);
 
+/// The value of a field that may appear once; empty when it is absent, or sent twice with different
+/// values.
+std::string_view only_value(Fields fields, boost::beast::http::field id);
+
 /// Does this line carry `name`? Compares ids where there is one, else names.
 bool same_name(const Field& a, const Field& b);
 

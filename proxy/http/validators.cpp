@@ -53,17 +53,6 @@ NoneMatch evaluate_none_match(Fields request, const Validators& stored) {
     return result;
 }
 
-/// The value of a field that may appear once; empty when it is absent or ambiguous.
-std::string_view only_value(Fields fields, http_field id) {
-    std::string_view value;
-    for (const auto& field : fields) {
-        if (field.id != id) continue;
-        if (!value.empty() && value != field.value) return {};
-        value = field.value;
-    }
-    return value;
-}
-
 bool is_date(std::string_view text) {
     return parse_http_date(text, WallTime()).has_value();  // which century does not matter here
 }
