@@ -64,21 +64,22 @@ WorkerReport report_of(const Worker& worker) {
 class Node::Impl {
 public:
     explicit Impl(Config settings)
-        : cluster_(control_, cluster_config(settings),
+        : config_(std::make_shared<const Config>(std::move(settings))),
+          cluster_(control_, cluster_config(*config_),
                    [this](auto view) { hand_out(std::move(view)); }),
           feed_(control_,
                 [this](summary::KeyHash key, bool stored) {
                     stored ? cluster_.stored(key) : cluster_.removed(key);
                 }),
-          shared_(std::move(settings), cluster_.key_hasher(),
+          shared_(*config_, cluster_.key_hasher(),
                   [this](summary::KeyHash key, bool stored) { feed_.push(key, stored); }),
           drain_timer_(control_) {
-        const auto& config = shared_.config;
-        for (const auto fd : listen_shared(config.listen, config.workers))
-            workers_.push_back(std::make_unique<Worker>(shared_, fd));
-        if (config.admin)
-            admin_.emplace(control_, *config.admin, config,
-                           AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); }});
+        for (const auto fd : listen_shared(config_->listen, config_->workers))
+            workers_.push_back(std::make_unique<Worker>(shared_, config_, fd));
+        if (config_->admin)
+            admin_.emplace(control_, *config_->admin,
+                           AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
+                                              [this] { return effective_config(*config_); }});
         cluster_.start();
         proxy_port_ = workers_.front()->port();
         admin_port_ = admin_ ? admin_->port() : 0;
@@ -111,11 +112,11 @@ public:
         asio::post(control_, [this] {
             if (shared_.draining.exchange(true)) return;
             spdlog::info("draining: no new connections, at most {:.1f} s for those at hand",
-                         std::chrono::duration<double>(shared_.config.timeouts.drain).count());
+                         std::chrono::duration<double>(config_->timeouts.drain).count());
             cluster_.withdraw();
             for (auto& worker : workers_)
                 asio::post(worker->io, [&worker = *worker] { worker.drain(); });
-            drain_timer_.expires_after(shared_.config.timeouts.drain);
+            drain_timer_.expires_after(config_->timeouts.drain);
             drain_timer_.async_wait([this](const boost::system::error_code& ec) {
                 if (ec) return;
                 spdlog::warn("the drain time is over: what is left is cut off");
@@ -147,7 +148,7 @@ public:
 
 private:
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
-        if (!shared_.config.cluster) return;
+        if (!config_->cluster) return;
         for (auto& worker : workers_)
             asio::post(worker->io, [&worker = *worker, view] { worker.set_peers(view); });
     }
@@ -182,7 +183,7 @@ private:
 
     asio::awaitable<NodeStatus> collect() {
         NodeStatus status;
-        status.node = shared_.config.node;
+        status.node = config_->node;
         status.version = HEARSAY_VERSION;
         status.uptime_seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
@@ -257,6 +258,7 @@ private:
         co_return status;
     }
 
+    std::shared_ptr<const Config> config_;  // control thread, once that runs
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};

@@ -47,12 +47,8 @@ std::string readiness(const NodeStatus& status) {
 
 }  // namespace
 
-AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, const Config& config,
-                         Hooks hooks)
-    : config_(config),
-      hooks_(std::move(hooks)),
-      acceptor_(control),
-      tasks_(control.get_executor()) {
+AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, Hooks hooks)
+    : hooks_(std::move(hooks)), acceptor_(control), tasks_(control.get_executor()) {
     const auto fd = listen_shared(where, 1).front();
     acceptor_.assign(where.host.find(':') != std::string::npos ? tcp::v6() : tcp::v4(), fd);
 }
@@ -102,7 +98,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
         if (target == "/healthz" && get) {
             response = answer(request, http::status::ok, kText, "ok\n");
         } else if (target == "/api/v1/config" && get) {
-            response = answer(request, http::status::ok, kJson, effective_config(config_));
+            response = answer(request, http::status::ok, kJson, hooks_.config());
         } else if (target == "/api/v1/drain") {
             if (request.find(http::field::origin) != request.end()) {
                 // A page in the operator's browser can send a POST here, but not without Origin.

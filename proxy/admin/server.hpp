@@ -22,11 +22,11 @@ public:
     struct Hooks {
         std::function<boost::asio::awaitable<NodeStatus>()> status;
         std::function<void()> drain;
+        std::function<std::string()> config;  // what is in effect, as JSON
     };
 
     /// Binds; throws boost::system::system_error that names the address.
-    AdminServer(boost::asio::io_context& control, const Endpoint& where, const Config& config,
-                Hooks hooks);
+    AdminServer(boost::asio::io_context& control, const Endpoint& where, Hooks hooks);
 
     void start();
     void stop();
@@ -36,7 +36,6 @@ private:
     boost::asio::awaitable<void> accept_loop();
     boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
 
-    const Config& config_;
     Hooks hooks_;
     boost::asio::ip::tcp::acceptor acceptor_;
     protocol::TaskGroup tasks_;

@@ -63,15 +63,13 @@ asio::awaitable<bool> ClientConnection::read_some() {
 }
 
 asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
-    const auto& limits = worker_.config().limits;
-    const auto& timeouts = worker_.config().timeouts;
     std::size_t scanned = 0;
     input_.trim();
     idle_ = input_.empty();
     if (idle_)
-        arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : timeouts.keep_alive);
+        arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : worker_.config().timeouts.keep_alive);
     else
-        arm(timeouts.client_head);
+        arm(worker_.config().timeouts.client_head);
     for (;;) {
         // RFC 9112 §2.2: empty lines before a request are skipped.
         while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
@@ -79,19 +77,19 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
             scanned = 0;
         }
         if (const auto size = find_head_end(input_.data(), scanned); size > 0) {
-            if (size > limits.head) co_return Received::too_large;
+            if (size > worker_.config().limits.head) co_return Received::too_large;
             head_bytes_.assign(input_.data().substr(0, size));
             input_.consume(size);
             worker_.wheel.disarm(*this);
             idle_ = false;
             co_return Received::head;
         }
-        if (input_.size() > limits.head) co_return Received::too_large;
+        if (input_.size() > worker_.config().limits.head) co_return Received::too_large;
         const auto more = co_await read_some();
         if (!more) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
         if (idle_) {
             idle_ = false;
-            arm(timeouts.client_head);
+            arm(worker_.config().timeouts.client_head);
         }
     }
 }

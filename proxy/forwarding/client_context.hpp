@@ -43,10 +43,18 @@ struct Turn {
 struct ClientContext {
     ClientContext(Worker& owner, boost::asio::ip::tcp::socket socket)
         : worker(owner),
+          settings(owner.settings),
           connection(owner, std::move(socket)),
           wakeup(std::make_shared<Wakeup>(owner.io.get_executor())) {}
 
-    const Config& config() const { return worker.config(); }
+    /// The rules of this request, whatever is reloaded meanwhile; valid until the turn ends.
+    const Config& config() const { return *settings; }
+    /// The next request goes by what is in effect now.
+    void renew_config() {
+        // The count of owners is shared by all workers: it is left alone as long as nothing
+        // changed.
+        if (settings != worker.settings) settings = worker.settings;
+    }
 
     /// Will the connection carry another request after this answer?
     bool keep_alive() const {
@@ -73,6 +81,7 @@ struct ClientContext {
     void finish_turn();
 
     Worker& worker;
+    std::shared_ptr<const Config> settings;
     ClientConnection connection;
     std::shared_ptr<Wakeup> wakeup;
     Head head;

@@ -23,10 +23,7 @@ using Clock = std::chrono::steady_clock;
 class Session {
 public:
     Session(Worker& worker, asio::ip::tcp::socket socket)
-        : client_(worker, std::move(socket)),
-          worker_(worker),
-          shared_(worker.shared),
-          config_(worker.config()) {}
+        : client_(worker, std::move(socket)), worker_(worker), shared_(worker.shared) {}
 
     asio::awaitable<void> run() {
         for (;;) {
@@ -63,6 +60,7 @@ private:
     enum class Followed { keep, close, alone };
 
     void begin_turn() {
+        client_.renew_config();
         client_.turn = Turn{};
         client_.turn.begun = Clock::now();
         client_.head.verb = verb::unknown;
@@ -109,7 +107,8 @@ private:
             co_return false;
         }
         client_.hash = shared_.key_hasher(client_.key.uri());
-        client_.directives = request_directives(head.fields, config_.cache.client_directives);
+        client_.directives =
+            request_directives(head.fields, client_.config().cache.client_directives);
         absolute_form_ = head.target.front() != '/' && head.target.front() != '*';
         if (worker_.peers) {
             if (const auto* proof = find(head.fields, kPeerField)) {
@@ -137,7 +136,7 @@ private:
     asio::awaitable<bool> pass(Forward why, Outcome outcome) {
         CacheStatus status;
         status.forward = why;
-        const auto route = route_to_origin(config_, client_.key, absolute_form_);
+        const auto route = route_to_origin(client_.config(), client_.key, absolute_form_);
         if (const auto* none = std::get_if<NoRoute>(&route)) co_return co_await refuse_route(*none);
         co_return co_await relay(client_, std::get<UpstreamTarget>(route), status, outcome);
     }
@@ -176,7 +175,7 @@ private:
             if (client_.head.verb == verb::head || find(client_.head.fields, field::range))
                 co_return co_await pass(status.forward, Outcome::origin_fetch);
 
-            auto route = route_to_origin(config_, client_.key, absolute_form_);
+            auto route = route_to_origin(client_.config(), client_.key, absolute_form_);
             if (const auto* none = std::get_if<NoRoute>(&route))
                 co_return co_await refuse_route(*none);
 
@@ -203,15 +202,15 @@ private:
     }
 
     std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route) {
-        auto job = std::make_unique<FetchJob>(client_.head, client_.key);
+        auto job = std::make_unique<FetchJob>(client_.head, client_.key, client_.settings);
         job->hash = client_.hash;
         job->directives = client_.directives;
         job->route = std::move(route);
         job->wakeup = std::make_shared<Wakeup>(worker_.io.get_executor());
-        job->fill = std::make_shared<Fill>(job->wakeup, config_.limits.body_window);
+        job->fill = std::make_shared<Fill>(job->wakeup, client_.config().limits.body_window);
         job->stale = found.response;
         job->generation = found.generation;
-        job->may_ask_peers = config_.cluster && !found.invalidated &&
+        job->may_ask_peers = client_.config().cluster && !found.invalidated &&
                              !client_.directives.no_cache && client_.directives.plain();
         return job;
     }
@@ -395,7 +394,6 @@ private:
     ClientContext client_;
     Worker& worker_;
     Shared& shared_;
-    const Config& config_;
     ParseError parse_error_ = ParseError::ok;
     bool absolute_form_ = false;
     std::string peer_detail_;

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 /// coroutine that is cancelled leaves nobody waiting.
 class Fetch {
 public:
-    Fetch(Worker& worker, FetchJob& job) : worker_(worker), config_(worker.config()), job_(job) {}
+    Fetch(Worker& worker, FetchJob& job) : worker_(worker), config_(*job.config), job_(job) {}
     Fetch(const Fetch&) = delete;
     Fetch& operator=(const Fetch&) = delete;
     ~Fetch() {

@@ -14,9 +14,11 @@ namespace proxy {
 /// One answer to be fetched for the store: from the peer that probably has it, else from the
 /// origin.
 struct FetchJob {
-    FetchJob(const Head& head, const CacheKey& target) : request(head, target, true) {}
+    FetchJob(const Head& head, const CacheKey& target, std::shared_ptr<const Config> rules)
+        : request(head, target, true), config(std::move(rules)) {}
 
     RequestSnapshot request;
+    std::shared_ptr<const Config> config;  // the request's
     summary::KeyHash hash;
     RequestDirectives directives;
     OriginRoute route;

@@ -40,7 +40,8 @@ bool is_private(const asio::ip::address& address) {
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
-                           protocol::Resolver& resolver, const Config& config)
+                           protocol::Resolver& resolver,
+                           const std::shared_ptr<const Config>& config)
     : executor_(std::move(executor)), wheel_(wheel), resolver_(resolver), config_(config) {}
 
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
@@ -53,7 +54,7 @@ UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
 }
 
 void UpstreamPool::remove_expired(Clock::time_point now) {
-    while (!idle_.empty() && idle_.front()->idle_since + config_.timeouts.origin_idle < now)
+    while (!idle_.empty() && idle_.front()->idle_since + config_->timeouts.origin_idle < now)
         remove(idle_.begin());
 }
 
@@ -78,7 +79,7 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
     auto seat = known.lock();
     if (!seat) known = seat = std::make_shared<const Seats>();
     const auto taken = static_cast<std::size_t>(seat.use_count() - 1);
-    return taken < config_.limits.upstream_connections ? seat : nullptr;
+    return taken < config_->limits.upstream_connections ? seat : nullptr;
 }
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
@@ -122,11 +123,11 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
 
 void UpstreamPool::release(UpstreamPtr connection) {
     connection->deadline.clear();
-    if (!connection->buffer.empty() || config_.limits.upstream_idle == 0) return;
+    if (!connection->buffer.empty() || config_->limits.upstream_idle == 0) return;
     connection->buffer.trim();
     connection->idle_since = Clock::now();
     remove_expired(connection->idle_since);
-    if (idle_.size() >= config_.limits.upstream_idle) remove(idle_.begin());
+    if (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
     const auto kept = idle_.insert(idle_.end(), std::move(connection));
     idle_at_[(*kept)->place].push_back(kept);
 }

@@ -76,8 +76,9 @@ public:
     template <class T>
     using Result = boost::system::result<T, FetchError>;
 
+    /// `config`: what is in effect at any time; outlives the pool.
     UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
-                 protocol::Resolver& resolver, const Config& config);
+                 protocol::Resolver& resolver, const std::shared_ptr<const Config>& config);
 
     /// An idle connection if `may_reuse` and there is one (last used first), else a new one.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
@@ -98,7 +99,7 @@ private:
     boost::asio::any_io_executor executor_;
     TimerWheel& wheel_;
     protocol::Resolver& resolver_;
-    const Config& config_;
+    const std::shared_ptr<const Config>& config_;
     Idle idle_;
     std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order
     struct Seats {};

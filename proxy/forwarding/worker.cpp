@@ -20,11 +20,12 @@ constexpr std::chrono::milliseconds kAcceptPause{50};
 
 }  // namespace
 
-Worker::Worker(Shared& all, int acceptor_fd)
+Worker::Worker(Shared& all, std::shared_ptr<const Config> config, int acceptor_fd)
     : shared(all),
+      settings(std::move(config)),
       wheel(io.get_executor()),
       resolver(io.get_executor()),
-      pool(io.get_executor(), wheel, resolver, all.config),
+      pool(io.get_executor(), wheel, resolver, settings),
       tasks(io.get_executor()),
       fetches(io.get_executor()),
       acceptor_(io) {

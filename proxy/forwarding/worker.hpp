@@ -42,13 +42,11 @@ private:
 
 /// What all workers of a node share. Everything here may be used by any thread.
 struct Shared {
-    Shared(Config settings, const summary::KeyHasher& hasher, Store::Listener listener)
-        : config(std::move(settings)),
-          key_hasher(hasher),
+    Shared(const Config& config, const summary::KeyHasher& hasher, Store::Listener listener)
+        : key_hasher(hasher),
           store(config.cache.memory, std::move(listener)),
           access_log(config.log) {}
 
-    const Config config;
     const summary::KeyHasher key_hasher;
     Store store;
     AccessLog access_log;
@@ -62,7 +60,7 @@ struct Shared {
 class Worker {
 public:
     /// `acceptor_fd`: a listening socket, which the worker owns from here on.
-    Worker(Shared& shared, int acceptor_fd);
+    Worker(Shared& shared, std::shared_ptr<const Config> config, int acceptor_fd);
 
     /// Starts to accept. Call before run().
     void start();
@@ -82,10 +80,16 @@ public:
     void stop();
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
 
-    const Config& config() const { return shared.config; }
+    /// From here on this is in effect: new turns and connections see it.
+    void set_config(std::shared_ptr<const Config> config) { settings = std::move(config); }
+
+    /// What is in effect now. A reload replaces it: keep no reference to it over a wait, but a copy
+    /// of `settings`.
+    const Config& config() const { return *settings; }
     HeadLimits head_limits() const;
 
     Shared& shared;
+    std::shared_ptr<const Config> settings;
     boost::asio::io_context io{1};
     TimerWheel wheel;
     protocol::Resolver resolver;
