@@ -1,6 +1,7 @@
 #include "proxy/http/cache_status.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/structured_field.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,31 +41,6 @@ void append_integer(std::string& out, std::int64_t value) {
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     out.append(digits.data(), end);
 }
-
-/// Takes the parameters of a member apart at `;` outside quotes.
-class Parameters {
-public:
-    explicit Parameters(std::string_view member) : rest_(member) { next(); }
-
-    std::optional<std::string_view> next() {
-        if (rest_.empty()) return std::nullopt;
-        bool quoted = false;
-        std::size_t i = 0;
-        for (; i < rest_.size() && (quoted || rest_[i] != ';'); ++i) {
-            if (quoted && rest_[i] == '\\') {
-                ++i;
-            } else if (rest_[i] == '"') {
-                quoted = !quoted;
-            }
-        }
-        const auto part = trim(rest_.substr(0, i));
-        rest_.remove_prefix(std::min(i + 1, rest_.size()));
-        return part;
-    }
-
-private:
-    std::string_view rest_;
-};
 
 }  // namespace
 
@@ -116,22 +92,19 @@ void append_cache_status(std::string& out, std::string_view node, const CacheSta
 }
 
 Refusal refusal_of(Fields response) {
-    std::string_view last;
-    for (const auto& field : response) {
-        if (!iequals(field.name, "Cache-Status")) continue;
-        ListMembers members(field.value);
-        while (const auto member = members.next()) last = *member;
-    }
-    Parameters parameters(last);
+    const auto members = sf_list(response, "Cache-Status");
+    if (!members || members->empty()) return Refusal::unknown;
+    SfParameters parameters(members->back());
+    auto refused = Refusal::unknown;
     while (const auto parameter = parameters.next()) {
-        if (!parameter->starts_with("detail=")) continue;
-        const auto detail = parameter->substr(std::string_view("detail=").size());
+        if (parameter->key != "detail") continue;
+        refused = Refusal::unknown;  // of several, the last counts
         for (const auto refusal : {Refusal::absent, Refusal::variant, Refusal::stale, Refusal::busy,
                                    Refusal::draining}) {
-            if (detail == to_string(refusal)) return refusal;
+            if (parameter->value.text == to_string(refusal)) refused = refusal;
         }
     }
-    return Refusal::unknown;
+    return refused;
 }
 
 }  // namespace proxy
