@@ -251,6 +251,7 @@ void read_timeouts(ConfigSection& root, TimeoutsConfig& out) {
     in->read("origin_head", out.origin_head, 10ms, 24h);
     in->read("origin_idle", out.origin_idle, 10ms, 24h);
     in->read("body_idle", out.body_idle, 10ms, 24h);
+    in->read("tunnel_idle", out.tunnel_idle, 10ms, 24h);
     in->read("drain", out.drain, 0ns, 24h);
     in->done();
 }

@@ -98,6 +98,7 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds origin_head = std::chrono::seconds(60);
     std::chrono::nanoseconds origin_idle = std::chrono::seconds(30);  // a pooled connection
     std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side
+    std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
     std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM
 };
 

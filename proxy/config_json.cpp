@@ -72,6 +72,7 @@ ordered_json timeouts_json(const TimeoutsConfig& timeouts) {
             {"origin_head", format_duration(timeouts.origin_head)},
             {"origin_idle", format_duration(timeouts.origin_idle)},
             {"body_idle", format_duration(timeouts.body_idle)},
+            {"tunnel_idle", format_duration(timeouts.tunnel_idle)},
             {"drain", format_duration(timeouts.drain)}};
 }
 

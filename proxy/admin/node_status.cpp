@@ -9,8 +9,8 @@ namespace {
 constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{
     "malformed", "too_large",   "not_implemented",      "version",
     "no_route",  "destination", "too_many_connections", "draining",
-    "timeout"};
-static_assert(static_cast<std::size_t>(RequestRefusal::timeout) + 1 == kRequestRefusals);
+    "timeout",   "loop"};
+static_assert(static_cast<std::size_t>(RequestRefusal::loop) + 1 == kRequestRefusals);
 
 }  // namespace
 

@@ -57,8 +57,9 @@ enum class RequestRefusal : std::uint8_t {
     too_many_connections,
     draining,
     timeout,  // the head did not come in time
+    loop,     // 508
 };
-inline constexpr std::size_t kRequestRefusals = 9;
+inline constexpr std::size_t kRequestRefusals = 10;
 std::string_view to_string(RequestRefusal refusal);
 
 /// What one worker counts; plain numbers for one thread, summed up when somebody looks.

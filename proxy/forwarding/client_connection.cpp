@@ -5,6 +5,8 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "proxy/http/field_list.hpp"
+
 namespace proxy {
 namespace {
 
@@ -75,6 +77,16 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
         while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
             input_.consume(2);
             scanned = 0;
+        }
+        // What cannot begin a request, such as a TLS handshake, has no end worth waiting for: the
+        // parser refuses it.
+        const auto begins = input_.data().substr(0, 1);
+        if (!begins.empty() && begins != "\r" && !is_token(begins)) {
+            head_bytes_.assign(input_.data());
+            input_.clear();
+            worker_.wheel.disarm(*this);
+            idle_ = false;
+            co_return Received::head;
         }
         if (const auto size = find_head_end(input_.data(), scanned); size > 0) {
             if (size > worker_.config().limits.head) co_return Received::too_large;

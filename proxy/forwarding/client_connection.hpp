@@ -36,6 +36,9 @@ public:
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
     bool broken() const { return broken_; }
 
+    /// For a tunnel, once nothing waits here.
+    boost::asio::ip::tcp::socket& socket() { return socket_; }
+
     /// Ends the connection so that the client still reads what was sent: half-close, then what it
     /// still sends is read and dropped for a moment (RFC 9112 §9.6).
     boost::asio::awaitable<void> linger();

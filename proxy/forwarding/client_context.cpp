@@ -65,16 +65,15 @@ void ClientContext::note_type(const StoredResponse& response) {
     turn.content_type = value_or_empty(fields, field::content_type);
 }
 
-boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
-                                                   CacheStatus cache) {
+boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_view lines,
+                                                   std::string_view body, CacheStatus cache) {
     turn.status = status;
     own_head.clear();
     append_status_line(own_head, status);
-    own_head.append("Content-Type: text/plain; charset=utf-8\r\nDate: ");
+    own_head.append(lines).append("Date: ");
     append_http_date(own_head, std::chrono::time_point_cast<std::chrono::seconds>(
                                    std::chrono::system_clock::now()));
     own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
-    const auto body = std::string(text) + "\n";
     if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;
     compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
     if (head.verb != boost::beast::http::verb::head) {
@@ -84,6 +83,12 @@ boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_
     const auto sent = co_await connection.send(buffers);
     turn.aborted = !sent;
     co_return sent;
+}
+
+boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
+                                                   CacheStatus cache) {
+    const auto body = std::string(text) + "\n";
+    co_return co_await answer(status, "Content-Type: text/plain; charset=utf-8\r\n", body, cache);
 }
 
 void ClientContext::finish_turn() {

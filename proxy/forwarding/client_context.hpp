@@ -73,7 +73,11 @@ struct ClientContext {
     /// Keeps what the access log wants to know of a response, if there is a log.
     void note_type(const StoredResponse& response);
 
-    /// Answers with a short text of our own; true when it was sent.
+    /// Answers with a message of our own; true when it was sent. `lines`: fields that end in CRLF,
+    /// beside Date, Via, Cache-Status and those of framing.
+    boost::asio::awaitable<bool> answer(unsigned status, std::string_view lines,
+                                        std::string_view body, CacheStatus cache = {});
+    /// The same with a short text for a person.
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
                                         CacheStatus cache = {});
 

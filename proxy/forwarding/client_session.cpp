@@ -5,8 +5,10 @@
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/fetch.hpp"
 #include "proxy/forwarding/relay.hpp"
+#include "proxy/forwarding/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/hops.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
@@ -90,8 +92,7 @@ private:
     asio::awaitable<bool> handle() {
         const auto& head = client_.head;
         if (head.verb == verb::connect) {
-            ++worker_.counters.refusals[RequestRefusal::not_implemented];
-            co_await client_.refuse(501, "CONNECT is not available in this version.");
+            co_await tunnel(client_);
             co_return false;
         }
         const auto* host = find(head.fields, field::host);
@@ -113,7 +114,17 @@ private:
         if (worker_.peers) {
             if (const auto* proof = find(head.fields, kPeerField)) {
                 if (const auto peer = authenticate(proof->value))
-                    co_return co_await answer_peer(*peer);
+                    co_return co_await answer_peer(*peer);  // nobody is asked on: no loop
+            }
+        }
+        if (via_names(head.fields, client_.config().node)) co_return co_await refuse_loop();
+        if (head.verb == verb::options || head.verb == verb::trace) {
+            const auto limit = max_forwards(head.fields);
+            if (limit.state == MaxForwards::State::malformed)
+                co_return co_await refuse_max_forwards();
+            if (limit.state == MaxForwards::State::present) {
+                if (limit.hops == 0) co_return co_await answer_as_last_hop();
+                count_hop(limit.hops);
             }
         }
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
@@ -124,6 +135,45 @@ private:
                                     Outcome::uncacheable);
         }
         co_return co_await answer_from_cache();
+    }
+
+    asio::awaitable<bool> refuse_loop() {
+        ++worker_.counters.refusals[RequestRefusal::loop];
+        const auto text = "A loop: Via says that this request has passed the node " +
+                          client_.config().node + " before.";
+        const auto sent = co_await client_.refuse(508, text);
+        co_return (sent && client_.keep_alive());
+    }
+
+    /// A limit that cannot be read cannot be kept; passing the request on would take it further
+    /// than its sender may have meant.
+    asio::awaitable<bool> refuse_max_forwards() {
+        ++worker_.counters.refusals[RequestRefusal::malformed];
+        const auto sent = co_await client_.refuse(400, "Max-Forwards must be one number.");
+        co_return (sent && client_.keep_alive());
+    }
+
+    /// OPTIONS or TRACE that goes no further (RFC 9110 §7.6.2).
+    asio::awaitable<bool> answer_as_last_hop() {
+        const auto& head = client_.head;
+        std::string lines, body;
+        if (head.verb == verb::trace) {
+            lines = "Content-Type: message/http\r\n";
+            body = traced(head.method, head.target, head.version, head.fields);
+        } else {
+            lines = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
+            lines.append(client_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
+        }
+        client_.turn.outcome = Outcome::uncacheable;
+        const auto sent = co_await client_.answer(200, lines, body);
+        co_return (sent && client_.keep_alive());
+    }
+
+    /// The Max-Forwards that the next hop reads.
+    void count_hop(std::uint32_t hops) {
+        max_forwards_ = std::to_string(hops - 1);
+        for (auto& line : client_.head.fields)
+            if (line.id == field::max_forwards) line.value = max_forwards_;
     }
 
     std::optional<std::size_t> authenticate(std::string_view proof) const {
@@ -397,6 +447,7 @@ private:
     ParseError parse_error_ = ParseError::ok;
     bool absolute_form_ = false;
     std::string peer_detail_;
+    std::string max_forwards_;
 };
 
 }  // namespace

@@ -430,11 +430,6 @@ TEST_F(Forwarding, RefusesPrivateDestinationsByDefault) {
     EXPECT_EQ(origin.requests(), 0u);
 }
 
-TEST_F(Forwarding, AnswersConnectWith501) {
-    start_forward(Destinations::deny);
-    EXPECT_EQ(client().ask("CONNECT", "example.test:443").status, 501u);
-}
-
 TEST_F(Forwarding, SaysWhatIsMissingForATargetWithoutAHost) {
     start_forward(Destinations::deny);
     const auto answer = get("a", "/one");

@@ -68,6 +68,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
     EXPECT_EQ(c.limits.head_lines, 200u);
+    EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
     EXPECT_EQ(c.timeouts.drain, 10s);
 }
 
@@ -88,7 +89,7 @@ TEST(Config, ReadsEverySection) {
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
                    "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
-                     "origin_idle": "5s", "body_idle": "6s", "drain": 0}})");
+                     "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0}})");
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
     EXPECT_EQ(c.listen.text(), "[::1]:3128");
     EXPECT_EQ(c.workers, 4u);
@@ -122,6 +123,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.limits.upstream_idle, 0u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
     EXPECT_EQ(c.timeouts.body_idle, 6s);
+    EXPECT_EQ(c.timeouts.tunnel_idle, 7s);
     EXPECT_EQ(c.timeouts.drain, 0s);
 }
 

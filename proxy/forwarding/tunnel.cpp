@@ -1,0 +1,266 @@
+#include "proxy/forwarding/tunnel.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "proxy/forwarding/error_answer.hpp"
+#include "proxy/http/field_list.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+using boost::beast::http::field;
+using Clock = std::chrono::steady_clock;
+
+/// Bytes passed on at a time. What the other side does not take at once is kept, and nothing more
+/// is read until it has: this bounds what a tunnel holds in each direction.
+constexpr std::size_t kPieceBytes = 64 * 1024;
+
+/// Two connected sockets, and what passes between them. One thread; several coroutines, which all
+/// end before it does.
+class Tunnel final : TimerWheel::Timer {
+public:
+    /// `bytes_down` grows by what the client is sent.
+    Tunnel(Worker& worker, tcp::socket& client, tcp::socket& upstream, std::uint64_t& bytes_down)
+        : worker_(worker), client_(client), upstream_(upstream), bytes_down_(bytes_down) {}
+
+    enum class End { clean, idle, cancelled, client_reset, upstream_reset };
+
+    /// `early`: what the client sent behind its request's head.
+    asio::awaitable<End> run(std::string early) {
+        const auto executor = co_await asio::this_coro::executor;
+        still_alive();
+        auto up = copy(client_, upstream_, std::move(early));
+        auto down = copy(upstream_, client_, {});
+        auto client_watch = watch(client_);
+        auto upstream_watch = watch(upstream_);
+        auto all = asio::experimental::make_parallel_group(
+            asio::co_spawn(executor, std::move(up), asio::deferred),
+            asio::co_spawn(executor, std::move(down), asio::deferred),
+            asio::co_spawn(executor, std::move(client_watch), asio::deferred),
+            asio::co_spawn(executor, std::move(upstream_watch), asio::deferred));
+        co_await std::move(all).async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+        worker_.wheel.disarm(*this);
+        co_return end_.value_or(End::cancelled);
+    }
+
+private:
+    void still_alive() {
+        worker_.wheel.arm(*this, Clock::now() + worker_.config().timeouts.tunnel_idle);
+    }
+    void expire() override { finish(End::idle); }
+
+    /// The first reason counts. Wakes all coroutines.
+    void finish(End how) {
+        if (end_) return;
+        end_ = how;
+        boost::system::error_code ignored;
+        client_.cancel(ignored);
+        upstream_.cancel(ignored);
+    }
+
+    void was_reset(const tcp::socket& socket) {
+        finish(&socket == &client_ ? End::client_reset : End::upstream_reset);
+    }
+
+    /// False when it is over.
+    asio::awaitable<bool> wait_for(tcp::socket& socket, tcp::socket::wait_type what) {
+        if (end_) co_return false;
+        boost::system::error_code ec;
+        co_await socket.async_wait(what, asio::redirect_error(asio::use_awaitable, ec));
+        if (ec)
+            finish(End::cancelled);  // from outside, as nothing is cancelled here before the end
+        co_return !end_.has_value();
+    }
+
+    /// One direction, until its end has been passed on. `held` goes first.
+    asio::awaitable<void> copy(tcp::socket& from, tcp::socket& to, std::string held) {
+        for (;;) {
+            while (!held.empty()) {
+                const auto n = ::send(to.native_handle(), held.data(), held.size(),
+                                      MSG_NOSIGNAL | MSG_DONTWAIT);
+                if (n < 0 && !would_block()) co_return was_reset(to);
+                if (n > 0) {
+                    passed_on(to, static_cast<std::size_t>(n));
+                    held.erase(0, static_cast<std::size_t>(n));
+                }
+                if (held.empty()) break;
+                const auto ready = co_await wait_for(to, tcp::socket::wait_write);
+                if (!ready) co_return;
+            }
+            held = std::string();  // an idle tunnel holds nothing
+            const auto ready = co_await wait_for(from, tcp::socket::wait_read);
+            if (!ready) co_return;
+            const auto moved = move_some(from, to, held);
+            if (moved == Moved::end) {
+                boost::system::error_code ignored;
+                to.shutdown(tcp::socket::shutdown_send, ignored);
+                if (++ended_ == 2) finish(End::clean);
+                co_return;
+            }
+            if (moved == Moved::from_broke) co_return was_reset(from);
+            if (moved == Moved::to_broke) co_return was_reset(to);
+        }
+    }
+
+    enum class Moved { some, end, from_broke, to_broke };
+
+    /// Passes on what is there; `held` is what `to` did not take at once. The piece is on the
+    /// stack: it need not outlive a wait.
+    Moved move_some(tcp::socket& from, tcp::socket& to, std::string& held) {
+        std::array<char, kPieceBytes> piece;
+        const auto got = ::recv(from.native_handle(), piece.data(), piece.size(), MSG_DONTWAIT);
+        if (got == 0) return Moved::end;
+        if (got < 0) return would_block() ? Moved::some : Moved::from_broke;
+        auto sent = ::send(to.native_handle(), piece.data(), static_cast<std::size_t>(got),
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) {
+            if (!would_block()) return Moved::to_broke;
+            sent = 0;
+        }
+        passed_on(to, static_cast<std::size_t>(sent));
+        held.assign(piece.data() + sent, static_cast<std::size_t>(got - sent));
+        return Moved::some;
+    }
+
+    /// Notices a reset even while nothing is read from `socket`: its other direction has ended, or
+    /// is held up by the other side.
+    asio::awaitable<void> watch(tcp::socket& socket) {
+        const auto noticed = co_await wait_for(socket, tcp::socket::wait_error);
+        if (!noticed) co_return;
+        int error = 0;
+        socklen_t size = sizeof error;
+        ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size);
+        if (error != 0) was_reset(socket);
+    }
+
+    void passed_on(const tcp::socket& to, std::size_t bytes) {
+        still_alive();
+        if (&to != &client_) return;
+        bytes_down_ += bytes;
+        worker_.counters.bytes_from_origins += bytes;
+    }
+
+    static bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+    Worker& worker_;
+    tcp::socket& client_;
+    tcp::socket& upstream_;
+    std::optional<End> end_;
+    unsigned ended_ = 0;  // directions
+    std::uint64_t& bytes_down_;
+};
+
+asio::awaitable<void> refuse(ClientContext& client, RequestRefusal reason, unsigned status,
+                             std::string_view text) {
+    ++client.worker.counters.refusals[reason];
+    co_await client.refuse(status, text);
+}
+
+}  // namespace
+
+asio::awaitable<void> tunnel(ClientContext& client) {
+    auto& worker = client.worker;
+    const auto& config = client.config();
+    const auto& fields = client.head.fields;
+    // RFC 9110 §9.3.6: a CONNECT has no content. What a length would say of the bytes behind the
+    // head, and what the client means by them, could differ.
+    const auto framed =
+        find(fields, field::content_length) || find(fields, field::transfer_encoding);
+    client.parser.reset();  // no other request on this connection
+    Authority authority;
+    const auto bad = parse_connect_target(client.head.target, authority);
+    if (bad != TargetError::none || framed) {
+        std::string text("The CONNECT request is refused: ");
+        text.append(bad != TargetError::none ? to_string(bad) : "it has content").append(".");
+        co_return co_await refuse(client, RequestRefusal::malformed, 400, text);
+    }
+    // 403, as for other requests that a forward proxy would take: the method is known here, and
+    // 405 would promise that another one helps.
+    if (!config.forward.enabled)
+        co_return co_await refuse(
+            client, RequestRefusal::no_route, 403,
+            "This is no forward proxy (forward.enabled is false), so it opens "
+            "no tunnels.");
+    const auto& ports = config.forward.connect_ports;
+    if (std::find(ports.begin(), ports.end(), authority.port) == ports.end()) {
+        std::string text("Tunnels to port ");
+        text.append(std::to_string(authority.port))
+            .append(" are not allowed (forward.connect_ports).");
+        co_return co_await refuse(client, RequestRefusal::destination, 403, text);
+    }
+
+    auto host = authority.host;
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    UpstreamTarget target{
+        {}, authority.port, config.forward.private_destinations == Destinations::deny};
+    append_lower(target.host, host);
+    client.turn.upstream = target.host;
+    ++worker.counters.origin_requests;
+    auto acquired =
+        co_await worker.pool.acquire(target, Clock::now() + config.timeouts.origin_connect, false);
+    if (!acquired) {
+        const auto error = acquired.error();
+        ++worker.counters.origin_failures;
+        if (error == FetchError::not_allowed)
+            ++worker.counters.refusals[RequestRefusal::destination];
+        CacheStatus status;
+        status.forward = Forward::method;
+        status.detail = to_string(error);
+        const auto text = explain(error, target.host);
+        co_await client.refuse(status_of(error), text, status);
+        co_return;
+    }
+    const auto upstream = std::move(*acquired);
+    upstream->deadline.clear();
+
+    // No Via or Cache-Status: nobody but this node made this answer, and no cache was in its way.
+    static constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
+    auto& turn = client.turn;
+    turn.status = 200;
+    turn.outcome = Outcome::uncacheable;
+    turn.source = Source::origin;
+    client.buffers.assign(1, asio::buffer(kEstablished));
+    const auto sent = co_await client.connection.send(client.buffers);
+    if (!sent) {
+        turn.aborted = true;
+        co_return;
+    }
+    auto& input = client.connection.input();
+    std::string early(input.data());
+    input.consume(input.size());
+    input.trim();
+    Tunnel passage(worker, client.connection.socket(), upstream->socket, turn.body_bytes);
+    const auto end = co_await passage.run(std::move(early));
+    switch (end) {
+        case Tunnel::End::clean:
+        case Tunnel::End::idle:
+            break;
+        case Tunnel::End::client_reset: {
+            turn.aborted = true;
+            boost::system::error_code ignored;
+            upstream->socket.set_option(asio::socket_base::linger(true, 0), ignored);
+            upstream->socket.close(ignored);  // the destructor would take the option back first
+            break;
+        }
+        case Tunnel::End::upstream_reset:
+            turn.aborted = true;
+            client.connection.reset();
+            break;
+        case Tunnel::End::cancelled:
+            turn.aborted = true;
+            break;
+    }
+}
+
+}  // namespace proxy

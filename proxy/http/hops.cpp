@@ -1,0 +1,87 @@
+#include "proxy/http/hops.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace proxy {
+namespace {
+
+using http_field = boost::beast::http::field;
+
+/// Takes the next member off a Via value. A comment may hold commas, parentheses and escaped
+/// characters; one that never ends takes the rest (RFC 9110 §5.6.5).
+std::string_view take_via_member(std::string_view& rest) {
+    std::size_t depth = 0, i = 0;
+    for (; i < rest.size() && (depth > 0 || rest[i] != ','); ++i) {
+        if (rest[i] == '(')
+            ++depth;
+        else if (depth > 0 && rest[i] == ')')
+            --depth;
+        else if (depth > 0 && rest[i] == '\\')
+            ++i;
+    }
+    const auto member = trim(rest.substr(0, i));
+    rest.remove_prefix(std::min(i + 1, rest.size()));
+    return member;
+}
+
+/// received-by of `received-protocol RWS received-by [ RWS comment ]`.
+std::string_view received_by(std::string_view member) {
+    const auto protocol = member.find_first_of(" \t");
+    if (protocol == std::string_view::npos) return {};
+    const auto rest = trim(member.substr(protocol));
+    return rest.substr(0, rest.find_first_of(" \t("));
+}
+
+bool carries_secrets(const Field& field) {
+    switch (field.id) {
+        case http_field::authorization:
+        case http_field::proxy_authorization:
+        case http_field::cookie:
+        case http_field::cookie2:
+            return true;
+        default:
+            return iequals(field.name, kPeerField);
+    }
+}
+
+}  // namespace
+
+bool via_names(Fields fields, std::string_view node) {
+    for (const auto& field : fields) {
+        if (field.id != http_field::via) continue;
+        for (auto rest = field.value; !rest.empty();)
+            if (iequals(received_by(take_via_member(rest)), node)) return true;
+    }
+    return false;
+}
+
+MaxForwards max_forwards(Fields request) {
+    MaxForwards result;
+    for (const auto& field : request) {
+        if (field.id != http_field::max_forwards) continue;
+        const auto digits = std::all_of(field.value.begin(), field.value.end(),
+                                        [](char c) { return c >= '0' && c <= '9'; });
+        if (result.state != MaxForwards::State::absent || !digits || field.value.empty())
+            return {MaxForwards::State::malformed, 0};
+        result.state = MaxForwards::State::present;
+        for (const char c : field.value)
+            result.hops = std::min(result.hops * 10 + static_cast<std::uint32_t>(c - '0'),
+                                   MaxForwards::kMost);
+    }
+    return result;
+}
+
+std::string traced(std::string_view method, std::string_view target, int version, Fields fields) {
+    std::string out(method);
+    out.append(" ").append(target).append(version < 11 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
+    for (const auto& field : fields)
+        if (!carries_secrets(field))
+            out.append(field.name).append(": ").append(field.value).append("\r\n");
+    return out.append("\r\n");
+}
+
+}  // namespace proxy

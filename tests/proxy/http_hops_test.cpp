@@ -1,0 +1,55 @@
+#include "proxy/http/hops.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using test::Head;
+
+TEST(Hops, FindsItsNameInAnyMemberOfAnyViaLine) {  // RFC 9110 §7.6.3
+    EXPECT_TRUE(via_names(Head("Via: 1.1 edge-1"), "edge-1"));
+    EXPECT_TRUE(via_names(Head("Via: 1.0 x, 1.1 edge-1 (hearsay)"), "edge-1"));
+    EXPECT_TRUE(via_names(Head("Via: 1.1 x\nAge: 1\nVia: HTTP/1.1 \t EDGE-1"), "edge-1"));
+    EXPECT_TRUE(via_names(Head("Via: 1.1 x (a, (b\\), 1.1 c) d),,1.1 edge-1(e)"), "edge-1"));
+}
+
+TEST(Hops, TakesNothingElseInViaForItsName) {
+    EXPECT_FALSE(via_names(Head("Age: 1"), "a"));
+    EXPECT_FALSE(via_names(Head("Via: "), "a"));
+    EXPECT_FALSE(via_names(Head("Via: a"), "a"));
+    EXPECT_FALSE(via_names(Head("Via: a b"), "a"));
+    EXPECT_FALSE(via_names(Head("Via: 1.1 ab, 1.1 a:80, 1.1 b a"), "a"));
+    EXPECT_FALSE(via_names(Head("Via: 1.1 b (to, 1.1 a)"), "a"));
+    EXPECT_FALSE(via_names(Head("Via: 1.1 b (never ends, 1.1 a"), "a"));
+    EXPECT_FALSE(via_names(Head("X-Via: 1.1 a"), "a"));
+}
+
+TEST(Hops, ReadsMaxForwards) {  // RFC 9110 §7.6.2
+    using State = MaxForwards::State;
+    EXPECT_EQ(max_forwards(Head("Age: 1")).state, State::absent);
+    for (const auto& [text, hops] :
+         {std::pair("Max-Forwards: 0", 0u),
+          {"Max-Forwards: 007", 7u},
+          {"Max-Forwards: 12", 12u},
+          {"Max-Forwards: 99999999999999999999999999", MaxForwards::kMost}}) {
+        EXPECT_EQ(max_forwards(Head(text)).state, State::present) << text;
+        EXPECT_EQ(max_forwards(Head(text)).hops, hops) << text;
+    }
+    for (const auto* text : {"Max-Forwards: ", "Max-Forwards: -1", "Max-Forwards: 1, 1",
+                             "Max-Forwards: 1.0", "Max-Forwards: one"})
+        EXPECT_EQ(max_forwards(Head(text)).state, State::malformed) << text;
+    EXPECT_EQ(max_forwards(Head("Max-Forwards: 1\nMax-Forwards: 1")).state, State::malformed);
+}
+
+TEST(Hops, ReflectsATraceWithoutSecrets) {  // RFC 9110 §9.3.8
+    EXPECT_EQ(traced("TRACE", "/a?b", 11,
+                     Head("Host: x\ncookie: a=b\nAuthorization: c\nProxy-Authorization: d\n"
+                          "Hearsay-Peer: b token\nX-Y: z")),
+              "TRACE /a?b HTTP/1.1\r\nHost: x\r\nX-Y: z\r\n\r\n");
+}
+
+}  // namespace
+}  // namespace proxy
