@@ -288,8 +288,11 @@ private:
                                    CacheStatus status) {
         const auto deadline = Clock::now() + kFollowAtMost;
         auto state = reader.state();
-        while (state.phase == Fill::Phase::waiting && !state.released) {
-            if (!co_await client_.wakeup->wait_until(deadline)) break;
+        for (;;) {
+            if (leader) co_await pass_interim(reader);  // all that came before `state`
+            if (state.phase != Fill::Phase::waiting || state.released) break;
+            const auto in_time = co_await client_.wakeup->wait_until(deadline);
+            if (!in_time) break;
             state = reader.state();
         }
         if (state.released) co_return Followed::alone;
@@ -343,6 +346,14 @@ private:
         client_.compose(response.head, live, age, status, framing, state.length);
         const auto keep = co_await send_growing(client_, reader, framing);
         co_return keep ? Followed::keep : Followed::close;
+    }
+
+    /// Interim answers of the origin to the client whose request it was (RFC 9110 §15.2).
+    asio::awaitable<void> pass_interim(Fill::Reader& reader) {
+        const auto text = reader.take_interim();
+        if (text.empty() || client_.head.version < 11) co_return;
+        client_.buffers.assign(1, asio::buffer(text));
+        co_await client_.connection.send(client_.buffers);
     }
 
     bool may_reuse(const StoredResponse& response) const {

@@ -34,6 +34,7 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
 asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
                                               Clock::time_point deadline, bool may_reuse) {
     got_bytes_ = eof_ = false;
+    interim_bytes_ = 0;
     auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
     if (!acquired) co_return acquired.error();
     connection_ = std::move(*acquired);
@@ -64,29 +65,34 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
 }
 
 asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
+    for (;;) {
+        const auto error = co_await receive_any_head(is_head, deadline);
+        if (error != FetchError::none || head_.status >= 200) co_return error;
+        if (on_interim_) co_await on_interim_(head_);
+    }
+}
+
+asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time_point deadline) {
     connection_->deadline.set(deadline);
     auto& buffer = connection_->buffer;
-    std::size_t interim_bytes = 0;
     std::size_t scanned = 0;
     for (;;) {
         const auto size = find_head_end(buffer.data(), scanned);
-        if (size == 0) {
-            if (buffer.size() + interim_bytes > limits_.head_bytes) co_return FetchError::malformed;
-            const auto error = co_await read_some(2048);
-            if (error != FetchError::none) co_return error;
-            continue;
+        if ((size > 0 ? size : buffer.size()) + interim_bytes_ > limits_.head_bytes)
+            co_return FetchError::malformed;
+        if (size > 0) {
+            head_bytes_.assign(buffer.data().substr(0, size));
+            buffer.consume(size);
+            break;
         }
-        if (size + interim_bytes > limits_.head_bytes) co_return FetchError::malformed;
-        head_bytes_.assign(buffer.data().substr(0, size));
-        buffer.consume(size);
-        scanned = 0;
-        parser_.emplace(head_, limits_);
-        if (is_head) parser_->skip(true);
-        if (parser_->parse_head(head_bytes_) != ParseError::ok) co_return FetchError::malformed;
-        if (head_.status == 101) co_return FetchError::malformed;  // no upgrade was asked for
-        if (head_.status >= 200) break;
-        interim_bytes += size;
+        const auto error = co_await read_some(2048);
+        if (error != FetchError::none) co_return error;
     }
+    parser_.emplace(head_, limits_);
+    if (is_head) parser_->skip(true);
+    if (parser_->parse_head(head_bytes_) != ParseError::ok) co_return FetchError::malformed;
+    if (head_.status == 101) co_return FetchError::malformed;  // no upgrade was asked for
+    if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     response_time_ = wall_now();
     co_return FetchError::none;
 }

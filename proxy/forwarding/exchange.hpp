@@ -41,7 +41,12 @@ public:
         Clock::time_point latest = Clock::time_point::max();  // head in any case by then
     };
 
-    /// Sends and waits for the final head; interim ones are skipped. On success head() is set.
+    /// Called, and awaited, with each interim head that comes before the final one (RFC 9110
+    /// §15.2); without it they are dropped. All heads of an answer together are bounded as one.
+    using OnInterim = std::function<boost::asio::awaitable<void>(const Head&)>;
+    void on_interim(OnInterim handler) { on_interim_ = std::move(handler); }
+
+    /// Sends and waits for the final head. On success head() is set.
     boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request,
                                            Patience patience);
 
@@ -50,6 +55,8 @@ public:
                                                Clock::time_point deadline, bool may_reuse);
     boost::asio::awaitable<FetchError> send(std::string_view bytes, Clock::time_point deadline);
     boost::asio::awaitable<FetchError> receive_head(bool is_head, Clock::time_point deadline);
+    /// The next head, which may be an interim one. After `head_timeout` it may be called again.
+    boost::asio::awaitable<FetchError> receive_any_head(bool is_head, Clock::time_point deadline);
 
     const Head& head() const { return head_; }
     std::optional<std::uint64_t> content_length() const;
@@ -74,12 +81,14 @@ private:
 
     UpstreamPool& pool_;
     HeadLimits limits_;
+    OnInterim on_interim_;
     UpstreamPtr connection_;
     std::string head_bytes_;  // what head_ views; the buffer moves on
     Head head_;
     std::optional<ResponseParser> parser_;
     std::vector<std::string_view> pieces_;
     std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view
+    std::size_t interim_bytes_ = 0;
     bool got_bytes_ = false;
     bool eof_ = false;
     std::size_t read_bytes_ = kFirstReadBytes;

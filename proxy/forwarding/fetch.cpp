@@ -3,6 +3,7 @@
 #include <boost/beast/http/status.hpp>
 
 #include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/response_head.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/field_list.hpp"
@@ -133,6 +134,7 @@ private:
         Exchange exchange(worker_.pool, worker_.head_limits());
         const Exchange::Request request{origin_request(job_.request, config_.node, conditions),
                                         false, true};
+        exchange.on_interim([this](const Head& interim) { return pass_on(interim); });
         ++worker_.counters.origin_requests;
         const auto patience = for_origin();
         const auto error = co_await exchange.run(target, request, patience);
@@ -159,6 +161,13 @@ private:
             co_return;
         }
         co_await deliver(exchange, Fill::Source::origin, {});
+    }
+
+    asio::awaitable<void> pass_on(const Head& interim) {
+        std::string text;
+        append_interim(text, interim, config_.node);
+        job_.fill->interim(text);
+        co_return;
     }
 
     /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4).

@@ -2,6 +2,7 @@
 
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/http/field_list.hpp"
 
@@ -35,7 +36,11 @@ public:
           worker_(client.worker),
           config_(client.config()),
           target_(target),
-          exchange_(worker_.pool, worker_.head_limits()) {}
+          exchange_(worker_.pool, worker_.head_limits()) {
+        exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
+    }
+    Relay(const Relay&) = delete;
+    Relay& operator=(const Relay&) = delete;
 
     asio::awaitable<FetchError> ask() {
         const auto has_body = !client_.parser->is_done();
@@ -46,6 +51,8 @@ public:
             framing = "Transfer-Encoding: chunked\r\n";
         else if (const auto length = client_.parser->content_length())  // one number, as understood
             framing.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
+        const auto expects = has_body && expects_continue();
+        if (expects) framing.append("Expect: 100-continue\r\n");
         const auto is_head = request.verb == verb::head;
         Exchange::Request out{origin_request(snapshot, config_.node, framing), is_head,
                               is_idempotent(request.verb) && !has_body};
@@ -61,6 +68,11 @@ public:
         auto error = co_await exchange_.connect(target_, connect, false);
         if (error != FetchError::none) co_return error;
         error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
+        if (error == FetchError::none && expects && client_.connection.input().empty()) {
+            error = co_await await_consent();
+            sent_whole_ = false;
+            if (error != FetchError::none || answered_) co_return error;
+        }
         if (error == FetchError::none && has_body) error = co_await send_body();
         sent_whole_ = error == FetchError::none;
         if (client_gone_) co_return FetchError::abandoned;
@@ -133,18 +145,46 @@ public:
     }
 
 private:
+    bool expects_continue() const {
+        const auto* expect = find(client_.head.fields, field::expect);
+        return expect && client_.head.version >= 11 && iequals(expect->value, "100-continue");
+    }
+
+    asio::awaitable<void> pass_on(const Head& interim) {
+        if (client_.head.version < 11 || (interim.status == 100 && continued_)) co_return;
+        continued_ = continued_ || interim.status == 100;
+        interim_.clear();
+        append_interim(interim_, interim, config_.node);
+        co_await send_interim();
+    }
+
+    asio::awaitable<void> send_interim() {
+        client_.buffers.assign(1, asio::buffer(interim_));
+        co_await client_.connection.send(client_.buffers);
+    }
+
+    /// Waits until the origin wants the body, or has answered without it, or has said nothing for
+    /// so long that client and body go on.
+    asio::awaitable<FetchError> await_consent() {
+        const auto deadline = Clock::now() + kExpectPatience;
+        while (!continued_) {
+            const auto error = co_await exchange_.receive_any_head(false, deadline);
+            if (error == FetchError::head_timeout) break;
+            if (error != FetchError::none) co_return error;
+            answered_ = exchange_.head().status >= 200;
+            if (answered_) co_return FetchError::none;
+            co_await pass_on(exchange_.head());
+        }
+        if (!continued_) {
+            interim_ = "HTTP/1.1 100 Continue\r\n\r\n";
+            co_await send_interim();
+            continued_ = true;
+        }
+        co_return FetchError::none;
+    }
+
     asio::awaitable<FetchError> send_body() {
         auto& input = client_.connection.input();
-        const auto* expect = find(client_.head.fields, field::expect);
-        if (expect && iequals(expect->value, "100-continue") && input.empty() &&
-            client_.head.version >= 11) {
-            static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-            client_.buffers.assign(1, asio::buffer(kContinue));
-            if (!co_await client_.connection.send(client_.buffers)) {
-                client_gone_ = true;
-                co_return FetchError::abandoned;
-            }
-        }
         const auto chunked = client_.parser->chunked();
         std::string out;
         for (;;) {
@@ -187,6 +227,9 @@ private:
     const Config& config_;
     const UpstreamTarget& target_;
     Exchange exchange_;
+    std::string interim_;
+    bool continued_ = false;  // the client was told to send its body
+    bool answered_ = false;   // the origin did not want it
     bool sent_whole_ = true;
     bool client_gone_ = false;
     bool malformed_ = false;

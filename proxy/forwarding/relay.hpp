@@ -1,15 +1,21 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 
 #include "proxy/forwarding/client_context.hpp"
 #include "proxy/forwarding/route.hpp"
 
 namespace proxy {
 
+/// How long an origin may take to say whether it wants a body that the client announced with
+/// Expect: 100-continue; then it is sent anyway (RFC 9110 §10.1.1).
+inline constexpr std::chrono::milliseconds kExpectPatience{1000};
+
 /// Passes one request through to the origin and its answer back, bodies streaming both ways in
 /// bounded memory, nothing stored. For methods other than GET, requests with a body or a Range, and
-/// those that forbid storing. A success of an unsafe method invalidates what is stored under its
+/// those that forbid storing. Interim answers are passed on as they come, and Expect: 100-continue
+/// is the origin's to answer. A success of an unsafe method invalidates what is stored under its
 /// target (RFC 9111 §4.4). True when the client's connection can go on.
 boost::asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
                                    CacheStatus status, Outcome outcome);

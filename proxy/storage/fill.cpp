@@ -74,6 +74,18 @@ void Fill::Reader::consume(std::uint64_t bytes) {
     fill_->writer_->notify();
 }
 
+std::string Fill::Reader::take_interim() {
+    const std::lock_guard lock(fill_->mutex_);
+    return leader_ ? std::exchange(fill_->interim_, {}) : std::string();
+}
+
+void Fill::interim(std::string_view head) {
+    const std::lock_guard lock(mutex_);
+    interim_.append(head);
+    for (auto* reader : readers_)
+        if (reader->leader_) reader->wakeup_->notify();
+}
+
 void Fill::begin(Answer answer) {
     const std::lock_guard lock(mutex_);
     answer_ = std::move(answer);

@@ -86,6 +86,8 @@ public:
         Piece peek(std::uint64_t max_bytes, std::size_t max_buffers,
                    std::vector<boost::asio::const_buffer>& out) const;
         void consume(std::uint64_t bytes);
+        /// Interim heads that came since the last call, as they go out; for the leader alone.
+        std::string take_interim();
 
     private:
         friend class Fill;
@@ -115,6 +117,9 @@ public:
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
 
     // The writer's side.
+    /// An interim head, before begin(); it goes to the leader, if that still reads. The caller
+    /// bounds how many there are.
+    void interim(std::string_view head);
     void begin(Answer answer);
     /// Bytes that append() can take now without a new block.
     std::size_t room() const;
@@ -146,6 +151,7 @@ private:
     Phase phase_ = Phase::waiting;
     Answer answer_;
     FetchError error_ = FetchError::none;
+    std::string interim_;  // not yet taken
     bool closed_ = false;  // not shared any more: newcomers are released
     std::vector<Reader*> readers_;
     std::shared_ptr<Wakeup> writer_;

@@ -37,7 +37,7 @@ Answer Client::read(bool of_head_request) {
     input_.erase(0, end + 4);
     if (answer.head.size() > 12)
         answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
-    if (of_head_request || answer.status == 204 || answer.status == 304) {
+    if (of_head_request || answer.status < 200 || answer.status == 204 || answer.status == 304) {
         answer.complete = true;
         return answer;
     }

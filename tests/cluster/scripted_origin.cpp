@@ -56,8 +56,14 @@ ScriptedOrigin::Scripted ScriptedOrigin::set(Script script) {
 void ScriptedOrigin::end_scripts() {
     std::unique_lock lock(mutex_);
     script_ = [](Exchange& exchange) { exchange.keep = false; };
+    before_body_ = nullptr;
     for (auto& connection : connections_) connection.socket.shut();
     idle_.wait(lock, [this] { return scripts_running_ == 0; });
+}
+
+void ScriptedOrigin::before_body(Script script) {
+    const std::lock_guard lock(mutex_);
+    before_body_ = std::move(script);
 }
 
 std::size_t ScriptedOrigin::requests() const {
@@ -92,6 +98,19 @@ void ScriptedOrigin::accept_all() {
     }
 }
 
+void ScriptedOrigin::run(Script ScriptedOrigin::*script, Exchange& exchange) {
+    Script copy;
+    {
+        const std::lock_guard lock(mutex_);
+        copy = this->*script;
+        ++scripts_running_;
+    }
+    if (copy) copy(exchange);
+    const std::lock_guard lock(mutex_);
+    --scripts_running_;
+    idle_.notify_all();
+}
+
 void ScriptedOrigin::serve(Socket& socket) {
     std::string input;
     for (;;) {
@@ -104,6 +123,8 @@ void ScriptedOrigin::serve(Socket& socket) {
         exchange.method = exchange.head.substr(0, exchange.head.find(' '));
         const auto begin = exchange.method.size() + 1;
         exchange.target = exchange.head.substr(begin, exchange.head.find(' ', begin) - begin);
+        run(&ScriptedOrigin::before_body_, exchange);
+        if (!exchange.keep) return socket.shut();
         if (exchange.field("Transfer-Encoding").empty()) {
             const auto length =
                 std::strtoull(exchange.field("Content-Length").c_str(), nullptr, 10);
@@ -117,19 +138,11 @@ void ScriptedOrigin::serve(Socket& socket) {
             exchange.body = input.substr(0, end + 5);
             input.erase(0, end + 5);
         }
-        Script script;
         {
             const std::lock_guard lock(mutex_);
             heads_.push_back(exchange.head);
-            script = script_;
-            ++scripts_running_;
         }
-        script(exchange);
-        {
-            const std::lock_guard lock(mutex_);
-            --scripts_running_;
-            idle_.notify_all();
-        }
+        run(&ScriptedOrigin::script_, exchange);
         if (!exchange.keep) return socket.shut();
     }
 }

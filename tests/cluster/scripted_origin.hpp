@@ -66,6 +66,9 @@ public:
         ScriptedOrigin& origin_;
     };
     [[nodiscard]] Scripted set(Script script);
+    /// Runs between head and body of each request, until the present Scripted ends; with `keep`
+    /// false it ends the connection.
+    void before_body(Script script);
     std::size_t requests() const;
     std::size_t connections() const;  // accepted so far
     /// Requests in order of arrival, heads as they came.
@@ -81,11 +84,12 @@ private:
     void end_scripts();
     void accept_all();
     void serve(Socket& socket);
+    void run(Script ScriptedOrigin::*script, Exchange& exchange);
 
     Socket listener_;
     mutable std::mutex mutex_;
     std::condition_variable idle_;
-    Script script_;
+    Script script_, before_body_;
     std::size_t scripts_running_ = 0;
     std::vector<std::string> heads_;
     std::list<Connection> connections_;
