@@ -5,6 +5,7 @@
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/reference.hpp"
 
 namespace proxy {
 namespace {
@@ -90,8 +91,7 @@ public:
         client_.turn.status = head.status;
         client_.turn.source = Source::origin;
         if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
-        if (!is_safe(client_.head.verb) && head.status < 400)
-            worker_.shared.store.invalidate(client_.hash, client_.key.uri());
+        if (!is_safe(client_.head.verb) && head.status < 400) invalidate();
 
         const auto is_head = client_.head.verb == verb::head;
         std::optional<std::uint64_t> length;
@@ -145,6 +145,19 @@ public:
     }
 
 private:
+    /// What a success of an unsafe method made obsolete: the target, and what its answer names at
+    /// the same origin (RFC 9111 §4.4).
+    void invalidate() {
+        auto& shared = worker_.shared;
+        shared.store.invalidate(client_.hash, client_.key.uri());
+        CacheKey named;
+        for (const auto name : {field::location, field::content_location}) {
+            const auto reference = exchange_.head().get(name);
+            if (reference && resolve_same_origin(client_.key, *reference, named))
+                shared.store.invalidate(shared.key_hasher(named.uri()), named.uri());
+        }
+    }
+
     bool expects_continue() const {
         const auto* expect = find(client_.head.fields, field::expect);
         return expect && client_.head.version >= 11 && iequals(expect->value, "100-continue");

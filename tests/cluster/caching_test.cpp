@@ -33,26 +33,6 @@ TEST_F(Caching, MakesOneKeyOfBothFormsOfATarget) {
     EXPECT_EQ(origin.requests(), 1u);
 }
 
-TEST_F(Caching, AnswersHeadFromAStoredGet) {  // RFC 9110 §9.3.2
-    start(config("a"));
-    get("a", "/one");
-    auto connection = client();
-    const auto head = connection.ask("HEAD", "/one");
-    EXPECT_EQ(head.status, 200u);
-    EXPECT_EQ(head.field("Content-Length"), "12");
-    EXPECT_TRUE(contains(head.cache_status(), "hit"));
-    EXPECT_EQ(connection.get("/one").body, "body of /one");  // the connection is still in step
-    EXPECT_EQ(origin.requests(), 1u);
-}
-
-TEST_F(Caching, PassesHeadOfWhatIsNotStored) {
-    start(config("a"));
-    auto connection = client();
-    EXPECT_EQ(connection.ask("HEAD", "/one").status, 200u);
-    EXPECT_EQ(connection.get("/two").body, "body of /two");
-    EXPECT_EQ(origin.requests(), 2u);
-}
-
 TEST_F(Caching, Answers304FromTheStore) {  // RFC 9111 §4.3.2
     const auto scripted =
         origin.set([](Exchange& e) { e.answer(fresh("ETag: \"v1\"\r\n"), "text"); });
@@ -114,49 +94,6 @@ TEST_F(Caching, ReusesByLastModifiedWithoutExplicitFreshness) {  // RFC 9111 §4
     get("a", "/one");
     EXPECT_TRUE(contains(get("a", "/one").cache_status(), "hit"));
 }
-
-TEST_F(Caching, KeepsVariantsSideBySide) {  // RFC 9111 §4.1
-    const auto scripted = origin.set([](Exchange& e) {
-        e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
-    });
-    start(config("a"));
-    for (int round = 0; round < 2; ++round) {
-        EXPECT_EQ(get("a", "/one", "Accept-Language: de\r\n").body, "de");
-        EXPECT_EQ(get("a", "/one", "Accept-Language: fr\r\n").body, "fr");
-    }
-    EXPECT_EQ(origin.requests(), 2u);
-}
-
-struct Unstorable {
-    const char* name;
-    const char* request;
-    const char* response;
-};
-class NotStored : public NodesTest, public ::testing::WithParamInterface<Unstorable> {};
-
-TEST_P(NotStored, IsFetchedAgain) {  // RFC 9111 §3
-    const auto scripted = origin.set([](Exchange& e) { e.answer(GetParam().response, "text"); });
-    start(config("a"));
-    for (std::size_t round = 1; round <= 2; ++round) {
-        const auto answer = get("a", "/one", GetParam().request);
-        EXPECT_EQ(answer.body, "text");
-        EXPECT_FALSE(contains(answer.cache_status(), "stored")) << answer.cache_status();
-        EXPECT_EQ(origin.requests(), round);
-    }
-    EXPECT_EQ(status("a").cache.objects, 0u);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Reasons, NotStored,
-    ::testing::Values(Unstorable{"response_no_store", "", "Cache-Control: no-store\r\n"},
-                      Unstorable{"private_response", "", "Cache-Control: private, max-age=100\r\n"},
-                      Unstorable{"request_no_store", "Cache-Control: no-store\r\n",
-                                 "Cache-Control: max-age=100\r\n"},
-                      Unstorable{"authorization", "Authorization: Basic eDp5\r\n",
-                                 "Cache-Control: max-age=100\r\n"},
-                      Unstorable{"vary_star", "", "Cache-Control: max-age=100\r\nVary: *\r\n"},
-                      Unstorable{"nothing_to_go_by", "", "X-Nothing: 1\r\n"}),
-    [](const auto& each) { return each.param.name; });
 
 TEST_F(Caching, PassesAPostWithItsBodyAndForgetsTheTarget) {  // RFC 9111 §4.4
     start(config("a"));
