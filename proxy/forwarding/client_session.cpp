@@ -221,8 +221,11 @@ private:
                     504, "Not in this cache, and only-if-cached was asked for.", status);
                 co_return (sent && client_.keep_alive());
             }
-            // What is not stored, or only a part, has nothing to gain from the store (yet).
-            if (client_.head.verb == verb::head || find(client_.head.fields, field::range))
+            // What is not stored, or only a part, has nothing to gain from the store (yet); and some
+            // conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
+            if (client_.head.verb == verb::head || find(client_.head.fields, field::range) ||
+                find(client_.head.fields, field::if_match) ||
+                find(client_.head.fields, field::if_unmodified_since))
                 co_return co_await pass(status.forward, Outcome::origin_fetch);
 
             auto route = route_to_origin(client_.config(), client_.key, absolute_form_);

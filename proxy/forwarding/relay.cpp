@@ -4,8 +4,8 @@
 #include "proxy/forwarding/exchange.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
+#include "proxy/forwarding/store_update.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/reference.hpp"
 
 namespace proxy {
 namespace {
@@ -37,6 +37,7 @@ public:
           worker_(client.worker),
           config_(client.config()),
           target_(target),
+          snapshot_(client.head, client.key, false),
           exchange_(worker_.pool, worker_.head_limits()) {
         exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
     }
@@ -46,7 +47,6 @@ public:
     asio::awaitable<FetchError> ask() {
         const auto has_body = !client_.parser->is_done();
         const auto& request = client_.head;
-        const RequestSnapshot snapshot(request, client_.key, false);
         std::string framing;
         if (client_.parser->chunked())
             framing = "Transfer-Encoding: chunked\r\n";
@@ -55,7 +55,7 @@ public:
         const auto expects = has_body && expects_continue();
         if (expects) framing.append("Expect: 100-continue\r\n");
         const auto is_head = request.verb == verb::head;
-        Exchange::Request out{origin_request(snapshot, config_.node, framing), is_head,
+        Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
                               is_idempotent(request.verb) && !has_body};
         const auto connect = Clock::now() + config_.timeouts.origin_connect;
         ++worker_.counters.origin_requests;
@@ -91,9 +91,10 @@ public:
         client_.turn.status = head.status;
         client_.turn.source = Source::origin;
         if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
-        if (!is_safe(client_.head.verb) && head.status < 400) invalidate();
-
         const auto is_head = client_.head.verb == verb::head;
+        if (is_head) learn_from_head(client_, exchange_, snapshot_.fields);
+        if (!is_safe(client_.head.verb) && head.status < 400) invalidate_after(client_, head);
+        KeptCopy copy(client_, exchange_, snapshot_.fields, client_.own_head);
         std::optional<std::uint64_t> length;
         if (is_head) {
             if (const auto given = head.get(field::content_length))
@@ -125,6 +126,7 @@ public:
             for (const auto piece : exchange_.pieces()) {
                 client_.turn.body_bytes += piece.size();
                 worker_.counters.bytes_from_origins += piece.size();
+                copy.append(piece);
                 if (framing == Framing::chunked)
                     append_chunk(chunks, piece);
                 else
@@ -139,25 +141,13 @@ public:
                 co_return false;
             }
         }
+        copy.finish();
         // With half a request on it the connection would take the next one for the rest.
         if (sent_whole_) exchange_.finish();
         co_return (framing != Framing::close && client_.keep_alive());
     }
 
 private:
-    /// What a success of an unsafe method made obsolete: the target, and what its answer names at
-    /// the same origin (RFC 9111 §4.4).
-    void invalidate() {
-        auto& shared = worker_.shared;
-        shared.store.invalidate(client_.hash, client_.key.uri());
-        CacheKey named;
-        for (const auto name : {field::location, field::content_location}) {
-            const auto reference = exchange_.head().get(name);
-            if (reference && resolve_same_origin(client_.key, *reference, named))
-                shared.store.invalidate(shared.key_hasher(named.uri()), named.uri());
-        }
-    }
-
     bool expects_continue() const {
         const auto* expect = find(client_.head.fields, field::expect);
         return expect && client_.head.version >= 11 && iequals(expect->value, "100-continue");
@@ -239,6 +229,7 @@ private:
     Worker& worker_;
     const Config& config_;
     const UpstreamTarget& target_;
+    const RequestSnapshot snapshot_;
     Exchange exchange_;
     std::string interim_;
     bool continued_ = false;  // the client was told to send its body

@@ -16,7 +16,8 @@ inline constexpr std::chrono::milliseconds kExpectPatience{1000};
 /// bounded memory, nothing stored. For methods other than GET, requests with a body or a Range, and
 /// those that forbid storing. Interim answers are passed on as they come, and Expect: 100-continue
 /// is the origin's to answer. A success of an unsafe method invalidates what is stored under its
-/// target (RFC 9111 §4.4). True when the client's connection can go on.
+/// target (RFC 9111 §4.4), and HEAD and POST may change it, see store_update.hpp. True when the
+/// client's connection can go on.
 boost::asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
                                    CacheStatus status, Outcome outcome);
 

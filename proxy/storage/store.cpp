@@ -114,15 +114,37 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         variants.erase(variants.begin());
     }
     variants.push_back(std::move(response));
-    if (!entry->announced && announceable(*variants.back(), now)) {
-        entry->announced = true;
-        listener_(hash, true);
-    }
-    std::uint64_t bytes = 0;
-    for (const auto& variant : variants) bytes += charged_bytes(*variant);
-    in.queue.insert(*entry, bytes);
+    settle(in, *entry, now);
     in.unshareable.erase(hash);
     return true;
+}
+
+bool Store::replace(summary::KeyHash hash, const StoredResponse* old,
+                    std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
+    std::shared_ptr<const StoredResponse> dropped;  // destroyed after the lock is gone
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end()) return false;
+    auto& variants = it->second->variants;
+    const auto place = std::find_if(variants.begin(), variants.end(),
+                                    [old](const auto& each) { return each.get() == old; });
+    if (place == variants.end()) return false;
+    dropped = std::move(*place);
+    variants.erase(place);
+    variants.push_back(std::move(response));
+    settle(in, *it->second, now);
+    return true;
+}
+
+void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
+    if (!entry.announced && announceable(*entry.variants.back(), now)) {
+        entry.announced = true;
+        listener_(entry.hash, true);
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& variant : entry.variants) bytes += charged_bytes(*variant);
+    in.queue.insert(entry, bytes);
 }
 
 void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,

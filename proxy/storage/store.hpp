@@ -77,6 +77,10 @@ public:
     bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
                  std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
                  Clock::time_point now);
+    /// Puts `response`, which selects as `old` does, in its place if that is still stored. False:
+    /// it is not.
+    bool replace(summary::KeyHash hash, const StoredResponse* old,
+                 std::shared_ptr<const StoredResponse> response, Clock::time_point now);
     /// Ends a claim without storing. `unshareable`: the answer may not be shared; remember that.
     void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
 
@@ -125,6 +129,8 @@ private:
                                   std::uint64_t generation);
     void drop_responses(Shard& shard, Entry& entry,
                         std::vector<std::shared_ptr<const StoredResponse>>& out);
+    /// After a variant was added: announces the entry if need be, and weighs it.
+    void settle(Shard& shard, Entry& entry, Clock::time_point now);
     void erase_if_empty(Shard& shard, Entry& entry);
     bool evict_one(Shard& shard);
 

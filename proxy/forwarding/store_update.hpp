@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "proxy/forwarding/client_context.hpp"
+#include "proxy/forwarding/exchange.hpp"
+
+namespace proxy {
+
+// What the store learns from exchanges that are relayed. `request`: the end-to-end fields that went
+// out.
+
+/// After the head of the answer to a HEAD: 200 with the validators and the length of the stored GET
+/// gives that its fields, as a 304 would; another 200 makes it stale (RFC 9111 §4.3.5). Any other
+/// answer says nothing.
+void learn_from_head(ClientContext& client, const Exchange& exchange, Fields request);
+
+/// The target, and what Location and Content-Location name at the same origin, after a success of
+/// an unsafe method (RFC 9111 §4.4).
+void invalidate_after(ClientContext& client, const Head& answer);
+
+/// A copy for the store of an answer to POST that says, by Content-Location, that it is what a GET
+/// would bring, and for how long (RFC 9110 §9.3.3). Of any other answer it keeps nothing.
+class KeptCopy {
+public:
+    /// After invalidate_after(). `head` as render_response() made it.
+    KeptCopy(ClientContext& client, const Exchange& exchange, Fields request,
+             std::string_view head);
+    /// What comes of the body; gives up when it is too large or there is no room.
+    void append(std::string_view piece);
+    /// The body is complete: stores it.
+    void finish();
+
+private:
+    ClientContext& client_;
+    std::shared_ptr<StoredResponse> response_;  // null: nothing is kept
+    std::uint64_t length_ = 0;                  // of the body if known, else 0
+    std::uint64_t generation_ = 0;
+};
+
+}  // namespace proxy

@@ -1,0 +1,406 @@
+#include "tests/cluster/semantics.hpp"
+
+// Validation in both directions, what a 304 or a HEAD changes, and what POST leaves for GET.
+
+namespace proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Validation : public SemanticsTest {};
+HEARSAY_IN_BOTH_MODES(Validation);
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+const std::string kStale = "Cache-Control: max-age=50\r\nAge: 100\r\n";
+const std::string kModified = "Sat, 01 Jan 2000 00:00:00 GMT";
+
+// 33, RFC 9111 §4.3.1
+TEST_P(Validation, SendsTheStoredValidatorsUnchanged) {
+    for (const auto* tag :
+         {"\"v\"", "W/\"v\"", "\"a,b\"", "\"\"", "\"a\\b\"", "W/\"\xc3\xa9\"", "bare"}) {
+        SCOPED_TRACE(tag);
+        says("/tag", {ok(kStale + "ETag: " + tag + "\r\n"),
+                      not_modified("ETag: " + std::string(tag) + "\r\n")});
+        get("/tag");
+        EXPECT_EQ(get("/tag").status, 200u);
+        EXPECT_EQ(field_of(requests("/tag").back(), "If-None-Match"), tag);
+        EXPECT_EQ(lines(requests("/tag").back(), "If-Modified-Since"), 0u);
+        ask("DELETE", "/tag");
+    }
+    for (const auto* modified : {"Sat, 01 Jan 2000 00:00:00 GMT",
+                                 "Saturday, 01-Jan-00 00:00:00 GMT", "Sat Jan  1 00:00:00 2000"}) {
+        SCOPED_TRACE(modified);
+        says("/date", {ok(kStale + "Last-Modified: " + modified + "\r\n"), not_modified("")});
+        get("/date");
+        EXPECT_EQ(get("/date").status, 200u);
+        EXPECT_EQ(field_of(requests("/date").back(), "If-Modified-Since"), modified);
+        EXPECT_EQ(lines(requests("/date").back(), "If-None-Match"), 0u);
+        ask("DELETE", "/date");
+    }
+    says("/both", {ok(kStale + "ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\n")});
+    get("/both");
+    get("/both");
+    EXPECT_EQ(field_of(requests("/both").back(), "If-None-Match"), "\"v\"");
+    EXPECT_EQ(field_of(requests("/both").back(), "If-Modified-Since"), kModified);
+}
+
+TEST_P(Validation, SendsWhatVaryNamesAndItsOwnConditionInPlaceOfTheClients) {  // 33
+    says("/vary", {ok(kStale + "Vary: X, Accept-Language\r\nETag: \"v\"\r\n"), not_modified("")});
+    get("/vary", "X: 1\r\nAccept-Language: EN, de\r\n");
+    get("/vary", "X: 1\r\nAccept-Language: EN, de\r\nIf-None-Match: \"w\"\r\nIf-Modified-Since: " +
+                     kModified + "\r\n");
+    const auto head = requests("/vary").back();
+    EXPECT_EQ(field_of(head, "X"), "1");
+    EXPECT_EQ(field_of(head, "Accept-Language"), "EN, de");
+    EXPECT_EQ(field_of(head, "If-None-Match"), "\"v\"");
+    EXPECT_EQ(lines(head, "If-None-Match"), 1u);
+    EXPECT_EQ(lines(head, "If-Modified-Since"), 0u);
+}
+
+struct Conditional {
+    std::string fields;
+    bool matches;
+};
+
+// 34, RFC 9111 §4.3.2, RFC 9110 §13.1
+TEST_P(Validation, AnswersConditionsFromWhatIsFresh) {
+    const auto none = [](const char* tags) {
+        return "If-None-Match: " + std::string(tags) + "\r\n";
+    };
+    const auto since = [](const std::string& when) {
+        return "If-Modified-Since: " + when + "\r\n";
+    };
+    says("/strong", {ok(fresh("ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\n"))});
+    get("/strong");
+    for (const auto& each : std::vector<Conditional>{
+             {none("\"v\""), true},
+             {none("W/\"v\""), true},
+             {none("\"a\", \"v\", \"b\""), true},
+             {none("\"a\",W/\"v\""), true},
+             {none("\"a\"\r\nIf-None-Match: \"v\""), true},
+             {none(", ,\"v\""), true},
+             {none("*"), true},
+             {none("\"w\""), false},
+             {none("\"V\""), false},
+             {none("v"), false},
+             {none("\"v"), false},
+             {none("w/\"v\""), false},
+             {none("\"a, \"v\"\""), false},
+             {since(kModified), true},
+             {since("Sun, 02 Jan 2000 00:00:00 GMT"), true},
+             {since("Saturday, 01-Jan-00 00:00:00 GMT"), true},
+             {since("Sat Jan  1 00:00:00 2000"), true},
+             {since("sat, 01 jan 2000 00:00:00 gmt"), true},
+             {since("Fri, 31 Dec 1999 23:59:59 GMT"), false},
+             {since("Sat, 01 Jan 2000 00:00:00 CET"), false},
+             {since("0"), false},
+             {none("\"v\"") + since("Fri, 31 Dec 1999 23:59:59 GMT"), true},
+             {none("\"w\"") + since("Sun, 02 Jan 2000 00:00:00 GMT"), false},
+             {since("Sun, 02 Jan 2000 00:00:00 GMT") + none("\"w\""), false}}) {
+        SCOPED_TRACE(each.fields);
+        const auto answer = get("/strong", each.fields);
+        EXPECT_EQ(answer.status, each.matches ? 304u : 200u);
+        EXPECT_EQ(answer.body, each.matches ? "" : "text");
+        EXPECT_EQ(ask("HEAD", "/strong", each.fields).status, each.matches ? 304u : 200u);
+    }
+    EXPECT_EQ(asked("/strong"), 1u);
+
+    says("/weak", {ok(fresh("ETag: W/\"v\"\r\n"))});
+    get("/weak");
+    for (const auto* tags : {"\"v\"", "W/\"v\"", "*"})
+        EXPECT_EQ(get("/weak", none(tags)).status, 304u);
+    EXPECT_EQ(get("/weak", none("W/\"w\"")).status, 200u);
+
+    says("/untagged", {ok(fresh())});
+    get("/untagged");
+    EXPECT_EQ(get("/untagged", none("\"v\"")).status, 200u);
+    EXPECT_EQ(get("/untagged", since(date(100s))).status, 304u);  // by its Date
+    EXPECT_EQ(get("/untagged", since(date(-100s))).status, 200u);
+    EXPECT_EQ(asked("/untagged"), 1u);
+}
+
+TEST_P(Validation, AnswersAConditionAfterItsOwnOnWhatIsStale) {  // 34
+    const auto stored = kStale + "ETag: \"v\"\r\n";
+    const auto none = [](const char* tags) {
+        return "If-None-Match: " + std::string(tags) + "\r\n";
+    };
+    says("/same", {ok(stored), not_modified(stored)});
+    get("/same");
+    EXPECT_EQ(get("/same", none("\"v\"")).status, 304u);
+    EXPECT_EQ(get("/same", none("\"w\"")).body, "text");
+    EXPECT_EQ(asked("/same"), 3u);
+    says("/changed", {ok(stored), ok(kStale + "ETag: \"w\"\r\n", "new")});
+    get("/changed");
+    EXPECT_EQ(get("/changed", none("\"v\"")).body, "new");
+    EXPECT_EQ(get("/changed", none("\"w\"")).status, 304u);
+}
+
+TEST_P(Validation, NeverEvaluatesConditionsThatAreTheOrigins) {  // 34, RFC 9110 §13.1.1, §13.1.4
+    says("/fresh", {ok(fresh("ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\n"))});
+    get("/fresh");
+    for (const auto* fields : {"If-Match: \"w\"\r\n", "If-Match: *\r\n",
+                               "If-Unmodified-Since: Fri, 31 Dec 1999 23:59:59 GMT\r\n"}) {
+        EXPECT_EQ(get("/fresh", fields).status, 200u) << fields;
+        says("/absent", {reply("412 Precondition Failed", "")});
+        EXPECT_EQ(get("/absent", fields).status, 412u) << fields;
+        EXPECT_TRUE(contains(requests("/absent").back(), fields)) << requests("/absent").back();
+        const auto stale = "/stale" + std::to_string(origin.requests());
+        says(stale, {ok(kStale + "ETag: \"v\"\r\n"), reply("412 Precondition Failed", "")});
+        get(stale);
+        EXPECT_EQ(get(stale, fields).status, 412u) << fields;
+        EXPECT_TRUE(contains(requests(stale).back(), fields)) << requests(stale).back();
+    }
+    EXPECT_EQ(asked("/fresh"), 1u);
+}
+
+// 35, RFC 9110 §15.4.5
+TEST_P(Validation, SendsA304WithTheFieldsOfThe200) {
+    const std::string fields = "ETag: W/\"v\"\r\nDate: " + date(-10s) +
+                               "\r\nCache-Control: max-age=1000, x=y\r\nExpires: " + date(100s) +
+                               "\r\nVary: X\r\nVary: Y\r\nContent-Location: /there\r\n";
+    says("/full", {ok(fields + "Content-Type: text/x\r\nX-Other: 1\r\nSet-Cookie: a=1\r\n")});
+    get("/full");
+    const auto answer = get("/full", "If-None-Match: \"v\"\r\n");
+    EXPECT_EQ(answer.status, 304u);
+    EXPECT_TRUE(contains(answer.head, fields)) << answer.head;
+    EXPECT_EQ(lines(answer.head, "Age"), 1u);
+    for (const auto* name : {"Content-Length", "Transfer-Encoding", "Content-Type"})
+        EXPECT_EQ(lines(answer.head, name), 0u) << name;
+    auto connection = client();
+    EXPECT_EQ(connection.get(target("/full"), "If-None-Match: *\r\n").status, 304u);
+    EXPECT_EQ(connection.get(target("/full")).body, "text");  // no body came with it
+}
+
+TEST_P(Validation, NeverPassesA304OfItsOwnValidation) {  // 35
+    const auto stored = ok(kStale + "ETag: \"v\"\r\n");
+    says("/mine", {stored, not_modified("ETag: \"v\"\r\n")});
+    get("/mine");
+    EXPECT_EQ(get("/mine").status, 200u);
+    EXPECT_EQ(ask("HEAD", "/mine").status, 200u);
+    says("/unasked", {not_modified("ETag: \"v\"\r\n")});
+    EXPECT_EQ(get("/unasked").status, 502u);
+    says("/other", {ok("Cache-Control: max-age=50, must-revalidate\r\nAge: 100\r\nETag: \"v\"\r\n"),
+                    not_modified("ETag: \"w\"\r\n"), ok(fresh("ETag: \"w\"\r\n"), "new")});
+    get("/other");
+    EXPECT_NE(get("/other").status, 304u);  // it speaks of a response that is not stored
+    EXPECT_EQ(get("/other").body, "new");
+}
+
+TEST_P(Validation, PassesA304ToTheClientWhoseConditionTheOriginAnswered) {  // 35
+    says("/passed", {not_modified("ETag: \"v\"\r\nX: 1\r\n")});
+    const auto answer = get("/passed", "Cache-Control: no-store\r\nIf-None-Match: \"v\"\r\n");
+    EXPECT_EQ(answer.status, 304u);
+    EXPECT_EQ(answer.field("X"), "1");
+}
+
+// 36, RFC 9111 §3.2, §4.3.4
+TEST_P(Validation, MergesTheFieldsOfA304) {
+    says("/merge",
+         {ok(kStale +
+             "ETag: \"v\"\r\nX-Old: kept\r\nX-Two: 1\r\nX-Two: 2\r\nX-Three: 1\r\n"
+             "Content-Type: text/a\r\nSet-Cookie: a=1\r\nExpires: 0\r\nDate: " +
+             date(-100s) + "\r\n"),
+          not_modified("Date: " + date(-1s) +
+                       "\r\nETag: \"v\"\r\nCache-Control: max-age=100\r\nX-Two: new\r\nX-New: 1\r\n"
+                       "X-New: 2\r\nx-three: 3\r\nContent-Length: 99\r\nContent-Type: text/b\r\n"
+                       "Connection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: x\r\nProxy-Authenticate: x\r\n"
+                       "Set-Cookie: b=2\r\n")});
+    get("/merge");
+    const auto merged = get("/merge"), hit = get("/merge");
+    EXPECT_EQ(asked("/merge"), 2u);
+    for (const auto* answer : {&merged, &hit}) {
+        SCOPED_TRACE(answer->head);
+        EXPECT_EQ(answer->status, 200u);
+        EXPECT_EQ(answer->body, "text");
+        const std::pair<const char*, std::string> expected[] = {{"X-Old", "kept"},
+                                                                {"X-Two", "new"},
+                                                                {"X-Three", "3"},
+                                                                {"Content-Type", "text/b"},
+                                                                {"Content-Length", "4"},
+                                                                {"Cache-Control", "max-age=100"},
+                                                                {"Date", ""},
+                                                                {"ETag", "\"v\""},
+                                                                {"Set-Cookie", "b=2"},
+                                                                {"Expires", "0"}};
+        for (const auto& [name, value] : expected) {
+            EXPECT_EQ(lines(answer->head, name), 1u) << name;
+            EXPECT_TRUE(value.empty() || answer->field(name) == value) << name;
+        }
+        EXPECT_EQ(lines(answer->head, "X-New"), 2u);
+        EXPECT_EQ(lines(answer->head, "Age"), 1u);
+        EXPECT_LE(std::atol(answer->field("Age").c_str()), 20);
+        for (const auto* name : {"X-Hop", "Keep-Alive", "Proxy-Authenticate"})
+            EXPECT_EQ(lines(answer->head, name), 0u) << name;
+    }
+    EXPECT_EQ(merged.field("Date"), hit.field("Date"));
+    EXPECT_GE(lines(merged.head, "Via"), 1u);
+    EXPECT_EQ(lines(merged.head, "Via"), lines(hit.head, "Via"));
+}
+
+TEST_P(Validation, TakesTheNewLifetimeFromA304) {  // 36
+    const auto tag = std::string("ETag: \"v\"\r\n");
+    says("/shorter", {ok(kStale + tag), not_modified("Cache-Control: max-age=0\r\n" + tag)});
+    says("/longer", {ok(kStale + tag), not_modified("Cache-Control: max-age=100\r\n")});
+    says("/same", {ok(kStale + tag), not_modified("")});  // the stored 50 s, anew
+    says("/aged", {ok(kStale + tag), not_modified("Age: 60\r\n" + tag)});
+    says("/expires", {ok("Expires: " + date(-10s) + "\r\n" + tag),
+                      not_modified("Expires: " + date(100s) + "\r\n")});
+    says("/forbidden",
+         {ok(kStale + tag), not_modified("Cache-Control: no-store\r\n"), ok(kStale + tag, "new")});
+    for (const auto* path : {"/shorter", "/longer", "/same", "/aged", "/expires", "/forbidden"}) {
+        get(path);
+        EXPECT_EQ(get(path).body, "text") << path;
+        EXPECT_EQ(asked(path), 2u) << path;
+        get(path);
+    }
+    EXPECT_EQ(asked("/shorter"), 3u);
+    EXPECT_EQ(asked("/longer"), 2u);
+    EXPECT_EQ(asked("/same"), 2u);
+    EXPECT_EQ(asked("/aged"), 3u);
+    EXPECT_EQ(asked("/expires"), 2u);
+    EXPECT_EQ(asked("/forbidden"), 3u);
+}
+
+// 37, RFC 9111 §4.3.3
+TEST_P(Validation, ReplacesWhatAFullAnswerToAValidationBrings) {
+    const auto tag = std::string("ETag: \"v\"\r\nX-Old: 1\r\n");
+    for (const auto* status : {"200 OK", "404 Not Found", "410 Gone"}) {
+        SCOPED_TRACE(status);
+        const auto path = "/" + std::string(status, 3);
+        says(path, {ok(kStale + tag, "old"), reply(status, fresh("ETag: \"w\"\r\n"), "new")});
+        get(path);
+        EXPECT_EQ(get(path).body, "new");
+        const auto hit = get(path);
+        EXPECT_EQ(hit.body, "new");
+        EXPECT_EQ(hit.field("ETag"), "\"w\"");
+        EXPECT_EQ(lines(hit.head, "X-Old"), 0u);
+        EXPECT_EQ(asked(path), 2u);
+    }
+    says("/error", {ok(kStale + tag, "old"), reply("503 Service Unavailable", "", "broken"),
+                    not_modified("")});
+    get("/error");
+    EXPECT_EQ(get("/error").status, 503u);
+    EXPECT_EQ(get("/error").body, "old");  // it was not lost
+    EXPECT_EQ(field_of(requests("/error").back(), "If-None-Match"), "\"v\"");
+}
+
+// 37, RFC 9111 §4.3.5
+TEST_P(Validation, RefreshesAStoredGetByAHeadThatAgrees) {
+    const auto stored =
+        ok(kStale + "ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\nX-Old: 1\r\n");
+    const auto says_head = [&](const std::string& path, const std::string& fields) {
+        says(path, {stored, "HTTP/1.1 200 OK\r\n" + fields + "\r\n", ok(fresh(), "new")});
+        get(path);
+        const auto head = ask("HEAD", path);
+        EXPECT_EQ(head.status, 200u);
+        EXPECT_EQ(asked(path), 2u);
+    };
+    for (const auto& [name, fields] : std::vector<std::pair<std::string, std::string>>{
+             {"all", "ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\nContent-Length: 4\r\n"},
+             {"tag", "ETag: \"v\"\r\nContent-Length: 4\r\n"},
+             {"date", "Last-Modified: " + kModified + "\r\n"},
+             {"length", "Content-Length: 4\r\n"},
+             {"nothing", ""}}) {
+        SCOPED_TRACE(name);
+        says_head("/" + name, fresh("X-New: 1\r\n" + fields));
+        const auto hit = get("/" + name);
+        EXPECT_EQ(hit.body, "text");
+        EXPECT_EQ(hit.field("X-New"), "1");
+        EXPECT_EQ(hit.field("X-Old"), "1");
+        EXPECT_EQ(hit.field("Content-Length"), "4");
+        EXPECT_EQ(lines(hit.head, "Via"), 1u);
+        EXPECT_EQ(asked("/" + name), 2u);
+    }
+}
+
+TEST_P(Validation, DoubtsAStoredGetAfterAHeadThatDisagrees) {  // 37, RFC 9111 §4.3.5
+    const auto stored = ok(fresh("ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\n"));
+    for (const auto& [name, fields] : std::vector<std::pair<std::string, std::string>>{
+             {"tag", "ETag: \"w\"\r\nContent-Length: 4\r\n"},
+             {"weak", "ETag: W/\"v\"\r\n"},
+             {"date", "ETag: \"v\"\r\nLast-Modified: Sun, 02 Jan 2000 00:00:00 GMT\r\n"},
+             {"length", "ETag: \"v\"\r\nContent-Length: 5\r\n"}}) {
+        SCOPED_TRACE(name);
+        const auto path = "/" + name;
+        says(path, {stored, "HTTP/1.1 200 OK\r\n" + fresh(fields) + "\r\n", ok(fresh(), "new")});
+        get(path);
+        EXPECT_EQ(ask("HEAD", path, "Cache-Control: no-cache\r\n").status, 200u);
+        EXPECT_EQ(get(path).body, "new");
+        EXPECT_EQ(field_of(requests(path).back(), "If-None-Match"), "\"v\"");  // not forgotten
+    }
+    says("/error", {stored, reply("500 X", ""), ok(fresh(), "new")});
+    get("/error");
+    EXPECT_EQ(ask("HEAD", "/error", "Cache-Control: no-cache\r\n").status, 500u);
+    EXPECT_EQ(get("/error").body, "text");  // an error says nothing of it
+}
+
+// 6, RFC 9110 §9.3.3
+TEST_P(Validation, AnswersGetFromAPostThatSaysItIsTheTarget) {
+    const auto named = [&](const std::string& path) {
+        return "Content-Location: " + path + "\r\n";
+    };
+    says("/made", {ok(fresh("X-Made: 1\r\n" + named("/made")), "made")});
+    EXPECT_EQ(ask("POST", "/made", {}, "content").body, "made");
+    const auto hit = get("/made");
+    EXPECT_EQ(hit.body, "made");
+    EXPECT_EQ(hit.field("X-Made"), "1");
+    EXPECT_EQ(lines(hit.head, "Age"), 1u);
+    EXPECT_EQ(ask("HEAD", "/made").field("Content-Length"), "4");
+    EXPECT_EQ(asked("/made"), 1u);
+    says("/full", {ok(fresh(named(uri("/full"))), "made")});
+    ask("POST", "/full", {}, "content");
+    get("/full");
+    EXPECT_EQ(asked("/full"), 1u);
+    says("/made", {ok(fresh(named("/made")), "again")});
+    EXPECT_EQ(ask("POST", "/made", {}, "content").body,
+              "again");  // a POST is never answered from it
+    EXPECT_EQ(get("/made").body, "again");
+}
+
+TEST_P(Validation, AnswersNoGetFromOtherPosts) {  // 6
+    const auto modified = "Last-Modified: " + kModified + "\r\n";
+    for (const auto& [name, answer] : std::vector<std::pair<std::string, std::string>>{
+             {"elsewhere", ok(fresh("Content-Location: /other\r\n"))},
+             {"unnamed", ok(fresh())},
+             {"guessed", ok(modified + "Content-Location: /guessed\r\n")},
+             {"private",
+              ok("Cache-Control: private, max-age=100\r\nContent-Location: /private\r\n")},
+             {"error", reply("500 X", fresh("Content-Location: /error\r\n"))},
+             {"elsewhere-host", ok(fresh("Content-Location: http://x.test/elsewhere-host\r\n"))}}) {
+        SCOPED_TRACE(name);
+        says("/" + name, {answer});
+        ask("POST", "/" + name, {}, "content");
+        get("/" + name);
+        EXPECT_EQ(asked("/" + name), 2u);
+    }
+    says("/put", {ok(fresh("Content-Location: /put\r\n"))});
+    ask("PUT", "/put", {}, "content");
+    get("/put");
+    EXPECT_EQ(asked("/put"), 2u);
+}
+
+TEST_P(Validation, StoresNoPostThatWasCut) {  // 6, RFC 9111 §3.3
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.method != "POST") return e.answer(fresh(), "whole");
+        e.send(
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Location: /cut\r\n"
+            "Content-Length: 100\r\n\r\npart");
+        e.keep = false;
+    });
+    EXPECT_FALSE(ask("POST", "/cut", {}, "content").complete);
+    EXPECT_EQ(get("/cut").body, "whole");
+}
+
+TEST_P(Validation, PassesAGetWithABodyAndStoresNothingOfIt) {  // RFC 9110 §9.3.1
+    says("/body", {ok(fresh(), "for the body"), ok(fresh(), "plain")});
+    EXPECT_EQ(ask("GET", "/body", {}, "content").body, "for the body");
+    EXPECT_EQ(get("/body").body, "plain");
+    EXPECT_EQ(ask("GET", "/body", {}, "content").body, "plain");
+    EXPECT_EQ(asked("/body"), 3u);
+}
+
+}  // namespace
+}  // namespace proxy::test
