@@ -362,6 +362,20 @@ TEST_P(Storing, NeverReusesAnAnswerThatWasCut) {
         "HTTP/1.1 200 OK\r\n" + fresh("Transfer-Encoding: chunked\r\n") + "\r\n4\r\npart\r\n0\r\n");
 }
 
+TEST_P(Storing, RefusesAnAnswerInATransferCodingThatItDoesNotKnow) {  // 12, RFC 9112 §6.1
+    for (const auto* coding : {"gzip, chunked", "x-new, chunked", "gzip", "identity"}) {
+        says("/coded",
+             {"HTTP/1.1 200 OK\r\n" + fresh("Transfer-Encoding: " + std::string(coding) + "\r\n") +
+              "\r\n4\r\ntext\r\n0\r\n\r\n"});
+        for (const auto round : {1u, 2u}) {
+            const auto answer = get("/coded");
+            EXPECT_EQ(answer.status, 502u) << coding;
+            EXPECT_TRUE(answer.complete);
+            EXPECT_EQ(asked("/coded"), round);
+        }
+    }
+}
+
 TEST_P(Storing, NeverServesAPartAsTheWhole) {  // 12, RFC 9111 §3.3
     says("/part",
          {reply("206 Partial Content", fresh("Content-Range: bytes 0-3/8\r\nETag: \"v\"\r\n")),
