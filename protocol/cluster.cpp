@@ -65,8 +65,8 @@ HashSecret choose_hash_secret(const ClusterConfig& config) {
 
 class Cluster::Node : public std::enable_shared_from_this<Cluster::Node> {
 public:
-    Node(asio::io_context& control, ClusterConfig config, OnView on_view)
-        : shared_(control.get_executor(), checked(std::move(config)), std::move(on_view)),
+    Node(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
+        : shared_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
           hasher_(choose_hash_secret(shared_.config)),
           subscriptions_(shared_,
                          [this](std::size_t peer, const Instance& instance) {
@@ -75,7 +75,8 @@ public:
           tasks_(shared_.executor),
           announce_timer_(shared_.executor) {
         for (std::size_t i = 0; i < shared_.config.peers.size(); ++i) {
-            publications_.push_back(std::make_unique<PublisherLink>(shared_, i));
+            publications_.push_back(
+                std::make_unique<PublisherLink>(shared_, i, [this] { wake_waiting(); }));
         }
     }
 
@@ -95,8 +96,9 @@ public:
         if (std::exchange(stopped_, true)) return;
         subscriptions_.close();
         announce_timer_.cancel();
+        wake_waiting();
         tasks_.cancel();
-        shared_.on_view = nullptr;
+        shared_.hooks = {};
     }
 
     void withdraw() {
@@ -112,6 +114,42 @@ public:
         plan_announcement();
     }
 
+    std::uint64_t invalidate(std::span<const summary::KeyHash> keys,
+                             std::span<const summary::KeyHash> tags) {
+        const auto number = shared_.invalidations.add(keys, tags);
+        for (auto& publication : publications_) publication->invalidated();
+        shared_.show_view();
+        return number;
+    }
+
+    std::vector<Confirmation> confirmations(std::uint64_t number) const {
+        std::vector<Confirmation> result;
+        for (std::size_t i = 0; i < publications_.size(); ++i) {
+            result.push_back({shared_.config.peers[i].node,
+                              shared_.invalidations.confirmed(i) >= number,
+                              publications_[i]->up()});
+        }
+        return result;
+    }
+
+    bool all_confirmed(std::uint64_t number) const {
+        for (std::size_t i = 0; i < publications_.size(); ++i)
+            if (shared_.invalidations.confirmed(i) < number) return false;
+        return true;
+    }
+
+    static awaitable<void> wait_confirmed(std::shared_ptr<Node> self, std::uint64_t number,
+                                          Clock::time_point deadline) {
+        asio::steady_timer timer(self->shared_.executor);
+        const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
+        const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
+        self->waiting_.push_back(&timer);
+        while (!self->stopped_ && !self->all_confirmed(number) && Clock::now() < deadline) {
+            timer.expires_at(deadline);
+            co_await timer.async_wait(as_result);
+        }
+    }
+
     ClusterStatus status() const;
     std::uint16_t link_port() const { return subscriptions_.port(); }
     const summary::KeyHasher& hasher() const { return hasher_; }
@@ -120,6 +158,10 @@ private:
     static awaitable<void> publish(std::shared_ptr<Node> self, PublisherLink& publication) {
         co_await publication.run();
         static_cast<void>(self);
+    }
+
+    void wake_waiting() {
+        for (auto* timer : waiting_) timer->cancel();
     }
 
     /// Offers check-hashes that fall due while nothing changes.
@@ -171,6 +213,7 @@ private:
     SubscriberLinks subscriptions_;
     TaskGroup tasks_;
     asio::steady_timer announce_timer_;
+    std::vector<asio::steady_timer*> waiting_;  // for confirmations
     bool timer_runs_ = false;
     bool posted_ = false;
     bool stopped_ = false;
@@ -203,8 +246,8 @@ ClusterStatus Cluster::Node::status() const {
     return status;
 }
 
-Cluster::Cluster(asio::io_context& control, ClusterConfig config, OnView on_view)
-    : node_(std::make_shared<Node>(control, std::move(config), std::move(on_view))) {}
+Cluster::Cluster(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
+    : node_(std::make_shared<Node>(control, std::move(config), std::move(hooks))) {}
 
 Cluster::~Cluster() {
     stop();
@@ -224,6 +267,16 @@ void Cluster::stored(summary::KeyHash key) {
 }
 void Cluster::removed(summary::KeyHash key) {
     node_->removed(key);
+}
+std::uint64_t Cluster::invalidate(std::span<const summary::KeyHash> keys,
+                                  std::span<const summary::KeyHash> tags) {
+    return node_->invalidate(keys, tags);
+}
+std::vector<Cluster::Confirmation> Cluster::confirmations(std::uint64_t number) const {
+    return node_->confirmations(number);
+}
+awaitable<void> Cluster::wait_confirmed(std::uint64_t number, Clock::time_point deadline) {
+    return Node::wait_confirmed(node_, number, deadline);
 }
 void Cluster::withdraw() {
     node_->withdraw();

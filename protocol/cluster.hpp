@@ -2,11 +2,15 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "protocol/cluster_config.hpp"
+#include "protocol/cluster_hooks.hpp"
 #include "protocol/cluster_status.hpp"
+#include "protocol/deadline.hpp"
 #include "protocol/peer_view.hpp"
 #include "summary/key_hash.hpp"
 
@@ -20,12 +24,9 @@ namespace protocol {
 /// costs that peer its link and is logged; nothing throws after start().
 class Cluster {
 public:
-    using OnView = std::function<void(std::shared_ptr<const PeerView>)>;
-
     /// Throws std::invalid_argument when the configuration cannot work (key too short, two peers of
-    /// one name, peers but no key). `on_view` is called on the control thread: once in start(),
-    /// then at each change. It must not call stop() or destroy the cluster.
-    Cluster(boost::asio::io_context& control, ClusterConfig config, OnView on_view);
+    /// one name, peers but no key).
+    Cluster(boost::asio::io_context& control, ClusterConfig config, ClusterHooks hooks);
     ~Cluster();  // as stop()
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
@@ -43,6 +44,20 @@ public:
     /// Each key exactly once when it becomes, or ceases to be, part of the summary.
     void stored(summary::KeyHash key);
     void removed(summary::KeyHash key);
+
+    /// All peers are to drop this too, which is done here already. Kept until each of them has
+    /// confirmed it, in whatever order links come and go. Returns its number.
+    std::uint64_t invalidate(std::span<const summary::KeyHash> keys,
+                             std::span<const summary::KeyHash> tags);
+    struct Confirmation {
+        std::string node;
+        bool confirmed = false;
+        bool linked = false;  // our link to it is up
+    };
+    /// How far the peers are with invalidation `number`, in the order of the configuration.
+    std::vector<Confirmation> confirmations(std::uint64_t number) const;
+    /// Waits until all peers have confirmed `number` or `deadline` has passed.
+    awaitable<void> wait_confirmed(std::uint64_t number, Clock::time_point deadline);
 
     /// Goodbye to all peers: our summary no longer counts. Peers' summaries are still kept.
     void withdraw();

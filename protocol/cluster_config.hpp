@@ -49,6 +49,9 @@ struct ClusterConfig {
     std::uint64_t max_summary_bytes = std::uint64_t{1} << 30;
     /// Announcements waiting for one slow subscriber; above it they become one snapshot.
     std::size_t max_queued_bytes = std::size_t{1} << 20;
+    /// Invalidations kept because a peer has not confirmed them; above it that peer has to drop
+    /// everything. About 24 bytes each.
+    std::size_t max_invalidations_kept = std::size_t{1} << 16;
 };
 
 }  // namespace protocol

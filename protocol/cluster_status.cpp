@@ -12,6 +12,8 @@ std::string_view name(PeerState state) noexcept {
             return "waiting_snapshot";
         case PeerState::in_step:
             return "in_step";
+        case PeerState::behind:
+            return "behind";
         case PeerState::withdrawn:
             return "withdrawn";
         case PeerState::gone:

@@ -14,6 +14,7 @@ enum class PeerState {
     hello,             // connected, not yet authenticated
     waiting_snapshot,  // link up, no summary yet, or it must be replaced
     in_step,           // its summary counts
+    behind,            // in step, but it has not confirmed what we invalidated while it was away
     withdrawn,         // it said goodbye
     gone,              // there was a link and it broke
     refused,           // it, or we, refused the hello
@@ -40,8 +41,11 @@ struct ClusterStatus {
         std::uint64_t resyncs = 0;         // snapshots asked for because of a gap or a failed check
         std::uint64_t check_failures = 0;  // check-hashes that did not agree
         std::uint64_t overflows = 0;       // times its queue was full
-        std::uint64_t connects = 0;        // links established to it
-        std::string last_error;            // why a link of ours last ended; empty if none did
+        std::uint64_t invalidations_sent = 0, invalidations_received = 0;
+        std::uint64_t invalidations_confirmed = 0;  // by it, of ours
+        std::uint64_t invalidations_pending = 0;    // of ours, not confirmed by it
+        std::uint64_t connects = 0;                 // links established to it
+        std::string last_error;  // why a link of ours last ended; empty if none did
     };
     struct Own {
         std::string kind = "counting_bloom";

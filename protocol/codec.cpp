@@ -1,5 +1,6 @@
 #include "protocol/codec.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -30,6 +31,11 @@ summary::Shape shape(WireReader& in) {
 void put(WireWriter& out, summary::Shape shape) {
     out.u64(shape.bits);
     out.u8(static_cast<std::uint8_t>(shape.hashes));
+}
+
+void put(WireWriter& out, summary::KeyHash hash) {
+    out.u64(hash.low);
+    out.u64(hash.high);
 }
 
 /// The message if the reader took all of the body and `valid` holds.
@@ -84,6 +90,21 @@ Result<Message> decode_snapshot_begin(WireReader in) {
     return complete<Message>(in, begin, begin.payload_bytes > 0);
 }
 
+Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
+    Invalidate order;
+    order.last = in.u64();
+    const std::size_t keys = in.u32();
+    const auto hashes = (body_bytes - std::min(body_bytes, kInvalidateHeadBytes)) / kKeyHashBytes;
+    const auto valid =
+        hashes >= 1 && hashes <= kMaxInvalidatedAtOnce && keys <= hashes && order.last >= hashes;
+    for (std::size_t i = 0; valid && i < hashes; ++i) {
+        auto& hash = (i < keys ? order.keys : order.tags).emplace_back();
+        hash.low = in.u64();
+        hash.high = in.u64();
+    }
+    return complete<Message>(in, std::move(order), valid);
+}
+
 }  // namespace
 
 FrameType type_of(const HelloMessage& message) {
@@ -102,7 +123,10 @@ FrameType type_of(const Message& message) {
                                  [](const SnapshotPart&) { return FrameType::snapshot_part; },
                                  [](const Delta&) { return FrameType::delta; },
                                  [](const CheckHash&) { return FrameType::check_hash; },
-                                 [](const Goodbye&) { return FrameType::goodbye; }},
+                                 [](const Goodbye&) { return FrameType::goodbye; },
+                                 [](const Invalidate&) { return FrameType::invalidate; },
+                                 [](const InvalidateAll&) { return FrameType::invalidate_all; },
+                                 [](const Confirm&) { return FrameType::confirm; }},
                       message);
 }
 
@@ -159,7 +183,15 @@ void encode_body(const Message& message, Bytes& bytes) {
                        out.u64(check.epoch);
                        out.u64(check.generation);
                        out.u64(check.hash);
-                   }},
+                   },
+                   [&](const Invalidate& order) {
+                       out.u64(order.last);
+                       out.u32(static_cast<std::uint32_t>(order.keys.size()));
+                       for (const auto& key : order.keys) put(out, key);
+                       for (const auto& tag : order.tags) put(out, tag);
+                   },
+                   [&](const InvalidateAll& order) { out.u64(order.last); },
+                   [&](const Confirm& confirm) { out.u64(confirm.last); }},
         message);
 }
 
@@ -217,6 +249,16 @@ Result<Message> decode(std::uint8_t type, ByteView body) {
         }
         case FrameType::goodbye:
             return complete<Message>(in, Goodbye{});
+        case FrameType::invalidate:
+            return decode_invalidate(in, body.size());
+        case FrameType::invalidate_all: {
+            const InvalidateAll order{in.u64()};
+            return complete<Message>(in, order, order.last > 0);
+        }
+        case FrameType::confirm: {
+            const Confirm confirm{in.u64()};
+            return complete<Message>(in, confirm, confirm.last > 0);
+        }
         default:
             return make_error_code(Error::unknown_frame);
     }

@@ -27,7 +27,14 @@ enum class FrameType : std::uint8_t {
     delta = 21,
     check_hash = 22,
     goodbye = 23,
+    invalidate = 24,
+    invalidate_all = 25,
+    confirm = 26,
 };
+
+inline constexpr std::size_t kKeyHashBytes = 16;
+inline constexpr std::size_t kInvalidateHeadBytes = 12;     // last, count of keys
+inline constexpr std::size_t kMaxInvalidatedAtOnce = 1024;  // hashes in one frame
 
 FrameType type_of(const HelloMessage& message);
 FrameType type_of(const Message& message);

@@ -15,7 +15,7 @@
 /// Frames: what stands around a message on the wire. Layout and limits: FORMAT.md. No I/O.
 namespace protocol {
 
-inline constexpr std::uint8_t kProtocolVersion = 1;
+inline constexpr std::uint8_t kProtocolVersion = 2;
 inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kHeadBytes = 2;  // version, type
 inline constexpr std::size_t kSequenceBytes = 8;
@@ -30,6 +30,9 @@ inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxDeltaPayloadBytes = kMaxFrameBytes - 64;  // larger: a snapshot
 inline constexpr std::size_t kSnapshotPartBytes = std::size_t{64} << 10;
 static_assert(kMaxDeltaPayloadBytes + kHeadBytes + kSequenceBytes + 16 + kTagBytes <=
+              kMaxFrameBytes);
+static_assert(kInvalidateHeadBytes + kMaxInvalidatedAtOnce * kKeyHashBytes + kHeadBytes +
+                  kSequenceBytes + kTagBytes <=
               kMaxFrameBytes);
 static_assert(kSnapshotPartBytes + kHeadBytes + kSequenceBytes + kTagBytes <= kMaxFrameBytes);
 

@@ -7,9 +7,9 @@ namespace protocol {
 namespace {
 
 // Every label differs in its text before any other ends, so no output serves two purposes.
-constexpr std::string_view kKeyIdLabel = "hearsay 1 key id";
-constexpr std::string_view kHashSecretLabel = "hearsay 1 key hash secret";
-constexpr std::string_view kLinkLabel = "hearsay 1 link";
+constexpr std::string_view kKeyIdLabel = "hearsay 2 key id";
+constexpr std::string_view kHashSecretLabel = "hearsay 2 key hash secret";
+constexpr std::string_view kLinkLabel = "hearsay 2 link";
 
 constexpr std::size_t kTokenBytes = 16;
 

@@ -11,6 +11,7 @@
 #include "protocol/crypto.hpp"
 #include "protocol/error.hpp"
 #include "protocol/keys.hpp"
+#include "summary/key_hash.hpp"
 #include "summary/shape.hpp"
 
 /// What two nodes say to each other; how it looks as bytes is FORMAT.md. Payloads are views: of the
@@ -87,12 +88,29 @@ struct CheckHash {  // publisher; of its bits as announced in `generation`
     std::uint64_t epoch = 0, generation = 0, hash = 0;
     bool operator==(const CheckHash&) const = default;
 };
+/// Publisher: what is stored under these keys, or with these tags, no longer counts. `last`: the
+/// number of its last hash, counted from 1 over the publisher's run.
+struct Invalidate {
+    std::uint64_t last = 0;
+    std::vector<summary::KeyHash> keys, tags;
+    bool operator==(const Invalidate&) const = default;
+};
+/// Publisher: nothing that was stored until now counts any longer, as what was invalidated up to
+/// `last` cannot be named any more.
+struct InvalidateAll {
+    std::uint64_t last = 0;
+    bool operator==(const InvalidateAll&) const = default;
+};
+struct Confirm {  // subscriber: all up to `last` is done
+    std::uint64_t last = 0;
+    bool operator==(const Confirm&) const = default;
+};
 struct Goodbye {  // publisher; nothing follows
     bool operator==(const Goodbye&) const = default;
 };
 
 using HelloMessage = std::variant<Hello, Challenge, Proof, Refusal>;
 using Message = std::variant<Welcome, SnapshotRequest, Heartbeat, SnapshotBegin, SnapshotPart,
-                             Delta, CheckHash, Goodbye>;
+                             Delta, CheckHash, Goodbye, Invalidate, InvalidateAll, Confirm>;
 
 }  // namespace protocol

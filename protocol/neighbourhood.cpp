@@ -38,7 +38,8 @@ void Neighbourhood::linked(std::size_t peer, std::string token) {
 
 void Neighbourhood::unlinked(std::size_t peer) {
     view_.peers[peer].token.clear();
-    view_.peers[peer].in_step = false;
+    standings_[peer].in_step = false;
+    judge(peer);
     if (std::exchange(replicas_[peer], nullptr) != nullptr) {
         directory_->drop(static_cast<unsigned>(peer));
     }
@@ -61,7 +62,18 @@ void Neighbourhood::change(std::size_t peer, const summary::Delta& delta) {
 }
 
 void Neighbourhood::set_in_step(std::size_t peer, bool in_step) {
-    if (std::exchange(view_.peers[peer].in_step, in_step) != in_step) changed_ = true;
+    standings_[peer].in_step = in_step;
+    judge(peer);
+}
+
+void Neighbourhood::set_behind(std::size_t peer, bool behind) {
+    standings_[peer].behind = behind;
+    judge(peer);
+}
+
+void Neighbourhood::judge(std::size_t peer) {
+    const bool counts = standings_[peer].in_step && !standings_[peer].behind;
+    if (std::exchange(view_.peers[peer].in_step, counts) != counts) changed_ = true;
 }
 
 std::shared_ptr<const PeerView> Neighbourhood::take_view() {

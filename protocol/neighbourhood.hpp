@@ -35,15 +35,24 @@ public:
     void load(std::size_t peer, const summary::Replica& replica);
     void change(std::size_t peer, const summary::Delta& delta);
     void set_in_step(std::size_t peer, bool in_step);
+    /// It has not confirmed what we invalidated: whatever it says, it does not count yet.
+    void set_behind(std::size_t peer, bool behind);
+    bool behind(std::size_t peer) const { return standings_[peer].behind; }
 
     /// The present view if it differs from the one taken last; else null.
     std::shared_ptr<const PeerView> take_view();
 
 private:
+    struct Standing {
+        bool in_step = false, behind = false;
+    };
+
     void rebuild_directory();
+    void judge(std::size_t peer);
 
     PeerView view_;
     bool changed_ = true;
+    std::array<Standing, kMaxPeers> standings_{};
     std::shared_ptr<summary::Directory> directory_;
     std::array<const summary::Replica*, kMaxPeers> replicas_{};
 };

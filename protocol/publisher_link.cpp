@@ -30,6 +30,9 @@ public:
     explicit End(PublisherLink& owner) : owner_(owner) {}
 
     Result<void> on_message(const Message& message, Clock::time_point) override {
+        if (const auto* confirm = std::get_if<Confirm>(&message)) {
+            return owner_.confirmed(confirm->last);
+        }
         if (std::holds_alternative<SnapshotRequest>(message)) {
             owner_.outbox_->want_snapshot();
         } else if (!std::holds_alternative<Heartbeat>(message)) {
@@ -38,6 +41,11 @@ public:
         return {};
     }
     std::optional<Message> next(Clock::time_point now) override {
+        // Ahead of all announcements, even in the middle of a snapshot: what peers must not use
+        // any longer waits for nothing.
+        if (!finished()) {
+            if (auto order = owner_.shared_.invalidations.next(owner_.peer_)) return order;
+        }
         return owner_.outbox_->next(owner_.shared_.publisher, now);
     }
     Clock::time_point due() const override { return owner_.outbox_->due(); }
@@ -47,9 +55,10 @@ private:
     PublisherLink& owner_;
 };
 
-PublisherLink::PublisherLink(Shared& shared, std::size_t peer)
+PublisherLink::PublisherLink(Shared& shared, std::size_t peer, std::function<void()> on_confirmed)
     : shared_(shared),
       peer_(peer),
+      on_confirmed_(std::move(on_confirmed)),
       name_("link to " + shared.config.peers[peer].node),
       backoff_(shared.config.timings.reconnect_min, shared.config.timings.reconnect_max),
       pause_(shared.executor) {}
@@ -73,7 +82,9 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
     remote_ = link.remote();
     const auto instance = co_await say_hello(link);
     if (!instance) co_return instance.error();
-    instance_ = *instance;
+    const auto earlier = std::exchange(instance_, *instance);
+    shared_.invalidations.connected(peer_, instance_ != earlier);
+    behind_until_ = shared_.invalidations.last();
     const auto began = Clock::now();
     const auto error = co_await publish(link);
     backoff_.link_lasted(Clock::now() - began);
@@ -132,11 +143,13 @@ awaitable<error_code> PublisherLink::publish(Link& link) {
     if (leaving_) outbox_->say_goodbye();
     dial_at_once_ = false;  // it was for this connection
     link_ = &link;
+    judge_standing();
     End end(*this);
     const auto error = co_await link.run(end, shared_.config.timings.gone_after);
     link_ = nullptr;
     add(earlier_, outbox_->counters());
     outbox_.reset();
+    judge_standing();
     co_return error;
 }
 
@@ -156,6 +169,30 @@ void PublisherLink::offer(const CheckHash& check) {
     if (!outbox_) return;
     outbox_->offer(check);
     link_->wake();
+}
+
+void PublisherLink::invalidated() {
+    if (outbox_) return link_->wake();
+    judge_standing();
+}
+
+Result<void> PublisherLink::confirmed(std::uint64_t last) {
+    if (!shared_.invalidations.confirm(peer_, last)) {
+        return make_error_code(Error::unexpected_frame);
+    }
+    judge_standing();
+    on_confirmed_();
+    return {};
+}
+
+/// What we invalidated while a peer was away it may still hold, and have given to others since:
+/// nobody here asks it until it has caught up. While the link is up the age of a copy tells, as it
+/// is a matter of milliseconds.
+void PublisherLink::judge_standing() {
+    const auto& log = shared_.invalidations;
+    const bool behind = outbox_ ? log.confirmed(peer_) < behind_until_ : log.pending(peer_) > 0;
+    shared_.neighbours.set_behind(peer_, behind);
+    shared_.show_view();
 }
 
 void PublisherLink::say_goodbye() {
@@ -197,6 +234,10 @@ void PublisherLink::report(ClusterStatus::Peer& status) const {
     status.bytes_sent += traffic_.bytes_sent;
     status.bytes_received += traffic_.bytes_received;
     status.connects = connects_;
+    const auto& log = shared_.invalidations;
+    status.invalidations_sent = log.sent(peer_);
+    status.invalidations_confirmed = log.confirmed(peer_);
+    status.invalidations_pending = log.pending(peer_);
     if (!last_error_.empty()) status.last_error = last_error_;
 }
 

@@ -2,6 +2,8 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,14 +19,18 @@ namespace protocol {
 /// when that ends. Must outlive run().
 class PublisherLink {
 public:
-    PublisherLink(Shared& shared, std::size_t peer);
+    /// `on_confirmed`: the peer has confirmed an invalidation.
+    PublisherLink(Shared& shared, std::size_t peer, std::function<void()> on_confirmed);
 
     /// Goes on until cancelled, or the goodbye is said.
     awaitable<void> run();
 
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
+    /// Something was added to the invalidations.
+    void invalidated();
     void say_goodbye();
+    bool up() const { return outbox_.has_value(); }
 
     /// The peer has proved to be alive, in this run of its. Dials at once instead of waiting;
     /// gives up a link to an earlier run.
@@ -43,9 +49,12 @@ private:
     awaitable<boost::system::error_code> publish(Link& link);
     void note_end(const boost::system::error_code& error);
     Outbox::Counters counters() const;
+    Result<void> confirmed(std::uint64_t last);
+    void judge_standing();
 
     Shared& shared_;
     std::size_t peer_;
+    std::function<void()> on_confirmed_;
     std::string name_;  // "link to b", for logs
     Backoff backoff_;
     boost::asio::steady_timer pause_;
@@ -54,8 +63,9 @@ private:
 
     // The present connection, if there is one.
     Link* link_ = nullptr;
-    std::optional<Outbox> outbox_;  // once the hello is over
-    Instance instance_{};           // of the peer
+    std::optional<Outbox> outbox_;    // once the hello is over
+    Instance instance_{};             // of the peer, once it is known
+    std::uint64_t behind_until_ = 0;  // it must confirm this before its copies count
     std::string remote_;
 
     Traffic traffic_;

@@ -40,24 +40,24 @@ Publisher::Config publisher_config(const ClusterConfig& config) {
 
 }  // namespace
 
-Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration,
-               std::function<void(std::shared_ptr<const PeerView>)> view_changed)
+Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks to_owner)
     : executor(std::move(on)),
       config(std::move(configuration)),
       self{config.node, fresh_instance()},
       keys(config.keys),
       publisher(publisher_config(config), std::chrono::steady_clock::now()),
+      invalidations(config.peers.size(), config.max_invalidations_kept),
       neighbours(config.peers),
       resolver(executor, kNamesKept),
       log(config.node),
-      on_view(std::move(view_changed)) {
+      hooks(std::move(to_owner)) {
     rules.is_peer = [this](std::string_view node) { return neighbours.index_of(node).has_value(); };
     rules.max_summary_bytes = config.max_summary_bytes;
 }
 
 void Shared::show_view() {
     const auto view = neighbours.take_view();
-    if (view && on_view) on_view(view);
+    if (view && hooks.on_view) hooks.on_view(view);
 }
 
 Nonce fresh_nonce() {

@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include "protocol/cluster_config.hpp"
+#include "protocol/cluster_hooks.hpp"
 #include "protocol/hello.hpp"
+#include "protocol/invalidation_log.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/link_log.hpp"
 #include "protocol/neighbourhood.hpp"
@@ -17,8 +19,7 @@ namespace protocol {
 
 /// What all links of one node work on. Lives as long as any of them. Control thread only.
 struct Shared {
-    Shared(boost::asio::any_io_executor on, ClusterConfig configuration,
-           std::function<void(std::shared_ptr<const PeerView>)> view_changed);
+    Shared(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks hooks);
 
     boost::asio::any_io_executor executor;
     ClusterConfig config;  // without an entry for ourselves
@@ -26,10 +27,11 @@ struct Shared {
     KeyRing keys;
     SubscriberHello::Rules rules;
     Publisher publisher;
+    InvalidationLog invalidations;
     Neighbourhood neighbours;
     Resolver resolver;
     LinkLog log;
-    std::function<void(std::shared_ptr<const PeerView>)> on_view;
+    ClusterHooks hooks;
 
     /// Hands out the view if it has changed.
     void show_view();

@@ -24,6 +24,7 @@ void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
     sum.heartbeats += more.heartbeats;
     sum.resyncs += more.resyncs;
     sum.check_failures += more.check_failures;
+    sum.invalidations += more.invalidations;
 }
 
 struct CountedIn {
@@ -66,6 +67,8 @@ public:
             }
             if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
                 neighbours.change(peer_, change->delta);
+            } else if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) {
+                apply(*drop);
             } else {
                 load();
             }
@@ -81,6 +84,12 @@ public:
     bool finished() const override { return false; }
 
 private:
+    void apply(const SyncSession::Drop& drop) {
+        const auto& on_invalidation = owner_.shared_.hooks.on_invalidation;
+        if (on_invalidation) on_invalidation({drop.keys, drop.tags, drop.all});
+        owner_.slots_[peer_].applied = session_.applied();
+    }
+
     void load() {
         const auto& replica = session_.replica();
         owner_.shared_.neighbours.load(peer_, replica);
@@ -225,7 +234,9 @@ error_code SubscriberLinks::admit(const Greeted& greeted) {
 awaitable<error_code> SubscriberLinks::subscribe(Link& link, const Greeted& greeted) {
     const auto& timings = shared_.config.timings;
     auto& slot = slots_[greeted.peer];
-    SyncSession session({shared_.config.max_summary_bytes, timings.heartbeat}, Clock::now());
+    if (slot.instance != greeted.instance) slot.applied = 0;
+    SyncSession session({shared_.config.max_summary_bytes, timings.heartbeat}, Clock::now(),
+                        slot.applied);
     slot.link = &link;
     slot.session = &session;
     slot.instance = greeted.instance;
@@ -294,13 +305,15 @@ void SubscriberLinks::report(std::size_t peer, ClusterStatus::Peer& status) cons
         status.hashes = replica.shape().hashes;
         status.objects = slot.session->objects();
     }
-    status.state = slot.state;
+    const bool behind = shared_.neighbours.behind(peer);
+    status.state = slot.state == PeerState::in_step && behind ? PeerState::behind : slot.state;
     status.lag_seconds = std::chrono::duration<double>(Clock::now() - confirmed_at).count();
     status.announcements_received = counters.announcements;
     status.snapshots_received = counters.snapshots;
     status.heartbeats_received = counters.heartbeats;
     status.resyncs = counters.resyncs;
     status.check_failures = counters.check_failures;
+    status.invalidations_received = counters.invalidations;
     status.bytes_sent += slot.traffic.bytes_sent;
     status.bytes_received += slot.traffic.bytes_received;
     if (!slot.last_error.empty()) status.last_error = slot.last_error;

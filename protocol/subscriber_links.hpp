@@ -51,6 +51,7 @@ private:
         SyncSession* session = nullptr;
         Instance instance{};
         Traffic traffic;
+        std::uint64_t applied = 0;      // the last invalidation of that run
         SyncSession::Counters earlier;  // of connections that have ended
         Clock::time_point confirmed_at;
         std::uint64_t objects = 0;

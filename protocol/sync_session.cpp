@@ -12,14 +12,15 @@ constexpr int kBeatsPerRequest = 4;
 
 }  // namespace
 
-SyncSession::SyncSession(const Config& config, TimePoint now)
-    : config_(config), asked_at_(now), confirmed_at_(now), heartbeat_due_(now) {}
+SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied)
+    : config_(config), applied_(applied), asked_at_(now), confirmed_at_(now), heartbeat_due_(now) {}
 
 std::optional<SyncSession::Action> SyncSession::on_message(const Message& message, TimePoint now) {
     return std::visit([&](const auto& what) { return take(what, now); }, message);
 }
 
 std::optional<Message> SyncSession::next(TimePoint now) {
+    if (std::exchange(confirm_pending_, false)) return Confirm{applied_};
     if (std::exchange(request_pending_, false)) return SnapshotRequest{};
     if (now < heartbeat_due_) return std::nullopt;
     heartbeat_due_ = now + config_.heartbeat;
@@ -113,6 +114,29 @@ std::optional<SyncSession::Action> SyncSession::take(const Welcome&, TimePoint) 
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotRequest&, TimePoint) {
     return Close{Error::unexpected_frame};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Invalidate& order, TimePoint) {
+    if (!note_applied(order.last)) return std::nullopt;
+    counters_.invalidations += order.keys.size() + order.tags.size();
+    return Drop{order.keys, order.tags};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const InvalidateAll& order, TimePoint) {
+    if (!note_applied(order.last)) return std::nullopt;
+    ++counters_.invalidations;
+    return Drop{{}, {}, true};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Confirm&, TimePoint) {
+    return Close{Error::unexpected_frame};
+}
+
+bool SyncSession::note_applied(std::uint64_t last) {
+    confirm_pending_ = true;
+    if (last <= applied_) return false;  // the confirmation was lost
+    applied_ = last;
+    return true;
 }
 
 std::optional<SyncSession::Action> SyncSession::judge(summary::Apply what, TimePoint now) {

@@ -37,7 +37,12 @@ public:
         Error reason;
         bool operator==(const Close&) const = default;
     };
-    using Action = std::variant<Load, Change, Close>;
+    struct Drop {  // these stored responses no longer count; it is confirmed after this
+        std::vector<summary::KeyHash> keys, tags;
+        bool all = false;  // nor does anything else that is stored
+        bool operator==(const Drop&) const = default;
+    };
+    using Action = std::variant<Load, Change, Close, Drop>;
 
     struct Counters {
         std::uint64_t announcements = 0;       // deltas and snapshots, when complete
@@ -45,9 +50,11 @@ public:
         std::uint64_t snapshots = 0, heartbeats = 0;
         std::uint64_t resyncs = 0;         // snapshots asked for
         std::uint64_t check_failures = 0;  // of them, because a check-hash did not agree
+        std::uint64_t invalidations = 0;   // hashes, and orders to drop everything
     };
 
-    SyncSession(const Config& config, TimePoint now);
+    /// `applied`: the last invalidation of this run of the publisher that we have applied already.
+    SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0);
 
     /// At most one action: nothing to do otherwise.
     std::optional<Action> on_message(const Message& message, TimePoint now);
@@ -64,6 +71,8 @@ public:
     TimePoint confirmed_at() const { return confirmed_at_; }
     /// How many objects the publisher said it has.
     std::uint64_t objects() const { return objects_; }
+    /// The last invalidation of the publisher's that was handed out as a Drop.
+    std::uint64_t applied() const { return applied_; }
     const Counters& counters() const { return counters_; }
 
 private:
@@ -81,6 +90,11 @@ private:
     std::optional<Action> take(const Goodbye& goodbye, TimePoint now);
     std::optional<Action> take(const Welcome& welcome, TimePoint now);
     std::optional<Action> take(const SnapshotRequest& request, TimePoint now);
+    std::optional<Action> take(const Invalidate& order, TimePoint now);
+    std::optional<Action> take(const InvalidateAll& order, TimePoint now);
+    std::optional<Action> take(const Confirm& confirm, TimePoint now);
+    /// True when it is news; to be confirmed in any case.
+    bool note_applied(std::uint64_t last);
 
     std::optional<Action> load(const Assembly& whole, TimePoint now);
     std::optional<Action> judge(summary::Apply what, TimePoint now);
@@ -92,6 +106,8 @@ private:
     std::uint64_t objects_ = 0;
     bool awaiting_snapshot_ = true;  // the publisher begins with one
     bool request_pending_ = false;
+    std::uint64_t applied_;
+    bool confirm_pending_ = false;
     TimePoint asked_at_;
     TimePoint confirmed_at_;
     TimePoint heartbeat_due_;

@@ -15,9 +15,9 @@
 
 #include "protocol/cluster.hpp"
 #include "proxy/admin/server.hpp"
+#include "proxy/control_feed.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/worker.hpp"
-#include "proxy/summary_feed.hpp"
 #include "proxy/wakeup.hpp"
 
 namespace proxy {
@@ -62,17 +62,26 @@ WorkerReport report_of(const Worker& worker) {
 }  // namespace
 
 class Node::Impl {
+    using Change = std::pair<summary::KeyHash, bool>;  // stored, or no longer
+
 public:
     explicit Impl(Config settings)
         : config_(std::make_shared<const Config>(std::move(settings))),
           cluster_(control_, cluster_config(*config_),
-                   [this](auto view) { hand_out(std::move(view)); }),
-          feed_(control_,
-                [this](summary::KeyHash key, bool stored) {
-                    stored ? cluster_.stored(key) : cluster_.removed(key);
-                }),
-          shared_(*config_, cluster_.key_hasher(),
-                  [this](summary::KeyHash key, bool stored) { feed_.push(key, stored); }),
+                   {[this](auto view) { hand_out(std::move(view)); },
+                    [this](const auto& what) { apply(what); }}),
+          changes_(control_,
+                   [this](const std::vector<Change>& changes) {
+                       for (const auto& [key, stored] : changes)
+                           stored ? cluster_.stored(key) : cluster_.removed(key);
+                   }),
+          invalidated_(control_, [this](const auto& keys) { cluster_.invalidate(keys, {}); }),
+          shared_(
+              *config_, cluster_.key_hasher(),
+              [this](summary::KeyHash key, bool stored) {
+                  changes_.push({key, stored});
+              },
+              [this](summary::KeyHash key) { invalidated_.push(key); }),
           drain_timer_(control_) {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
             workers_.push_back(std::make_unique<Worker>(shared_, config_, fd));
@@ -151,6 +160,16 @@ private:
         if (!config_->cluster) return;
         for (auto& worker : workers_)
             asio::post(worker->io, [&worker = *worker, view] { worker.set_peers(view); });
+    }
+
+    /// What a peer has invalidated; not passed on, as it tells everybody itself.
+    void apply(const protocol::Invalidation& what) {
+        const auto now = Store::Clock::now();
+        if (what.all) {
+            spdlog::warn("a peer invalidated more than it could keep: all that was stored is gone");
+            shared_.store.invalidate_all(now);
+        }
+        for (const auto& key : what.keys) shared_.store.invalidate(key, now);
     }
 
     void worker_ended() {
@@ -243,6 +262,10 @@ private:
             peer.resyncs = link.resyncs;
             peer.check_failures = link.check_failures;
             peer.last_error = link.last_error;
+            peer.invalidations_sent = link.invalidations_sent;
+            peer.invalidations_received = link.invalidations_received;
+            peer.invalidations_confirmed = link.invalidations_confirmed;
+            peer.invalidations_pending = link.invalidations_pending;
             peer.asked = asked[p].asked;
             peer.hits = asked[p].hits;
             peer.false_hits = asked[p].false_hits;
@@ -263,7 +286,8 @@ private:
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};
     protocol::Cluster cluster_;
-    SummaryFeed feed_;
+    ControlFeed<Change> changes_;
+    ControlFeed<summary::KeyHash> invalidated_;
     Shared shared_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<AdminServer> admin_;

@@ -145,6 +145,19 @@ void add_peers(Families& out, const std::vector<PeerStatus>& peers) {
     for (const auto& peer : peers) out.value(peer.check_failures, {{"peer", peer.node}});
 }
 
+void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
+    out.counter("hearsay_invalidations_total",
+                "Keys and tags that are no longer to be used, told to a peer or by it.");
+    for (const auto& peer : peers) {
+        out.value(peer.invalidations_sent, {{"peer", peer.node}, {"direction", "sent"}});
+        out.value(peer.invalidations_received, {{"peer", peer.node}, {"direction", "received"}});
+    }
+    out.counter("hearsay_invalidations_confirmed_total", "Of those sent, confirmed by the peer.");
+    for (const auto& peer : peers) out.value(peer.invalidations_confirmed, {{"peer", peer.node}});
+    out.gauge("hearsay_invalidations_pending", "Invalidations that the peer has not confirmed.");
+    for (const auto& peer : peers) out.value(peer.invalidations_pending, {{"peer", peer.node}});
+}
+
 void add_summary(Families& out, const NodeStatus& status) {
     const auto& cluster = status.cluster;
     out.counter("hearsay_announcements_total", "Summary announcements.");
@@ -178,6 +191,7 @@ std::string metrics_text(const NodeStatus& status) {
     add_connections(out, status);
     add_cache(out, status);
     add_peers(out, status.cluster.peers);
+    add_invalidations(out, status.cluster.peers);
     add_summary(out, status);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);

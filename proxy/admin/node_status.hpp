@@ -98,6 +98,8 @@ struct PeerStatus {
     std::uint64_t objects = 0;  // estimated from its summary
     std::uint64_t resyncs = 0, check_failures = 0;
     std::string last_error;
+    std::uint64_t invalidations_sent = 0, invalidations_received = 0;
+    std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
     std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
     std::uint64_t given = 0;  // our answers to its requests that carried a body to it

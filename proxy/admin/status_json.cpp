@@ -41,7 +41,11 @@ ordered_json peer_json(const PeerStatus& peer) {
             {"objects", peer.objects},
             {"resyncs", peer.resyncs},
             {"check_failures", peer.check_failures},
-            {"last_error", peer.last_error}};
+            {"last_error", peer.last_error},
+            {"invalidations_sent", peer.invalidations_sent},
+            {"invalidations_received", peer.invalidations_received},
+            {"invalidations_confirmed", peer.invalidations_confirmed},
+            {"invalidations_pending", peer.invalidations_pending}};
 }
 
 ordered_json cluster_json(const ClusterCounters& cluster) {

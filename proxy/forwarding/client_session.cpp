@@ -263,8 +263,8 @@ private:
         job->fill = std::make_shared<Fill>(job->wakeup, client_.config().limits.body_window);
         job->stale = found.response;
         job->generation = found.generation;
-        job->may_ask_peers = client_.config().cluster && !found.invalidated &&
-                             !client_.directives.no_cache && client_.directives.plain();
+        job->may_ask_peers =
+            client_.config().cluster && !client_.directives.no_cache && client_.directives.plain();
         return job;
     }
 

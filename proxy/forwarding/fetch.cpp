@@ -23,6 +23,9 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using Clock = std::chrono::steady_clock;
 
+/// An age is the sum of two times that are each less than a second too short.
+constexpr std::chrono::seconds kAgeGranularity{2};
+
 /// The life of one fetch. Its destructor tells the fill and the store if nothing else did: a
 /// coroutine that is cancelled leaves nobody waiting.
 class Fetch {
@@ -49,6 +52,8 @@ private:
         if (!view || !view->directory) co_return false;
         const auto candidates = view->directory->candidates(job_.hash);
         if (candidates == 0) co_return false;
+        // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
+        if (invalidated_within(kAgeGranularity)) co_return false;
         const auto choice = choose_peers(candidates, worker_.peer_records, Clock::now());
         for (std::size_t i = 0; i < choice.count; ++i) {
             const auto& peer = view->peers[choice.peers[i]];
@@ -73,8 +78,8 @@ private:
         const auto begun = Clock::now();
         const auto budget = config_.cluster->peer_budget;
         Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{peer_request(job_.request, config_.node, peer.token), false,
-                                        true};
+        const Exchange::Request request{
+            peer_request(job_.request, config_.node, peer.token, max_age()), false, true};
         const UpstreamTarget target{peer.http_host,
                                     static_cast<std::uint16_t>(std::stoul(peer.http_port)), false};
         const Exchange::Patience patience{begun + budget, budget, begun + budget};
@@ -91,10 +96,13 @@ private:
             verdict = verdict_of(refusal_of(exchange.head().fields));
         else if (!acceptable_from_peer(exchange))
             verdict = PeerVerdict::failure;
+        const auto outdated =
+            verdict == PeerVerdict::hit && invalidated_within(greatest_age(exchange));
+        if (outdated) verdict = PeerVerdict::stale_hit;
         if (verdict != PeerVerdict::hit) {
             if (auto* r = record()) r->ended(verdict, round_trip, Clock::now());
-            if (error ==
-                FetchError::none) {  // the refusal's body, so that the connection can be used again
+            if (error == FetchError::none &&
+                !outdated) {  // the refusal's body, so that the connection can be used again
                 auto rest = FetchError::none;
                 while (rest == FetchError::none && !exchange.done())
                     rest = co_await exchange.read_body(Clock::now() + budget);
@@ -115,6 +123,28 @@ private:
         const auto freshness = freshness_of(head.status, head.fields, exchange.request_time(),
                                             exchange.response_time());
         return usable(decide_reuse(job_.directives, freshness, std::chrono::seconds(0)));
+    }
+
+    /// Was what is wanted invalidated so short a time ago?
+    bool invalidated_within(std::chrono::seconds time) const {
+        const auto at = worker_.shared.store.invalidated_at(job_.hash);
+        return at && Clock::now() - *at < time;
+    }
+
+    /// How old a copy may say it is. The peer obeys if it is so configured, and saves a body.
+    std::optional<std::chrono::seconds> max_age() const {
+        const auto at = worker_.shared.store.invalidated_at(job_.hash);
+        if (!at) return std::nullopt;
+        const auto since = std::chrono::floor<std::chrono::seconds>(Clock::now() - *at);
+        return std::max(since - kAgeGranularity, std::chrono::seconds(0));
+    }
+
+    /// The copy that has arrived was made at most so long ago.
+    static std::chrono::seconds greatest_age(const Exchange& exchange) {
+        const auto& head = exchange.head();
+        const auto freshness = freshness_of(head.status, head.fields, exchange.request_time(),
+                                            exchange.response_time());
+        return std::chrono::seconds(freshness.initial_age) + kAgeGranularity;
     }
 
     asio::awaitable<void> ask_origin() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,8 @@ struct RequestSnapshot {
 /// Heads of requests, empty line included.
 std::string origin_request(const RequestSnapshot& request, std::string_view node,
                            std::string_view extra_lines);
+/// `max_age`: the peer is not to answer with what is older.
 std::string peer_request(const RequestSnapshot& request, std::string_view node,
-                         std::string_view token);
+                         std::string_view token, std::optional<std::chrono::seconds> max_age);
 
 }  // namespace proxy

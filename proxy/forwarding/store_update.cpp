@@ -1,5 +1,8 @@
 #include "proxy/forwarding/store_update.hpp"
 
+#include <array>
+#include <vector>
+
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/merge_304.hpp"
@@ -99,18 +102,19 @@ void learn_from_head(ClientContext& client, const Exchange& exchange, Fields req
     if (charge(client, *next))
         store.replace(client.hash, stored.get(), std::move(next), now);
     else
-        store.invalidate(client.hash, client.key.uri());
+        store.invalidate(client.hash, now);
 }
 
 void invalidate_after(ClientContext& client, const Head& answer) {
-    auto& shared = client.worker.shared;
-    shared.store.invalidate(client.hash, client.key.uri());
-    CacheKey named;
+    std::array<CacheKey, 2> named;
+    std::vector<std::string_view> uris{client.key.uri()};
     for (const auto name : {field::location, field::content_location}) {
         const auto reference = answer.get(name);
-        if (reference && resolve_same_origin(client.key, *reference, named))
-            shared.store.invalidate(shared.key_hasher(named.uri()), named.uri());
+        auto& target = named[uris.size() - 1];
+        if (reference && resolve_same_origin(client.key, *reference, target))
+            uris.push_back(target.uri());
     }
+    client.worker.invalidate(uris);
 }
 
 KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields request,

@@ -116,6 +116,15 @@ void Worker::set_peers(std::shared_ptr<const protocol::PeerView> view) {
     peers = std::move(view);
 }
 
+void Worker::invalidate(std::span<const std::string_view> uris) {
+    const auto now = Store::Clock::now();
+    for (const auto uri : uris) {
+        const auto hash = shared.key_hasher(uri);
+        shared.store.invalidate(hash, now);
+        shared.tell_peers(hash);
+    }
+}
+
 void Worker::add(Session& session) {
     session.index_ = sessions_.size();
     sessions_.push_back(&session);

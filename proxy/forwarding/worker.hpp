@@ -4,8 +4,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "protocol/peer_view.hpp"
@@ -42,13 +45,19 @@ private:
 
 /// What all workers of a node share. Everything here may be used by any thread.
 struct Shared {
-    Shared(const Config& config, const summary::KeyHasher& hasher, Store::Listener listener)
+    /// A key that was invalidated here and is to be at all peers. Any thread.
+    using TellPeers = std::function<void(summary::KeyHash)>;
+
+    Shared(const Config& config, const summary::KeyHasher& hasher, Store::Listener listener,
+           TellPeers tell)
         : key_hasher(hasher),
           store(config.cache.memory, std::move(listener)),
+          tell_peers(std::move(tell)),
           access_log(config.log) {}
 
     const summary::KeyHasher key_hasher;
     Store store;
+    const TellPeers tell_peers;
     AccessLog access_log;
     SeenOnce seen_once;
     std::atomic<bool> draining{false};
@@ -79,6 +88,10 @@ public:
     /// Cancels everything.
     void stop();
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
+
+    /// What is stored under these target URIs (as CacheKey has them) no longer counts, here and at
+    /// all peers. Fetches of them that are under way are not stored.
+    void invalidate(std::span<const std::string_view> uris);
 
     /// From here on this is in effect: new turns and connections see it.
     void set_config(std::shared_ptr<const Config> config) { settings = std::move(config); }

@@ -31,7 +31,7 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields req
     Found found;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    found.generation = in.generation;
+    found.generation = in.invalidated.generation();
     if (!in.unshareable.empty()) {
         if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
             found.unshareable = now < seen->second;
@@ -39,10 +39,7 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields req
         }
     }
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) {
-        found.invalidated = invalidated_since(in, hash, in.oldest_invalidation());
-        return found;
-    }
+    if (it == in.entries.end()) return found;
     auto& entry = *it->second;
     if (entry.uri != uri) return found;  // two URIs of one 128-bit hash: the second is never stored
     found.fill = entry.fill;
@@ -95,7 +92,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = std::move(entry->fill);
-    if (invalidated_since(in, hash, generation)) {
+    if (in.invalidated.noted_since(hash, generation)) {
         erase_if_empty(in, *entry);
         return false;
     }
@@ -162,13 +159,6 @@ void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
     erase_if_empty(in, *it->second);
 }
 
-bool Store::invalidated_since(const Shard& in, summary::KeyHash hash, std::uint64_t generation) {
-    if (in.generation - generation > kMaxInvalidations) return true;
-    for (; generation < in.generation; ++generation)
-        if (in.invalidated[generation % kMaxInvalidations] == hash) return true;
-    return false;
-}
-
 void Store::drop_responses(Shard& in, Entry& entry,
                            std::vector<std::shared_ptr<const StoredResponse>>& out) {
     if (entry.variants.empty()) return;
@@ -187,14 +177,14 @@ void Store::erase_if_empty(Shard& in, Entry& entry) {
     in.entries.erase(entry.hash);
 }
 
-bool Store::invalidate(summary::KeyHash hash, std::string_view uri) {
+bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
     std::vector<std::shared_ptr<const StoredResponse>> dropped;
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    in.invalidated[in.generation++ % kMaxInvalidations] = hash;
+    in.invalidated.note(hash, now);
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end() || it->second->uri != uri) return false;
+    if (it == in.entries.end()) return false;
     auto& entry = *it->second;
     ended = std::move(
         entry.fill);  // those who wait get its answer; it is not stored, newcomers fetch anew
@@ -202,6 +192,26 @@ bool Store::invalidate(summary::KeyHash hash, std::string_view uri) {
     drop_responses(in, entry, dropped);
     erase_if_empty(in, entry);
     return !dropped.empty();
+}
+
+void Store::invalidate_all(Clock::time_point now) {
+    for (auto& in : shards_) {
+        std::vector<std::shared_ptr<const StoredResponse>> dropped;
+        decltype(in.entries) ended;
+        const std::lock_guard lock(in.mutex);
+        in.invalidated.note_all(now);
+        for (auto& [hash, entry] : in.entries) {
+            in.queue.remove(*entry);
+            drop_responses(in, *entry, dropped);
+        }
+        ended.swap(in.entries);
+    }
+}
+
+std::optional<Store::Clock::time_point> Store::invalidated_at(summary::KeyHash hash) const {
+    const auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    return in.invalidated.last(hash);
 }
 
 bool Store::evict_one(Shard& in) {

@@ -16,13 +16,14 @@
 
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxVariants = 16;       // per target URI; the oldest goes
-inline constexpr std::size_t kMaxInvalidations = 64;  // per shard, remembered for fetches under way
+inline constexpr std::size_t kMaxVariants = 16;           // per target URI; the oldest goes
+inline constexpr std::size_t kMaxInvalidations = 4096;    // per shard, remembered one by one
 inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
@@ -56,7 +57,6 @@ public:
         std::shared_ptr<Fill> fill;    // in progress for this URI
         bool other_variants = false;   // there are responses, none for this request
         bool unshareable = false;      // hit-for-miss: do not wait for others
-        bool invalidated = false;      // not long ago: what peers hold may be older than that
         std::uint64_t generation = 0;  // give it to claim() and publish()
     };
     /// `count_use`: a client's request, which keeps the object (a peer's question does too).
@@ -86,7 +86,12 @@ public:
 
     /// Removes all variants, and keeps what is being fetched from being stored. True if there was
     /// one.
-    bool invalidate(summary::KeyHash hash, std::string_view uri);
+    bool invalidate(summary::KeyHash hash, Clock::time_point now);
+    /// The same for all there is. Takes each shard's lock for as long as its entries ask for.
+    void invalidate_all(Clock::time_point now);
+    /// When the key was last invalidated, or may have been: what peers made before is not to be
+    /// used.
+    std::optional<Clock::time_point> invalidated_at(summary::KeyHash hash) const;
 
     /// Room for `bytes` under the cap, made by evicting; nothing when all that is left is in use.
     std::optional<Charge> reserve(std::uint64_t bytes);
@@ -113,20 +118,15 @@ private:
         boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, KeyHashHasher> entries;
         boost::unordered_flat_map<summary::KeyHash, Clock::time_point, KeyHashHasher> unshareable;
         EvictionQueue queue;
-        std::uint64_t generation = 0;  // counts invalidations; the last ones, by number:
-        std::array<summary::KeyHash, kMaxInvalidations> invalidated{};
-        std::uint64_t oldest_invalidation() const {
-            return generation - std::min<std::uint64_t>(generation, kMaxInvalidations);
-        }
+        InvalidationMemory invalidated{kMaxInvalidations};
         std::uint64_t objects = 0;
         std::uint64_t evictions = 0;
         std::string scratch;  // for variant matching
     };
 
     Shard& shard(summary::KeyHash hash) { return shards_[hash.high >> 60]; }
+    const Shard& shard(summary::KeyHash hash) const { return shards_[hash.high >> 60]; }
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
-    static bool invalidated_since(const Shard& shard, summary::KeyHash hash,
-                                  std::uint64_t generation);
     void drop_responses(Shard& shard, Entry& entry,
                         std::vector<std::shared_ptr<const StoredResponse>>& out);
     /// After a variant was added: announces the entry if need be, and weighs it.

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
@@ -36,8 +37,16 @@ struct TestNode {
     explicit TestNode(ClusterConfig configuration) : config(std::move(configuration)) { boot(); }
 
     void boot() {
-        cluster = std::make_unique<Cluster>(*io, config, [this](auto next) { view = next; });
+        cluster = std::make_unique<Cluster>(*io, config,
+                                            ClusterHooks{[this](auto next) { view = next; },
+                                                         [this](const auto& what) { drop(what); }});
         cluster->start();
+    }
+    void drop(const Invalidation& what) {
+        drops += 1;
+        dropped_all = dropped_all || what.all;
+        dropped.insert(dropped.end(), what.keys.begin(), what.keys.end());
+        dropped_tags.insert(dropped_tags.end(), what.tags.begin(), what.tags.end());
     }
     /// As kill -9 looks from outside: every socket closed, nothing said.
     void kill() {
@@ -53,6 +62,15 @@ struct TestNode {
     summary::KeyHash hash(std::string_view key) const { return cluster->key_hasher()(key); }
     void store(std::string_view key) const { cluster->stored(hash(key)); }
     void remove(std::string_view key) const { cluster->removed(hash(key)); }
+
+    /// As after an unsafe request: gone here, to go at all peers.
+    std::uint64_t invalidate(std::string_view key) const {
+        const auto what = hash(key);
+        return cluster->invalidate({&what, 1}, {});
+    }
+    bool has_dropped(std::string_view key) const {
+        return std::find(dropped.begin(), dropped.end(), hash(key)) != dropped.end();
+    }
 
     const PeerView::Peer& peer(std::string_view node) const { return view->peers[index(node)]; }
     std::size_t index(std::string_view node) const {
@@ -82,6 +100,9 @@ struct TestNode {
     std::shared_ptr<const PeerView> view;
     std::unique_ptr<Cluster> cluster;
     bool paused = false;
+    unsigned drops = 0;  // what peers ordered
+    bool dropped_all = false;
+    std::vector<summary::KeyHash> dropped, dropped_tags;
 };
 
 /// A few nodes "a", "b", "c" ... that list each other.

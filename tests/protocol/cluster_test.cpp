@@ -190,7 +190,7 @@ TEST_F(ClusterTest, StopLetsTheLoopRunOutOfWork) {
 
 TEST_F(ClusterTest, StopBeforeTheLoopHasTurnedEndsWhatHasNotBegun) {
     boost::asio::io_context io;
-    Cluster cluster(io, config("a"), nullptr);
+    Cluster cluster(io, config("a"), ClusterHooks{});
     boost::asio::post(io, [&] { cluster.stop(); });
     cluster.start();
     EXPECT_NO_THROW(io.run());
@@ -199,7 +199,7 @@ TEST_F(ClusterTest, StopBeforeTheLoopHasTurnedEndsWhatHasNotBegun) {
 TEST_F(ClusterTest, AListenAddressInUseIsNamedInTheError) {
     add(config("a"));
     boost::asio::io_context io;
-    Cluster second(io, config("a"), nullptr);
+    Cluster second(io, config("a"), ClusterHooks{});
     try {
         second.start();
         FAIL() << "started";
@@ -212,7 +212,7 @@ TEST_F(ClusterTest, AListenAddressInUseIsNamedInTheError) {
 TEST_F(ClusterTest, ConfigurationsThatCannotWorkAreRefused) {
     boost::asio::io_context io;
     const auto refused = [&](ClusterConfig bad) {
-        EXPECT_THROW(Cluster(io, std::move(bad), nullptr), std::invalid_argument);
+        EXPECT_THROW(Cluster(io, std::move(bad), ClusterHooks{}), std::invalid_argument);
     };
     auto bad = config("a");
     bad.keys = {"short"};

@@ -44,7 +44,14 @@ std::vector<Message> messages() {
             SnapshotPart{kPayload},
             Delta{7, 8, kPayload},
             CheckHash{9, 10, 11},
-            Goodbye{}};
+            Goodbye{},
+            Invalidate{3, {{1, 2}, {3, 4}}, {{5, 6}}},
+            Invalidate{1, {}, {{~std::uint64_t{0}, 7}}},
+            Invalidate{kMaxInvalidatedAtOnce,
+                       std::vector<summary::KeyHash>(kMaxInvalidatedAtOnce, {8, 9}),
+                       {}},
+            InvalidateAll{12},
+            Confirm{13}};
 }
 
 template <typename M>
@@ -92,7 +99,10 @@ TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
             std::holds_alternative<SnapshotPart>(message) || std::holds_alternative<Delta>(message);
         const auto whole = body(message);
         const auto fixed = whole.size() - (open_ended ? kPayload.size() - 1 : 0);
+        const auto is_list = std::holds_alternative<Invalidate>(message);
         for (std::size_t size = 0; size < fixed; ++size) {
+            const auto hashes = size < kInvalidateHeadBytes ? 0 : size - kInvalidateHeadBytes;
+            if (is_list && hashes > 0 && hashes % kKeyHashBytes == 0) continue;  // a shorter list
             const auto decoded = decode(type(message), ByteView(whole).first(size));
             EXPECT_EQ(decoded.error(), Error::malformed_frame) << int(type(message)) << ' ' << size;
         }
@@ -146,11 +156,27 @@ TEST(Codec, AnnouncementsWithoutAPayloadAreMalformed) {
     EXPECT_EQ(decode(19, body(Message(nothing))).error(), Error::malformed_frame);
 }
 
+TEST(Codec, AnInvalidationNamesOneTo1024HashesAndCountsThemFromOne) {
+    const std::vector<summary::KeyHash> too_many(kMaxInvalidatedAtOnce + 1);
+    const auto type = static_cast<std::uint8_t>(FrameType::invalidate);
+    EXPECT_EQ(decode(type, body(Message(Invalidate{5, {}, {}}))).error(), Error::malformed_frame);
+    EXPECT_EQ(decode(type, body(Message(Invalidate{5000, too_many, {}}))).error(),
+              Error::malformed_frame);
+    EXPECT_EQ(decode(type, body(Message(Invalidate{1, {{1, 2}}, {{3, 4}}}))).error(),
+              Error::malformed_frame);
+    auto more_keys_than_hashes = body(Message(Invalidate{9, {{1, 2}}, {}}));
+    more_keys_than_hashes.at(11) = std::byte{2};
+    EXPECT_EQ(decode(type, more_keys_than_hashes).error(), Error::malformed_frame);
+    EXPECT_EQ(decode(type, Bytes(11)).error(), Error::malformed_frame);
+    EXPECT_EQ(decode(25, Bytes(8)).error(), Error::malformed_frame) << "number 0";
+    EXPECT_EQ(decode(26, Bytes(8)).error(), Error::malformed_frame) << "number 0";
+}
+
 TEST(Codec, TypesOfTheOtherPhaseAndUnknownOnesAreUnknown) {
     for (unsigned number = 0; number < 256; ++number) {
         const auto byte = static_cast<std::uint8_t>(number);
         const bool is_hello = number >= 1 && number <= 4;
-        const bool is_tagged = number >= 16 && number <= 23;
+        const bool is_tagged = number >= 16 && number <= 26;
         const bool unknown_hello = decode_hello(byte, {}).error() == Error::unknown_frame;
         const auto decoded = decode(byte, {});
         const bool unknown_tagged = !decoded && decoded.error() == Error::unknown_frame;

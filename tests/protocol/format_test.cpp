@@ -16,68 +16,81 @@ namespace {
 
 const std::string kClusterKey = "0123456789abcdef0123456789abcdef";
 
-const std::string kKeyId = "3a91cf336e8bd359";
+const std::string kKeyId = "9fcd2b2a8ac96b5b";
 const std::string kHashSecret =
-    "0e7da76c142643db87a8f36daa74df08f1aec431daf666cba04ea046cdbc1b54"
-    "163ef77a987cc4e93e370bde443070f84a8997748e1275556b37a94d4499e7a3"
-    "150f5dd318c5eec73eb176df7c4124b5af6af2be570bd168d02bae5299a9391b"
-    "821d1e19577e89ab14405e0ea7e2dd4a7043f751faff39ae04c13b6402ad5b5a"
-    "e86f3c8e40d4adf8bf1d3f920057f5df7d3d264eb81ada75dc651a5f2a4a12a1"
-    "91994d97ffc3725cc85a716e7503d9650b4b447a75f4ed1b83cb051ae44e74e9";
-const std::string kKeyHash = "f3b934467756825311e5c0bfe1b477c6";
+    "3a4936c836d1267ad0db52e57697e1468ec8e55f65ecb1401fb722cea515506f"
+    "51758e3825d97dd72d4fac4e36d24851e6bb9f35b045c3ef5c076562a9dba385"
+    "8d8c075830589517bfdfb317f812fa99e52b2200757fcc52b8b43f1e12275bc7"
+    "b92928ae64263c76d9d2178c08a260152e9f14131d66d0aba6fed152d3e82f36"
+    "72208956054364e9e73de0d83a8a24c6a0ea37daaa809b585840a6ef510f4df5"
+    "9186ee179fe63b6062eaa1e6be0a5c2ab0ae43cf0de90416fb77977e6a975bac";
+const std::string kKeyHash = "e22b3a514b537636fbee42cf9073122c";
 
 const std::string kHello =
-    "000000490101"
-    "013a91cf336e8bd359"
+    "000000490201"
+    "019fcd2b2a8ac96b5b"
     "01610162"
     "a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0"
     "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
     "01000000000000008004";
 const std::string kChallenge =
-    "0000005c0102"
-    "3a91cf336e8bd359"
+    "0000005c0202"
+    "9fcd2b2a8ac96b5b"
     "0162"
     "b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0"
     "202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f"
-    "a2c33abc5f127af3743309802aaf78bcd8a027db0801e9e5b5f9fb471b377329";
+    "d7179dc909dfe5b27931306ee3e80d34281061e4820e6165cff04c790b511d84";
 const std::string kProof =
-    "000000220103"
-    "44f46ea33dfe23584b96052c2e8c917e14a8fb40d827f228ac470e3f0db5d2db";
+    "000000220203"
+    "6e986b5664343bf02e50da058c13da81b75e218a6c6323095d99df996ee2e40c";
 
 const std::string kFromPublisher =
-    "2a10ec93c917e1caab6d4fb0812e1327b2781e8675b9d65e9b9fa3fe3109cf32";
+    "7f76a47c53767e8c7c1506d41afd4a618800cd44de6dc6a6ac22c21ff24a606d";
 const std::string kFromSubscriber =
-    "e9b5f848b2043104568af66dccf484304f4730dc9f4f671ce0c3451286c755dd";
-const std::string kToken = "72b5e42f209b97fe5f3b81ba66e0d87e";
+    "caada71637a0664d8f9654c7861eac04247c5b3d37aa6441049e11da724d5185";
+const std::string kToken = "2eccd02d73911a53d2bc6cc2db25bda6";
 
-const std::string kWelcome = "0000001a01100000000000000000841a8233c2e2a3a6ae15690026eaa0e6";
+const std::string kWelcome = "0000001a0210000000000000000087d00f54c124c277818a4df79a5e8869";
+const std::string kTagHash = "1946791ffdf38e69eb1fafb127c847a0";
+const std::string kInvalidate =
+    "0000004602180000000000000000"
+    "000000000000000200000001"
+    "e22b3a514b537636fbee42cf9073122c"
+    "1946791ffdf38e69eb1fafb127c847a0"
+    "cb44ed4b7921b5a5fb9f7ba51599b422";
+const std::string kConfirm =
+    "00000022021a0000000000000001"
+    "0000000000000002"
+    "4c8a559b8fb4bd1c97cc947231053e69";
+const std::string kInvalidateAll =
+    "0000002202190000000000000006"
+    "0000000000011170"
+    "8870454092130146022af34f48e43040";
 const std::string kSnapshotBegin =
-    "0000004401130000000000000000"
-    "00000000000006a400000000000000000000000000000002"
-    "010000000000000080040000000000000005"
-    "a3420218de6a45808ca5fbed93dc0ea0";
+    "0000004402130000000000000001"
+    "00000000000006a400000000000000000000000000000002010000000000000080040000000000000005"
+    "7ff1df32d71cf0dd803c2b9fe3b7f7a3";
 const std::string kSnapshotPart =
-    "0000001f01140000000000000001"
+    "0000001f02140000000000000002"
     "0302058704"
-    "d2b6b38397a287c675a0b58cdd644a82";
+    "1ed4d8641c0c1bcc3f23234e947e3cf2";
 const std::string kDelta =
-    "0000003301150000000000000002"
-    "00000000000006a40000000000000001"
-    "010305874402010619"
-    "00a3dc8ec9abc026f17818c45c8761ab";
+    "0000003302150000000000000003"
+    "00000000000006a40000000000000001010305874402010619"
+    "b5bc2d0a5ab5242a0cd6d0e067cfb51a";
 const std::string kCheckHash =
-    "0000003201160000000000000003"
+    "0000003202160000000000000004"
     "00000000000006a40000000000000001e8ccb037911d7607"
-    "d4f49ab58be3344ac1354b102828c40e";
+    "89707ea4aa34f16f6fb1fda8dd2d1a15";
 const std::string kHeartbeat =
-    "0000003201120000000000000004"
+    "0000003202120000000000000005"
     "00000000000006a400000000000000010000000000000003"
-    "207f153546bac70defeb46fa58a6d073";
+    "67c339b0358f995a5a1a52081e6821bd";
 const std::string kSubscribersHeartbeat =
-    "0000003201120000000000000001"
+    "0000003202120000000000000002"
     "00000000000006a400000000000000010000000000000000"
-    "2b7d221d0ec7ef0373e5747ad84b3de5";
-const std::string kRefusal = "00000003010465";
+    "ef7f93eb8e360c4e16f252aaf03a2c6f";
+const std::string kRefusal = "00000003020465";
 
 /// The hex digits of the page's examples, without their comments: indented lines up to the first
 /// two blanks in a row, or other sign.
@@ -114,8 +127,8 @@ TEST_F(Format, KeysAreDerivedAsThePageSays) {
     EXPECT_EQ(hex(key_id(kClusterKey)), kKeyId);
     EXPECT_EQ(hex(hash_secret(kClusterKey)), kHashSecret);
     const auto hash = summary::KeyHasher(hash_secret(kClusterKey))("http://example.com/");
-    EXPECT_EQ(hash.low, 0xf3b9344677568253U);
-    EXPECT_EQ(hash.high, 0x11e5c0bfe1b477c6U);
+    EXPECT_EQ(hash.low, 0xe22b3a514b537636U);
+    EXPECT_EQ(hash.high, 0xfbee42cf9073122cU);
 }
 
 TEST_F(Format, AHelloReadsAsOnThePage) {
@@ -154,25 +167,35 @@ std::array<std::byte, size> key_of(const std::string& digits) {
     return key;
 }
 
+summary::KeyHash hash_of(std::string_view text) {
+    return summary::KeyHasher(hash_secret(kClusterKey))(text);
+}
+
 TEST_F(Format, TaggedFramesReadAsOnThePage) {
     Sealer publisher(key_of<32>(kFromPublisher));
     Sealer subscriber(key_of<32>(kFromSubscriber));
     const auto snapshot = unhex("0302058704");
     const auto delta = unhex("010305874402010619");
+    const auto key = hash_of("http://example.com/");
+    const auto tag = hash_of("surrogate-key news");
     EXPECT_EQ(hex(sealed(subscriber, Welcome{})), kWelcome);
+    EXPECT_EQ(hex(sealed(publisher, Invalidate{2, {key}, {tag}})), kInvalidate);
+    EXPECT_EQ(hex(sealed(subscriber, Confirm{2})), kConfirm);
     EXPECT_EQ(hex(sealed(publisher, SnapshotBegin{1700, 0, 2, 1, {128, 4}, 5})), kSnapshotBegin);
     EXPECT_EQ(hex(sealed(publisher, SnapshotPart{snapshot})), kSnapshotPart);
     EXPECT_EQ(hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
     EXPECT_EQ(hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
     EXPECT_EQ(hex(sealed(publisher, Heartbeat{1700, 1, 3})), kHeartbeat);
     EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, 0})), kSubscribersHeartbeat);
+    EXPECT_EQ(hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
 }
 
 TEST_F(Format, WhatThePageAnnouncesPutsASubscriberInStep) {
     Opener opener(key_of<32>(kFromPublisher));
     const SyncSession::TimePoint now{std::chrono::seconds(100)};
     SyncSession session({}, now);
-    for (const auto& frame : {kSnapshotBegin, kSnapshotPart, kDelta, kCheckHash, kHeartbeat}) {
+    for (const auto& frame :
+         {kInvalidate, kSnapshotBegin, kSnapshotPart, kDelta, kCheckHash, kHeartbeat}) {
         const auto bytes = unhex(frame);
         const auto message = opener.open(without_length(bytes));
         ASSERT_TRUE(message) << frame;
@@ -185,17 +208,36 @@ TEST_F(Format, WhatThePageAnnouncesPutsASubscriberInStep) {
     Opener other(key_of<32>(kFromSubscriber));
     EXPECT_TRUE(other.open(without_length(unhex(kWelcome))));
     const auto answer = unhex(kSubscribersHeartbeat);
+    const auto confirmation = unhex(kConfirm);
+    EXPECT_TRUE(other.open(without_length(confirmation)));
     const auto beat = other.open(without_length(answer));
     ASSERT_TRUE(beat);
+    EXPECT_EQ(session.next(now), Message(Confirm{2}));
     EXPECT_EQ(session.next(now), *beat);
 }
 
 TEST_F(Format, ThePageHasTheSameBytes) {
     const auto page = hex_of_the_page();
-    for (const auto& bytes :
-         {kKeyId, kHashSecret, kKeyHash, kHello, kChallenge, kProof, kFromPublisher,
-          kFromSubscriber, kToken, kWelcome, kSnapshotBegin, kSnapshotPart, kDelta, kCheckHash,
-          kHeartbeat, kSubscribersHeartbeat, kRefusal}) {
+    for (const auto& bytes : {kKeyId,
+                              kHashSecret,
+                              kKeyHash,
+                              kHello,
+                              kChallenge,
+                              kProof,
+                              kFromPublisher,
+                              kFromSubscriber,
+                              kToken,
+                              kWelcome,
+                              kInvalidate,
+                              kConfirm,
+                              kInvalidateAll,
+                              kSnapshotBegin,
+                              kSnapshotPart,
+                              kDelta,
+                              kCheckHash,
+                              kHeartbeat,
+                              kSubscribersHeartbeat,
+                              kRefusal}) {
         EXPECT_NE(page.find(bytes), std::string::npos) << bytes;
     }
 }

@@ -177,7 +177,7 @@ TEST_F(Tagged, AFrameWithoutRoomForSequenceAndTagIsTooShort) {
 }
 
 TEST_F(Tagged, AnAuthenticFrameOfAnUnknownTypeIsStillRefused) {
-    Bytes frame = unhex("01 30 0000000000000000");
+    Bytes frame = unhex("02 30 0000000000000000");
     HmacSha256 mac(counting<LinkKey>(1));
     const auto tag = mac({frame});
     frame.insert(frame.end(), tag.begin(), tag.begin() + kTagBytes);
@@ -199,16 +199,16 @@ TEST(HelloFrame, TheLargestHelloFitsTheLimit) {
 }
 
 TEST(HelloFrame, OfAnotherVersionIsRefusedUnlessItIsARefusal) {
-    const auto proof = with_byte(sealed(Proof{}), kLengthBytes, 2);
+    const auto proof = with_byte(sealed(Proof{}), kLengthBytes, 99);
     EXPECT_EQ(open_hello(without_length(proof)).error(), Error::wrong_version);
-    const auto refusal = with_byte(sealed(Refusal{Error::wrong_version}), kLengthBytes, 2);
+    const auto refusal = with_byte(sealed(Refusal{Error::wrong_version}), kLengthBytes, 99);
     const auto message = open_hello(without_length(refusal));
     ASSERT_TRUE(message);
     EXPECT_EQ(*message, HelloMessage(Refusal{Error::wrong_version}));
 }
 
 TEST(HelloFrame, TaggedTypesAreUnknownThere) {
-    EXPECT_EQ(open_hello(unhex("0110")).error(), Error::unknown_frame);
+    EXPECT_EQ(open_hello(unhex("0210")).error(), Error::unknown_frame);
 }
 
 }  // namespace

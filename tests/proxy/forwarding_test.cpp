@@ -200,9 +200,14 @@ TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
 TEST(RequestSnapshot, AsksAPeerForWhatItHasOnly) {  // RFC 9111 §5.2.1.7
     const auto head = request_head("GET", "/a", {line("Host", "h.test")});
     const RequestSnapshot snapshot(head, key_of("/a"), true);
-    EXPECT_EQ(peer_request(snapshot, "a", "t0ken"),
+    EXPECT_EQ(peer_request(snapshot, "a", "t0ken", std::nullopt),
               "GET http://h.test/a HTTP/1.1\r\nHost: h.test\r\nCache-Control: only-if-cached\r\n"
               "Hearsay-Peer: a t0ken\r\nVia: 1.1 a\r\n\r\n");
+    EXPECT_NE(
+        peer_request(snapshot, "a", "t0ken", std::chrono::seconds(7))
+            .find("\r\nCache-Control: only-if-cached, max-age=7\r\nHearsay-Peer: a t0ken\r\n"),
+        std::string::npos)
+        << "not what was made before an invalidation 9 s ago";
 }
 
 TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {

@@ -212,7 +212,7 @@ TEST_F(StoreTest, TellsNobodyOfWhatCannotBeReused) {
     EXPECT_EQ(told("short"), 1);
     put("short", response("x", 1s));  // once told it stays told until it is removed
     EXPECT_EQ(told("short"), 1);
-    store.invalidate(hash("short"), "short");
+    store.invalidate(hash("short"), kNow);
     EXPECT_EQ(told("short"), 0);
 }
 
@@ -284,7 +284,7 @@ TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
     const auto first = fill();
     const auto seen = find("u");
     store.claim(hash("u"), "u", seen, first);
-    store.invalidate(hash("u"), "u");
+    store.invalidate(hash("u"), kNow);
     EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), fill()).leader) << "newcomers fetch anew";
     EXPECT_FALSE(
         store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
@@ -294,8 +294,62 @@ TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
 TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
     const auto seen = find("u");
     for (std::size_t i = 0; i < kMaxInvalidations; ++i)
-        store.invalidate(hash(std::to_string(i)), std::to_string(i));
+        store.invalidate(hash(std::to_string(i)), kNow);
     EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, seen.generation, response("x"), kNow));
+}
+
+TEST_F(StoreTest, DropsEverythingAndWhatIsUnderWayWhenItIsOrderedTo) {
+    put("one", response("x"));
+    put("two", response("x"));
+    const auto first = fill();
+    const auto seen = find("u");
+    store.claim(hash("u"), "u", seen, first);
+    store.invalidate_all(kNow + 5s);
+    EXPECT_EQ(store.stats().objects, 0u);
+    EXPECT_EQ(told("one"), 0);
+    EXPECT_FALSE(
+        store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
+    EXPECT_EQ(store.invalidated_at(hash("never seen")), kNow + 5s);
+    const auto anew = find("u");
+    EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, anew.generation, response("new"), kNow));
+    EXPECT_EQ(store.stats().objects, 1u);
+}
+
+TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
+    InvalidationMemory memory(10);
+    const auto before = memory.generation();
+    EXPECT_FALSE(memory.noted_since(hash("a"), before));
+    EXPECT_EQ(memory.last(hash("a")), std::nullopt);
+    memory.note(hash("a"), kNow);
+    EXPECT_TRUE(memory.noted_since(hash("a"), before));
+    EXPECT_FALSE(memory.noted_since(hash("b"), before));
+    EXPECT_FALSE(memory.noted_since(hash("a"), memory.generation()));
+    memory.note(hash("a"), kNow + 1s);
+    EXPECT_EQ(memory.last(hash("a")), kNow + 1s);
+    EXPECT_EQ(memory.last(hash("b")), std::nullopt);
+}
+
+TEST(InvalidationMemory, TakesAllForInvalidatedWhenItHasForgottenTooMuchToTell) {
+    InvalidationMemory memory(2);
+    const auto before = memory.generation();
+    memory.note(hash("a"), kNow);
+    const auto after_a = memory.generation();
+    memory.note(hash("b"), kNow + 1s);
+    memory.note(hash("c"), kNow + 2s);  // a is forgotten: the floor is now at its time
+    EXPECT_TRUE(memory.noted_since(hash("never"), before));
+    EXPECT_FALSE(memory.noted_since(hash("never"), after_a));
+    EXPECT_EQ(memory.last(hash("never")), kNow);
+    EXPECT_EQ(memory.last(hash("a")), kNow);
+    EXPECT_EQ(memory.last(hash("c")), kNow + 2s);
+}
+
+TEST(InvalidationMemory, OneKeyAgainAndAgainPushesNoOtherOut) {
+    InvalidationMemory memory(3);
+    memory.note(hash("a"), kNow);
+    for (int i = 0; i < 3; ++i) memory.note(hash("b"), kNow + 1s);
+    EXPECT_EQ(memory.last(hash("b")), kNow + 1s);
+    for (int i = 0; i < 100; ++i) memory.note(hash("b"), kNow + 2s);
+    EXPECT_EQ(memory.last(hash("never")), kNow) << "a alone was forgotten";
 }
 
 TEST_F(StoreTest, ServesManyThreads) {
@@ -310,7 +364,7 @@ TEST_F(StoreTest, ServesManyThreads) {
                 const auto found = shared.find(key, uri, {}, kNow);
                 if (found.response) {
                     ASSERT_EQ(found.response->body->size(), 1000u);
-                    if (random() % 8 == 0) shared.invalidate(key, uri);
+                    if (random() % 8 == 0) shared.invalidate(key, kNow);
                     continue;
                 }
                 auto charge = shared.reserve(1000);

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/message.hpp"
+#include "summary/key_hash.hpp"
+
+namespace protocol {
+
+/// What this node has invalidated and some peer has not yet confirmed, over all links and through
+/// their breaks. Numbered from 1. Bounded: what is dropped for want of room costs each peer that
+/// has not confirmed it one InvalidateAll. No I/O, no clock. One thread only.
+class InvalidationLog {
+public:
+    /// `limit`: hashes kept, at least 1.
+    InvalidationLog(std::size_t peers, std::size_t limit) : peers_(peers), limit_(limit) {}
+
+    /// Returns the number of the last one.
+    std::uint64_t add(std::span<const summary::KeyHash> keys,
+                      std::span<const summary::KeyHash> tags);
+    std::uint64_t last() const { return first_ + log_.size() - 1; }
+
+    /// A connection to the peer begins: it is sent again all that it has not confirmed. A new run
+    /// of it has lost what it remembered, so it is sent all that is kept.
+    void connected(std::size_t peer, bool new_run);
+    /// What to send to it now, if anything.
+    std::optional<Message> next(std::size_t peer);
+    /// False when it cannot have applied that.
+    bool confirm(std::size_t peer, std::uint64_t last);
+
+    std::uint64_t confirmed(std::size_t peer) const { return peers_[peer].confirmed; }
+    std::uint64_t pending(std::size_t peer) const { return last() - confirmed(peer); }
+    /// Hashes sent, again or for the first time, and orders to drop everything.
+    std::uint64_t sent(std::size_t peer) const { return peers_[peer].count; }
+
+private:
+    struct Entry {
+        summary::KeyHash hash;
+        bool is_tag = false;
+    };
+    struct Peer {
+        std::uint64_t confirmed = 0, sent = 0;  // numbers
+        std::uint64_t count = 0;
+    };
+
+    void put(std::span<const summary::KeyHash> hashes, bool are_tags);
+    void forget_confirmed();
+
+    std::vector<Peer> peers_;
+    std::size_t limit_;
+    std::uint64_t first_ = 1;  // number of the front
+    std::deque<Entry> log_;
+};
+
+}  // namespace protocol

@@ -1,0 +1,353 @@
+// Invalidations: what is kept for whom, and how they reach peers through real links.
+
+#include "protocol/invalidation_log.hpp"
+#include "protocol/sync_session.hpp"
+#include "tests/protocol/cluster_fixture.hpp"
+#include "tests/protocol/fake_peer.hpp"
+#include "tests/protocol/relay.hpp"
+
+namespace protocol::test {
+namespace {
+
+using summary::KeyHash;
+
+std::vector<KeyHash> some(std::size_t count, std::uint64_t first = 1) {
+    std::vector<KeyHash> hashes(count);
+    for (auto& hash : hashes) hash = {first++, 7};
+    return hashes;
+}
+
+TEST(InvalidationLog, SendsToEachPeerWhatItHasNotConfirmed) {
+    InvalidationLog log(2, 100);
+    EXPECT_EQ(log.next(0), std::nullopt);
+    EXPECT_EQ(log.add(some(2), some(1, 50)), 3U);
+    EXPECT_EQ(log.next(0), Message(Invalidate{3, some(2), some(1, 50)}));
+    EXPECT_EQ(log.next(0), std::nullopt);
+    EXPECT_EQ(log.add(some(1, 9), {}), 4U);
+    EXPECT_EQ(log.next(0), Message(Invalidate{4, some(1, 9), {}}));
+    EXPECT_TRUE(log.confirm(0, 3));
+    EXPECT_EQ(log.pending(0), 1U);
+    EXPECT_EQ(log.pending(1), 4U);
+    EXPECT_EQ(log.sent(0), 4U);
+    EXPECT_EQ(log.next(1), Message(Invalidate{4, {{1, 7}, {2, 7}, {9, 7}}, some(1, 50)}));
+}
+
+TEST(InvalidationLog, SendsAgainAfterAReconnectWhatWasNotConfirmed) {
+    InvalidationLog log(1, 100);
+    log.add(some(3), {});
+    log.next(0);
+    EXPECT_TRUE(log.confirm(0, 1));
+    log.connected(0, false);
+    EXPECT_EQ(log.next(0), Message(Invalidate{3, some(2, 2), {}}));
+    EXPECT_TRUE(log.confirm(0, 3));
+    log.connected(0, false);
+    EXPECT_EQ(log.next(0), std::nullopt);
+    EXPECT_EQ(log.pending(0), 0U);
+}
+
+TEST(InvalidationLog, SendsToANewRunAllThatIsKeptAsItHasForgotten) {
+    InvalidationLog log(2, 100);
+    log.add(some(3), {});
+    log.next(0);
+    EXPECT_TRUE(log.confirm(0, 3));  // the other peer is away, so all three are kept
+    log.connected(0, true);
+    EXPECT_EQ(log.pending(0), 3U);
+    EXPECT_EQ(log.next(0), Message(Invalidate{3, some(3), {}}));
+}
+
+TEST(InvalidationLog, ForgetsWhatAllHaveConfirmed) {
+    InvalidationLog log(2, 100);
+    log.add(some(3), {});
+    for (const std::size_t peer : {0, 1}) {
+        log.next(peer);
+        EXPECT_TRUE(log.confirm(peer, 3));
+    }
+    log.connected(0, true);
+    EXPECT_EQ(log.next(0), std::nullopt);
+}
+
+TEST(InvalidationLog, KeepsNothingWithoutPeers) {
+    InvalidationLog log(0, 1);
+    EXPECT_EQ(log.add(some(5), {}), 5U);
+    EXPECT_EQ(log.last(), 5U);
+}
+
+TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
+    InvalidationLog log(2, 4);
+    log.add(some(2), {});
+    log.next(0);
+    EXPECT_TRUE(log.confirm(0, 2));
+    log.add(some(4, 3), {});  // 1 and 2 are forgotten, which the second has not confirmed
+    EXPECT_EQ(log.next(0), Message(Invalidate{6, some(4, 3), {}}));
+    EXPECT_EQ(log.next(1), Message(InvalidateAll{6}));
+    EXPECT_EQ(log.next(1), std::nullopt);
+    EXPECT_TRUE(log.confirm(1, 6));
+    EXPECT_EQ(log.pending(1), 0U);
+    log.connected(1, false);
+    EXPECT_EQ(log.next(1), std::nullopt);
+}
+
+TEST(InvalidationLog, CutsALongListIntoFrames) {
+    InvalidationLog log(1, 10 * kMaxInvalidatedAtOnce);
+    log.add(some(kMaxInvalidatedAtOnce + 1), {});
+    EXPECT_EQ(log.next(0),
+              Message(Invalidate{kMaxInvalidatedAtOnce, some(kMaxInvalidatedAtOnce), {}}));
+    EXPECT_EQ(log.next(0), Message(Invalidate{
+                               kMaxInvalidatedAtOnce + 1, some(1, kMaxInvalidatedAtOnce + 1), {}}));
+}
+
+TEST(InvalidationLog, DoesNotBelieveAConfirmationOfWhatWasNotSent) {
+    InvalidationLog log(1, 100);
+    log.add(some(3), {});
+    EXPECT_FALSE(log.confirm(0, 1));
+    log.next(0);
+    EXPECT_FALSE(log.confirm(0, 4));
+    EXPECT_TRUE(log.confirm(0, 3));
+    EXPECT_TRUE(log.confirm(0, 2)) << "late, but true";
+    EXPECT_EQ(log.confirmed(0), 3U);
+}
+
+const SyncSession::TimePoint kNow{100s};
+
+TEST(SyncSessionInvalidations, AreHandedOutOnceAndConfirmedEachTime) {
+    SyncSession session({1 << 20, 500ms}, kNow);
+    session.next(kNow);  // a heartbeat
+    const Message order = Invalidate{2, some(1), some(1, 50)};
+    EXPECT_EQ(session.on_message(order, kNow),
+              SyncSession::Action(SyncSession::Drop{some(1), some(1, 50)}));
+    EXPECT_EQ(session.next(kNow), Message(Confirm{2}));
+    EXPECT_EQ(session.next(kNow), std::nullopt);
+    EXPECT_EQ(session.on_message(order, kNow), std::nullopt) << "the confirmation was lost";
+    EXPECT_EQ(session.next(kNow), Message(Confirm{2}));
+    EXPECT_EQ(session.counters().invalidations, 2U);
+}
+
+TEST(SyncSessionInvalidations, GoOnFromWhatAnEarlierConnectionApplied) {
+    SyncSession session({1 << 20, 500ms}, kNow, 5);
+    EXPECT_EQ(session.on_message(Invalidate{5, some(2), {}}, kNow), std::nullopt);
+    EXPECT_EQ(session.next(kNow), Message(Confirm{5}));
+    EXPECT_EQ(session.on_message(InvalidateAll{9}, kNow),
+              SyncSession::Action(SyncSession::Drop{{}, {}, true}));
+    EXPECT_EQ(session.next(kNow), Message(Confirm{9}));
+}
+
+TEST(SyncSessionInvalidations, ComeInTheMiddleOfASnapshotToo) {
+    SyncSession session({1 << 20, 500ms}, kNow);
+    const auto payload = unhex("0302058704");
+    session.on_message(SnapshotBegin{7, 5, 9, 1, {128, 4}, payload.size()}, kNow);
+    EXPECT_EQ(session.on_message(Invalidate{1, some(1), {}}, kNow),
+              SyncSession::Action(SyncSession::Drop{some(1), {}}));
+    EXPECT_EQ(session.on_message(SnapshotPart{payload}, kNow),
+              SyncSession::Action(SyncSession::Load{}));
+}
+
+TEST(SyncSessionInvalidations, AreConfirmedByTheSubscriberAlone) {
+    SyncSession session({1 << 20, 500ms}, kNow);
+    EXPECT_EQ(session.on_message(Confirm{1}, kNow),
+              SyncSession::Action(SyncSession::Close{Error::unexpected_frame}));
+}
+
+class Invalidations : public ClusterTest {
+protected:
+    void start(ClusterConfig first, ClusterConfig second) {
+        a = &add(std::move(first));
+        b = &add(std::move(second));
+        ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    }
+    void start() { start(config("a"), config("b")); }
+    bool confirmed(std::uint64_t number) const {
+        return a->cluster->confirmations(number).front().confirmed;
+    }
+    /// As after a network cable was pulled and noticed: b lives on, and nothing reaches it.
+    void take_b_away() {
+        b->paused = true;
+        ASSERT_TRUE(
+            run_until([&] { return !a->status_of("b").publishing && !a->in_step_with("b"); }));
+    }
+
+    TestNode* a = nullptr;
+    TestNode* b = nullptr;
+};
+
+TEST_F(Invalidations, ReachThePeerAndAreConfirmed) {
+    start();
+    const auto number = a->invalidate("one");
+    EXPECT_FALSE(confirmed(number));
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    EXPECT_TRUE(b->has_dropped("one"));
+    EXPECT_EQ(b->drops, 1U);
+    EXPECT_TRUE(a->in_step_with("b")) << "a moment is bridged by the copies' age";
+    EXPECT_EQ(a->status_of("b").invalidations_sent, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations_confirmed, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
+    EXPECT_EQ(b->status_of("a").invalidations_received, 1U);
+}
+
+TEST_F(Invalidations, AreNotPassedOn) {
+    a = &add(config("a", 3));
+    b = &add(config("b", 3));
+    auto& c = add(config("c", 3));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    const auto number = a->invalidate("one");
+    ASSERT_TRUE(run_until([&] {
+        const auto all = a->cluster->confirmations(number);
+        return all[0].confirmed && all[1].confirmed;
+    }));
+    EXPECT_EQ(b->drops, 1U);
+    EXPECT_EQ(c.drops, 1U);
+    EXPECT_EQ(b->status_of("c").invalidations_sent, 0U);
+}
+
+TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
+    start();
+    b->store("one");
+    ASSERT_TRUE(run_until([&] { return a->sees("b", "one"); }));
+    take_b_away();
+    const auto number = a->invalidate("one");
+    EXPECT_EQ(a->status_of("b").invalidations_pending, 1U);
+    EXPECT_FALSE(a->cluster->confirmations(number).front().linked);
+    b->paused = false;
+    ASSERT_TRUE(run_until([&] { return !b->in_step_with("a"); }));  // now it knows
+    bool counted_too_early = false;
+    ASSERT_TRUE(run_until([&] {
+        counted_too_early = counted_too_early || (a->in_step_with("b") && !confirmed(number)) ||
+                            (b->in_step_with("a") && !b->has_dropped("one"));
+        return all_in_step();
+    }));
+    EXPECT_FALSE(counted_too_early);
+    EXPECT_TRUE(b->has_dropped("one"));
+    EXPECT_EQ(b->drops, 1U);
+}
+
+TEST_F(Invalidations, APeerWhoseSummaryCameFirstDoesNotCountBeforeItHasConfirmed) {
+    Relay relay(helpers_, address(200), address_of("b"));
+    auto first = config("a");
+    first.peers[0].link_host = address(200);
+    start(first, config("b"));
+    relay.from_dialler = [](Bytes frame) {  // a's invalidations are lost, and so is their link
+        return type_of_frame(frame) == 24 ? Frames{} : Frames{std::move(frame)};
+    };
+    a->invalidate("one");
+    relay.cut();
+    ASSERT_TRUE(run_until([&] { return a->status_of("b").state == PeerState::behind; }));
+    EXPECT_FALSE(a->in_step_with("b"));
+    relay.from_dialler = [](Bytes frame) { return Frames{std::move(frame)}; };
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    EXPECT_TRUE(b->has_dropped("one"));
+    EXPECT_EQ(a->status_of("b").state, PeerState::in_step);
+}
+
+TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
+    Relay relay(helpers_, address(200), address_of("b"));
+    auto first = config("a");
+    first.peers[0].link_host = address(200);
+    start(first, config("b"));
+    bool lost = false;
+    relay.from_listener = [&](Bytes frame) {
+        if (type_of_frame(frame) != 26) return Frames{std::move(frame)};
+        lost = true;
+        return Frames{};
+    };
+    const auto number = a->invalidate("one");
+    ASSERT_TRUE(run_until([&] { return lost; }));
+    EXPECT_FALSE(confirmed(number));
+    relay.from_listener = [](Bytes frame) { return Frames{std::move(frame)}; };
+    relay.cut();
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    EXPECT_EQ(b->drops, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations_sent, 2U);
+}
+
+TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {
+    a = &add(config("a", 3));
+    b = &add(config("b", 3));  // c never comes
+    ASSERT_TRUE(run_until([&] { return a->in_step_with("b") && b->in_step_with("a"); }));
+    const auto number = a->invalidate("one");
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    b->restart();
+    b->dropped.clear();
+    EXPECT_TRUE(run_until([&] { return b->has_dropped("one") && a->in_step_with("b"); }));
+}
+
+TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {
+    auto first = config("a");
+    first.max_invalidations_kept = 10;
+    start(first, config("b"));
+    take_b_away();
+    for (int i = 0; i < 11; ++i) a->invalidate(std::to_string(i));
+    b->paused = false;
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    EXPECT_TRUE(b->dropped_all);
+    EXPECT_EQ(b->drops, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
+}
+
+TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
+    Relay relay(helpers_, address(200), address_of("b"));
+    auto first = config("a");
+    first.peers[0].link_host = address(200);
+    first.max_queued_bytes = 100;
+    first.announce_delay = 0ms;
+    first.timings.gone_after = 10s;
+    start(first, config("b"));
+    relay.deaf = true;
+    const auto number = a->invalidate("one");
+    int stored = 0;
+    ASSERT_TRUE(run_until([&] {
+        for (int i = 0; i < 100; ++i) a->store("http://x/" + std::to_string(stored++));
+        return a->status_of("b").overflows > 0;
+    }));
+    a->invalidate("two");
+    EXPECT_FALSE(confirmed(number));
+    relay.deaf = false;
+    relay.cut();
+    ASSERT_TRUE(run_until([&] { return confirmed(number + 1); }));
+    EXPECT_TRUE(b->has_dropped("one"));
+    EXPECT_TRUE(b->has_dropped("two"));
+}
+
+TEST_F(Invalidations, AConfirmationOfWhatWasNotSentEndsTheLink) {
+    FakePeer peer(helpers_, "b", kKey);
+    peer.listen(address_of("b"));
+    a = &add(config("a"));
+    ASSERT_TRUE(run_until([&] { return peer.up(); }));
+    peer.say(Confirm{1});
+    EXPECT_TRUE(run_until([&] { return a->status_of("b").last_error == "unexpected_frame"; }));
+}
+
+TEST_F(Invalidations, GoOutBeforeTheSnapshot) {
+    a = &add(config("a"));
+    a->invalidate("one");
+    bool snapshot_first = false;
+    auto fake = std::make_unique<FakePeer>(helpers_, "b", kKey);
+    fake->listen(address_of("b"));
+    ASSERT_TRUE(run_until([&] {
+        snapshot_first =
+            snapshot_first || (fake->heard<SnapshotBegin>() > 0 && fake->heard<Invalidate>() == 0);
+        return fake->heard<SnapshotPart>() > 0;
+    }));
+    EXPECT_FALSE(snapshot_first);
+    EXPECT_EQ(fake->heard<Invalidate>(), 1U);
+}
+
+TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) {
+    start();
+    take_b_away();
+    const auto number = a->invalidate("one");
+    Pending<bool> late, in_time;
+    const auto wait = [](Cluster& cluster, std::uint64_t which,
+                         Clock::time_point deadline) -> awaitable<bool> {
+        co_await cluster.wait_confirmed(which, deadline);
+        co_return true;
+    };
+    protocol::test::start(*a->io, wait(*a->cluster, number, Clock::now() + 20ms), late);
+    protocol::test::start(*a->io, wait(*a->cluster, number, Clock::now() + 20s), in_time);
+    ASSERT_TRUE(run_until([&] { return late.value.has_value(); }));
+    EXPECT_FALSE(in_time.value.has_value());
+    b->paused = false;
+    EXPECT_TRUE(run_until([&] { return in_time.value.has_value(); }));
+    EXPECT_TRUE(confirmed(number));
+}
+
+}  // namespace
+}  // namespace protocol::test
