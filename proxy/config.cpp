@@ -118,6 +118,8 @@ void read_cache(ConfigSection& root, CacheConfig& out) {
         in->fail("disk", std::string("the disk tier is ") + kLater + "; remove this key");
     }
     in->read_size("object_max", out.object_max, 1, 64 * kTiB);
+    in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
+    in->read_size("block", out.block, 4 * kKiB, kGiB);
     in->read("store_set_cookie", out.store_set_cookie);
     in->read("client_directives", out.client_directives,
              {{"obey", ClientDirectives::obey}, {"shield", ClientDirectives::shield}});

@@ -40,6 +40,8 @@ struct OriginConfig {
 struct CacheConfig {
     std::uint64_t memory = 512ull << 20;       // bytes, over all workers
     std::uint64_t object_max = 1024ull << 20;  // bytes of one body; half the memory at most
+    std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
+    std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
     bool store_set_cookie = true;              // false: responses with Set-Cookie are not stored
     ClientDirectives client_directives = ClientDirectives::obey;
 };

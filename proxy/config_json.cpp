@@ -27,6 +27,8 @@ ordered_json origins_json(const std::vector<OriginConfig>& origins) {
 ordered_json cache_json(const CacheConfig& cache) {
     return {{"memory", format_size(cache.memory)},
             {"object_max", format_size(cache.object_max)},
+            {"slice_from", format_size(cache.slice_from)},
+            {"block", format_size(cache.block)},
             {"store_set_cookie", cache.store_set_cookie},
             {"client_directives",
              cache.client_directives == ClientDirectives::obey ? "obey" : "shield"}};

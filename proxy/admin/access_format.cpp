@@ -189,6 +189,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
         append_json_member(out, "peer", record.peer);
         append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
     }
+    if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");
 }

@@ -32,6 +32,7 @@ struct AccessRecord {
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
     std::string_view upstream;  // host name or address of origin or peer that answered
     std::string_view content_type, referer, user_agent;
+    std::string_view cache_status;  // this node's member of Cache-Status, as sent
     bool validated = false;      // the stored response was confirmed by a 304
     bool client_reload = false;  // the client's own directives forced validation
     bool aborted = false;        // the client left before the end
@@ -42,7 +43,7 @@ struct AccessRecord {
 ///
 /// json: an object with keys ts (RFC 3339, UTC, milliseconds), client, method, url, status, bytes,
 /// dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was asked),
-/// aborted (only when true).
+/// cache_status (what was sent), aborted (only when true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/host
 /// type.

@@ -1,16 +1,15 @@
 #include "proxy/forwarding/answer.hpp"
 
+#include "proxy/http/field_list.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
+using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kBuffersPerSend = 64;
-constexpr std::uint64_t kBytesPerSend = 4 * 1024 * 1024;
 
 WallTime wall_now() {
     return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -25,6 +24,31 @@ bool not_modified(const ClientContext& client, const StoredResponse& response) {
                                 wall_now());
 }
 
+RangeAnswer wanted_part(const ClientContext& client, const StoredResponse& response,
+                        std::optional<std::uint64_t> length) {
+    const auto& request = client.head.fields;
+    if (!length || response.status != 200 || client.head.verb != verb::get ||
+        !find(request, field::range))
+        return {};
+    const auto fields = response.fields();
+    if (!if_range_allows(request, validators_of(fields), wall_now())) return {};
+    return evaluate(range_request(request), *length);
+}
+
+void compose_part(ClientContext& client, const std::string& stored_head, const LiveFields* live,
+                  std::optional<std::chrono::seconds> age, const CacheStatus& status,
+                  const ByteRange& range, std::uint64_t length) {
+    auto& head = client.own_head;
+    head.clear();
+    append_status_line(head, 206);
+    head.append("Content-Range: ");
+    append_content_range(head, {range, length});
+    head.append("\r\n");
+    const auto fields = stored_head.find('\n') + 1;  // after the status line
+    head.append(stored_head, fields);
+    client.compose(head, live, age, status, Framing::length, range.size());
+}
+
 asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
                                   const CacheStatus& status) {
     auto& turn = client.turn;
@@ -33,14 +57,24 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     const auto age = current_age(response.freshness, response.residence(turn.begun));
     if (not_modified(client, response))
         co_return co_await send_not_modified(client, response, age, status);
-    turn.status = response.status;
     client.note_type(response);
-    const auto size = response.body->size();
-    client.compose(response.head, nullptr, age, status, client.framing(response.status, size),
-                   size);
-    const auto body_bytes = client.head.verb == verb::head ? 0 : size;
+    const auto size = response.body_bytes();
+    const auto part = wanted_part(client, response, size);
+    if (part.kind == RangeAnswer::Kind::unsatisfiable)
+        co_return co_await send_unsatisfiable(client, size, status);
+    std::uint64_t offset = 0, end = client.head.verb == verb::head ? 0 : size;
+    if (part.kind == RangeAnswer::Kind::part) {
+        turn.status = 206;
+        offset = part.range.first;
+        end = part.range.last + 1;
+        compose_part(client, response.head, nullptr, age, status, part.range, size);
+    } else {
+        turn.status = response.status;
+        client.compose(response.head, nullptr, age, status, client.framing(response.status, size),
+                       size);
+    }
     for (;;) {
-        const auto bytes = response.body->view(turn.body_bytes, body_bytes > 0 ? kBytesPerSend : 0,
+        const auto bytes = response.body->view(offset, std::min(end - offset, kBytesPerSend),
                                                kBuffersPerSend, client.buffers);
         // Most answers go out at once: no coroutine for those.
         if (!client.connection.send_now(client.buffers)) {
@@ -51,8 +85,18 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
             }
         }
         turn.body_bytes += bytes;
-        if (turn.body_bytes >= body_bytes) co_return client.keep_alive();
+        offset += bytes;
+        if (offset >= end) co_return client.keep_alive();
     }
+}
+
+asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t length,
+                                         const CacheStatus& status) {
+    std::string line("Content-Range: ");
+    append_content_range(line, {std::nullopt, length});
+    line.append("\r\n");
+    const auto sent = co_await client.refuse(416, "No byte of that range is there.", status, line);
+    co_return (sent && client.keep_alive());
 }
 
 asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredResponse& response,
@@ -72,14 +116,16 @@ asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredRespo
     co_return (sent && client.keep_alive());
 }
 
-asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, Framing framing) {
+asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, Framing framing,
+                                   std::optional<std::uint64_t> bytes) {
     auto& buffers = client.buffers;
     auto& turn = client.turn;
     std::string chunk;
     for (;;) {
         const auto head_buffers = buffers.size();
         if (framing == Framing::chunked) buffers.emplace_back();  // for the chunk's size
-        const auto piece = reader.peek(kBodyBlockBytes, kBuffersPerSend - 4, buffers);
+        const auto at_most = std::min(kBodyBlockBytes, bytes.value_or(kBodyBlockBytes));
+        const auto piece = reader.peek(at_most, kBuffersPerSend - 4, buffers);
         if (piece.failed) {
             turn.aborted = true;
             co_return false;  // cut: never a short body passed as whole
@@ -104,6 +150,10 @@ asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, 
         }
         turn.body_bytes += piece.bytes;
         reader.consume(piece.bytes);
+        if (bytes) {
+            *bytes -= piece.bytes;
+            if (*bytes == 0) co_return client.keep_alive();
+        }
         if (piece.end) co_return (framing != Framing::close && client.keep_alive());
         if (piece.bytes == 0) co_await client.wakeup->wait_until(Clock::now() + kFollowAtMost);
     }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "proxy/forwarding/error_answer.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -42,6 +43,10 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     out.append("Cache-Status: ");
     if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", ");
     append_cache_status(out, config().node, status);
+    if (worker.shared.access_log.enabled()) {
+        turn.cache_status.clear();
+        append_cache_status(turn.cache_status, config().node, status);
+    }
     out.append("\r\n");
     if (framing == Framing::length) {
         out.append("Content-Length: ");
@@ -86,9 +91,18 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
 }
 
 boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
-                                                   CacheStatus cache) {
+                                                   CacheStatus cache, std::string_view lines) {
     const auto body = std::string(text) + "\n";
-    co_return co_await answer(status, "Content-Type: text/plain; charset=utf-8\r\n", body, cache);
+    auto all_lines = std::string("Content-Type: text/plain; charset=utf-8\r\n");
+    all_lines.append(lines);
+    co_return co_await answer(status, all_lines, body, cache);
+}
+
+boost::asio::awaitable<bool> ClientContext::refuse_route(NoRoute reason) {
+    ++worker.counters.refusals[RequestRefusal::no_route];
+    const auto text = explain(reason, key.host());
+    const auto sent = co_await refuse(status_of(reason), text);
+    co_return (sent && keep_alive());
 }
 
 void ClientContext::finish_turn() {
@@ -123,6 +137,7 @@ void ClientContext::finish_turn() {
     record.user_agent = value_or_empty(head.fields, field::user_agent);
     record.validated = turn.validated;
     record.client_reload = turn.client_reload;
+    record.cache_status = turn.cache_status;
     record.aborted = turn.aborted;
     log.write(record);
 }

@@ -10,6 +10,7 @@
 #include "proxy/admin/access_log.hpp"
 #include "proxy/forwarding/client_connection.hpp"
 #include "proxy/forwarding/response_head.hpp"
+#include "proxy/forwarding/route.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/cache_status.hpp"
@@ -32,6 +33,8 @@ struct Turn {
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
     std::string upstream;
     std::string content_type;
+    Forward forward = Forward::uri_miss;  // why the store could not answer
+    std::string cache_status;             // as sent, if there is a log
     bool validated = false;
     bool client_reload = false;
     bool aborted = false;
@@ -77,9 +80,12 @@ struct ClientContext {
     /// beside Date, Via, Cache-Status and those of framing.
     boost::asio::awaitable<bool> answer(unsigned status, std::string_view lines,
                                         std::string_view body, CacheStatus cache = {});
-    /// The same with a short text for a person.
+    /// The same with a short text for a person, and these field lines.
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
-                                        CacheStatus cache = {});
+                                        CacheStatus cache = {}, std::string_view lines = {});
+    /// The same when there is nowhere to send the request. True when the connection can carry
+    /// another one.
+    boost::asio::awaitable<bool> refuse_route(NoRoute reason);
 
     /// Counts and logs the turn.
     void finish_turn();
@@ -91,6 +97,7 @@ struct ClientContext {
     Head head;
     std::optional<RequestParser> parser;
     CacheKey key;
+    bool absolute_form = false;  // the target said where to go
     summary::KeyHash hash;
     RequestDirectives directives;
     Turn turn;

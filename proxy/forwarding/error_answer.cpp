@@ -45,6 +45,10 @@ std::string explain(FetchError error, std::string_view host) {
                          " already.");
         case FetchError::origin_error:
             return about("The origin ", " answered with an error.");
+        case FetchError::changed:
+            return about("What the origin ", " serves changed while its parts were being fetched.");
+        case FetchError::not_in_parts:
+            return about("The origin ", " answered a range request in a way that cannot be used.");
         case FetchError::stopping:
             return "This proxy is shutting down.";
         case FetchError::none:

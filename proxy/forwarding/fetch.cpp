@@ -3,7 +3,9 @@
 #include <boost/beast/http/status.hpp>
 
 #include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/fill_writer.hpp"
 #include "proxy/forwarding/interim.hpp"
+#include "proxy/forwarding/peer_question.hpp"
 #include "proxy/forwarding/response_head.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/field_list.hpp"
@@ -21,16 +23,61 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::beast::http::field;
+using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
 /// An age is the sum of two times that are each less than a second too short.
 constexpr std::chrono::seconds kAgeGranularity{2};
 
+const std::string kStaleToo(" stale");
+
+/// A block needs no freshness of its own: its key names the version.
+Freshness block_freshness() {
+    Freshness freshness;
+    freshness.lifetime = saturate(kMaxDelta);
+    freshness.source = LifetimeSource::max_age;
+    freshness.has_validator = true;
+    return freshness;
+}
+
+bool accepts_ranges(Fields response) {
+    FieldMembers units(response, field::accept_ranges);
+    while (const auto unit = units.next())
+        if (iequals(*unit, "bytes")) return true;
+    return false;
+}
+
+/// A head as its sender gave it, and when.
+struct Received {
+    const Head& head;
+    WallTime request_time, response_time;
+};
+Received received(const Exchange& exchange) {
+    return {exchange.head(), exchange.request_time(), exchange.response_time()};
+}
+
+/// The fields of a 304 that bear on what is stored, with a Date in any case. What is said of this
+/// hop's exchange stays with it. `date` keeps the bytes of one that was missing.
+std::vector<Field> fields_of_304(const Exchange& exchange, std::string& date) {
+    std::vector<Field> fields;
+    for (const auto& line : exchange.head().fields)
+        if (line.id != field::via && !iequals(line.name, "Cache-Status")) fields.push_back(line);
+    if (!find(fields, field::date)) {
+        append_http_date(date, exchange.response_time());
+        fields.push_back({field::date, "Date", date});
+    }
+    return fields;
+}
+
 /// The life of one fetch. Its destructor tells the fill and the store if nothing else did: a
 /// coroutine that is cancelled leaves nobody waiting.
 class Fetch {
 public:
-    Fetch(Worker& worker, FetchJob& job) : worker_(worker), config_(*job.config), job_(job) {}
+    Fetch(Worker& worker, FetchJob& job)
+        : worker_(worker),
+          config_(*job.config),
+          job_(job),
+          writer_(worker, config_, job.hash, *job.fill, *job.wakeup) {}
     Fetch(const Fetch&) = delete;
     Fetch& operator=(const Fetch&) = delete;
     ~Fetch() {
@@ -46,6 +93,14 @@ public:
     }
 
 private:
+    /// A copy that a peer holds and may not give as it is: the origin may say that it is still
+    /// good.
+    struct StaleCopy {
+        std::size_t peer = 0;
+        std::string etag, last_modified;
+        Validators validators() const { return {etag, last_modified, {}}; }
+    };
+
     /// True when a peer gave the answer (whole or not): there is nothing left to do.
     asio::awaitable<bool> try_peers() {
         const auto view = worker_.peers;
@@ -56,73 +111,56 @@ private:
         if (invalidated_within(kAgeGranularity)) co_return false;
         const auto choice = choose_peers(candidates, worker_.peer_records, Clock::now());
         for (std::size_t i = 0; i < choice.count; ++i) {
-            const auto& peer = view->peers[choice.peers[i]];
-            if (!peer.in_step || peer.token.empty()) continue;
-            const auto answered = co_await ask_peer(peer, choice.peers[i]);
+            const auto answered = co_await ask_peer(*view, choice.peers[i]);
             if (answered) co_return true;
         }
         co_return false;
     }
 
-    asio::awaitable<bool> ask_peer(const protocol::PeerView::Peer& peer, std::size_t index) {
-        // The view may change while we wait, and with it the records; a name finds its record
-        // again.
-        const auto record = [this, index, &peer]() -> PeerRecord* {
-            const auto& now = worker_.peers;
-            return now && index < now->peers.size() && now->peers[index].node == peer.node
-                       ? &worker_.peer_records[index]
-                       : nullptr;
-        };
-        ++worker_.counters.peer_requests;
-        record()->asked();
-        const auto begun = Clock::now();
-        const auto budget = config_.cluster->peer_budget;
-        Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{
-            peer_request(job_.request, config_.node, peer.token, max_age()), false, true};
-        const UpstreamTarget target{peer.http_host,
-                                    static_cast<std::uint16_t>(std::stoul(peer.http_port)), false};
-        const Exchange::Patience patience{begun + budget, budget, begun + budget};
-        const auto error = co_await exchange.run(target, request, patience);
-        const auto round_trip = Clock::now() - begun;
+    std::string question(std::string_view token) const {
+        std::string lines;
+        if (job_.block) lines = block_request_lines(job_.block->etag, job_.block->range);
+        return peer_request(*job_.request, config_.node, token, max_age(), lines);
+    }
 
-        auto verdict = PeerVerdict::hit;
-        if (error != FetchError::none)
-            verdict = error == FetchError::head_timeout || error == FetchError::connect_timeout
-                          ? PeerVerdict::timeout
-                          : PeerVerdict::failure;
-        else if (exchange.head().status == 504 &&
-                 refusal_of(exchange.head().fields) != Refusal::unknown)  // else it has one stored
-            verdict = verdict_of(refusal_of(exchange.head().fields));
-        else if (!acceptable_from_peer(exchange))
-            verdict = PeerVerdict::failure;
-        const auto outdated =
-            verdict == PeerVerdict::hit && invalidated_within(greatest_age(exchange));
-        if (outdated) verdict = PeerVerdict::stale_hit;
-        if (verdict != PeerVerdict::hit) {
-            if (auto* r = record()) r->ended(verdict, round_trip, Clock::now());
-            if (error == FetchError::none &&
-                !outdated) {  // the refusal's body, so that the connection can be used again
-                auto rest = FetchError::none;
-                while (rest == FetchError::none && !exchange.done())
-                    rest = co_await exchange.read_body(Clock::now() + budget);
-                exchange.finish();
-            }
+    asio::awaitable<bool> ask_peer(const protocol::PeerView& view, std::size_t index) {
+        const auto& peer = view.peers[index];
+        if (!peer.in_step || peer.token.empty()) co_return false;
+        PeerQuestion asked(worker_, config_, peer, index);
+        auto request = question(peer.token);
+        const auto verdict = co_await asked.ask(std::move(request));
+        auto& exchange = asked.exchange();
+        if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_) {
+            const auto known = validators_of(exchange.head().fields);
+            if (known.any())
+                stale_copy_ = {index, std::string(known.etag), std::string(known.last_modified)};
+        }
+        if (verdict != PeerVerdict::hit || !acceptable_from_peer(exchange)) co_return false;
+        if (!job_.block && invalidated_within(greatest_age(exchange))) {
+            asked.close(PeerVerdict::stale_hit);
             co_return false;
         }
-        const auto faultless = co_await deliver(exchange, Fill::Source::peer, peer.node);
-        if (auto* r = record())
-            r->ended(faultless ? PeerVerdict::hit : PeerVerdict::failure, round_trip, Clock::now());
+        const auto from = received(exchange);
+        const auto faultless = co_await deliver(exchange, from, Fill::Source::peer, peer.node);
+        asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
         co_return true;
     }
 
     /// A peer may only give what this cache may reuse without validation.
     bool acceptable_from_peer(const Exchange& exchange) const {
         const auto& head = exchange.head();
+        if (job_.block) return is_wanted_block(head);
         if (head.status < 200 || head.status == 206 || head.status == 304) return false;
         const auto freshness = freshness_of(head.status, head.fields, exchange.request_time(),
                                             exchange.response_time());
         return usable(decide_reuse(job_.directives, freshness, std::chrono::seconds(0)));
+    }
+
+    bool is_wanted_block(const Head& head) const {
+        const auto range = content_range(head.fields);
+        const auto& wanted = *job_.block;
+        return head.status == 206 && range && range->range == wanted.range &&
+               range->length == wanted.length && validators_of(head.fields).etag == wanted.etag;
     }
 
     /// Was what is wanted invalidated so short a time ago?
@@ -134,7 +172,7 @@ private:
     /// How old a copy may say it is. The peer obeys if it is so configured, and saves a body.
     std::optional<std::chrono::seconds> max_age() const {
         const auto at = worker_.shared.store.invalidated_at(job_.hash);
-        if (!at) return std::nullopt;
+        if (!at || job_.block) return std::nullopt;
         const auto since = std::chrono::floor<std::chrono::seconds>(Clock::now() - *at);
         return std::max(since - kAgeGranularity, std::chrono::seconds(0));
     }
@@ -155,15 +193,24 @@ private:
         const auto& target = std::get<UpstreamTarget>(job_.route);
         std::vector<Field> stored_fields;
         Validators validators;
-        std::string conditions;
-        if (job_.stale) {
+        std::string lines;
+        if (job_.block) {
+            lines = block_request_lines(job_.block->etag, job_.block->range);
+        } else if (job_.stale) {
             stored_fields = job_.stale->fields();
             validators = validators_of(stored_fields);
-            append_validation(conditions, validators);
+            append_validation(lines, validators);
+        } else if (stale_copy_) {
+            validators = stale_copy_->validators();
+            append_validation(lines, validators);
+        } else if (job_.part) {
+            const auto range = Blocks::aligned(job_.part->first, config_.cache.block);
+            lines.append("Range: bytes=").append(std::to_string(range.first)).append("-");
+            lines.append(std::to_string(range.last)).append("\r\n");
         }
         Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{origin_request(job_.request, config_.node, conditions),
-                                        false, true};
+        const Exchange::Request request{origin_request(*job_.request, config_.node, lines), false,
+                                        true};
         exchange.on_interim([this](const Head& interim) { return pass_on(interim); });
         ++worker_.counters.origin_requests;
         const auto patience = for_origin();
@@ -174,14 +221,22 @@ private:
             co_return;
         }
         const auto& head = exchange.head();
+        if (job_.block) {
+            co_await take_block(exchange);
+            co_return;
+        }
         if (head.status == 304) {
             // RFC 9111 §4.3.3: only for what was asked, and never handed on as an answer.
-            if (conditions.empty() || !applies_to(head.fields, validators)) {
+            if (!validators.any() || !applies_to(head.fields, validators)) {
                 fail(FetchError::malformed, head.status);
-            } else {
-                validated(exchange, stored_fields);
+                co_return;
             }
             exchange.finish();
+            ++worker_.counters.validations;
+            if (job_.stale)
+                validated(exchange, stored_fields);
+            else
+                co_await fetch_validated(exchange);
             co_return;
         }
         if (job_.stale && is_origin_trouble(head.status) &&
@@ -190,7 +245,16 @@ private:
             fail(FetchError::origin_error, head.status);
             co_return;
         }
-        co_await deliver(exchange, Fill::Source::origin, {});
+        if (head.status == 206 && job_.part) {
+            co_await begin_in_blocks(exchange);
+            co_return;
+        }
+        if (const auto index = large_index(exchange)) {
+            publish_index(exchange, index);  // the rest of this exchange is of no use: blocks come
+            co_return;
+        }
+        const auto from = received(exchange);
+        co_await deliver(exchange, from, Fill::Source::origin, {});
     }
 
     asio::awaitable<void> pass_on(const Head& interim) {
@@ -202,17 +266,8 @@ private:
 
     /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4).
     void validated(const Exchange& exchange, Fields stored) {
-        ++worker_.counters.validations;
-        std::vector<Field> answer;
-        for (const auto& line :
-             exchange.head().fields)  // what is said of this hop's exchange stays with it
-            if (line.id != field::via && !iequals(line.name, "Cache-Status"))
-                answer.push_back(line);
         std::string date;
-        if (!find(answer, field::date)) {
-            append_http_date(date, exchange.response_time());
-            answer.push_back({field::date, "Date", date});
-        }
+        const auto answer = fields_of_304(exchange, date);
         const auto merged = merge_304(stored, answer);
         auto response = std::make_shared<StoredResponse>();
         response->status = job_.stale->status;
@@ -232,74 +287,212 @@ private:
         // A 304 brings an Age of its own, or none: the stored one is history.
         response->received = Clock::now();
         response->vary_names = vary_names(merged);
-        append_variant(response->variant, response->vary_names, job_.request.fields);
+        append_variant(response->variant, response->vary_names, job_.request->fields);
         response->body = job_.stale->body;
-        auto charge = worker_.shared.store.reserve(response->head.size() +
-                                                   Store::overhead_bytes(job_.request.key.uri()));
-        const auto verdict =
-            storage_verdict(boost::beast::http::verb::get, job_.request.fields, job_.directives,
-                            response->status, merged, response->freshness, rules());
-        const auto store = verdict == StorageVerdict::store && charge;
-        if (charge) response->charge = std::move(*charge);
-        ++worker_.counters
-              .verdicts[verdict == StorageVerdict::store && !store ? StorageVerdict::no_room
-                                                                   : verdict];
+        response->blocks = job_.stale->blocks;
+        auto verdict = verdict_for(response->status, merged, response->freshness);
+        if (verdict == StorageVerdict::store && !charge(*response))
+            verdict = StorageVerdict::no_room;
+        const auto store = verdict == StorageVerdict::store;
+        ++worker_.counters.verdicts[verdict];
 
         Fill::Answer begun;
         begun.response = response;
         begun.live = std::move(live);
         begun.shared = store;
         begun.validated = true;
-        begun.length = response->body->size();
+        begun.length = response->body_bytes();
         begun.length_known = true;
         begun.upstream_status = 304;
+        begun.verdict = verdict;
         job_.fill->begin(std::move(begun));
         ended_ = true;
         job_.fill->complete();
         end_claim(store ? response : nullptr, !store);
     }
 
+    /// What a peer holds is good again by the origin's word: its body, with the fields of the 304.
+    asio::awaitable<void> fetch_validated(Exchange& not_modified) {
+        const auto view = worker_.peers;
+        const auto copy = *std::exchange(stale_copy_, std::nullopt);
+        if (view && copy.peer < view->peers.size() && !view->peers[copy.peer].token.empty()) {
+            const auto& peer = view->peers[copy.peer];
+            PeerQuestion asked(worker_, config_, peer, copy.peer);
+            auto request = question(peer.token + kStaleToo);
+            const auto verdict = co_await asked.ask(std::move(request));
+            auto& exchange = asked.exchange();
+            const auto& given = exchange.head();
+            const auto held = validators_of(given.fields);
+            if (verdict == PeerVerdict::hit && given.status == 200 && held.etag == copy.etag &&
+                held.last_modified == copy.last_modified) {
+                std::string date;
+                const auto answer = fields_of_304(not_modified, date);
+                Head merged = given;
+                merged.fields = merge_304(given.fields, answer);
+                const Received from{merged, not_modified.request_time(),
+                                    not_modified.response_time()};
+                const auto faultless =
+                    co_await deliver(exchange, from, Fill::Source::peer, peer.node, 304);
+                asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
+                co_return;
+            }
+        }
+        co_await ask_origin();  // whole, as the copy is gone
+    }
+
+    // Bodies in blocks.
+
+    /// The object that stands for a body in blocks, or null when that is not to be. `length`: of
+    /// the whole body.
+    std::shared_ptr<StoredResponse> make_index(const Exchange& exchange, std::uint64_t length) {
+        if (!job_.may_use_blocks || length == 0 || length > config_.cache.object_max)
+            return nullptr;
+        Head head = exchange.head();
+        if (!validators_of(head.fields).strong()) return nullptr;
+        head.status = 200;
+        std::erase_if(head.fields,
+                      [](const Field& line) { return line.id == field::content_range; });
+        auto response = std::make_shared<StoredResponse>();
+        describe(*response, {head, exchange.request_time(), exchange.response_time()});
+        if (verdict_for(200, head.fields, response->freshness) != StorageVerdict::store)
+            return nullptr;
+        live_ = std::make_shared<LiveFields>();
+        render_response(head, config_.node, exchange.response_time(), response->head, *live_);
+        response->blocks = Blocks{length, config_.cache.block};
+        return charge(*response) ? response : nullptr;
+    }
+
+    /// For a complete answer that is too large to be stored in one piece.
+    std::shared_ptr<StoredResponse> large_index(const Exchange& exchange) {
+        const auto length = exchange.content_length();
+        if (exchange.head().status != 200 || !length || *length <= config_.cache.slice_from ||
+            !accepts_ranges(exchange.head().fields))
+            return nullptr;
+        return make_index(exchange, *length);
+    }
+
+    void publish_index(const Exchange& exchange, std::shared_ptr<StoredResponse> index) {
+        ++worker_.counters.verdicts[StorageVerdict::store];
+        Fill::Answer answer;
+        answer.response = index;
+        answer.shared = true;
+        answer.length = index->blocks->length;
+        answer.length_known = true;
+        answer.upstream_status = exchange.head().status;
+        answer.live = live_;
+        job_.fill->begin(std::move(answer));
+        ended_ = true;
+        job_.fill->complete();
+        end_claim(std::move(index), false);
+    }
+
+    /// The origin gave the block that was asked for, of a body of which nothing was known.
+    asio::awaitable<void> begin_in_blocks(Exchange& exchange) {
+        const auto& head = exchange.head();
+        const auto given = content_range(head.fields);
+        std::shared_ptr<StoredResponse> index;
+        if (given && given->range && given->length) index = make_index(exchange, *given->length);
+        if (!index || given->range != index->blocks->at(job_.part->first)) {
+            if (given && is_wanted_part(*given)) {  // not to be stored, but the very answer
+                const auto from = received(exchange);
+                co_await deliver(exchange, from, Fill::Source::origin, {});
+                co_return;
+            }
+            worker_.shared.store.abandon(job_.hash, job_.fill.get(), true, Clock::now());
+            fail(FetchError::not_in_parts, head.status);
+            co_return;
+        }
+        const std::string etag(validators_of(head.fields).etag);
+        const auto job = make_block_job(worker_, job_.request, job_.config, job_.route,
+                                        *index->blocks, etag, job_.part->first);
+        auto& store = worker_.shared.store;
+        const auto found = store.find(job->hash, job->uri, {}, Clock::now());
+        const auto leads =
+            !found.response && store.claim(job->hash, job->uri, found, job->fill).leader;
+        job->generation = found.generation;
+        Fetch block(worker_, *job);
+        publish_index(exchange, std::move(index));
+        if (leads)
+            co_await block.take_block(exchange);
+        else
+            block.ended_ = true;  // it is there, or on its way
+    }
+
+    bool is_wanted_part(const ContentRange& given) const {
+        const auto& part = *job_.part;
+        if (!given.range || given.range->first != part.first) return false;
+        if (part.form == RangeRequest::Form::open)
+            return given.length && given.range->last + 1 == *given.length;
+        return given.range->last == part.last ||
+               (given.length && given.range->last + 1 == *given.length &&
+                part.last > given.range->last);
+    }
+
+    asio::awaitable<void> take_block(Exchange& exchange) {
+        const auto& head = exchange.head();
+        if (!is_wanted_block(head)) {
+            fail(head.status >= 500 ? FetchError::origin_error : FetchError::changed, head.status);
+            co_return;
+        }
+        const auto from = received(exchange);
+        co_await deliver(exchange, from, Fill::Source::origin, {});
+    }
+
+    // Into the fill and the store.
+
     Exchange::Patience for_origin() const {
         return {Clock::now() + config_.timeouts.origin_connect, config_.timeouts.origin_head};
     }
 
-    StorageRules rules() const { return {config_.cache.store_set_cookie}; }
-    /// No single object pushes out more than half of what is stored.
-    std::uint64_t object_max() const {
-        return std::min(config_.cache.object_max, config_.cache.memory / 2);
+    StorageVerdict verdict_for(unsigned status, Fields fields, const Freshness& freshness) const {
+        return storage_verdict(verb::get, job_.request->fields, job_.directives, status, fields,
+                               freshness, {config_.cache.store_set_cookie});
     }
 
-    /// Passes one answer into the fill. False when its source broke off.
-    asio::awaitable<bool> deliver(Exchange& exchange, Fill::Source source, std::string peer) {
-        const auto& head = exchange.head();
-        auto response = std::make_shared<StoredResponse>();
-        response->status = head.status;
-        response->received = Clock::now();
-        response->freshness = freshness_of(head.status, head.fields, exchange.request_time(),
-                                           exchange.response_time());
-        response->vary_names = vary_names(head.fields);
-        append_variant(response->variant, response->vary_names, job_.request.fields);
-        response->body = std::make_shared<Body>();
+    /// Pays for the head and the store's records; false when there is no room.
+    bool charge(StoredResponse& response) {
+        auto taken =
+            worker_.shared.store.reserve(response.head.size() + Store::overhead_bytes(job_.uri));
+        if (taken) response.charge = std::move(*taken);
+        return taken.has_value();
+    }
 
-        auto verdict =
-            storage_verdict(boost::beast::http::verb::get, job_.request.fields, job_.directives,
-                            head.status, head.fields, response->freshness, rules());
+    void describe(StoredResponse& response, const Received& from) {
+        response.status = from.head.status;
+        response.received = Clock::now();
+        response.body = std::make_shared<Body>();
+        if (job_.block) {
+            response.freshness = block_freshness();
+            return;
+        }
+        response.freshness =
+            freshness_of(from.head.status, from.head.fields, from.request_time, from.response_time);
+        response.vary_names = vary_names(from.head.fields);
+        append_variant(response.variant, response.vary_names, job_.request->fields);
+    }
+
+    StorageVerdict verdict_for(const StoredResponse& response, const Head& head,
+                               std::optional<std::uint64_t> length) const {
+        if (job_.block) return StorageVerdict::store;  // the index was judged
+        const auto verdict = verdict_for(head.status, head.fields, response.freshness);
+        const auto too_large = length && *length > FillWriter::object_max(config_);
+        return verdict == StorageVerdict::store && too_large ? StorageVerdict::too_large : verdict;
+    }
+
+    /// Passes one answer, whose head is `from`, into the fill. False when its source broke off.
+    /// `upstream_status`: what the source said, when it is not the head's.
+    asio::awaitable<bool> deliver(Exchange& exchange, const Received& from, Fill::Source source,
+                                  std::string peer, unsigned upstream_status = 0) {
+        auto response = std::make_shared<StoredResponse>();
+        describe(*response, from);
         const auto length =
             exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
-        if (verdict == StorageVerdict::store && length && *length > object_max())
-            verdict = StorageVerdict::too_large;
-        const auto copy = source == Fill::Source::origin || wants_copy();
-
+        auto verdict = verdict_for(*response, from.head, length);
         auto live = std::make_shared<LiveFields>();
-        render_response(head, config_.node, exchange.response_time(), response->head, *live);
-        if (verdict == StorageVerdict::store && copy) {
-            auto charge = worker_.shared.store.reserve(
-                response->head.size() + Store::overhead_bytes(job_.request.key.uri()));
-            if (charge)
-                response->charge = std::move(*charge);
-            else
-                verdict = StorageVerdict::no_room;
-        }
+        render_response(from.head, config_.node, from.response_time, response->head, *live);
+        const auto copy = source == Fill::Source::origin || wants_copy();
+        if (verdict == StorageVerdict::store && copy && !charge(*response))
+            verdict = StorageVerdict::no_room;
 
         Fill::Answer answer;
         answer.response = response;
@@ -308,111 +501,35 @@ private:
         answer.peer = std::move(peer);
         answer.length = length.value_or(0);
         answer.length_known = length.has_value();
-        answer.upstream_status = head.status;
+        answer.upstream_status = upstream_status != 0 ? upstream_status : from.head.status;
         answer.live = std::move(live);
-        shared_ = answer.shared;
-        verdict_ = verdict;
-        etag_ = validators_of(head.fields).strong() ? std::string(validators_of(head.fields).etag)
-                                                    : std::string();
-        job_.fill->begin(std::move(answer));
+        answer.verdict = verdict;
+        const auto validators = validators_of(from.head.fields);
+        if (validators.strong()) etag_ = validators.etag;
+        const auto shared = answer.shared;
+        writer_.begin(std::move(answer), verdict);
         // Followers that were let go must not come back one after the other (hit-for-miss).
-        if (!shared_ && copy)
+        if (!shared && copy)
             worker_.shared.store.abandon(job_.hash, job_.fill.get(), true, Clock::now());
 
-        auto error = co_await receive(exchange, source);
+        auto error = co_await writer_.receive(exchange, source);
         const auto faultless = error == FetchError::none || error == FetchError::abandoned;
-        if (!faultless && source == Fill::Source::peer) error = co_await resume();
-        ++worker_.counters.verdicts[error == FetchError::none        ? verdict_
+        if (!faultless && source == Fill::Source::peer && !job_.block) error = co_await resume();
+        if (error == FetchError::none && job_.block &&
+            job_.fill->received() != job_.block->range.size())
+            error = FetchError::malformed;
+        const auto done = error == FetchError::none;
+        ++worker_.counters.verdicts[done                             ? writer_.verdict()
                                     : error == FetchError::abandoned ? StorageVerdict::aborted
                                                                      : StorageVerdict::incomplete];
-        if (error != FetchError::none) {
-            fail(error, head.status);
+        if (!done) {
+            fail(error, from.head.status);
             co_return faultless;
         }
         exchange.finish();
         ended_ = true;
         end_claim(job_.fill->complete(), false);
         co_return faultless;
-    }
-
-    /// The rest of the body of `exchange` into the fill.
-    asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source) {
-        auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
-                                                      : worker_.counters.bytes_from_origins;
-        while (!exchange.done()) {
-            if (!job_.fill->wanted()) co_return FetchError::abandoned;
-            const auto error =
-                co_await exchange.read_body(Clock::now() + config_.timeouts.body_idle);
-            if (error != FetchError::none) co_return error;
-            std::uint64_t rest = 0;  // what is at hand, when it is all there is
-            if (exchange.done())
-                for (const auto piece : exchange.pieces()) rest += piece.size();
-            for (auto piece : exchange.pieces()) {
-                received += piece.size();
-                while (!piece.empty()) {
-                    if (job_.fill->room() == 0) {
-                        const auto stopped = co_await make_room(rest);
-                        if (stopped != FetchError::none) co_return stopped;
-                    }
-                    const auto n = std::min(piece.size(), job_.fill->room());
-                    job_.fill->append(piece.substr(0, n));
-                    piece.remove_prefix(n);
-                    rest -= std::min<std::uint64_t>(rest, n);
-                }
-            }
-        }
-        co_return FetchError::none;
-    }
-
-    /// A new block; for a body that is not stored, after its readers made way. `exact`: bytes still
-    /// to come, if known here.
-    asio::awaitable<FetchError> make_room(std::uint64_t exact) {
-        if (shared_ && job_.fill->received() >= object_max())
-            stop_sharing(StorageVerdict::too_large);
-        auto bytes = job_.fill->next_block_bytes();
-        if (exact > 0)
-            bytes = std::min<std::size_t>(bytes, std::min<std::uint64_t>(exact, kBodyBlockBytes));
-        Charge charge;
-        if (shared_) {
-            auto reserved = worker_.shared.store.reserve(bytes);
-            if (reserved)
-                charge = std::move(*reserved);
-            else
-                stop_sharing(StorageVerdict::no_room);
-        }
-        if (!shared_) {
-            // As long as the slowest reader moves it may take its time.
-            auto slowest = job_.fill->slowest_reader();
-            auto deadline = Clock::now() + config_.timeouts.body_idle;
-            while (job_.fill->window_full()) {
-                if (!job_.fill->wanted()) co_return FetchError::abandoned;
-                const auto in_time = co_await job_.wakeup->wait_until(deadline);
-                if (job_.fill->slowest_reader() != slowest) {
-                    slowest = job_.fill->slowest_reader();
-                    deadline = Clock::now() + config_.timeouts.body_idle;
-                } else if (!in_time) {
-                    co_return FetchError::abandoned;
-                }
-            }
-            if (!job_.fill->wanted()) co_return FetchError::abandoned;
-            bytes = std::min(bytes, job_.fill->next_block_bytes());
-            // Under the cap as well; with no room left a body that must move on takes small steps
-            // beside it.
-            auto reserved = worker_.shared.store.reserve(bytes);
-            if (reserved)
-                charge = std::move(*reserved);
-            else
-                bytes = std::min(bytes, kFirstBlockBytes);
-        }
-        job_.fill->add_block(bytes, std::move(charge));
-        co_return FetchError::none;
-    }
-
-    void stop_sharing(StorageVerdict why) {
-        shared_ = false;
-        verdict_ = why;
-        job_.fill->stop_sharing();
-        worker_.shared.store.abandon(job_.hash, job_.fill.get(), true, Clock::now());
     }
 
     /// A peer died inside a body: the rest comes from the origin if it is provably the same
@@ -424,7 +541,7 @@ private:
         const auto lines =
             "Range: bytes=" + std::to_string(offset) + "-\r\nIf-Range: " + etag_ + "\r\n";
         Exchange exchange(worker_.pool, worker_.head_limits());
-        const Exchange::Request request{origin_request(job_.request, config_.node, lines), false,
+        const Exchange::Request request{origin_request(*job_.request, config_.node, lines), false,
                                         true};
         ++worker_.counters.origin_requests;
         const auto& target = std::get<UpstreamTarget>(job_.route);
@@ -436,15 +553,15 @@ private:
         }
         const auto& head = exchange.head();
         const auto state = job_.fill->state();
-        const auto rest = exchange.content_length();
-        const auto whole = offset + rest.value_or(0);
-        const auto expected = "bytes " + std::to_string(offset) + '-' + std::to_string(whole - 1) +
-                              '/' + std::to_string(whole);
-        if (head.status != 206 || !rest || head.get(field::content_range) != expected ||
-            (state.length_known && whole != state.length) || head.get(field::etag) != etag_)
+        const auto given = content_range(head.fields);
+        if (head.status != 206 || !given || !given->range || !given->length ||
+            given->range->first != offset || given->range->last + 1 != *given->length ||
+            (state.length_known && *given->length != state.length) ||
+            validators_of(head.fields).etag != etag_)
             co_return FetchError::reset;
-        const auto result = co_await receive(exchange, Fill::Source::origin);
+        const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
         if (result != FetchError::none) co_return result;
+        if (job_.fill->received() != *given->length) co_return FetchError::malformed;
         exchange.finish();
         co_return FetchError::none;
     }
@@ -465,7 +582,7 @@ private:
         auto& store = worker_.shared.store;
         const auto now = Clock::now();
         if (response) {
-            if (!store.publish(job_.hash, job_.request.key.uri(), job_.fill.get(), job_.generation,
+            if (!store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
                                std::move(response), now))
                 ++worker_.counters.verdicts[StorageVerdict::invalidated];
         } else {
@@ -483,10 +600,11 @@ private:
     Worker& worker_;
     const Config& config_;
     FetchJob& job_;
+    FillWriter writer_;
     bool ended_ = false;
-    bool shared_ = false;
-    StorageVerdict verdict_ = StorageVerdict::store;
     std::string etag_;  // strong, of the answer being received
+    std::optional<StaleCopy> stale_copy_;
+    std::shared_ptr<LiveFields> live_;  // of an index
 };
 
 }  // namespace
@@ -494,6 +612,22 @@ private:
 asio::awaitable<void> fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
     Fetch running(worker, *job);
     co_await running.run();
+}
+
+std::unique_ptr<FetchJob> make_block_job(Worker& worker,
+                                         std::shared_ptr<const RequestSnapshot> request,
+                                         std::shared_ptr<const Config> config,
+                                         const OriginRoute& route, const Blocks& blocks,
+                                         std::string_view etag, std::uint64_t offset) {
+    auto job = std::make_unique<FetchJob>(std::move(request), std::move(config));
+    job->block = FetchJob::Block{blocks.at(offset), blocks.length, std::string(etag)};
+    job->uri = block_key(job->request->key.uri(), etag, job->block->range);
+    job->hash = worker.shared.key_hasher(job->uri);
+    job->route = route;
+    job->wakeup = std::make_shared<Wakeup>(worker.io.get_executor());
+    job->fill = std::make_shared<Fill>(job->wakeup, job->config->limits.body_window);
+    job->fill->keep();
+    return job;
 }
 
 }  // namespace proxy

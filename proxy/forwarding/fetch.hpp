@@ -2,11 +2,14 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/route.hpp"
 #include "proxy/forwarding/worker.hpp"
 #include "proxy/http/cache_control.hpp"
+#include "proxy/http/range.hpp"
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
@@ -14,12 +17,20 @@ namespace proxy {
 /// One answer to be fetched for the store: from the peer that probably has it, else from the
 /// origin.
 struct FetchJob {
-    FetchJob(const Head& head, const CacheKey& target, std::shared_ptr<const Config> rules)
-        : request(head, target, true), config(std::move(rules)) {}
+    FetchJob(std::shared_ptr<const RequestSnapshot> asked, std::shared_ptr<const Config> rules)
+        : request(std::move(asked)), config(std::move(rules)), uri(request->key.uri()) {}
 
-    RequestSnapshot request;
+    /// A part of a body that is stored in blocks.
+    struct Block {
+        ByteRange range;
+        std::uint64_t length = 0;  // of the whole body
+        std::string etag;          // strong; of the version that is wanted
+    };
+
+    std::shared_ptr<const RequestSnapshot> request;
     std::shared_ptr<const Config> config;  // the request's
-    summary::KeyHash hash;
+    std::string uri;                       // the store's key; for a block: block_key()
+    summary::KeyHash hash;                 // of `uri`
     RequestDirectives directives;
     OriginRoute route;
     std::shared_ptr<Fill> fill;
@@ -27,10 +38,23 @@ struct FetchJob {
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::uint64_t generation = 0;                 // from Store::find
     bool may_ask_peers = true;
+
+    std::optional<Block> block;  // only this part is wanted
+    /// Nothing is stored, and the client wants this range, which says where it begins: only the
+    /// block that holds its first byte is asked for.
+    std::optional<RangeRequest> part;
+    bool may_use_blocks = true;  // false: however large, it comes in one piece
 };
 
 /// Runs a fetch to its end: fills `job->fill`, stores what may be stored, and tells the store in
 /// every case. Goes on when the client that began it leaves, as long as Fill::wanted().
 boost::asio::awaitable<void> fetch(Worker& worker, std::unique_ptr<FetchJob> job);
+
+/// Part of a job for one block of the body that `index` stands for.
+std::unique_ptr<FetchJob> make_block_job(Worker& worker,
+                                         std::shared_ptr<const RequestSnapshot> request,
+                                         std::shared_ptr<const Config> config,
+                                         const OriginRoute& route, const Blocks& blocks,
+                                         std::string_view etag, std::uint64_t offset);
 
 }  // namespace proxy

@@ -262,4 +262,13 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     co_return (sent && client.keep_alive());
 }
 
+asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome) {
+    CacheStatus status;
+    status.forward = why;
+    const auto route = route_to_origin(client.config(), client.key, client.absolute_form);
+    if (const auto* none = std::get_if<NoRoute>(&route))
+        co_return co_await client.refuse_route(*none);
+    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome);
+}
+
 }  // namespace proxy

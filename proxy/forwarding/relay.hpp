@@ -21,4 +21,7 @@ inline constexpr std::chrono::milliseconds kExpectPatience{1000};
 boost::asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
                                    CacheStatus status, Outcome outcome);
 
+/// The same to wherever the request goes, or a refusal when there is nowhere to go.
+boost::asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome);
+
 }  // namespace proxy

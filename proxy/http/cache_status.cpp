@@ -79,12 +79,12 @@ void append_cache_status(std::string& out, std::string_view node, const CacheSta
         out.append("; fwd-status=");
         append_integer(out, status.forward_status);
     }
+    if (status.stored) out.append("; stored");
+    if (status.collapsed) out.append("; collapsed");
     if (status.ttl) {
         out.append("; ttl=");
         append_integer(out, status.ttl->count());
     }
-    if (status.stored) out.append("; stored");
-    if (status.collapsed) out.append("; collapsed");
     if (!status.detail.empty()) {
         out.append("; detail=");
         append_token_or_string(out, status.detail);

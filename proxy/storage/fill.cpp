@@ -28,6 +28,10 @@ std::string_view to_string(FetchError error) {
             return "not_allowed";
         case FetchError::origin_error:
             return "origin_error";
+        case FetchError::changed:
+            return "changed";
+        case FetchError::not_in_parts:
+            return "not_in_parts";
         case FetchError::abandoned:
             return "abandoned";
         case FetchError::stopping:
@@ -144,11 +148,17 @@ bool Fill::wanted() const {
                                      [](const Reader* r) { return !r->released_; });
     if (reading) return true;
     if (closed_) return false;
+    if (kept_) return true;
     if (phase_ == Phase::waiting)
         return true;  // its deadline is short, and the answer may be worth storing
     const auto received = answer_.response->body->size();
     return answer_.length_known ? answer_.length - received <= std::max(received, kNearlyDoneBytes)
                                 : received <= kNearlyDoneBytes;
+}
+
+void Fill::keep() {
+    const std::lock_guard lock(mutex_);
+    kept_ = true;
 }
 
 std::shared_ptr<const StoredResponse> Fill::complete() {
@@ -191,6 +201,7 @@ Fill::State Fill::state_for(const Reader* reader) const {
     state.stored = answer_.shared;
     state.live = answer_.live;
     state.upstream_status = answer_.upstream_status;
+    state.verdict = answer_.verdict;
     return state;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/wakeup.hpp"
 
@@ -27,6 +28,8 @@ enum class FetchError {
     busy,          // limits.upstream_connections are open to that place
     not_allowed,   // a private destination, or nowhere to go
     origin_error,  // it answered with a status for which a stale response stands in
+    changed,       // a part of another version came, or none: start again
+    not_in_parts,  // a range came in a way that cannot be stored: ask for exactly what is wanted
     abandoned,     // nobody wanted it any more
     stopping,
 };
@@ -64,6 +67,7 @@ public:
         bool stored = false;                     // shared: on its way into the store
         std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
         unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none
+        StorageVerdict verdict = StorageVerdict::store;  // on its head
     };
 
     /// What a reader may send now.
@@ -108,6 +112,7 @@ public:
         std::uint64_t length = 0;
         bool length_known = false;
         unsigned upstream_status = 0;
+        StorageVerdict verdict = StorageVerdict::store;
         std::shared_ptr<const LiveFields> live;
     };
 
@@ -133,6 +138,8 @@ public:
     std::uint64_t slowest_reader() const;
     /// False when nobody reads and what is missing is not nearly done.
     bool wanted() const;
+    /// From here on it goes on without readers, as long as it is being stored.
+    void keep();
     /// Ends the body. The response to be stored, or null when it was not shared.
     std::shared_ptr<const StoredResponse> complete();
     void fail(FetchError error, unsigned upstream_status = 0);
@@ -152,6 +159,7 @@ private:
     Answer answer_;
     FetchError error_ = FetchError::none;
     std::string interim_;  // not yet taken
+    bool kept_ = false;
     bool closed_ = false;  // not shared any more: newcomers are released
     std::vector<Reader*> readers_;
     std::shared_ptr<Wakeup> writer_;

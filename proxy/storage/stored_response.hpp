@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "proxy/http/fields.hpp"
 #include "proxy/http/freshness.hpp"
+#include "proxy/storage/blocks.hpp"
 #include "proxy/storage/body.hpp"
 
 namespace proxy {
@@ -26,12 +28,15 @@ struct StoredResponse {
     std::chrono::steady_clock::time_point received;  // residence time counts from here
     /// What its Vary names, and the values of the request that fetched it (see vary.hpp).
     std::string vary_names, variant;
-    std::shared_ptr<Body> body;
-    Charge charge;  // for the head and the store's own records
+    std::shared_ptr<Body> body;    // empty when there are `blocks`
+    std::optional<Blocks> blocks;  // an index: the body stands in blocks of their own
+    Charge charge;                 // for the head and the store's own records
 
     /// The field lines of `head`, for merging and for conditions. The views live as long as this
     /// object.
     std::vector<Field> fields() const;
+
+    std::uint64_t body_bytes() const { return blocks ? blocks->length : body->size(); }
 
     /// Time since it arrived, which its age counts on (RFC 9111 §4.2.3).
     std::chrono::seconds residence(std::chrono::steady_clock::time_point now) const {

@@ -16,7 +16,7 @@ TEST_F(Caching, AnswersTheSecondRequestFromTheStore) {
     const auto miss = get("a", "/one");
     EXPECT_EQ(miss.status, 200u);
     EXPECT_EQ(miss.body, "body of /one");
-    EXPECT_EQ(miss.cache_status(), "a; fwd=uri-miss; stored");
+    EXPECT_EQ(miss.cache_status(), "a; fwd=uri-miss; stored; ttl=1000");
     const auto hit = get("a", "/one");
     EXPECT_EQ(hit.body, "body of /one");
     EXPECT_TRUE(hit.cache_status().starts_with("a; hit; ttl=")) << hit.cache_status();

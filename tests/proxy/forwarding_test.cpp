@@ -200,8 +200,9 @@ TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
 TEST(RequestSnapshot, AsksAPeerForWhatItHasOnly) {  // RFC 9111 §5.2.1.7
     const auto head = request_head("GET", "/a", {line("Host", "h.test")});
     const RequestSnapshot snapshot(head, key_of("/a"), true);
-    EXPECT_EQ(peer_request(snapshot, "a", "t0ken", std::nullopt),
-              "GET http://h.test/a HTTP/1.1\r\nHost: h.test\r\nCache-Control: only-if-cached\r\n"
+    EXPECT_EQ(peer_request(snapshot, "a", "t0ken", std::nullopt, "Range: bytes=0-9\r\n"),
+              "GET http://h.test/a HTTP/1.1\r\nHost: h.test\r\nRange: bytes=0-9\r\n"
+              "Cache-Control: only-if-cached\r\n"
               "Hearsay-Peer: a t0ken\r\nVia: 1.1 a\r\n\r\n");
     EXPECT_NE(
         peer_request(snapshot, "a", "t0ken", std::chrono::seconds(7))

@@ -148,14 +148,14 @@ TEST(EvictionQueue, RemembersWhatItLetGoForAWhile) {
     EXPECT_EQ(queue.pop_victim(), &other);
 }
 
+summary::KeyHash hash(std::string_view uri) {
+    static const summary::KeyHasher hasher(std::as_bytes(std::span(kSecret)));
+    return hasher(uri);
+}
+
 /// A store and what it told its listener.
 class StoreTest : public ::testing::Test {
 protected:
-    static summary::KeyHash hash(std::string_view uri) {
-        static const summary::KeyHasher hasher(std::as_bytes(std::span(kSecret)));
-        return hasher(uri);
-    }
-
     std::shared_ptr<StoredResponse> response(std::string_view body,
                                              std::chrono::seconds lifetime = 100s) {
         auto result = std::make_shared<StoredResponse>();

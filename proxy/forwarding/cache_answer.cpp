@@ -1,0 +1,422 @@
+#include "proxy/forwarding/cache_answer.hpp"
+
+#include "proxy/forwarding/answer.hpp"
+#include "proxy/forwarding/block_stream.hpp"
+#include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/relay.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/http/vary.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// How often what is stored may change under one request before it is fetched without the store's
+/// help.
+constexpr int kMaxLooks = 4;
+
+}  // namespace
+
+asio::awaitable<bool> CacheAnswer::run() {
+    for (int looks = 0; looks < kMaxLooks; ++looks) {
+        may_use_blocks_ = looks < 2;
+        const auto ended = co_await once();
+        if (ended == Followed::keep) co_return true;
+        if (ended == Followed::close) co_return false;
+        if (ended == Followed::alone) break;
+    }
+    const auto forward = client_.turn.forward;
+    co_return co_await pass(client_, forward, Outcome::origin_fetch);
+}
+
+CacheAnswer::Followed CacheAnswer::ended(bool sent) const {
+    return sent && client_.keep_alive() ? Followed::keep : Followed::close;
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
+    auto& turn = client_.turn;
+    const auto& directives = client_.directives;
+    const auto uri = client_.key.uri();
+    const auto found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
+    CacheStatus status;
+    status.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
+    auto reuse = Reuse::stale;
+    if (found.response) {
+        const auto& freshness = found.response->freshness;
+        const auto residence = found.response->residence(turn.begun);
+        reuse = decide_reuse(directives, freshness, residence);
+        const auto at_once = usable(reuse);
+        if (at_once || may_serve_while_revalidating(directives, freshness, residence)) {
+            turn.cache = reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
+            CacheStatus hit;
+            hit.ttl = time_to_live(freshness, residence);
+            if (!at_once) {
+                hit.detail = "stale-while-revalidate";
+                refresh(found);
+            }
+            co_return co_await answer_whole(found.response, hit);
+        }
+        status.forward = reuse == Reuse::request ? Forward::request : Forward::stale;
+        turn.client_reload = reuse == Reuse::request;
+    }
+    turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
+    turn.forward = status.forward;
+    if (directives.only_if_cached) {
+        status.detail = "only-if-cached";
+        const auto sent = co_await client_.refuse(
+            504, "Not in this cache, and only-if-cached was asked for.", status);
+        co_return ended(sent);
+    }
+    // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
+    const auto& fields = client_.head.fields;
+    if (client_.head.verb == verb::head || wants_exact_range(found) ||
+        find(fields, field::if_match) || find(fields, field::if_unmodified_since))
+        co_return Followed::alone;
+
+    auto route = route_to_origin(client_.config(), client_.key, client_.absolute_form);
+    if (const auto* none = std::get_if<NoRoute>(&route)) {
+        const auto keep = co_await client_.refuse_route(*none);
+        co_return keep ? Followed::keep : Followed::close;
+    }
+
+    // Requests whose answers are likely their own do not wait for others', nor others for theirs.
+    const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
+                       (reuse == Reuse::request && found.fill);
+    auto job = make_job(found, std::move(route));
+    if (!alone) {
+        const auto claim = shared_.store.claim(client_.hash, uri, found, job->fill);
+        if (claim.changed) co_return Followed::again;
+        if (!claim.leader) {
+            status.collapsed = true;
+            ++worker_.counters.collapsed;
+            const auto followed = co_await follow(claim.fill, found.response, status);
+            if (followed != Followed::alone) co_return followed;
+            status.collapsed = false;
+        }
+    }
+    co_return co_await lead(std::move(job), found.response, status);
+}
+
+/// Ranges that cannot be made a part of what is stored are passed on as they are.
+bool CacheAnswer::wants_exact_range(const Store::Found& found) const {
+    if (found.response) return false;
+    const auto range = range_request(client_.head.fields);
+    using Form = RangeRequest::Form;
+    if (range.form == Form::none) return false;
+    return range.form == Form::several || range.form == Form::suffix || found.unshareable;
+}
+
+std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
+    auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    auto job = std::make_unique<FetchJob>(std::move(request), client_.settings);
+    const auto& directives = client_.directives;
+    job->hash = client_.hash;
+    job->directives = directives;
+    job->route = std::move(route);
+    job->wakeup = std::make_shared<Wakeup>(worker_.io.get_executor());
+    job->fill = std::make_shared<Fill>(job->wakeup, client_.config().limits.body_window);
+    job->stale = found.response;
+    job->generation = found.generation;
+    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
+    job->may_ask_peers = client_.config().cluster && !now_please;
+    job->may_use_blocks = may_use_blocks_;
+    const auto range = range_request(client_.head.fields);
+    if (may_use_blocks_ && !found.response && range.single()) job->part = range;
+    return job;
+}
+
+/// Fetches anew what is being served stale, once, with nobody waiting for it (RFC 5861 §3).
+void CacheAnswer::refresh(const Store::Found& found) {
+    if (found.fill) return;
+    auto route = route_to_origin(client_.config(), client_.key, client_.absolute_form);
+    if (!std::holds_alternative<UpstreamTarget>(route)) return;
+    auto job = make_job(found, std::move(route));
+    const auto fill = job->fill;
+    fill->keep();
+    const auto claim = shared_.store.claim(client_.hash, client_.key.uri(), found, fill);
+    if (!claim.leader) return;
+    auto task = fetch(worker_, std::move(job));
+    if (!worker_.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::lead(std::unique_ptr<FetchJob> job,
+                                                         Stored stale, CacheStatus status) {
+    const auto fill = job->fill;
+    Fill::Reader reader(fill, client_.wakeup, true);
+    auto task = fetch(worker_, std::move(job));
+    if (!worker_.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
+    co_return co_await read(reader, true, std::move(stale), status);
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::follow(std::shared_ptr<Fill> fill, Stored stale,
+                                                           CacheStatus status) {
+    Fill::Reader reader(std::move(fill), client_.wakeup, false);
+    co_return co_await read(reader, false, std::move(stale), status);
+}
+
+/// Waits for the fill's head, then answers from it as it grows.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, bool leader,
+                                                         Stored stale, CacheStatus status) {
+    const auto deadline = Clock::now() + kFollowAtMost;
+    auto state = reader.state();
+    for (;;) {
+        if (leader) co_await pass_interim(reader);  // all that came before `state`
+        if (state.phase != Fill::Phase::waiting || state.released) break;
+        const auto in_time = co_await client_.wakeup->wait_until(deadline);
+        if (!in_time) break;
+        state = reader.state();
+    }
+    if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
+    note_source(state, leader);
+    if (state.phase == Fill::Phase::waiting ||
+        (state.phase == Fill::Phase::failed && !state.response))
+        co_return co_await answer_failure(std::move(state), std::move(stale), status);
+    if (!leader) {
+        // What another request brought is reused as from the store, or not at all (no-cache,
+        // max-age=0, this client's own directives).
+        const auto& response = *state.response;
+        if (!may_reuse(response)) co_return Followed::alone;
+        if (!response.vary_names.empty() && !variant_matches(response.vary_names, response.variant,
+                                                             client_.head.fields, client_.out))
+            co_return Followed::alone;
+    }
+    co_return co_await answer_read(reader, std::move(state), leader, status);
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& reader,
+                                                                Fill::State state, bool leader,
+                                                                CacheStatus status) {
+    auto& turn = client_.turn;
+    const auto& response = *state.response;
+    // What a 304 made good again answers everybody as a hit does, after the trip.
+    status.stored = state.stored && !state.validated && leader;
+    if (status.stored)
+        status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
+    if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
+    if (state.source == Fill::Source::peer) {
+        peer_detail_ = "PEER_" + state.peer;
+        status.detail = peer_detail_;
+    } else if (leader && state.verdict != StorageVerdict::store) {
+        status.detail = to_string(state.verdict);
+    }
+    turn.validated = state.validated;
+    turn.outcome = !leader || state.validated           ? Outcome::local_hit
+                   : state.source == Fill::Source::peer ? Outcome::peer_hit
+                                                        : Outcome::origin_fetch;
+    if (leader && !state.validated)
+        turn.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
+    else
+        turn.source = Source::memory;
+    if (response.blocks && client_.head.verb == verb::get)
+        co_return co_await answer_in_blocks(state.response, status);
+
+    const auto live = leader ? state.live.get() : nullptr;
+    std::optional<std::chrono::seconds> age;
+    if (!leader || state.validated || (live && live->has_age))
+        age = current_age(response.freshness, response.residence(Clock::now()));
+    // The leader's conditions were taken off its request, so they are judged here.
+    const auto unchanged = (state.stored || leader) && not_modified(client_, response);
+    if (unchanged) {
+        const auto keep = co_await send_not_modified(client_, response, age, status);
+        co_return keep ? Followed::keep : Followed::close;
+    }
+
+    turn.status = response.status;
+    client_.note_type(response);
+    const auto length = state.length_known ? std::optional(state.length) : std::nullopt;
+    const auto part = wanted_part(client_, response, length);
+    auto keep = false;
+    if (part.kind == RangeAnswer::Kind::unsatisfiable) {
+        keep = co_await send_unsatisfiable(client_, state.length, status);
+    } else if (part.kind == RangeAnswer::Kind::part) {
+        compose_part(client_, response.head, live, age, status, part.range, state.length);
+        reader.consume(part.range.first);
+        keep = co_await send_growing(client_, reader, Framing::length, part.range.size());
+    } else {
+        const auto framing = client_.framing(response.status, length);
+        client_.compose(response.head, live, age, status, framing, state.length);
+        keep = co_await send_growing(client_, reader, framing, std::nullopt);
+    }
+    co_return keep ? Followed::keep : Followed::close;
+}
+
+/// Interim answers of the origin to the client whose request it was (RFC 9110 §15.2).
+asio::awaitable<void> CacheAnswer::pass_interim(Fill::Reader& reader) {
+    const auto text = reader.take_interim();
+    if (text.empty() || client_.head.version < 11) co_return;
+    client_.buffers.assign(1, asio::buffer(text));
+    co_await client_.connection.send(client_.buffers);
+}
+
+bool CacheAnswer::may_reuse(const StoredResponse& response) const {
+    return usable(
+        decide_reuse(client_.directives, response.freshness, response.residence(Clock::now())));
+}
+
+void CacheAnswer::note_source(const Fill::State& state, bool leader) {
+    auto& turn = client_.turn;
+    if (leader && state.source == Fill::Source::peer) {
+        turn.peer = state.peer;
+        turn.peer_verdict = PeerVerdict::hit;
+        turn.upstream = state.peer;
+    } else {
+        turn.upstream = client_.key.host();
+    }
+    if (!leader) turn.cache = CacheResult::hit;
+}
+
+/// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4),
+/// else an error.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State state, Stored stale,
+                                                                   CacheStatus status) {
+    status.detail = to_string(state.error);
+    status.forward_status = state.upstream_status;
+    const auto trouble = state.error == FetchError::origin_error ? OriginTrouble::error_status
+                                                                 : OriginTrouble::unreachable;
+    if (stale && may_serve_stale(client_.directives, stale->freshness,
+                                 stale->residence(Clock::now()), trouble)) {
+        client_.turn.cache = CacheResult::stale;
+        co_return co_await answer_whole(std::move(stale), status);
+    }
+    client_.turn.source = Source::none;
+    const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
+    const auto text = explain(error, client_.key.host());
+    const auto sent = co_await client_.refuse(status_of(error), text, status);
+    co_return ended(sent);
+}
+
+/// Out of the store.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response,
+                                                                 CacheStatus status) {
+    if (response->blocks && client_.head.verb == verb::get)
+        co_return co_await answer_in_blocks(std::move(response), status);
+    const auto keep = co_await send_stored(client_, *response, status);
+    co_return keep ? Followed::keep : Followed::close;
+}
+
+/// Out of the blocks of a body; those that are missing are fetched.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored index,
+                                                                     CacheStatus status) {
+    client_.turn.outcome = Outcome::local_hit;  // blocks that have to be fetched say otherwise
+    client_.turn.source = Source::memory;
+    const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
+    if (not_modified(client_, *index)) {
+        const auto keep = co_await send_not_modified(client_, *index, age, status);
+        co_return keep ? Followed::keep : Followed::close;
+    }
+    const auto length = index->blocks->length;
+    const auto part = wanted_part(client_, *index, length);
+    if (part.kind == RangeAnswer::Kind::unsatisfiable) {
+        const auto keep = co_await send_unsatisfiable(client_, length, status);
+        co_return keep ? Followed::keep : Followed::close;
+    }
+    const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
+    BlockStream stream(client_, index,
+                       route_to_origin(client_.config(), client_.key, client_.absolute_form));
+    const auto error = co_await stream.open(range);
+    if (error == FetchError::changed || error == FetchError::not_in_parts) {
+        // Nothing was sent yet: begin again with what the origin has now.
+        shared_.store.invalidate(client_.hash, Clock::now());
+        co_return Followed::again;
+    }
+    if (error != FetchError::none) {
+        status.detail = to_string(error);
+        status.forward = Forward::partial;
+        client_.turn.source = Source::none;
+        client_.turn.outcome = Outcome::error;
+        const auto text = explain(error, client_.key.host());
+        const auto sent = co_await client_.refuse(status_of(error), text, status);
+        co_return ended(sent);
+    }
+    if (stream.forwarded() && status.forward == Forward::none) status.forward = Forward::partial;
+    client_.turn.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
+    client_.note_type(*index);
+    if (part.kind == RangeAnswer::Kind::part)
+        compose_part(client_, index->head, nullptr, age, status, range, length);
+    else
+        client_.compose(index->head, nullptr, age, status, Framing::length, length);
+    const auto keep = co_await stream.send();
+    co_return keep ? Followed::keep : Followed::close;
+}
+
+asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too) {
+    auto& turn = client_.turn;
+    turn.from_peer = true;
+    turn.peer = worker_.peers->peers[peer].node;
+    client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
+    if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
+
+    // One block of a body that is stored in such: named by version and range.
+    const auto& fields = client_.head.fields;
+    const auto range = range_request(fields);
+    const auto* version = find(fields, field::if_range);
+    auto uri = std::string(client_.key.uri());
+    auto hash = client_.hash;
+    Store::Found found;
+    const auto block = range.form == RangeRequest::Form::bounded && version != nullptr;
+    if (block) {
+        uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
+        hash = shared_.key_hasher(uri);
+        found = shared_.store.find(hash, uri, {}, turn.begun);
+    }
+    if (!found.response && !found.fill)
+        found = shared_.store.find(client_.hash, client_.key.uri(), fields, turn.begun);
+
+    if (found.response) {
+        const auto& response = *found.response;
+        if (response.blocks) co_return co_await refuse_peer(Refusal::absent);  // no body of its own
+        if (!may_reuse(response) && !(stale_too && response.freshness.has_validator)) {
+            std::string lines;
+            for (const auto& line : response.fields())
+                if (line.id == field::etag || line.id == field::last_modified)
+                    append_line(lines, line);
+            co_return co_await refuse_peer(Refusal::stale, lines);
+        }
+        gave(peer);
+        turn.cache = CacheResult::hit;
+        CacheStatus status;
+        status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
+        co_return co_await send_stored(client_, response, status);
+    }
+    if (found.fill) {
+        Fill::Reader reader(found.fill, client_.wakeup, false);
+        const auto state = reader.state();
+        const auto under_way =
+            state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
+        if (!under_way || !state.stored || state.source != Fill::Source::origin ||
+            state.validated || state.response->blocks)
+            co_return co_await refuse_peer(Refusal::busy);
+        if (!state.response->vary_names.empty() &&
+            !variant_matches(state.response->vary_names, state.response->variant, fields,
+                             client_.out))
+            co_return co_await refuse_peer(Refusal::variant);
+        if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
+        gave(peer);
+        CacheStatus status;
+        status.forward = Forward::uri_miss;
+        status.collapsed = true;
+        const auto followed = co_await read(reader, false, nullptr, status);
+        co_return followed == Followed::keep;
+    }
+    co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);
+}
+
+void CacheAnswer::gave(std::size_t peer) {
+    if (peer < worker_.peer_records.size()) worker_.peer_records[peer].gave();
+}
+
+asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
+    CacheStatus status;
+    status.forward = Forward::uri_miss;
+    status.detail = to_string(reason);
+    const auto sent = co_await client_.refuse(504, to_string(reason), status, lines);
+    co_return (sent && client_.keep_alive());
+}
+
+}  // namespace proxy

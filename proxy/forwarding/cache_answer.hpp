@@ -1,0 +1,71 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "proxy/forwarding/client_context.hpp"
+#include "proxy/forwarding/fetch.hpp"
+#include "proxy/forwarding/route.hpp"
+#include "proxy/http/request_policy.hpp"
+
+namespace proxy {
+
+/// Answers one request out of the store, or by way of it: what is missing is fetched for the store,
+/// and others follow. One for each request; the client outlives it. Each answer is true when the
+/// connection can carry another request.
+class CacheAnswer {
+public:
+    explicit CacheAnswer(ClientContext& client)
+        : client_(client), worker_(client.worker), shared_(client.worker.shared) {}
+
+    /// GET or HEAD of a client.
+    boost::asio::awaitable<bool> run();
+    /// A peer's question: from the store, or from a fill that the origin feeds and whose head is
+    /// there; else 504 with the reason, at once. Nobody is asked on its behalf. `stale_too`: what
+    /// has to be validated may go as well, the peer has seen to that.
+    boost::asio::awaitable<bool> run_for_peer(std::size_t peer, bool stale_too);
+
+private:
+    using Stored = std::shared_ptr<const StoredResponse>;
+
+    /// How a wait for a fetch ended.
+    enum class Followed {
+        keep,
+        close,
+        alone,  // its answer is not for this request
+        again,  // look into the store once more
+    };
+
+    Followed ended(bool sent) const;
+    boost::asio::awaitable<Followed> once();
+    bool wants_exact_range(const Store::Found& found) const;
+    std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
+    void refresh(const Store::Found& found);
+    boost::asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job, Stored stale,
+                                          CacheStatus status);
+    boost::asio::awaitable<Followed> follow(std::shared_ptr<Fill> fill, Stored stale,
+                                            CacheStatus status);
+    boost::asio::awaitable<Followed> read(Fill::Reader& reader, bool leader, Stored stale,
+                                          CacheStatus status);
+    boost::asio::awaitable<Followed> answer_read(Fill::Reader& reader, Fill::State state,
+                                                 bool leader, CacheStatus status);
+    boost::asio::awaitable<Followed> answer_failure(Fill::State state, Stored stale,
+                                                    CacheStatus status);
+    boost::asio::awaitable<Followed> answer_whole(Stored response, CacheStatus status);
+    boost::asio::awaitable<Followed> answer_in_blocks(Stored index, CacheStatus status);
+    boost::asio::awaitable<bool> refuse_peer(Refusal reason, std::string_view lines = {});
+
+    boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
+    bool may_reuse(const StoredResponse& response) const;
+    void note_source(const Fill::State& state, bool leader);
+    void gave(std::size_t peer);
+
+    ClientContext& client_;
+    Worker& worker_;
+    Shared& shared_;
+    std::string peer_detail_;
+    bool may_use_blocks_ = true;
+};
+
+}  // namespace proxy

@@ -1,0 +1,96 @@
+#include "proxy/forwarding/fill_writer.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+void FillWriter::begin(Fill::Answer answer, StorageVerdict why) {
+    shared_ = answer.shared;
+    verdict_ = why;
+    fill_.begin(std::move(answer));
+}
+
+asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source) {
+    auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
+                                                  : worker_.counters.bytes_from_origins;
+    while (!exchange.done()) {
+        if (!fill_.wanted()) co_return FetchError::abandoned;
+        const auto error = co_await exchange.read_body(Clock::now() + config_.timeouts.body_idle);
+        if (error != FetchError::none) co_return error;
+        std::uint64_t rest = 0;  // what is at hand, when it is all there is
+        if (exchange.done())
+            for (const auto piece : exchange.pieces()) rest += piece.size();
+        for (auto piece : exchange.pieces()) {
+            received += piece.size();
+            while (!piece.empty()) {
+                if (fill_.room() == 0) {
+                    const auto stopped = co_await make_room(rest);
+                    if (stopped != FetchError::none) co_return stopped;
+                }
+                const auto n = std::min(piece.size(), fill_.room());
+                fill_.append(piece.substr(0, n));
+                piece.remove_prefix(n);
+                rest -= std::min<std::uint64_t>(rest, n);
+            }
+        }
+    }
+    co_return FetchError::none;
+}
+
+/// A new block; for a body that is not stored, after its readers made way. `exact`: bytes still to
+/// come, if known here.
+asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
+    if (shared_ && fill_.received() >= object_max(config_)) stop_sharing(StorageVerdict::too_large);
+    auto bytes = fill_.next_block_bytes();
+    if (exact > 0)
+        bytes = std::min<std::size_t>(bytes, std::min<std::uint64_t>(exact, kBodyBlockBytes));
+    Charge charge;
+    if (shared_) {
+        auto reserved = worker_.shared.store.reserve(bytes);
+        if (reserved)
+            charge = std::move(*reserved);
+        else
+            stop_sharing(StorageVerdict::no_room);
+    }
+    if (!shared_) {
+        const auto waited = co_await wait_for_readers();
+        if (waited != FetchError::none) co_return waited;
+        bytes = std::min(bytes, fill_.next_block_bytes());
+        // Under the cap as well; with no room left a body that must move on takes small steps
+        // beside it.
+        auto reserved = worker_.shared.store.reserve(bytes);
+        if (reserved)
+            charge = std::move(*reserved);
+        else
+            bytes = std::min(bytes, kFirstBlockBytes);
+    }
+    fill_.add_block(bytes, std::move(charge));
+    co_return FetchError::none;
+}
+
+/// Until the window has room. As long as the slowest reader moves it may take its time.
+asio::awaitable<FetchError> FillWriter::wait_for_readers() {
+    auto slowest = fill_.slowest_reader();
+    auto deadline = Clock::now() + config_.timeouts.body_idle;
+    while (fill_.window_full()) {
+        if (!fill_.wanted()) co_return FetchError::abandoned;
+        const auto in_time = co_await wakeup_.wait_until(deadline);
+        if (fill_.slowest_reader() != slowest) {
+            slowest = fill_.slowest_reader();
+            deadline = Clock::now() + config_.timeouts.body_idle;
+        } else if (!in_time) {
+            co_return FetchError::abandoned;
+        }
+    }
+    co_return fill_.wanted() ? FetchError::none : FetchError::abandoned;
+}
+
+void FillWriter::stop_sharing(StorageVerdict why) {
+    shared_ = false;
+    verdict_ = why;
+    fill_.stop_sharing();
+    worker_.shared.store.abandon(hash_, &fill_, true, Clock::now());
+}
+
+}  // namespace proxy

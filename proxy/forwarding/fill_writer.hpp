@@ -1,0 +1,50 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+
+#include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/worker.hpp"
+#include "proxy/http/storage_verdict.hpp"
+#include "proxy/storage/fill.hpp"
+
+namespace proxy {
+
+/// Moves bodies into one fill. A stored one is charged to the store block by block and comes at its
+/// source's speed; one that is not, or proves too large, waits for its readers in a window. Belongs
+/// to the coroutine that runs the fetch.
+class FillWriter {
+public:
+    /// `wakeup`: the fill's writer side. All must outlive this.
+    FillWriter(Worker& worker, const Config& config, summary::KeyHash hash, Fill& fill,
+               Wakeup& wakeup)
+        : worker_(worker), config_(config), hash_(hash), fill_(fill), wakeup_(wakeup) {}
+
+    /// Shows the head to the readers. `why`: the reason when the answer is not stored.
+    void begin(Fill::Answer answer, StorageVerdict why);
+    /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more.
+    boost::asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source);
+
+    bool shared() const { return shared_; }
+    StorageVerdict verdict() const { return verdict_; }
+
+    /// No single object pushes out more than half of what is stored.
+    static std::uint64_t object_max(const Config& config) {
+        return std::min(config.cache.object_max, config.cache.memory / 2);
+    }
+
+private:
+    boost::asio::awaitable<FetchError> make_room(std::uint64_t exact);
+    boost::asio::awaitable<FetchError> wait_for_readers();
+    void stop_sharing(StorageVerdict why);
+
+    Worker& worker_;
+    const Config& config_;
+    const summary::KeyHash hash_;
+    Fill& fill_;
+    Wakeup& wakeup_;
+    bool shared_ = false;
+    StorageVerdict verdict_ = StorageVerdict::store;
+};
+
+}  // namespace proxy

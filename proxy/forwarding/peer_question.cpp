@@ -1,0 +1,64 @@
+#include "proxy/forwarding/peer_question.hpp"
+
+#include "proxy/http/cache_status.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+PeerQuestion::PeerQuestion(Worker& worker, const Config& config, const Peer& peer,
+                           std::size_t index)
+    : worker_(worker),
+      budget_(config.cluster->peer_budget),
+      peer_(peer),
+      index_(index),
+      exchange_(worker.pool, worker.head_limits()) {}
+
+PeerQuestion::~PeerQuestion() {
+    close(PeerVerdict::failure);
+}
+
+/// The view may change while we wait, and with it the records; a name finds its record again.
+PeerRecord* PeerQuestion::record() {
+    const auto& now = worker_.peers;
+    return now && index_ < now->peers.size() && now->peers[index_].node == peer_.node
+               ? &worker_.peer_records[index_]
+               : nullptr;
+}
+
+asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request) {
+    ++worker_.counters.peer_requests;
+    if (auto* record = this->record()) record->asked();
+    open_ = true;
+    begun_ = Clock::now();
+    const Exchange::Request out{std::move(request), false, true};
+    const UpstreamTarget target{peer_.http_host,
+                                static_cast<std::uint16_t>(std::stoul(peer_.http_port)), false};
+    const Exchange::Patience patience{begun_ + budget_, budget_, begun_ + budget_};
+    const auto error = co_await exchange_.run(target, out, patience);
+    round_trip_ = Clock::now() - begun_;
+    if (error != FetchError::none) {
+        const auto late = error == FetchError::head_timeout || error == FetchError::connect_timeout;
+        close(late ? PeerVerdict::timeout : PeerVerdict::failure);
+        co_return late ? PeerVerdict::timeout : PeerVerdict::failure;
+    }
+    const auto& head = exchange_.head();
+    const auto reason = head.status == 504 ? refusal_of(head.fields) : Refusal::unknown;
+    if (reason == Refusal::unknown) co_return PeerVerdict::hit;  // a 504 may also be stored
+    const auto verdict = verdict_of(reason);
+    close(verdict);
+    auto rest = FetchError::none;  // read to its end, so that the connection can be used again
+    while (rest == FetchError::none && !exchange_.done())
+        rest = co_await exchange_.read_body(Clock::now() + budget_);
+    exchange_.finish();
+    co_return verdict;
+}
+
+void PeerQuestion::close(PeerVerdict verdict) {
+    if (!open_) return;
+    open_ = false;
+    if (auto* record = this->record()) record->ended(verdict, round_trip_, Clock::now());
+}
+
+}  // namespace proxy

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+
+#include "protocol/peer_view.hpp"
+#include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/worker.hpp"
+#include "proxy/http/outcome.hpp"
+
+namespace proxy {
+
+/// One question to one peer, and what came of it in this worker's record of that peer. Owned by one
+/// coroutine.
+class PeerQuestion {
+public:
+    using Peer = protocol::PeerView::Peer;
+
+    /// `peer` is the one at `index` of the worker's present view, and must outlive this.
+    PeerQuestion(Worker& worker, const Config& config, const Peer& peer, std::size_t index);
+    /// A question that was not closed counts as a failure.
+    ~PeerQuestion();
+    PeerQuestion(const PeerQuestion&) = delete;
+    PeerQuestion& operator=(const PeerQuestion&) = delete;
+
+    /// Sends `request` and waits for the head, for the peer budget in all. `hit`: exchange() holds
+    /// an answer whose head the caller judges. All else is an end; of a refusal the head can still
+    /// be looked at.
+    boost::asio::awaitable<PeerVerdict> ask(std::string request);
+    Exchange& exchange() { return exchange_; }
+
+    /// Books the end. The first call counts.
+    void close(PeerVerdict verdict);
+
+private:
+    PeerRecord* record();
+
+    Worker& worker_;
+    const std::chrono::nanoseconds budget_;
+    const Peer& peer_;
+    const std::size_t index_;
+    Exchange exchange_;
+    std::chrono::steady_clock::time_point begun_;
+    std::chrono::nanoseconds round_trip_{0};
+    bool open_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/http/range.hpp"
+
+namespace proxy {
+
+/// How a body is stored that does not stand in the store whole: large ones, and those of which only
+/// parts were asked for. The object at the target's own key is an *index*, head without body; each
+/// block of the body is an object of its own, under a key that names target, strong validator and
+/// range. So blocks of two versions never meet (RFC 9111 §3.4), and a block needs no freshness: the
+/// index has it.
+struct Blocks {
+    std::uint64_t length = 0;  // of the whole body
+    std::uint64_t block_bytes = 0;
+
+    /// The block that holds this position.
+    static ByteRange aligned(std::uint64_t offset, std::uint64_t block_bytes) {
+        const auto first = offset - offset % block_bytes;
+        return {first, first + block_bytes - 1};
+    }
+    ByteRange at(std::uint64_t offset) const {
+        auto range = aligned(offset, block_bytes);
+        range.last = std::min(range.last, length - 1);
+        return range;
+    }
+};
+
+/// The key of one block. A space keeps it apart from every URI.
+inline std::string block_key(std::string_view uri, std::string_view etag, const ByteRange& range) {
+    std::string key;
+    key.reserve(uri.size() + etag.size() + 40);
+    key.append(uri).append(" ").append(etag).append(" ").append(std::to_string(range.first));
+    return key.append("-").append(std::to_string(range.last));
+}
+
+/// The lines that ask for one block and nothing else: the whole comes if it is another version.
+inline std::string block_request_lines(std::string_view etag, const ByteRange& range) {
+    std::string lines("Range: bytes=");
+    lines.append(std::to_string(range.first)).append("-").append(std::to_string(range.last));
+    return lines.append("\r\nIf-Range: ").append(etag).append("\r\n");
+}
+
+}  // namespace proxy

@@ -1,0 +1,487 @@
+// Ranges of what is stored, and bodies that are stored in blocks (RFC 9110 §14, RFC 9111 §3.4;
+// behaviours 14 and 15).
+#include <cstdlib>
+
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+std::string bytes(std::size_t count, unsigned seed = 1) {
+    std::string result(count, '\0');
+    for (std::size_t i = 0; i < count; ++i)
+        result[i] = static_cast<char>('a' + (i * 7 + i / 26 + seed) % 26);
+    return result;
+}
+
+constexpr std::size_t kBlock = 4096;
+
+/// An origin's file: one version of it, served whole or in ranges.
+struct File {
+    std::string content;
+    std::string etag = "\"v1\"";
+    std::string more = "Cache-Control: max-age=1000\r\n";
+
+    void answer(Exchange& e) const {
+        const auto fields = "ETag: " + etag + "\r\nAccept-Ranges: bytes\r\n" + more;
+        const auto range = e.field("Range");
+        const auto condition = e.field("If-Range");
+        const auto none_match = e.field("If-None-Match");
+        if (!none_match.empty() && none_match == etag) {
+            e.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
+        } else if (range.empty() || (!condition.empty() && condition != etag)) {
+            e.answer(fields, content);
+        } else {
+            const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
+            const auto dash = range.find('-');
+            auto last = dash + 1 < range.size() ? std::strtoull(&range[dash + 1], nullptr, 10)
+                                                : content.size() - 1;
+            const auto total = std::to_string(content.size());
+            if (first >= content.size()) {
+                e.answer("Content-Range: bytes */" + total + "\r\n", "", "416 No Such Range");
+                return;
+            }
+            last = std::min<unsigned long long>(last, content.size() - 1);
+            e.answer(fields + "Content-Range: bytes " + std::to_string(first) + '-' +
+                         std::to_string(last) + '/' + total + "\r\n",
+                     content.substr(first, last - first + 1), "206 Partial Content");
+        }
+    }
+};
+
+class Ranges : public NodesTest {
+protected:
+    Config settings(const std::string& node, unsigned nodes = 1) const {
+        auto result = nodes > 1 ? config(node, nodes) : config(node);
+        result.cache.block = kBlock;
+        result.cache.slice_from = 4 * kBlock;
+        return result;
+    }
+    Answer part(std::string_view range, std::string_view more = {}) const {
+        return get("a", "/file", "Range: bytes=" + std::string(range) + "\r\n" + std::string(more));
+    }
+    /// The Range of each request that the origin has seen; `-` for none.
+    std::vector<std::string> asked() const {
+        std::vector<std::string> result;
+        for (const auto& head : origin.heads()) {
+            const auto range = field_of(head, "Range");
+            result.push_back(range.empty() ? "-" : range);
+        }
+        return result;
+    }
+    using Asked = std::vector<std::string>;
+};
+
+TEST_F(Ranges, OfAStoredResponseComeOutOfTheStore) {  // 14
+    const File file{bytes(1000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    get("a", "/file");
+    struct Case {
+        const char *range, *content_range;
+        std::size_t first, count;
+    };
+    for (const auto& c :
+         {Case{"0-9", "bytes 0-9/1000", 0, 10}, Case{"10-10", "bytes 10-10/1000", 10, 1},
+          Case{"990-", "bytes 990-999/1000", 990, 10}, Case{"-5", "bytes 995-999/1000", 995, 5},
+          Case{"900-5000", "bytes 900-999/1000", 900, 100},
+          Case{"-5000", "bytes 0-999/1000", 0, 1000}}) {
+        const auto answer = part(c.range);
+        EXPECT_EQ(answer.status, 206u) << c.range;
+        EXPECT_EQ(answer.field("Content-Range"), c.content_range);
+        EXPECT_EQ(answer.body, file.content.substr(c.first, c.count)) << c.range;
+        EXPECT_EQ(answer.field("ETag"), file.etag);
+        EXPECT_FALSE(answer.field("Age").empty());
+        EXPECT_TRUE(answer.cache_status().starts_with("a; hit")) << answer.cache_status();
+    }
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Ranges, ThatHoldNoByteAre416) {  // 14
+    const File file{bytes(1000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    get("a", "/file");
+    for (const auto* range : {"1000-", "1000-1001", "-0"}) {
+        const auto answer = part(range);
+        EXPECT_EQ(answer.status, 416u) << range;
+        EXPECT_EQ(answer.field("Content-Range"), "bytes */1000");
+    }
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Ranges, ThatCannotBeReadOrAreSeveralGetTheWhole) {  // RFC 9110 §14.2
+    const File file{bytes(1000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    get("a", "/file");
+    for (const auto* range : {"5-1", "a-b", "0-1,5-6", ""}) {
+        const auto answer = part(range);
+        EXPECT_EQ(answer.status, 200u) << range;
+        EXPECT_EQ(answer.body, file.content) << range;
+    }
+    EXPECT_EQ(get("a", "/file", "Range: lines=0-1\r\n").status, 200u);
+    const auto head = client().ask("HEAD", "/file", "Range: bytes=0-1\r\n");
+    EXPECT_EQ(head.status, 200u);  // only GET has ranges
+    EXPECT_EQ(head.field("Content-Length"), "1000");
+}
+
+TEST_F(Ranges, AreJudgedAfterTheConditions) {  // RFC 9110 §13.1.5, §13.2.2
+    const File file{bytes(1000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    get("a", "/file");
+    EXPECT_EQ(part("0-9", "If-Range: \"v1\"\r\n").status, 206u);
+    EXPECT_EQ(part("0-9", "If-Range: \"v0\"\r\n").status, 200u);
+    EXPECT_EQ(part("0-9", "If-Range: W/\"v1\"\r\n").status, 200u);
+    EXPECT_EQ(part("0-9", "If-None-Match: \"v1\"\r\n").status, 304u);
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Ranges, ComeOutOfWhatIsStillArriving) {
+    Gate half, rest;
+    const File file{bytes(3000)};
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nContent-Length: 3000\r\nETag: \"v1\"\r\n" + fresh() + "\r\n" +
+               file.content.substr(0, 2000));
+        half.wait();
+        e.send(file.content.substr(2000));
+        rest.open();
+    });
+    start(settings("a"));
+    auto first = client();
+    first.begin("GET", "/file");
+    ASSERT_TRUE(first.read_at_least(1000));
+    const auto answer = part("100-199");  // does not wait for the end
+    EXPECT_EQ(answer.status, 206u);
+    EXPECT_EQ(answer.body, file.content.substr(100, 100));
+    auto late = client();
+    late.begin("GET", "/file", "Range: bytes=1990-2009\r\n");
+    half.open();
+    EXPECT_EQ(late.read().body, file.content.substr(1990, 20));
+    EXPECT_EQ(first.read().body, file.content);
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Ranges, OfWhatIsNotStoredFetchTheirBlockAndNoMore) {  // 15
+    const File file{bytes(10'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    const auto first = part("5000-5009");
+    EXPECT_EQ(first.status, 206u);
+    EXPECT_EQ(first.body, file.content.substr(5000, 10));
+    EXPECT_EQ(first.field("Content-Range"), "bytes 5000-5009/10000");
+    EXPECT_EQ(asked(), Asked{"bytes=4096-8191"});
+
+    const auto inside = part("8000-8100");
+    EXPECT_EQ(inside.body, file.content.substr(8000, 101));
+    EXPECT_TRUE(inside.cache_status().starts_with("a; hit")) << inside.cache_status();
+    EXPECT_EQ(asked().size(), 1u);
+
+    const auto across = part("8000-9000");  // one block more
+    EXPECT_EQ(across.body, file.content.substr(8000, 1001));
+    EXPECT_EQ(asked(), (Asked{"bytes=4096-8191", "bytes=8192-9999"}));
+
+    const auto whole = get("a", "/file");  // asks for the missing part alone
+    EXPECT_EQ(whole.status, 200u);
+    EXPECT_EQ(whole.field("Content-Range"), "");
+    EXPECT_EQ(whole.field("Content-Length"), "10000");
+    EXPECT_EQ(whole.body, file.content);
+    EXPECT_TRUE(contains(whole.cache_status(), "fwd=partial")) << whole.cache_status();
+    EXPECT_EQ(asked(), (Asked{"bytes=4096-8191", "bytes=8192-9999", "bytes=0-4095"}));
+    EXPECT_EQ(part("-10").body, file.content.substr(9990));
+    EXPECT_EQ(get("a", "/file").cache_status().substr(0, 6), "a; hit");
+    EXPECT_EQ(asked().size(), 3u);
+    EXPECT_EQ(client().ask("HEAD", "/file").field("Content-Length"), "10000");
+}
+
+TEST_F(Ranges, OfAnOriginThatIgnoresThemAreCutOutOfTheWhole) {
+    const auto content = bytes(10'000);
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh("ETag: \"v1\"\r\n"), content); });
+    start(settings("a"));
+    const auto answer = part("5000-5009");
+    EXPECT_EQ(answer.status, 206u);
+    EXPECT_EQ(answer.body, content.substr(5000, 10));
+    EXPECT_EQ(get("a", "/file").body, content);
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Ranges, WithoutAStrongValidatorArePassedOnAndNotStored) {  // RFC 9111 §3.4
+    for (const auto* etag : {"W/\"v1\"", ""}) {
+        File file{bytes(10'000)};
+        file.etag = etag;
+        const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+        start(settings("a"));
+        for (int i = 0; i < 2; ++i) {
+            const auto answer = part("5000-5009");
+            EXPECT_EQ(answer.status, 206u);
+            EXPECT_EQ(answer.body, file.content.substr(5000, 10));
+        }
+        EXPECT_EQ(asked().back(), "bytes=5000-5009");
+        EXPECT_EQ(status("a").cache.objects, 0u);
+    }
+}
+
+TEST_F(Ranges, ThatTheOriginRefusesAreRefused) {
+    const File file{bytes(10'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    const auto answer = part("20000-20001");
+    EXPECT_EQ(answer.status, 416u);
+    EXPECT_EQ(answer.field("Content-Range"), "bytes */10000");
+}
+
+TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M
+    File file{bytes(10'000)};
+    std::mutex mutex;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const std::lock_guard lock(mutex);
+        file.answer(e);
+    });
+    start(settings("a"));
+    EXPECT_EQ(part("0-9").status, 206u);
+    const auto changed = bytes(9'000, 5);
+    {
+        const std::lock_guard lock(mutex);
+        file.content = changed;
+        file.etag = "\"v2\"";
+    }
+    const auto whole = get("a", "/file");  // the second block says that all has changed
+    EXPECT_EQ(whole.status, 200u);
+    if (whole.complete) {
+        EXPECT_EQ(whole.body, changed);
+    } else {  // its head was out already: cut, not mixed
+        EXPECT_TRUE(std::string_view(bytes(10'000)).starts_with(whole.body));
+    }
+    EXPECT_EQ(part("5000-5009").body, changed.substr(5000, 10));
+}
+
+class LargeBodies : public Ranges {};
+
+TEST_F(LargeBodies, AreStoredInBlocks) {  // 15
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(answer.field("Content-Length"), "20000");
+    EXPECT_EQ(answer.body, file.content);
+    EXPECT_EQ(count("a", Outcome::origin_fetch), 1u);
+    EXPECT_EQ(asked(), (Asked{"-", "bytes=0-4095", "bytes=4096-8191", "bytes=8192-12287",
+                              "bytes=12288-16383", "bytes=16384-19999"}));
+    EXPECT_EQ(status("a").cache.objects, 6u);
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    EXPECT_EQ(part("15000-").body, file.content.substr(15'000));
+    EXPECT_EQ(count("a", Outcome::local_hit), 2u);
+    EXPECT_EQ(asked().size(), 6u);
+    EXPECT_EQ(get("a", "/file", "If-None-Match: \"v1\"\r\n").status, 304u);
+}
+
+TEST_F(LargeBodies, StayInOnePieceWithoutRangesOrAStrongTag) {
+    const auto content = bytes(20'000);
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.answer(fresh(e.target == "/weak" ? "ETag: W/\"v1\"\r\nAccept-Ranges: bytes\r\n"
+                                           : "ETag: \"v1\"\r\n"),
+                 content);
+    });
+    start(settings("a"));
+    for (const auto* target : {"/weak", "/none"}) {
+        EXPECT_EQ(get("a", target).body, content);
+        EXPECT_EQ(get("a", target).body, content);
+    }
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(LargeBodies, AreValidatedByTheirHead) {  // 33, 36
+    File file{bytes(20'000)};
+    file.more = "Cache-Control: no-cache\r\n";
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    const auto requests = origin.requests();
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    EXPECT_EQ(origin.requests(), requests + 1);  // the 304
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+}
+
+TEST_F(LargeBodies, AreSharedBlockByBlock) {
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a", 2));
+    start(settings("b", 2));
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    ASSERT_TRUE(eventually([&] { return announced("a", 5); }));
+    EXPECT_EQ(status("a").summary.objects, 5u);  // its head is of no use to others
+    const auto requests = origin.requests();
+    EXPECT_EQ(get("b", "/file").body, file.content);
+    EXPECT_EQ(origin.requests(), requests + 1);  // for the head
+    EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
+    EXPECT_EQ(status("b").cluster.peers.front().hits, 5u);
+    EXPECT_EQ(status("a").cluster.peers.front().given, 5u);
+}
+
+TEST_F(LargeBodies, AreFetchedOnceForAllWhoWait) {
+    const File file{bytes(20'000)};
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("Range") == "bytes=4096-8191") gate.wait();
+        file.answer(e);
+    });
+    start(settings("a"));
+    std::vector<Client> clients;
+    for (int i = 0; i < 4; ++i) {
+        clients.push_back(client());
+        clients.back().begin("GET", "/file");
+        ASSERT_TRUE(clients.back().read_at_least(1000));
+    }
+    gate.open();
+    for (auto& each : clients) EXPECT_EQ(each.read().body, file.content);
+    EXPECT_EQ(asked().size(), 6u);
+}
+
+TEST_F(LargeBodies, AreCutWhenABlockFails) {  // 12: never a short body as a whole one
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("Range") == "bytes=8192-12287") {
+            e.keep = false;
+            return e.socket.reset();
+        }
+        file.answer(e);
+    });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_FALSE(answer.complete);
+    EXPECT_EQ(answer.body, file.content.substr(0, 8192));
+}
+
+TEST_F(LargeBodies, AreRefusedInGoodOrderWhenTheFirstBlockFails) {
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (!e.field("Range").empty()) {
+            e.keep = false;
+            return e.socket.reset();
+        }
+        file.answer(e);
+    });
+    start(settings("a"));
+    EXPECT_EQ(get("a", "/file").status, 502u);
+    EXPECT_EQ(count("a", Outcome::error), 1u);
+}
+
+class Refreshing : public NodesTest {};
+
+TEST_F(Refreshing, HappensOnceBehindTheAnswer) {  // 32, RFC 5861 §3
+    Gate gate;
+    std::atomic<int> served{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto n = ++served;
+        if (n == 2) gate.wait();
+        e.answer(n == 1 ? "Age: 100\r\nCache-Control: max-age=50, stale-while-revalidate=1000\r\n"
+                        : fresh(),
+                 "version " + std::to_string(n));
+    });
+    start(config("a"));
+    EXPECT_EQ(get("a", "/").body, "version 1");
+    for (int i = 0; i < 5; ++i) {
+        const auto stale = get("a", "/");  // while the refresh is under way
+        EXPECT_EQ(stale.body, "version 1");
+        EXPECT_TRUE(stale.cache_status().starts_with("a; hit; ttl=-")) << stale.cache_status();
+        EXPECT_TRUE(stale.cache_status().ends_with("detail=stale-while-revalidate"));
+    }
+    ASSERT_TRUE(gate.wait_for(1));
+    gate.open();
+    EXPECT_TRUE(eventually([&] { return get("a", "/").body == "version 2"; }));
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(count("a", Outcome::origin_fetch), 1u);
+}
+
+TEST_F(Refreshing, DoesNotHappenBeyondTheWindow) {  // 32 M
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.answer(
+            "Age: 100\r\nETag: \"a\"\r\nCache-Control: max-age=50, stale-while-revalidate=40\r\n",
+            "body");
+    });
+    start(config("a"));
+    for (std::size_t i = 1; i <= 3; ++i) {
+        EXPECT_FALSE(contains(get("a", "/").cache_status(), "hit"));
+        EXPECT_EQ(origin.requests(), i);
+    }
+}
+
+TEST_F(Refreshing, BringsWhatCountsFromTheNextRequestOn) {  // 32
+    std::atomic<int> served{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto n = ++served;
+        e.answer(n == 1 ? "Age: 100\r\nCache-Control: max-age=50, stale-while-revalidate=1000\r\n"
+                        : "ETag: \"b\"\r\nCache-Control: no-cache\r\n",
+                 "version " + std::to_string(n));
+    });
+    start(config("a"));
+    get("a", "/");
+    EXPECT_EQ(get("a", "/").body, "version 1");
+    ASSERT_TRUE(eventually([&] { return origin.requests() == 2; }));
+    ASSERT_TRUE(eventually([&] { return get("a", "/").body != "version 1"; }));
+    const auto seen = origin.requests();
+    get("a", "/");
+    EXPECT_EQ(origin.requests(), seen + 1);  // no-cache: validated each time
+}
+
+class StaleAtAPeer : public NodesTest {
+protected:
+    PeerStatus peer(const std::string& node) const { return status(node).cluster.peers.front(); }
+    /// Node a holds `/one`, which its summary promises and which is stale by now.
+    void store_stale() {
+        start_cluster(2);
+        get("a", "/one");
+        ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+        ASSERT_TRUE(eventually([&] {
+            return contains(get("a", "/one", "Cache-Control: only-if-cached\r\n").head, " 504 ");
+        }));
+    }
+};
+
+TEST_F(StaleAtAPeer, IsValidatedAtTheOriginAndFetchedFromThePeer) {
+    const auto body = bytes(100'000);
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"v1\"")
+            e.send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\n" + fresh("X-New: yes\r\n") +
+                   "\r\n");
+        else
+            e.answer("ETag: \"v1\"\r\nCache-Control: max-age=4\r\n", body);
+    });
+    store_stale();
+    const auto answer = get("b", "/one");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(answer.body, body);
+    EXPECT_EQ(answer.field("X-New"), "yes");
+    EXPECT_TRUE(contains(answer.cache_status(), "fwd-status=304")) << answer.cache_status();
+    EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
+    EXPECT_EQ(peer("b").stale_hits, 1u);
+    EXPECT_EQ(peer("b").hits, 1u);
+    EXPECT_EQ(peer("a").given, 1u);
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_TRUE(contains(get("b", "/one").cache_status(), "b; hit"));
+}
+
+TEST_F(StaleAtAPeer, GivesWayToWhatTheOriginHasNow) {
+    std::atomic<int> served{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto n = std::to_string(++served);
+        e.answer("ETag: \"v" + n + "\"\r\nCache-Control: max-age=4\r\n", "version " + n);
+    });
+    store_stale();
+    EXPECT_EQ(get("b", "/one").body, "version 2");
+    EXPECT_EQ(field_of(origin.heads().back(), "If-None-Match"), "\"v1\"");
+    EXPECT_EQ(peer("b").hits, 0u);
+    EXPECT_EQ(peer("a").given, 0u);
+}
+
+}  // namespace
+}  // namespace proxy::test
