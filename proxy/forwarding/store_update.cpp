@@ -42,6 +42,7 @@ std::shared_ptr<StoredResponse> copy_of(const StoredResponse& stored) {
     copy->vary_names = stored.vary_names;
     copy->variant = stored.variant;
     copy->body = stored.body;
+    copy->blocks = stored.blocks;
     return copy;
 }
 
@@ -51,7 +52,7 @@ bool agrees(const Head& answer, const StoredResponse& stored, Fields fields) {
     const auto tag = answer.get(field::etag), date = answer.get(field::last_modified),
                length = answer.get(field::content_length);
     return (!tag || *tag == ours.etag) && (!date || *date == ours.last_modified) &&
-           (!length || *length == std::to_string(stored.body->size()));
+           (!length || *length == std::to_string(stored.body_bytes()));
 }
 
 /// Null when it may not be stored any more.

@@ -309,6 +309,20 @@ TEST_F(LargeBodies, AreValidatedByTheirHead) {  // 33, 36
     EXPECT_EQ(count("a", Outcome::local_hit), 1u);
 }
 
+TEST_F(LargeBodies, AreRefreshedByAHead) {  // 37, RFC 9111 §4.3.5
+    File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    get("a", "/file");
+    file.more = fresh("X-New: 1\r\n");
+    EXPECT_EQ(client().ask("HEAD", "/file", "Cache-Control: no-cache\r\n").status, 200u);
+    const auto requests = origin.requests();
+    const auto answer = get("a", "/file");
+    EXPECT_EQ(answer.body, file.content);
+    EXPECT_EQ(answer.field("X-New"), "1");
+    EXPECT_EQ(origin.requests(), requests);
+}
+
 TEST_F(LargeBodies, AreSharedBlockByBlock) {
     const File file{bytes(20'000)};
     const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });

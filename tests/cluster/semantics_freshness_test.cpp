@@ -433,6 +433,50 @@ TEST_P(Freshness, ServesStaleWhenTheOriginBreaksOffOrTalksNonsense) {  // 31
     EXPECT_EQ(get("/cut").body, "old");
 }
 
+// 32, RFC 5861 §3
+TEST_P(Freshness, ServesStaleAndRefreshesOnceBehindTheAnswer) {
+    Gate refresh;
+    std::atomic<int> fetches = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto number = ++fetches;
+        if (number == 2) refresh.wait();
+        e.answer(number == 1 ? control("max-age=50, stale-while-revalidate=100") + "Age: 100\r\n"
+                             : control("no-cache") + "ETag: \"v\"\r\n",
+                 std::to_string(number));
+    });
+    EXPECT_EQ(get("/swr").body, "1");
+    for (int i = 0; i < 3; ++i) {
+        const auto stale = get("/swr");
+        EXPECT_EQ(stale.body, "1");
+        EXPECT_GE(age_of(stale), 100);
+        EXPECT_EQ(lines(stale.head, "Warning"), 0u);
+    }
+    ASSERT_TRUE(refresh.wait_for(1));
+    EXPECT_EQ(fetches, 2);
+    refresh.open();
+    EXPECT_TRUE(eventually([&] { return get("/swr").body != "1"; }));
+    const auto then = fetches.load();  // what came says no-cache: that counts from here on
+    get("/swr");
+    EXPECT_EQ(fetches, then + 1);
+}
+
+TEST_P(Freshness, WaitsForARefreshPastItsWindowOrWhereStaleIsForbidden) {  // 32
+    for (const auto* directives :
+         {"max-age=50, stale-while-revalidate=20", "max-age=50",
+          "max-age=50, must-revalidate, stale-while-revalidate=100",
+          "s-maxage=50, stale-while-revalidate=100", "max-age=50, stale-while-revalidate=x"}) {
+        const auto path = "/" + std::to_string(origin.requests());
+        EXPECT_EQ(after(path, ok(control(directives) + "Age: 100\r\n"), ok(fresh(), "new")).body,
+                  "new")
+            << directives;
+    }
+    EXPECT_EQ(
+        after("/asked", ok(control("max-age=50, stale-while-revalidate=100") + "Age: 100\r\n"),
+              ok(fresh(), "new"), control("no-cache"))
+            .body,
+        "new");
+}
+
 // 41, RFC 9111 §5.2.2.4
 TEST_P(Freshness, ValidatesNoCacheBeforeEveryReuse) {
     for (const auto* directives : {"no-cache, max-age=100", "max-age=100, No-Cache", "NO-CACHE",

@@ -337,6 +337,91 @@ TEST_P(Validation, DoubtsAStoredGetAfterAHeadThatDisagrees) {  // 37, RFC 9111 �
     EXPECT_EQ(get("/error").body, "text");  // an error says nothing of it
 }
 
+// 14, RFC 9111 §3.4, RFC 9110 §14
+TEST_P(Validation, CutsRangesOutOfWhatIsStored) {
+    says("/range", {ok(fresh("ETag: \"v\"\r\nLast-Modified: " + kModified +
+                             "\r\nX-Other: 1\r\nContent-Type: text/x\r\n"),
+                       "0123456789")});
+    get("/range");
+    struct Part {
+        std::string fields;
+        unsigned status;
+        std::string range, body;
+    };
+    const auto range = [](const std::string& value) { return "Range: " + value + "\r\n"; };
+    const auto part = [&](const char* value, const char* answer, const char* body) {
+        return Part{range(value), 206, answer, body};
+    };
+    const auto whole = [&](const std::string& fields) {
+        return Part{fields, 200, "", "0123456789"};
+    };
+    for (const auto& each : std::vector<Part>{
+             part("bytes=0-3", "bytes 0-3/10", "0123"),
+             part("bytes=4-4", "bytes 4-4/10", "4"),
+             part("bytes=5-", "bytes 5-9/10", "56789"),
+             part("bytes=-3", "bytes 7-9/10", "789"),
+             part("bytes=8-100", "bytes 8-9/10", "89"),
+             part("bytes=0-18446744073709551616", "bytes 0-9/10", "0123456789"),
+             part("bytes=-100", "bytes 0-9/10", "0123456789"),
+             part("Bytes=0-3", "bytes 0-3/10", "0123"),
+             {range("bytes=10-"), 416, "bytes */10", ""},
+             {range("bytes=10-20"), 416, "bytes */10", ""},
+             whole(range("bytes=3-1")),
+             whole(range("bytes=a-b")),
+             whole(range("bytes=")),
+             whole(range("lines=0-3")),
+             whole(range("bytes 0-3")),
+             {range("bytes=0-3") + "If-Range: \"v\"\r\n", 206, "bytes 0-3/10", "0123"},
+             {range("bytes=0-3") + "If-Range: " + kModified + "\r\n", 206, "bytes 0-3/10", "0123"},
+             whole(range("bytes=0-3") + "If-Range: \"w\"\r\n"),
+             whole(range("bytes=0-3") + "If-Range: W/\"v\"\r\n"),
+             whole(range("bytes=0-3") + "If-Range: Sun, 02 Jan 2000 00:00:00 GMT\r\n"),
+             {range("bytes=0-3") + "If-None-Match: \"v\"\r\n", 304, "", ""}}) {
+        SCOPED_TRACE(each.fields);
+        const auto answer = get("/range", each.fields);
+        EXPECT_EQ(answer.status, each.status);
+        EXPECT_EQ(answer.field("Content-Range"), each.range);
+        if (each.status == 416) continue;
+        EXPECT_EQ(answer.body, each.body);
+        EXPECT_EQ(answer.field("X-Other"), "1");
+        EXPECT_EQ(answer.field("ETag"), "\"v\"");
+        EXPECT_EQ(lines(answer.head, "Age"), 1u);
+    }
+    EXPECT_EQ(ask("HEAD", "/range", range("bytes=0-3")).status, 200u);  // Range is for GET
+    EXPECT_EQ(asked("/range"), 1u);
+}
+
+TEST_P(Validation, NeverMixesPartsOfDifferentVersions) {  // 15, RFC 9111 §3.4
+    std::atomic<char> version = 'a';
+    const auto scripted = origin.set([&](Exchange& e) {
+        const std::string body(10, version);
+        const auto fields = fresh("ETag: \"" + std::string(1, version) + "\"\r\n");
+        const auto range = e.field("Range");
+        if (range.empty() || (!e.field("If-Range").empty() &&
+                              e.field("If-Range") != "\"" + std::string(1, version) + "\""))
+            return e.answer(fields, body);
+        const auto first = std::strtoul(range.c_str() + 6, nullptr, 10);
+        const auto last =
+            std::min(9ul, range.back() == '-'
+                              ? 9ul
+                              : std::strtoul(range.c_str() + range.find('-') + 1, nullptr, 10));
+        e.answer(fields + "Content-Range: bytes " + std::to_string(first) + "-" +
+                     std::to_string(last) + "/10\r\n",
+                 body.substr(first, last - first + 1), "206 Partial Content");
+    });
+    for (const auto* path : {"/whole", "/part"}) {
+        version = 'a';
+        EXPECT_EQ(get(path, "Range: bytes=0-3\r\n").body, "aaaa");
+        EXPECT_EQ(get(path, "Range: bytes=2-5\r\n").body, "aaaa");
+        version = 'b';
+        const auto answer =
+            get(path, std::string_view(path) == "/whole" ? "" : "Range: bytes=2-\r\n");
+        EXPECT_TRUE(answer.complete);
+        EXPECT_EQ(answer.body.find_first_not_of(answer.body.front()), std::string::npos)
+            << answer.body;
+    }
+}
+
 // 6, RFC 9110 §9.3.3
 TEST_P(Validation, AnswersGetFromAPostThatSaysItIsTheTarget) {
     const auto named = [&](const std::string& path) {
