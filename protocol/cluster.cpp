@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -81,15 +82,23 @@ public:
     }
 
     void start() {
-        if (!shared_.config.listen_port.empty() && !shared_.config.keys.empty()) {
-            subscriptions_.bind();
-            tasks_.spawn(subscriptions_.listen(tasks_, shared_from_this()));
-        }
-        shared_.show_view();
-        for (auto& publication : publications_) {
-            tasks_.spawn(publish(shared_from_this(), *publication));
-        }
-        if (!publications_.empty()) tasks_.spawn(check(shared_from_this()));
+        const auto listens = !shared_.config.listen_port.empty() && !shared_.config.keys.empty();
+        if (listens) subscriptions_.bind();
+        run(listens);
+    }
+
+    void start_in_place_of(Node& earlier) {
+        const auto listens = earlier.subscriptions_.port() != 0;
+        if (listens) subscriptions_.bind_in_place_of(earlier.subscriptions_);
+        earlier.stop();
+        shared_.self = earlier.shared_.self;
+        shared_.publisher.take_over(earlier.shared_.publisher);
+        std::vector<std::optional<std::size_t>> was;
+        for (const auto& peer : shared_.config.peers)
+            was.push_back(earlier.shared_.neighbours.index_of(peer.node));
+        shared_.invalidations.take_over(earlier.shared_.invalidations, was);
+        for (auto& publication : publications_) publication->invalidated();
+        run(listens);
     }
 
     void stop() {
@@ -155,6 +164,15 @@ public:
     const summary::KeyHasher& hasher() const { return hasher_; }
 
 private:
+    void run(bool listens) {
+        if (listens) tasks_.spawn(subscriptions_.listen(tasks_, shared_from_this()));
+        shared_.show_view();
+        for (auto& publication : publications_) {
+            tasks_.spawn(publish(shared_from_this(), *publication));
+        }
+        if (!publications_.empty()) tasks_.spawn(check(shared_from_this()));
+    }
+
     static awaitable<void> publish(std::shared_ptr<Node> self, PublisherLink& publication) {
         co_await publication.run();
         static_cast<void>(self);
@@ -255,6 +273,9 @@ Cluster::~Cluster() {
 
 void Cluster::start() {
     node_->start();
+}
+void Cluster::start_in_place_of(Cluster& earlier) {
+    node_->start_in_place_of(*earlier.node_);
 }
 std::uint16_t Cluster::link_port() const {
     return node_->link_port();

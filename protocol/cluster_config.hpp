@@ -17,6 +17,8 @@ struct PeerConfig {
     std::string node;
     std::string http_host, http_port;  // where it answers requests
     std::string link_host, link_port;  // where it listens for summaries
+
+    bool operator==(const PeerConfig&) const = default;
 };
 
 /// How long things may take. The defaults hold the promises of the cluster (gone within 3 s, in
@@ -29,6 +31,8 @@ struct Timings {
     std::chrono::nanoseconds connect = std::chrono::milliseconds(500);
     std::chrono::nanoseconds hello = std::chrono::seconds(2);
     std::chrono::nanoseconds check_hash = std::chrono::seconds(10);  // between two check-hashes
+
+    bool operator==(const Timings&) const = default;
 };
 
 /// What the cluster layer needs to know; proxy/ fills it from the JSON configuration.
@@ -52,6 +56,8 @@ struct ClusterConfig {
     /// Invalidations kept because a peer has not confirmed them; above it that peer has to drop
     /// everything. About 24 bytes each.
     std::size_t max_invalidations_kept = std::size_t{1} << 16;
+
+    bool operator==(const ClusterConfig&) const = default;
 };
 
 }  // namespace protocol

@@ -7,6 +7,19 @@
 
 namespace protocol {
 
+void InvalidationLog::take_over(InvalidationLog& earlier,
+                                std::span<const std::optional<std::size_t>> was) {
+    first_ = earlier.first_;
+    log_ = std::move(earlier.log_);
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (was[i])
+            peers_[i] = earlier.peers_[*was[i]];
+        else
+            peers_[i].confirmed = peers_[i].sent = first_ - 1;
+    }
+    forget_confirmed();
+}
+
 std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
                                    std::span<const summary::KeyHash> tags) {
     put(keys, false);

@@ -1,6 +1,7 @@
 #include "protocol/publisher.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/frame.hpp"
 #include "summary/coding.hpp"
@@ -9,6 +10,10 @@ namespace protocol {
 
 Publisher::Publisher(const Config& config, TimePoint now)
     : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
+
+void Publisher::take_over(Publisher& earlier) {
+    own_ = summary::OwnSummary(config_.summary, std::move(earlier.own_));
+}
 
 void Publisher::stored(summary::KeyHash key, TimePoint now) {
     if (own_.stored(key)) changed(now);

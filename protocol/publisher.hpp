@@ -44,6 +44,10 @@ public:
 
     Publisher(const Config& config, TimePoint now);
 
+    /// Goes on with the keys of `earlier`, which is of no use any more, in a new epoch. For one
+    /// that has no subscribers yet: nobody is told.
+    void take_over(Publisher& earlier);
+
     /// A key that is there already, or not there, changes nothing.
     void stored(summary::KeyHash key, TimePoint now);
     void removed(summary::KeyHash key, TimePoint now);

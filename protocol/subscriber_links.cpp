@@ -124,6 +124,11 @@ void SubscriberLinks::bind() {
     if (error) cannot_listen(config, error);
 }
 
+void SubscriberLinks::bind_in_place_of(SubscriberLinks& earlier) {
+    const auto protocol = earlier.acceptor_.local_endpoint().protocol();
+    acceptor_.assign(protocol, earlier.acceptor_.release());
+}
+
 std::uint16_t SubscriberLinks::port() const {
     error_code none;
     return acceptor_.is_open() ? acceptor_.local_endpoint(none).port() : std::uint16_t{0};

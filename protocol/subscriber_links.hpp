@@ -34,6 +34,8 @@ public:
     /// Takes connections until close(); each runs in `tasks`, which keeps `owner` alive.
     awaitable<void> listen(TaskGroup& tasks, std::shared_ptr<void> owner);
     void close();
+    /// Instead of bind(): listens on with the socket of `earlier`, which listens no more.
+    void bind_in_place_of(SubscriberLinks& earlier);
 
     /// Adds our side's numbers.
     void report(std::size_t peer, ClusterStatus::Peer& status) const;

@@ -14,6 +14,11 @@ OwnSummary::OwnSummary(Config config)
     keys_.reserve(config.expected_objects);
 }
 
+OwnSummary::OwnSummary(Config config, OwnSummary&& earlier) : OwnSummary(config) {
+    keys_ = std::move(earlier.keys_);
+    regrow();
+}
+
 bool OwnSummary::stored(KeyHash key) {
     if (!keys_.insert(key).second) return false;
     filter_.insert(key, pending_);

@@ -48,6 +48,9 @@ public:
     static constexpr double kRoomAfterRegrow = 1.35;
 
     explicit OwnSummary(Config config);
+    /// The keys of `earlier`, which is of no use any more, under another configuration. A new
+    /// epoch, with nothing untold. O(objects), as regrow().
+    OwnSummary(Config config, OwnSummary&& earlier);
 
     /// False, and nothing changes, when the key was there already.
     bool stored(KeyHash key);

@@ -234,6 +234,35 @@ TEST_F(ClusterTest, ConfigurationsThatCannotWorkAreRefused) {
     refused(bad);
 }
 
+TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    a.store("http://x/1");
+    ASSERT_TRUE(run_until([&] { return all_in_step() && b.sees("a", "http://x/1"); }));
+    a.config = config("a", 3);
+    a.config.keys = {kOtherKey, kKey};
+    auto next = std::make_unique<Cluster>(*a.io, a.config,
+                                          ClusterHooks{[&a](auto view) { a.view = view; }, {}});
+    next->start_in_place_of(*a.cluster);
+    a.cluster = std::move(next);
+    EXPECT_EQ(a.cluster->link_port(), 3129);
+    EXPECT_EQ(a.view->peers.size(), 2u);
+    EXPECT_FALSE(a.in_step_with("b"));
+    a.store("http://x/2");
+    auto& c = add([] {
+        auto third = config("c", 3);
+        third.keys = {kOtherKey, kKey};
+        return third;
+    }());
+    ASSERT_TRUE(run_until([&] {
+        return b.sees("a", "http://x/2") && c.sees("a", "http://x/1") && a.in_step_with("b") &&
+               a.in_step_with("c");
+    }));
+    EXPECT_TRUE(b.sees("a", "http://x/1"));
+    EXPECT_EQ(b.refusals("duplicate_id"), 0u);  // it is the same run
+    EXPECT_EQ(a.cluster->status().own.objects, 2u);
+}
+
 TEST_F(ClusterTest, PeersAreFoundByName) {
     auto by_name = config("b");
     by_name.listen_host = "localhost";

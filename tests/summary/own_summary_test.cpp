@@ -50,6 +50,21 @@ TEST(OwnSummary, IgnoresKeysToldTwiceAndKeysThatAreNotThere) {
     EXPECT_EQ(own.snapshot().count_ones(), 0U);
 }
 
+TEST(OwnSummary, GoesOnWithTheKeysOfAnotherInANewEpoch) {
+    auto earlier = empty();
+    store(earlier, 0, 1000);
+    OwnSummary own({kError / 4, 20, 0}, std::move(earlier));
+    EXPECT_EQ(own.objects(), 1000U);
+    EXPECT_EQ(own.epoch(), 21U);
+    EXPECT_EQ(own.generation(), 0U);
+    EXPECT_EQ(own.fit(), Fit::fits);
+    EXPECT_LE(own.expected_false_hit(), kError / 4);
+    EXPECT_FALSE(own.stored(test::key(1)));
+    remove(own, 0, 1000);
+    own.take_delta();
+    EXPECT_EQ(own.fill(), 0);
+}
+
 TEST(OwnSummary, CountsAReplacedObjectOnce) {
     auto own = empty();
     store(own, 0, 10);
