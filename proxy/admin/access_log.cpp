@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+#include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <utility>
@@ -33,39 +34,55 @@ int open_for_append(const std::string& path) {
 
 }  // namespace
 
+AccessLog::Sink::Sink(const std::string& destination)
+    : path_(destination == "stdout" || destination == "off" ? "" : destination) {
+    if (!path_.empty())
+        fd_ = open_for_append(path_);
+    else if (destination == "stdout")
+        fd_ = STDOUT_FILENO;
+}
+
+AccessLog::Sink::~Sink() {
+    if (!path_.empty() && fd_ >= 0) ::close(fd_);
+}
+
 AccessLog::AccessLog(const LogConfig& config, std::size_t max_pending)
-    : format_(config.format),
-      path_(config.access == "stdout" ? "" : config.access),
-      max_pending_(max_pending),
-      enabled_(config.access != "off") {
-    if (!enabled_) return;
-    fd_ = path_.empty() ? STDOUT_FILENO : open_for_append(path_);
-    if (fd_ < 0) {
+    : max_pending_(max_pending),
+      enabled_(config.access != "off"),
+      format_(config.format),
+      sink_(config.access) {
+    if (!enabled()) return;
+    if (!sink_.open()) {
         throw boost::system::system_error(errno, boost::system::system_category(),
-                                          "access log " + path_);
+                                          "access log " + sink_.path());
     }
     thread_ = std::thread([this] { run(); });
 }
 
 AccessLog::~AccessLog() {
-    if (!enabled_) return;
+    if (!thread_.joinable()) return;
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;
     }
     wake_.notify_one();
     thread_.join();
-    if (!path_.empty()) ::close(fd_);
 }
 
 void AccessLog::write(const AccessRecord& record) {
-    if (!enabled_) return;
+    if (!enabled()) return;
     static thread_local std::string line;  // keeps its memory from one call to the next
     line.clear();
-    append_access_line(line, format_, record);
+    const auto format = format_.load(std::memory_order_relaxed);
+    append_access_line(line, format, record);
     bool first = false;
     {
         const std::lock_guard lock(mutex_);
+        if (!enabled()) return;
+        if (const auto now = format_.load(std::memory_order_relaxed); now != format) {
+            line.clear();
+            append_access_line(line, now, record);
+        }
         if (pending_.size() + line.size() > max_pending_) {
             dropped_.fetch_add(1, std::memory_order_relaxed);
             return;
@@ -78,39 +95,63 @@ void AccessLog::write(const AccessRecord& record) {
 }
 
 void AccessLog::reopen() {
-    if (!enabled_ || path_.empty()) return;
     {
         const std::lock_guard lock(mutex_);
-        reopen_ = true;
-        old_bytes_ = pending_.size();
+        if (!enabled()) return;
+        if (!changes_.empty() && !changes_.back().sink)
+            changes_.back().at = pending_.size();
+        else
+            changes_.push_back({pending_.size(), std::nullopt});
     }
     wake_.notify_one();
 }
 
+boost::system::error_code AccessLog::reconfigure(const LogConfig& config) {
+    const auto enabled = config.access != "off";
+    Sink sink(config.access);
+    if (enabled && !sink.open()) return {errno, boost::system::system_category()};
+    {
+        const std::lock_guard lock(mutex_);
+        if (!enabled && !thread_.joinable()) return {};  // off as before
+        if (changes_.size() >= kMaxChanges)
+            return boost::system::errc::make_error_code(
+                boost::system::errc::resource_unavailable_try_again);
+        changes_.push_back({pending_.size(), std::move(sink)});
+        enabled_ = enabled;
+        format_ = config.format;
+        if (enabled && !thread_.joinable()) thread_ = std::thread([this] { run(); });
+    }
+    wake_.notify_one();
+    return {};
+}
+
 void AccessLog::flush() {
     std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return pending_.empty() && !reopen_ && !writing_; });
+    idle_.wait(lock, [this] { return pending_.empty() && changes_.empty() && !writing_; });
 }
 
 void AccessLog::run() {
     std::string chunk;
+    std::vector<Change> changes;
     std::unique_lock lock(mutex_);
     for (;;) {
-        wake_.wait(lock, [this] { return !pending_.empty() || reopen_ || stop_; });
-        if (pending_.empty() && !reopen_) return;
+        wake_.wait(lock, [this] { return !pending_.empty() || !changes_.empty() || stop_; });
+        if (pending_.empty() && changes_.empty()) return;
         std::swap(chunk, pending_);
-        const bool reopen = std::exchange(reopen_, false);
-        const auto old_bytes = reopen ? old_bytes_ : chunk.size();
+        std::swap(changes, changes_);
         writing_ = true;
         lock.unlock();
 
         const auto lines = std::string_view(chunk);
-        put(lines.substr(0, old_bytes));
-        if (reopen) {
-            open_file();
-            put(lines.substr(old_bytes));
+        std::size_t written = 0;
+        for (auto& change : changes) {
+            put(lines.substr(written, change.at - written));
+            written = change.at;
+            make(change);
         }
+        put(lines.substr(written));
         chunk.clear();
+        changes.clear();
 
         lock.lock();
         writing_ = false;
@@ -119,17 +160,16 @@ void AccessLog::run() {
 }
 
 void AccessLog::put(std::string_view lines) {
-    if (!write_all(fd_, lines)) failures_.fetch_add(1, std::memory_order_relaxed);
+    if (!write_all(sink_.fd(), lines)) failures_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void AccessLog::open_file() {
-    const int fd = open_for_append(path_);
-    if (fd < 0) {
+void AccessLog::make(Change& change) {
+    if (!change.sink && sink_.path().empty()) return;
+    Sink next = change.sink ? std::move(*change.sink) : Sink(sink_.path());
+    if (!change.sink && !next.open())
         failures_.fetch_add(1, std::memory_order_relaxed);
-        return;
-    }
-    ::close(fd_);
-    fd_ = fd;
+    else
+        sink_ = std::move(next);  // the old one goes with `next`
 }
 
 }  // namespace proxy

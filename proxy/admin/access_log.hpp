@@ -4,14 +4,18 @@
 #include "proxy/http/outcome.hpp"
 
 #include <atomic>
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace proxy {
 
@@ -61,18 +65,24 @@ public:
 
     /// `destination`: off, stdout, or a file, which is appended to. Throws
     /// boost::system::system_error when the file cannot be opened.
-    AccessLog(const LogConfig& config, std::size_t max_pending = kMaxPendingBytes);
+    explicit AccessLog(const LogConfig& config, std::size_t max_pending = kMaxPendingBytes);
     /// Writes what is pending.
     ~AccessLog();
     AccessLog(const AccessLog&) = delete;
     AccessLog& operator=(const AccessLog&) = delete;
 
-    bool enabled() const { return enabled_; }
+    bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
     void write(const AccessRecord& record);
 
     /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
     /// written after to the new one. If that fails the old file stays in use and failures() grows.
     void reopen();
+    /// Takes another destination or format: lines written before go to the old one, lines written
+    /// after to the new one. Nothing changes when it cannot be opened, or when the old one is so
+    /// slow that kMaxChanges wait already; then the error says so.
+    boost::system::error_code reconfigure(const LogConfig& config);
+    static constexpr std::size_t kMaxChanges = 16;
+
     /// Waits until everything written so far has been handed to the system.
     void flush();
 
@@ -81,22 +91,49 @@ public:
     std::uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
 private:
+    /// Where lines go. Owns its file.
+    class Sink {
+    public:
+        Sink() = default;
+        /// `destination` as in the configuration. Not open when that fails (see errno), or for off.
+        explicit Sink(const std::string& destination);
+        ~Sink();
+        Sink(Sink&& other) noexcept
+            : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+        Sink& operator=(Sink&& other) noexcept {
+            std::swap(path_, other.path_);
+            std::swap(fd_, other.fd_);
+            return *this;
+        }
+        bool open() const { return fd_ >= 0; }
+        int fd() const { return fd_; }
+        const std::string& path() const { return path_; }
+
+    private:
+        std::string path_;  // empty: stdout
+        int fd_ = -1;
+    };
+    /// What happens after the first `at` pending bytes; without `sink`: the file is opened anew.
+    struct Change {
+        std::size_t at = 0;
+        std::optional<Sink> sink;
+    };
+
     void run();
     void put(std::string_view lines);
-    void open_file();
+    void make(Change& change);
 
-    const AccessFormat format_;
-    const std::string path_;  // empty: stdout
     const std::size_t max_pending_;
-    bool enabled_ = false;
-    int fd_ = -1;  // writer thread only, after construction
+    std::atomic<bool> enabled_{false};  // changes under the mutex only, as does the format
+    std::atomic<AccessFormat> format_;
+    Sink sink_;  // writer thread only, once that runs
     std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failures_{0};
 
     std::mutex mutex_;
     std::condition_variable wake_, idle_;
     std::string pending_;
-    std::size_t old_bytes_ = 0;  // of pending_, for the file before reopen()
-    bool writing_ = false, reopen_ = false, stop_ = false;
+    std::vector<Change> changes_;  // in order
+    bool writing_ = false, stop_ = false;
     std::thread thread_;
 };
 

@@ -292,6 +292,50 @@ TEST_F(AccessLogFile, DropsAndCountsInsteadOfWaiting) {
     ::close(reader);
 }
 
+TEST_F(AccessLogFile, TakesAnotherFileAndFormatBetweenTwoLines) {
+    AccessLog log(config("one.log"));
+    for (int i = 0; i < 10; ++i) {  // faster than the writer, or not
+        log.write(record());
+        auto next = config(i % 2 == 0 ? "two.log" : "one.log");
+        next.format = i % 2 == 0 ? AccessFormat::squid : AccessFormat::json;
+        EXPECT_FALSE(log.reconfigure(next));
+        if (i % 3 == 0) log.flush();
+    }
+    log.flush();
+    EXPECT_EQ(lines("one.log"), 5u);
+    EXPECT_EQ(lines("two.log"), 5u);
+    std::ifstream one(folder_ / "one.log"), two(folder_ / "two.log");
+    for (std::string text; std::getline(one, text);) EXPECT_TRUE(json::accept(text)) << text;
+    for (std::string text; std::getline(two, text);) EXPECT_FALSE(json::accept(text)) << text;
+}
+
+TEST_F(AccessLogFile, StaysInUseWhenTheNextCannotBeOpened) {
+    AccessLog log(config());
+    auto bad = config("no/such/folder.log");
+    bad.format = AccessFormat::squid;
+    EXPECT_EQ(log.reconfigure(bad), boost::system::errc::no_such_file_or_directory);
+    log.write(record());
+    log.flush();
+    EXPECT_EQ(lines(), 1u);
+}
+
+TEST_F(AccessLogFile, CanBeTurnedOnAndOff) {
+    AccessLog log(LogConfig{});
+    EXPECT_FALSE(log.reconfigure(LogConfig{}));
+    EXPECT_FALSE(log.reconfigure(config()));
+    EXPECT_TRUE(log.enabled());
+    log.write(record());
+    EXPECT_FALSE(log.reconfigure(LogConfig{}));
+    log.write(record());
+    log.reopen();
+    log.flush();
+    EXPECT_EQ(lines(), 1u);
+    EXPECT_FALSE(log.reconfigure(config()));
+    log.write(record());
+    log.flush();
+    EXPECT_EQ(lines(), 2u);
+}
+
 TEST_F(AccessLogFile, EndsStartUpWhenItCannotBeOpened) {
     EXPECT_THROW(AccessLog(config("no/such/folder.log")), boost::system::system_error);
 }
