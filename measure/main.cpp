@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 
 #include "measure/commands.hpp"
@@ -186,7 +187,7 @@ int run_node(const std::string& file) {
                      proxy::describe(loaded.errors).c_str());
         return kBadConfig;
     }
-    return proxy::run_node(std::move(*loaded.config));
+    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file));
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 
 namespace protocol {
 
-void InvalidationLog::take_over(InvalidationLog& earlier,
+void InvalidationLog::take_over(const InvalidationLog& earlier,
                                 std::span<const std::optional<std::size_t>> was) {
     first_ = earlier.first_;
-    log_ = std::move(earlier.log_);
+    log_ = earlier.log_;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
         if (was[i])
             peers_[i] = earlier.peers_[*was[i]];

@@ -59,6 +59,8 @@ public:
         : owner_(owner), peer_(peer), session_(session) {}
 
     Result<void> on_message(const Message& message, Clock::time_point now) override {
+        // Nobody is there any more to apply what it says; it must not be confirmed.
+        if (owner_.closed_) return error_code(asio::error::operation_aborted);
         const auto action = session_.on_message(message, now);
         auto& neighbours = owner_.shared_.neighbours;
         if (action) {
@@ -135,6 +137,7 @@ std::uint16_t SubscriberLinks::port() const {
 }
 
 void SubscriberLinks::close() {
+    closed_ = true;
     error_code ignored;
     acceptor_.close(ignored);
 }

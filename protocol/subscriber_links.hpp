@@ -79,6 +79,7 @@ private:
     boost::asio::ip::tcp::acceptor acceptor_;
     std::vector<Slot> slots_;
     std::size_t hellos_ = 0;
+    bool closed_ = false;
     Traffic unknown_;  // of connections whose peer is not known
 };
 

@@ -1,23 +1,24 @@
 #include "proxy/node.hpp"
 
 #include <pthread.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_future.hpp>
-#include <csignal>
-#include <cstdlib>
+#include <map>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "protocol/cluster.hpp"
 #include "proxy/admin/server.hpp"
+#include "proxy/config_changes.hpp"
 #include "proxy/control_feed.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/worker.hpp"
+#include "proxy/reloader.hpp"
 #include "proxy/wakeup.hpp"
 
 namespace proxy {
@@ -28,6 +29,7 @@ namespace asio = boost::asio;
 /// A node whose peers are not there is ready anyway after this.
 constexpr std::chrono::seconds kReadyAlone{2};
 constexpr std::chrono::seconds kReportDeadline{1};
+constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
 protocol::ClusterConfig cluster_config(const Config& config) {
     protocol::ClusterConfig result;
@@ -50,13 +52,32 @@ protocol::ClusterConfig cluster_config(const Config& config) {
 
 struct WorkerReport {
     WorkerCounters counters;
-    std::vector<PeerRecord::Counts> peers;
+    std::map<std::string, PeerRecord::Counts> peers;  // by node
 };
 
 WorkerReport report_of(const Worker& worker) {
     WorkerReport report{worker.counters, {}};
-    for (const auto& record : worker.peer_records) report.peers.push_back(record.counts());
+    if (worker.peers)
+        for (std::size_t i = 0; i < worker.peers->peers.size(); ++i)
+            report.peers[worker.peers->peers[i].node] = worker.peer_records[i].counts();
     return report;
+}
+
+void add_to(protocol::ClusterStatus& sum, const protocol::ClusterStatus& earlier) {
+    sum.announcements_sent += earlier.announcements_sent;
+    sum.announcements_received += earlier.announcements_received;
+    sum.heartbeats_sent += earlier.heartbeats_sent;
+    sum.bytes_sent += earlier.bytes_sent;
+    sum.bytes_received += earlier.bytes_received;
+    for (const auto& [reason, count] : earlier.refusals) sum.refusals[reason] += count;
+    for (auto& peer : sum.peers) {
+        for (const auto& was : earlier.peers) {
+            if (was.node != peer.node) continue;
+            peer.resyncs += was.resyncs;
+            peer.check_failures += was.check_failures;
+            peer.invalidations_received += was.invalidations_received;
+        }
+    }
 }
 
 }  // namespace
@@ -65,32 +86,34 @@ class Node::Impl {
     using Change = std::pair<summary::KeyHash, bool>;  // stored, or no longer
 
 public:
-    explicit Impl(Config settings)
+    Impl(Config settings, std::filesystem::path file)
         : config_(std::make_shared<const Config>(std::move(settings))),
-          cluster_(control_, cluster_config(*config_),
-                   {[this](auto view) { hand_out(std::move(view)); },
-                    [this](const auto& what) { apply(what); }}),
+          cluster_(make_cluster(*config_)),
           changes_(control_,
                    [this](const std::vector<Change>& changes) {
                        for (const auto& [key, stored] : changes)
-                           stored ? cluster_.stored(key) : cluster_.removed(key);
+                           stored ? cluster_->stored(key) : cluster_->removed(key);
                    }),
-          invalidated_(control_, [this](const auto& keys) { cluster_.invalidate(keys, {}); }),
+          invalidated_(control_, [this](const auto& keys) { cluster_->invalidate(keys, {}); }),
           shared_(
-              *config_, cluster_.key_hasher(),
+              *config_, cluster_->key_hasher(),
               [this](summary::KeyHash key, bool stored) {
                   changes_.push({key, stored});
               },
               [this](summary::KeyHash key) { invalidated_.push(key); }),
-          drain_timer_(control_) {
+          drain_timer_(control_),
+          reloader_(control_, std::move(file),
+                    [this](auto read) { return replace_config(std::move(read)); }) {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
             workers_.push_back(std::make_unique<Worker>(shared_, config_, fd));
         if (config_->admin)
             admin_.emplace(control_, *config_->admin,
                            AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
-                                              [this] { return effective_config(*config_); }});
-        cluster_.start();
+                                              [this] { return effective_config(*config_); },
+                                              [this] { return reload_and_wait(); }});
+        cluster_->start();
         proxy_port_ = workers_.front()->port();
+        link_port_ = cluster_->link_port();
         admin_port_ = admin_ ? admin_->port() : 0;
     }
 
@@ -122,7 +145,7 @@ public:
             if (shared_.draining.exchange(true)) return;
             spdlog::info("draining: no new connections, at most {:.1f} s for those at hand",
                          std::chrono::duration<double>(config_->timeouts.drain).count());
-            cluster_.withdraw();
+            cluster_->withdraw();
             for (auto& worker : workers_)
                 asio::post(worker->io, [&worker = *worker] { worker.drain(); });
             drain_timer_.expires_after(config_->timeouts.drain);
@@ -150,10 +173,12 @@ public:
 
     NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
 
+    void reload() { reloader_.reload("HUP", nullptr); }
+
     Shared& shared() { return shared_; }
     std::uint16_t proxy_port() const { return proxy_port_; }
     std::uint16_t admin_port() const { return admin_port_; }
-    std::uint16_t link_port() const { return cluster_.link_port(); }
+    std::uint16_t link_port() const { return link_port_; }
 
 private:
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
@@ -172,6 +197,93 @@ private:
         for (const auto& key : what.keys) shared_.store.invalidate(key, now);
     }
 
+    std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
+        return std::make_unique<protocol::Cluster>(
+            control_, cluster_config(config),
+            protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },
+                                   [this](const auto& what) { apply(what); }});
+    }
+
+    /// All of it or nothing: what may fail comes first.
+    Reloaded replace_config(ConfigResult read) {
+        Reloaded result;
+        if (shared_.draining) {
+            result.outcome = Reloaded::Outcome::draining;
+            return result;
+        }
+        if (!read.config) {
+            result.errors = std::move(read.errors);
+            return result;
+        }
+        const auto next = std::make_shared<const Config>(std::move(*read.config));
+        result.changed = changed_settings(*config_, *next);
+        result.errors = restart_only(*config_, *next, result.changed);
+        const auto changes = [&](std::string_view setting) {
+            return std::any_of(result.changed.begin(), result.changed.end(),
+                               [&](const auto& path) { return is_within(path, setting); });
+        };
+        std::unique_ptr<protocol::Cluster> cluster;
+        if (result.errors.empty() && cluster_config(*config_) != cluster_config(*next)) {
+            try {
+                cluster = make_cluster(*next);
+            } catch (const std::exception& error) {
+                result.errors.push_back({"$.cluster", error.what()});
+            }
+        }
+        if (result.errors.empty() && (changes("$.log.access") || changes("$.log.format"))) {
+            if (const auto error = shared_.access_log.reconfigure(next->log))
+                result.errors.push_back(
+                    {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});
+        }
+        if (!result.errors.empty()) {
+            result.changed.clear();
+            return result;
+        }
+
+        config_ = next;
+        if (changes("$.log.level"))
+            spdlog::set_level(static_cast<spdlog::level::level_enum>(config_->log.level));
+        for (auto& worker : workers_)
+            asio::post(worker->io, [&worker = *worker, next] { worker.set_config(next); });
+        if (cluster) {
+            auto counted = cluster_->status();
+            add_to(counted, earlier_links_);
+            earlier_links_ = std::move(counted);
+            cluster->start_in_place_of(*cluster_);
+            cluster_ = std::move(cluster);
+        }
+        if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
+        result.outcome = Reloaded::Outcome::applied;
+        return result;
+    }
+
+    void step_cap() {
+        cap_moves_ = !shared_.store.step_cap_to(config_->cache.memory) && !shared_.draining;
+        if (cap_moves_) asio::post(control_, [this] { step_cap(); });
+    }
+
+    asio::awaitable<Reloaded> reload_and_wait() {
+        struct Answer {
+            std::shared_ptr<Wakeup> wakeup;
+            std::optional<Reloaded> reloaded;
+        };
+        const auto answer = std::make_shared<Answer>();
+        answer->wakeup = std::make_shared<Wakeup>(control_.get_executor());
+        reloader_.reload("POST /api/v1/reload", [answer](const Reloaded& reloaded) {
+            answer->reloaded = reloaded;
+            answer->wakeup->notify();
+        });
+        const auto deadline = std::chrono::steady_clock::now() + kReloadDeadline;
+        while (!answer->reloaded) {
+            const auto in_time = co_await answer->wakeup->wait_until(deadline);
+            if (!in_time) break;
+        }
+        if (answer->reloaded) co_return *answer->reloaded;
+        Reloaded late;
+        late.errors.push_back({"$", "reading the file takes long; the log will say how it ended"});
+        co_return late;
+    }
+
     void worker_ended() {
         if (--running_workers_ == 0) end_control();
     }
@@ -179,7 +291,7 @@ private:
     void end_control() {
         drain_timer_.cancel();
         if (admin_) admin_->stop();
-        cluster_.stop();
+        cluster_->stop();
         keep_.reset();
     }
 
@@ -209,9 +321,11 @@ private:
         status.draining = shared_.draining;
         status.connections = shared_.connections;
         status.log_dropped = shared_.access_log.dropped();
+        status.config = reloader_.status();
 
-        const auto links = cluster_.status();
-        std::vector<PeerRecord::Counts> asked(links.peers.size());
+        auto links = cluster_->status();
+        add_to(links, earlier_links_);
+        std::map<std::string, PeerRecord::Counts> asked;
         last_reports_.resize(workers_.size());
         for (std::size_t i = 0; i < workers_.size(); ++i) {
             auto& worker = *workers_[i];
@@ -225,16 +339,7 @@ private:
                     last_reports_[i] = question->report;
             }
             status.work += last_reports_[i].counters;
-            for (std::size_t p = 0; p < asked.size() && p < last_reports_[i].peers.size(); ++p) {
-                const auto& counts = last_reports_[i].peers[p];
-                asked[p].asked += counts.asked;
-                asked[p].hits += counts.hits;
-                asked[p].false_hits += counts.false_hits;
-                asked[p].stale_hits += counts.stale_hits;
-                asked[p].refused += counts.refused;
-                asked[p].failures += counts.failures;
-                asked[p].given += counts.given;
-            }
+            for (const auto& [peer, counts] : last_reports_[i].peers) asked[peer] += counts;
         }
 
         const auto store = shared_.store.stats();
@@ -251,8 +356,8 @@ private:
         cluster.bytes_received = links.bytes_received;
         cluster.link_refusals = links.refusals;
         auto all_in_step = true;
-        for (std::size_t p = 0; p < links.peers.size(); ++p) {
-            const auto& link = links.peers[p];
+        for (const auto& link : links.peers) {
+            const auto& counts = asked[link.node];
             PeerStatus peer;
             peer.node = link.node;
             peer.epoch = link.epoch;
@@ -266,13 +371,13 @@ private:
             peer.invalidations_received = link.invalidations_received;
             peer.invalidations_confirmed = link.invalidations_confirmed;
             peer.invalidations_pending = link.invalidations_pending;
-            peer.asked = asked[p].asked;
-            peer.hits = asked[p].hits;
-            peer.false_hits = asked[p].false_hits;
-            peer.stale_hits = asked[p].stale_hits;
-            peer.refused = asked[p].refused;
-            peer.failures = asked[p].failures;
-            peer.given = asked[p].given;
+            peer.asked = counts.asked;
+            peer.hits = counts.hits;
+            peer.false_hits = counts.false_hits;
+            peer.stale_hits = counts.stale_hits;
+            peer.refused = counts.refused;
+            peer.failures = counts.failures;
+            peer.given = counts.given;
             all_in_step = all_in_step && peer.in_step();
             cluster.peers.push_back(std::move(peer));
         }
@@ -285,21 +390,25 @@ private:
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};
-    protocol::Cluster cluster_;
+    std::unique_ptr<protocol::Cluster> cluster_;  // control thread, once that runs
+    protocol::ClusterStatus earlier_links_;       // what those before it counted
     ControlFeed<Change> changes_;
     ControlFeed<summary::KeyHash> invalidated_;
     Shared shared_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<AdminServer> admin_;
     asio::steady_timer drain_timer_;
+    Reloader reloader_;
+    bool cap_moves_ = false;  // step_cap() is posted
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     std::size_t running_workers_ = 0;  // control thread
     std::vector<WorkerReport> last_reports_;
     std::vector<std::thread> threads_;
-    std::uint16_t proxy_port_ = 0, admin_port_ = 0;
+    std::uint16_t proxy_port_ = 0, admin_port_ = 0, link_port_ = 0;
 };
 
-Node::Node(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Node::Node(Config config, std::filesystem::path file)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(file))) {}
 Node::~Node() = default;
 void Node::start() {
     impl_->start();
@@ -316,6 +425,9 @@ void Node::join() {
 void Node::reopen_logs() {
     impl_->shared().access_log.reopen();
 }
+void Node::reload() {
+    impl_->reload();
+}
 NodeStatus Node::status() {
     return impl_->status();
 }
@@ -327,60 +439,6 @@ std::uint16_t Node::link_port() const {
 }
 std::uint16_t Node::admin_port() const {
     return impl_->admin_port();
-}
-
-int run_node(Config config) {
-    // Standard output is for the access log.
-    const auto colours =
-        std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
-    spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
-    std::signal(SIGPIPE, SIG_IGN);
-    try {
-        asio::io_context main{1};
-        asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);
-        signals.add(SIGUSR1);
-        const auto node_name = config.node;
-        const auto listen = config.listen.text();
-        const auto admin = config.admin ? config.admin->text() : std::string("none");
-        Node node(std::move(config));
-        node.start();
-        spdlog::info("node {}: proxy at {}, admin at {}", node_name, listen, admin);
-
-        bool draining = false;
-        std::function<void()> wait = [&] {
-            signals.async_wait([&](const boost::system::error_code& ec, int signal) {
-                if (ec) return;
-                if (signal == SIGUSR1) {
-                    node.reopen_logs();
-                } else if (signal == SIGHUP) {
-                    spdlog::warn(
-                        "HUP: reloading the configuration is not available in this version; "
-                        "nothing changed");
-                } else if (!draining) {
-                    draining = true;
-                    node.drain();
-                } else {
-                    spdlog::warn("second signal: stopping at once");
-                    node.stop();
-                }
-                wait();
-            });
-        };
-        wait();
-        std::thread waiter([&] {
-            node.join();
-            main.stop();
-        });
-        main.run();
-        waiter.join();
-        spdlog::info("node {} has ended", node_name);
-        return 0;
-    } catch (const std::exception& error) {
-        spdlog::error("{}", error.what());
-        return 1;
-    }
 }
 
 }  // namespace proxy

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,8 @@ namespace proxy {
 class Node {
 public:
     /// Binds all ports. Throws std::exception with a sentence for the user when it cannot be run.
-    explicit Node(Config config);
+    /// `file`: where the configuration was read from, absolute; empty: it cannot be reloaded.
+    explicit Node(Config config, std::filesystem::path file = {});
     ~Node();  // stop(), then waits
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
@@ -30,6 +32,9 @@ public:
     void join();
     /// Any thread. Opens the access log anew.
     void reopen_logs();
+    /// Any thread. Reads the configuration's file again and puts it in effect as a whole, or logs
+    /// why not: nothing has changed then. Requests at hand keep the rules they began with.
+    void reload();
 
     /// Any thread but the node's own. For tests and the admin server alike.
     NodeStatus status();
@@ -45,8 +50,8 @@ private:
 };
 
 /// `hearsay run`: runs a node until TERM or INT has drained it (a second one stops it at once); HUP
-/// is not handled yet and ignored, USR1 reopens the access log. Returns the exit code; prints why
-/// on stderr when it cannot start.
-int run_node(Config config);
+/// reloads the configuration from `file`, USR1 reopens the access log. Returns the exit code;
+/// prints why on stderr when it cannot start.
+int run_node(Config config, const std::filesystem::path& file);
 
 }  // namespace proxy

@@ -183,6 +183,18 @@ void add_summary(Families& out, const NodeStatus& status) {
     out.value(status.summary.expected_false_hit);
 }
 
+void add_config(Families& out, const ConfigStatus& config) {
+    out.counter("hearsay_config_reloads_total", "Reloads of the configuration by how they ended.");
+    out.value(config.reloads, {{"result", "applied"}});
+    out.value(config.failures, {{"result", "refused"}});
+    out.gauge("hearsay_config_last_reload_successful",
+              "1 unless the last reload was refused and an earlier configuration is in effect.");
+    out.value(config.last_successful() ? 1.0 : 0.0);
+    out.gauge("hearsay_config_last_reload_success_timestamp_seconds",
+              "When the configuration in effect was last read.");
+    out.value(config.loaded_at);
+}
+
 }  // namespace
 
 std::string metrics_text(const NodeStatus& status) {
@@ -193,6 +205,7 @@ std::string metrics_text(const NodeStatus& status) {
     add_peers(out, status.cluster.peers);
     add_invalidations(out, status.cluster.peers);
     add_summary(out, status);
+    add_config(out, status.config);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");

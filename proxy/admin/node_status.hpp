@@ -114,6 +114,16 @@ struct ClusterCounters {
     std::vector<PeerStatus> peers;
 };
 
+/// What is in effect, and how attempts to replace it ended.
+struct ConfigStatus {
+    std::uint64_t generation = 1;  // 1: as at start; one more with each reload that changed it
+    double loaded_at = 0;          // seconds since 1970: start, or the last reload that was valid
+    std::uint64_t reloads = 0, failures = 0;
+    std::string last_error;  // of the last reload, empty when that was valid
+
+    bool last_successful() const { return last_error.empty(); }
+};
+
 /// One look at a node, put together by the admin side; what /api/v1/status and /metrics show.
 struct NodeStatus {
     std::string node;
@@ -127,6 +137,7 @@ struct NodeStatus {
     SummaryStatus summary;
     ClusterCounters cluster;
     std::uint64_t log_dropped = 0;  // access log lines
+    ConfigStatus config;
 };
 
 }  // namespace proxy

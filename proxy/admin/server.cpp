@@ -45,6 +45,30 @@ std::string readiness(const NodeStatus& status) {
     return status.ready ? "ready\n" : "not ready\n";
 }
 
+http::status status_of(Reloaded::Outcome outcome) {
+    switch (outcome) {
+        case Reloaded::Outcome::applied:
+            return http::status::ok;
+        case Reloaded::Outcome::draining:
+            return http::status::conflict;
+        case Reloaded::Outcome::refused:
+            break;
+    }
+    return http::status::unprocessable_entity;
+}
+
+std::string reload_json(const Reloaded& reloaded) {
+    nlohmann::ordered_json out;
+    if (reloaded.outcome == Reloaded::Outcome::applied) {
+        out["changed"] = reloaded.changed;
+    } else {
+        out["errors"] = nlohmann::ordered_json::array();
+        for (const auto& error : reloaded.errors)
+            out["errors"].push_back({{"path", error.path}, {"message", error.message}});
+    }
+    return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, Hooks hooks)
@@ -99,18 +123,24 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = answer(request, http::status::ok, kText, "ok\n");
         } else if (target == "/api/v1/config" && get) {
             response = answer(request, http::status::ok, kJson, hooks_.config());
-        } else if (target == "/api/v1/drain") {
+        } else if (target == "/api/v1/drain" || target == "/api/v1/reload") {
+            const auto drain = target == "/api/v1/drain";
             if (request.find(http::field::origin) != request.end()) {
                 // A page in the operator's browser can send a POST here, but not without Origin.
                 response =
                     answer(request, http::status::forbidden, kText, "Not on a web page's word.\n");
-            } else if (request.method() == http::verb::post) {
+            } else if (request.method() != http::verb::post) {
+                response = answer(request, http::status::method_not_allowed, kText,
+                                  drain ? "POST drains this node.\n"
+                                        : "POST reloads this node's configuration.\n");
+                response.set(http::field::allow, "POST");
+            } else if (drain) {
                 response = answer(request, http::status::accepted, kText, "draining\n");
                 hooks_.drain();
             } else {
-                response = answer(request, http::status::method_not_allowed, kText,
-                                  "POST drains this node.\n");
-                response.set(http::field::allow, "POST");
+                const auto reloaded = co_await hooks_.reload();
+                response =
+                    answer(request, status_of(reloaded.outcome), kJson, reload_json(reloaded));
             }
         } else if (target == "/readyz" || target == "/metrics" || target == "/api/v1/status" ||
                    target == "/api/v1/peers" || target == "/api/v1/summary") {
@@ -133,7 +163,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = answer(request, http::status::not_found, kText,
                               "Here are /healthz, /readyz, /metrics, /api/v1/status, "
                               "/api/v1/peers, /api/v1/summary,\n"
-                              "/api/v1/config, and POST /api/v1/drain.\n");
+                              "/api/v1/config, POST /api/v1/drain and POST /api/v1/reload.\n");
         }
         if (request.method() == http::verb::head) response.body().clear();
         stream.expires_after(kDeadline);

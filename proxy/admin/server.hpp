@@ -9,12 +9,13 @@
 #include "protocol/task_group.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config.hpp"
+#include "proxy/reloader.hpp"
 
 namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
-/// /api/v1/{status,peers,summary,config}, POST /api/v1/drain. Plain and small: a few connections,
-/// short deadlines, no bodies in.
+/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload}. Plain and small: a few
+/// connections, short deadlines, no bodies in.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
@@ -23,6 +24,7 @@ public:
         std::function<boost::asio::awaitable<NodeStatus>()> status;
         std::function<void()> drain;
         std::function<std::string()> config;  // what is in effect, as JSON
+        std::function<boost::asio::awaitable<Reloaded>()> reload;
     };
 
     /// Binds; throws boost::system::system_error that names the address.

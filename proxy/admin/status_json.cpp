@@ -1,5 +1,7 @@
 #include "proxy/admin/status_json.hpp"
 
+#include <array>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 namespace proxy {
@@ -60,6 +62,23 @@ ordered_json cluster_json(const ClusterCounters& cluster) {
             {"peers", std::move(peers)}};
 }
 
+std::string rfc3339(double unix_time) {
+    const auto seconds = static_cast<std::time_t>(unix_time);
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    std::array<char, 32> text{};
+    const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return {text.data(), size};
+}
+
+ordered_json config_json(const ConfigStatus& config) {
+    return {{"generation", config.generation},
+            {"loaded_at", rfc3339(config.loaded_at)},
+            {"reloads", config.reloads},
+            {"failures", config.failures},
+            {"last_error", config.last_error}};
+}
+
 }  // namespace
 
 std::string status_json(const NodeStatus& status) {
@@ -90,6 +109,7 @@ std::string status_json(const NodeStatus& status) {
         {"collapsed", work.collapsed},
         {"connections", {{"open", status.connections}, {"accepted", work.connections_accepted}}},
         {"log_dropped", status.log_dropped},
+        {"config", config_json(status.config)},
         {"summary",
          {{"kind", status.summary.kind},
           {"objects", status.summary.objects},

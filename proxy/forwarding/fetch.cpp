@@ -126,7 +126,7 @@ private:
     asio::awaitable<bool> ask_peer(const protocol::PeerView& view, std::size_t index) {
         const auto& peer = view.peers[index];
         if (!peer.in_step || peer.token.empty()) co_return false;
-        PeerQuestion asked(worker_, config_, peer, index);
+        PeerQuestion asked(worker_, config_, peer);
         auto request = question(peer.token);
         const auto verdict = co_await asked.ask(std::move(request));
         auto& exchange = asked.exchange();
@@ -317,7 +317,7 @@ private:
         const auto copy = *std::exchange(stale_copy_, std::nullopt);
         if (view && copy.peer < view->peers.size() && !view->peers[copy.peer].token.empty()) {
             const auto& peer = view->peers[copy.peer];
-            PeerQuestion asked(worker_, config_, peer, copy.peer);
+            PeerQuestion asked(worker_, config_, peer);
             auto request = question(peer.token + kStaleToo);
             const auto verdict = co_await asked.ask(std::move(request));
             auto& exchange = asked.exchange();

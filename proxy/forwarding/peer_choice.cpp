@@ -10,6 +10,17 @@ constexpr double kSmoothing = 1.0 / 16;
 
 }  // namespace
 
+PeerRecord::Counts& PeerRecord::Counts::operator+=(const Counts& other) {
+    asked += other.asked;
+    hits += other.hits;
+    false_hits += other.false_hits;
+    stale_hits += other.stale_hits;
+    refused += other.refused;
+    failures += other.failures;
+    given += other.given;
+    return *this;
+}
+
 double PeerRecord::cost() const {
     return round_trip_seconds_ * (1.0 + under_way_) / std::max(1.0 - false_rate_, 0.05);
 }

@@ -32,6 +32,8 @@ public:
         std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0,
                       failures = 0;
         std::uint64_t given = 0;  // answers of ours that carried a body to it
+
+        Counts& operator+=(const Counts& other);
     };
 
     bool may_ask(Time now) const { return now >= closed_until_; }

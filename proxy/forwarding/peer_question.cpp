@@ -7,24 +7,19 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-PeerQuestion::PeerQuestion(Worker& worker, const Config& config, const Peer& peer,
-                           std::size_t index)
+PeerQuestion::PeerQuestion(Worker& worker, const Config& config, const Peer& peer)
     : worker_(worker),
       budget_(config.cluster->peer_budget),
       peer_(peer),
-      index_(index),
       exchange_(worker.pool, worker.head_limits()) {}
 
 PeerQuestion::~PeerQuestion() {
     close(PeerVerdict::failure);
 }
 
-/// The view may change while we wait, and with it the records; a name finds its record again.
+/// The peers may change while we wait, and with them the records: a name finds its record again.
 PeerRecord* PeerQuestion::record() {
-    const auto& now = worker_.peers;
-    return now && index_ < now->peers.size() && now->peers[index_].node == peer_.node
-               ? &worker_.peer_records[index_]
-               : nullptr;
+    return worker_.record_of(peer_.node);
 }
 
 asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request) {

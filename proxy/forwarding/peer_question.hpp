@@ -17,8 +17,8 @@ class PeerQuestion {
 public:
     using Peer = protocol::PeerView::Peer;
 
-    /// `peer` is the one at `index` of the worker's present view, and must outlive this.
-    PeerQuestion(Worker& worker, const Config& config, const Peer& peer, std::size_t index);
+    /// `peer` is of a view of the worker's, and must outlive this.
+    PeerQuestion(Worker& worker, const Config& config, const Peer& peer);
     /// A question that was not closed counts as a failure.
     ~PeerQuestion();
     PeerQuestion(const PeerQuestion&) = delete;
@@ -39,7 +39,6 @@ private:
     Worker& worker_;
     const std::chrono::nanoseconds budget_;
     const Peer& peer_;
-    const std::size_t index_;
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
     std::chrono::nanoseconds round_trip_{0};

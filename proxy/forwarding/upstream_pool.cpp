@@ -127,7 +127,7 @@ void UpstreamPool::release(UpstreamPtr connection) {
     connection->buffer.trim();
     connection->idle_since = Clock::now();
     remove_expired(connection->idle_since);
-    if (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
+    while (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
     const auto kept = idle_.insert(idle_.end(), std::move(connection));
     idle_at_[(*kept)->place].push_back(kept);
 }

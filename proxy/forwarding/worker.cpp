@@ -1,5 +1,6 @@
 #include "proxy/forwarding/worker.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -112,7 +113,16 @@ void Worker::stop() {
 }
 
 void Worker::set_peers(std::shared_ptr<const protocol::PeerView> view) {
-    if (view && peer_records.size() < view->peers.size()) peer_records.resize(view->peers.size());
+    const auto same =
+        peers && view &&
+        std::equal(peers->peers.begin(), peers->peers.end(), view->peers.begin(), view->peers.end(),
+                   [](const auto& one, const auto& other) { return one.node == other.node; });
+    if (!same && view) {  // the list of peers was reloaded: a record goes with its name
+        std::vector<PeerRecord> records(view->peers.size());
+        for (std::size_t i = 0; i < records.size(); ++i)
+            if (const auto* known = record_of(view->peers[i].node)) records[i] = *known;
+        peer_records = std::move(records);
+    }
     peers = std::move(view);
 }
 
@@ -123,6 +133,12 @@ void Worker::invalidate(std::span<const std::string_view> uris) {
         shared.store.invalidate(hash, now);
         shared.tell_peers(hash);
     }
+}
+
+PeerRecord* Worker::record_of(std::string_view node) {
+    for (std::size_t i = 0; peers && i < peers->peers.size(); ++i)
+        if (peers->peers[i].node == node) return &peer_records[i];
+    return nullptr;
 }
 
 void Worker::add(Session& session) {

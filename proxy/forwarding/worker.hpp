@@ -88,6 +88,8 @@ public:
     /// Cancels everything.
     void stop();
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
+    /// What is known from asking this peer; null when there is no such peer (any more).
+    PeerRecord* record_of(std::string_view node);
 
     /// What is stored under these target URIs (as CacheKey has them) no longer counts, here and at
     /// all peers. Fetches of them that are under way are not stored.

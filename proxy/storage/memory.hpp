@@ -16,18 +16,21 @@ public:
     /// Takes `bytes` if they fit under the cap.
     bool take(std::uint64_t bytes) {
         auto used = used_.load(std::memory_order_relaxed);
+        const auto most = cap();
         do {
-            if (bytes > cap_ || used > cap_ - bytes) return false;
+            if (bytes > most || used > most - bytes) return false;
         } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
         return true;
     }
     void give_back(std::uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
     std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
-    std::uint64_t cap() const { return cap_; }
+    std::uint64_t cap() const { return cap_.load(std::memory_order_relaxed); }
+    /// What is in use above it stays in use; nothing more is taken.
+    void set_cap(std::uint64_t bytes) { cap_.store(bytes, std::memory_order_relaxed); }
 
 private:
-    const std::uint64_t cap_;
+    std::atomic<std::uint64_t> cap_;
     std::atomic<std::uint64_t> used_{0};
 };
 

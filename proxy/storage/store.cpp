@@ -238,6 +238,18 @@ std::optional<Charge> Store::reserve(std::uint64_t bytes) {
     return Charge(budget_, bytes);
 }
 
+bool Store::step_cap_to(std::uint64_t bytes) {
+    const auto held = std::min(budget_.used(), budget_.cap());
+    const auto next = std::max(bytes, held - std::min(held, kCapStepBytes));
+    budget_.set_cap(next);
+    std::size_t empty_shards = 0;
+    while (budget_.used() > next && empty_shards < kShards) {
+        auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
+        empty_shards = evict_one(in) ? 0 : empty_shards + 1;
+    }
+    return next == bytes;
+}
+
 std::uint64_t Store::overhead_bytes(std::string_view uri) {
     return sizeof(Entry) + sizeof(StoredResponse) + sizeof(Body) + uri.size() + kRecordSlack;
 }

@@ -27,6 +27,8 @@ inline constexpr std::size_t kMaxInvalidations = 4096;    // per shard, remember
 inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
+/// Evicted in one step when the cap is lowered.
+inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
 /// What stands in the summary is reusable without validation for more than this when announced.
 inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
 
@@ -97,6 +99,10 @@ public:
     std::optional<Charge> reserve(std::uint64_t bytes);
     /// What publish() needs to be charged for one response beyond its head and body.
     static std::uint64_t overhead_bytes(std::string_view uri);
+
+    /// One step towards another cap; true when it is reached. A step down evicts what holds at most
+    /// kCapStepBytes or so, that neither the caller nor the workers stand still: call again soon.
+    bool step_cap_to(std::uint64_t bytes);
 
     struct Stats {
         std::uint64_t objects = 0, memory_bytes = 0, evictions = 0;

@@ -58,10 +58,10 @@ Config NodesTest::config(const std::string& node, unsigned nodes) const {
     return result;
 }
 
-Node& NodesTest::start(Config config) {
+Node& NodesTest::start(Config config, const std::filesystem::path& file) {
     const auto name = config.node;
     std::erase_if(nodes_, [&](const auto& running) { return running.name == name; });
-    nodes_.push_back({name, std::make_unique<Node>(std::move(config))});
+    nodes_.push_back({name, std::make_unique<Node>(std::move(config), file)});
     nodes_.back().node->start();
     return *nodes_.back().node;
 }

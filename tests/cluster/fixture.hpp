@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,7 +28,8 @@ protected:
     Config config(const std::string& node) const;
     /// The same, in a cluster of so many nodes.
     Config config(const std::string& node, unsigned nodes) const;
-    Node& start(Config config);
+    /// `file`: where the node would read it again.
+    Node& start(Config config, const std::filesystem::path& file = {});
     /// Starts nodes a, b, ... and waits until all are in step.
     void start_cluster(unsigned nodes);
     bool in_step(const std::string& node) const;

@@ -1,0 +1,69 @@
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+#include "proxy/node.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+
+int run_node(Config config, const std::filesystem::path& file) {
+    // Standard output is for the access log.
+    const auto colours =
+        std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
+    spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        asio::io_context main{1};
+        asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);
+        signals.add(SIGUSR1);
+        const auto node_name = config.node;
+        const auto listen = config.listen.text();
+        const auto admin = config.admin ? config.admin->text() : std::string("none");
+        Node node(std::move(config), file);
+        node.start();
+        spdlog::info("node {}: proxy at {}, admin at {}", node_name, listen, admin);
+
+        bool draining = false;
+        std::function<void()> wait = [&] {
+            signals.async_wait([&](const boost::system::error_code& ec, int signal) {
+                if (ec) return;
+                if (signal == SIGUSR1) {
+                    node.reopen_logs();
+                } else if (signal == SIGHUP) {
+                    node.reload();
+                } else if (!draining) {
+                    draining = true;
+                    node.drain();
+                } else {
+                    spdlog::warn("second signal: stopping at once");
+                    node.stop();
+                }
+                wait();
+            });
+        };
+        wait();
+        std::thread waiter([&] {
+            node.join();
+            main.stop();
+        });
+        main.run();
+        waiter.join();
+        spdlog::info("node {} has ended", node_name);
+        return 0;
+    } catch (const std::exception& error) {
+        spdlog::error("{}", error.what());
+        return 1;
+    }
+}
+
+}  // namespace proxy
