@@ -6,7 +6,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <charconv>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -52,17 +54,41 @@ awaitable<Result<void>> wait_for(std::shared_ptr<Lookup> lookup) {
     co_return Result<void>();
 }
 
+/// Where lookups leave their answers as long as there is a resolver. Any thread.
+class Returns {
+public:
+    explicit Returns(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+    template <class Deliver>
+    void post(Deliver deliver) {
+        const std::scoped_lock lock(mutex_);
+        if (executor_) boost::asio::post(executor_, std::move(deliver));
+    }
+    void close() {
+        const std::scoped_lock lock(mutex_);
+        executor_ = {};
+    }
+
+private:
+    std::mutex mutex_;
+    boost::asio::any_io_executor executor_;  // empty: nobody waits any more
+};
+
 }  // namespace
 
 struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
     State(boost::asio::any_io_executor on, Clock::duration keep_answers, LookUp how)
-        : executor(std::move(on)), keep(keep_answers), look_up(std::move(how)) {}
+        : executor(std::move(on)),
+          keep(keep_answers),
+          look_up(std::move(how)),
+          returns(std::make_shared<Returns>(executor)) {}
 
     boost::asio::any_io_executor executor;
     Clock::duration keep;
     LookUp look_up;
     std::unordered_map<std::string, std::shared_ptr<Lookup>> names;
     std::size_t in_flight = 0;
+    std::shared_ptr<Returns> returns;
     std::unique_ptr<boost::asio::thread_pool> threads;  // none until a name needs it
 
     std::shared_ptr<Lookup> find_or_start(const std::string& host) {
@@ -84,11 +110,15 @@ struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
     void start(const std::string& host, const std::shared_ptr<Lookup>& lookup) {
         ++in_flight;
         if (!threads) threads = std::make_unique<boost::asio::thread_pool>(kResolverThreads);
-        auto work = [host, lookup, ask = look_up, back = executor, self = weak_from_this()] {
-            auto deliver = [lookup, self, answer = ask(host)]() mutable {
-                if (const auto state = self.lock()) state->finish(*lookup, std::move(answer));
+        // Owns nothing that belongs to the io_context: it may outlive it.
+        auto work = [host, ask = look_up, to = returns, self = weak_from_this(),
+                     asked = std::weak_ptr(lookup)] {
+            auto deliver = [self, asked, answer = ask(host)]() mutable {
+                const auto state = self.lock();
+                const auto waiting = asked.lock();
+                if (state && waiting) state->finish(*waiting, std::move(answer));
             };
-            boost::asio::post(back, std::move(deliver));
+            to->post(std::move(deliver));
         };
         boost::asio::post(*threads, std::move(work));
     }
@@ -134,9 +164,11 @@ Resolver::Resolver(boost::asio::any_io_executor executor, std::chrono::steady_cl
 
 Resolver::~Resolver() {
     // Not left to the last owner of the state, which may be a coroutine that outlives the executor.
+    state_->returns->close();
     if (!state_->threads) return;
     state_->threads->stop();
-    state_->threads->join();
+    // A name server may keep a lookup for long; joining is left to a thread that nobody waits for.
+    std::thread([threads = std::move(state_->threads)] { threads->join(); }).detach();
 }
 
 awaitable<Result<Resolver::Endpoints>> Resolver::resolve(std::string host, std::string port,

@@ -23,13 +23,13 @@ inline constexpr std::size_t kResolverThreads = 4;  // so that one dead name del
 /// Names to endpoints, for one io_context; one thread only (that of the executor). Asks for the
 /// same name are one lookup; a lookup cannot be cancelled, but those who wait for it can leave, and
 /// its answer is kept for the next. Literal addresses answer at once and start no thread; lookups
-/// run on threads of its own, and destruction, which must come before that of the io_context, waits
-/// for those under way.
+/// run on threads of its own. Destruction, which must come before that of the io_context, waits for
+/// none: a lookup under way ends on its own and its answer is dropped.
 class Resolver {
 public:
     using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
     using Addresses = std::vector<boost::asio::ip::address>;
-    /// Asks for one name; may block. Called on threads of the resolver.
+    /// Asks for one name; may block. Called on threads of the resolver, and may outlive it.
     using LookUp = std::function<Result<Addresses>(const std::string& host)>;
     static Result<Addresses> ask_system(const std::string& host);
 
