@@ -174,8 +174,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
     }
     if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
     note_source(state, leader);
-    if (state.phase == Fill::Phase::waiting ||
-        (state.phase == Fill::Phase::failed && !state.response))
+    // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
+    if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)
         co_return co_await answer_failure(std::move(state), std::move(stale), status);
     if (!leader) {
         // What another request brought is reused as from the store, or not at all (no-cache,

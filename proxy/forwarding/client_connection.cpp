@@ -5,8 +5,6 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "proxy/http/field_list.hpp"
-
 namespace proxy {
 namespace {
 
@@ -78,31 +76,24 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
             input_.consume(2);
             scanned = 0;
         }
-        // What cannot begin a request, such as a TLS handshake, has no end worth waiting for: the
-        // parser refuses it.
-        const auto begins = input_.data().substr(0, 1);
-        if (!begins.empty() && begins != "\r" && !is_token(begins)) {
-            head_bytes_.assign(input_.data());
-            input_.clear();
-            worker_.wheel.disarm(*this);
-            idle_ = false;
-            co_return Received::head;
-        }
-        if (const auto size = find_head_end(input_.data(), scanned); size > 0) {
-            if (size > worker_.config().limits.head) co_return Received::too_large;
-            head_bytes_.assign(input_.data().substr(0, size));
-            input_.consume(size);
-            worker_.wheel.disarm(*this);
-            idle_ = false;
-            co_return Received::head;
-        }
-        if (input_.size() > worker_.config().limits.head) co_return Received::too_large;
-        const auto more = co_await read_some();
-        if (!more) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
-        if (idle_) {
+        if (idle_ && !input_.empty()) {
             idle_ = false;
             arm(worker_.config().timeouts.client_head);
         }
+        const auto size = find_head_end(input_.data(), scanned);
+        if (size == 0 || size > worker_.config().limits.head) {
+            refusal_ = judge_request_start(input_.data(), worker_.head_limits());
+            if (refusal_ == ParseError::ok && input_.size() > worker_.config().limits.head)
+                refusal_ = ParseError::head_too_large;
+            if (refusal_ != ParseError::ok) co_return Received::refused;
+        } else {
+            head_bytes_.assign(input_.data().substr(0, size));
+            input_.consume(size);
+            worker_.wheel.disarm(*this);
+            co_return Received::head;
+        }
+        const auto more = co_await read_some();
+        if (!more) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
     }
 }
 

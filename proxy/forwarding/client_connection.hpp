@@ -20,9 +20,11 @@ public:
     ClientConnection(Worker& worker, boost::asio::ip::tcp::socket socket);
     ~ClientConnection() override;
 
-    enum class Received { head, closed, timed_out, too_large };
-    /// Waits for the next request's head and moves it to head_bytes().
+    enum class Received { head, closed, timed_out, refused };
+    /// Waits for the next request's head and moves it to head_bytes(). `refused`: what has come
+    /// cannot become a good one, refusal() says why.
     boost::asio::awaitable<Received> receive_head();
+    ParseError refusal() const { return refusal_; }
     std::string_view head_bytes() const { return head_bytes_; }
 
     /// Waits for bytes of the request's body; false when none come any more.
@@ -63,6 +65,7 @@ private:
     boost::asio::ip::tcp::socket socket_;
     ReadBuffer input_;
     std::string head_bytes_;
+    ParseError refusal_ = ParseError::ok;
     std::string address_;
     bool idle_ = true;  // waits for the first byte of a request
     bool ending_;

@@ -39,7 +39,7 @@ public:
                 ++worker_.counters.refusals[RequestRefusal::timeout];
                 co_await client_.refuse(408, "The request's head did not come in time.");
             } else {
-                parse_error_ = ParseError::head_too_large;
+                parse_error_ = client_.connection.refusal();
                 co_await refuse_parse();
             }
             client_.finish_turn();
@@ -94,6 +94,7 @@ private:
         const HopByHop hop_by_hop(head.fields);
         if (bad != TargetError::none || hop_by_hop.too_many()) {
             ++worker_.counters.refusals[RequestRefusal::malformed];
+            client_.parser.reset();  // close: what follows may be as bad
             std::string text("The request target is refused: ");
             text.append(bad != TargetError::none ? to_string(bad) : "too many connection options")
                 .append(".");

@@ -18,16 +18,17 @@ WallTime wall_now() {
 
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
                                           Patience patience) {
-    for (bool may_reuse = true;; may_reuse = false) {
-        auto error = co_await connect(target, patience.connect, may_reuse);
+    for (bool first = true;; first = false) {
+        auto error = co_await connect(target, patience.connect, first);
+        if (error == FetchError::connect_failed && first && request.may_retry) continue;
         if (error != FetchError::none) co_return error;
         const auto deadline = std::min(Clock::now() + patience.head, patience.latest);
         error = co_await send(request.head, deadline);
         if (error == FetchError::none) error = co_await receive_head(request.is_head, deadline);
         if (error == FetchError::none) co_return error;
-        const auto stale = connection_->reused && !got_bytes_ && error == FetchError::reset;
+        const auto unanswered = !got_bytes_ && error == FetchError::reset;
         connection_.reset();
-        if (!stale || !request.may_retry || !may_reuse) co_return error;
+        if (!unanswered || !request.may_retry || !first) co_return error;
     }
 }
 
@@ -85,6 +86,7 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
             buffer.consume(size);
             break;
         }
+        if (judge_response_start(buffer.data()) != ParseError::ok) co_return FetchError::malformed;
         const auto error = co_await read_some(2048);
         if (error != FetchError::none) co_return error;
     }

@@ -27,8 +27,8 @@ public:
     struct Request {
         std::string head;       // as it goes out, empty line included
         bool is_head = false;   // HEAD: the answer has no body
-        bool may_retry = true;  // idempotent and without a body: a reused connection that turns out
-                                // closed before the first byte of an answer is replaced once
+        bool may_retry = true;  // idempotent and without a body: once more, on a fresh connection,
+                                // when the first is refused or ends before any byte of an answer
     };
 
     Exchange(UpstreamPool& pool, const HeadLimits& limits) : pool_(pool), limits_(limits) {}

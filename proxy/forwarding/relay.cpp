@@ -6,6 +6,7 @@
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/store_update.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/validators.hpp"
 
 namespace proxy {
 namespace {
@@ -221,6 +222,14 @@ private:
     }
 
 public:
+    /// A 304 answers only who asked with a condition (RFC 9110 §15.4.5). What an unsafe method may
+    /// have changed is forgotten all the same.
+    bool unasked_304() {
+        const auto& head = exchange_.head();
+        if (head.status != 304 || is_conditional(client_.head.fields)) return false;
+        if (!is_safe(client_.head.verb)) invalidate_after(client_, head);
+        return true;
+    }
     bool client_gone() const { return client_gone_; }
     bool malformed() const { return malformed_; }
 
@@ -246,7 +255,8 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     client.turn.upstream = target.host;
     Relay relay(client, target);
     const auto error = co_await relay.ask();
-    if (error == FetchError::none) co_return co_await relay.answer(status, outcome);
+    if (error == FetchError::none && !relay.unasked_304())
+        co_return co_await relay.answer(status, outcome);
     if (relay.malformed()) {
         co_await client.refuse(400, "The request's body is malformed.");
         co_return false;
@@ -256,9 +266,10 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
         co_return false;
     }
     ++client.worker.counters.origin_failures;
-    status.detail = to_string(error);
-    const auto text = explain(error, target.host);
-    const auto sent = co_await client.refuse(status_of(error), text, status);
+    const auto why = error == FetchError::none ? FetchError::malformed : error;
+    status.detail = to_string(why);
+    const auto text = explain(why, target.host);
+    const auto sent = co_await client.refuse(status_of(why), text, status);
     co_return (sent && client.keep_alive());
 }
 

@@ -31,18 +31,25 @@ constexpr std::array<bool, 256> kHostBytes = [] {
     return table;
 }();
 
+bool is_hex_digit(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 bool is_reg_name(std::string_view host) {
-    return std::all_of(host.begin(), host.end(),
-                       [](char c) { return kHostBytes[static_cast<unsigned char>(c)]; });
+    for (std::size_t i = 0; i < host.size(); ++i) {
+        if (!kHostBytes[static_cast<unsigned char>(host[i])]) return false;
+        if (host[i] != '%') continue;
+        if (host.size() - i < 3 || !is_hex_digit(host[i + 1]) || !is_hex_digit(host[i + 2]))
+            return false;
+    }
+    return true;
 }
 
 /// Inside the brackets of an IPv6 literal; whether it is an address is the resolver's to say.
 bool is_ipv6_text(std::string_view text) {
     return text.size() >= 2 && text.find(':') != std::string_view::npos &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
-                      c == ':' || c == '.';
-           });
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; });
 }
 
 /// Digits after the colon; nothing means the default, 0 here.

@@ -5,6 +5,11 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <cstring>
+#include <functional>
+#include <limits>
+
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/field_list.hpp"
 
 namespace proxy {
 namespace {
@@ -12,6 +17,7 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr std::size_t kMaxChunkExtensionBytes = 1024;
+constexpr std::size_t kMaxChunkLineBytes = 2048;  // while its end has not come
 
 bool has_forbidden_octet(std::string_view value) {
     // RFC 9110 §5.5: field values hold no CR, LF or NUL; other controls but HTAB are invalid too.
@@ -21,19 +27,51 @@ bool has_forbidden_octet(std::string_view value) {
     });
 }
 
-/// RFC 9110 §7.2, RFC 3986 §3.2.2: enough to keep spaces, paths and user-info out.
+/// RFC 9112 §3.2: no more than uri-host [ ":" port ]; a comma, though allowed in a name, is a list
+/// to others. Whether it may be empty is decided with the target.
 bool valid_host(std::string_view host) {
-    return std::none_of(host.begin(), host.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte <= 0x20 || byte == 0x7f || c == '/' || c == '@' || c == '\\' || c == ',' ||
-               c == '?' || c == '#';
-    });
+    Authority unused;
+    return host.empty() || (parse_authority(host, unused) == TargetError::none &&
+                            host.find(',') == std::string_view::npos);
 }
 
-ParseError translate(const boost::beast::error_code& ec) {
-    if (!ec) return ParseError::ok;
-    if (ec == http::error::header_limit) return ParseError::head_too_large;
-    return ParseError::malformed;
+/// RFC 9112 §6.1: what does not end in `chunked`, or has it twice, leaves no framing to trust;
+/// other codings are not implemented.
+ParseError judge_transfer_encoding(std::string_view value) {
+    std::size_t members = 0;
+    for (;; ++members) {
+        const auto comma = value.find(',');
+        auto member = value.substr(0, comma);
+        while (!member.empty() && (member.front() == ' ' || member.front() == '\t'))
+            member.remove_prefix(1);
+        while (!member.empty() && (member.back() == ' ' || member.back() == '\t'))
+            member.remove_suffix(1);
+        const auto last = comma == std::string_view::npos;
+        if (member.empty() || iequals(member, "chunked") != last) return ParseError::malformed;
+        if (last) break;
+        value.remove_prefix(comma + 1);
+    }
+    return members == 0 ? ParseError::ok : ParseError::unsupported_coding;
+}
+
+/// The major version that a request line ends with, if it is neither 1 nor nonsense.
+bool has_other_major_version(std::string_view line) {
+    constexpr std::string_view kForm = " HTTP/d.d\r";
+    if (line.size() < kForm.size()) return false;
+    const auto end = line.substr(line.size() - kForm.size());
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    return end.starts_with(" HTTP/") && digit(end[6]) && end[6] != '1' && end[7] == '.' &&
+           digit(end[8]) && end[9] == '\r';
+}
+
+/// The connection preface of HTTP/2 (RFC 9113 §3.4) looks like a request and is none.
+constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n";
+
+constexpr std::uint64_t kMaxBodyBytes = std::numeric_limits<std::int64_t>::max();
+
+/// A line of `data` that has ended without CR.
+bool first_line_ends_badly(std::string_view data, std::size_t line) {
+    return line < data.size() && (line == 0 || data[line - 1] != '\r');
 }
 
 }  // namespace
@@ -54,6 +92,23 @@ std::string_view to_string(ParseError error) {
             return "request line too long";
     }
     return "unknown";
+}
+
+ParseError judge_request_start(std::string_view data, const HeadLimits& limits) {
+    const auto method = data.substr(0, data.find(' '));
+    if (!method.empty() && method != "\r" && !is_token(method)) return ParseError::malformed;
+    if (method.empty() && !data.empty()) return ParseError::malformed;
+    const auto line =
+        std::min(data.substr(0, limits.request_line_bytes + 1).find('\n'), data.size());
+    if (line > limits.request_line_bytes) return ParseError::target_too_long;
+    return first_line_ends_badly(data, line) ? ParseError::malformed : ParseError::ok;
+}
+
+ParseError judge_response_start(std::string_view data) {
+    constexpr std::string_view kProtocol = "HTTP/";
+    if (data.substr(0, kProtocol.size()) != kProtocol.substr(0, data.size()))
+        return ParseError::malformed;
+    return first_line_ends_badly(data, data.find('\n')) ? ParseError::malformed : ParseError::ok;
 }
 
 std::size_t find_head_end(std::string_view data, std::size_t& scanned) {
@@ -96,27 +151,26 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
     if constexpr (IsRequest) {
         const auto line = std::min(bytes.find('\n'), bytes.size());
         if (line > limits_.request_line_bytes) return ParseError::target_too_long;
-        // Beast reports every unknown version alike; a later major version earns its own status.
-        const auto version = bytes.substr(0, line).rfind(" HTTP/");
-        if (version != std::string_view::npos) {
-            const auto major = bytes.substr(version + 6, 2);
-            if (major.size() == 2 && major[0] >= '2' && major[0] <= '9' && major[1] == '.')
-                return ParseError::unsupported_version;
-        }
+        if (bytes.starts_with(kHttp2Preface)) return ParseError::malformed;
+        // Beast reports every unknown version alike; another major one earns its own status.
+        if (has_other_major_version(bytes.substr(0, line))) return ParseError::unsupported_version;
     }
+    if (bytes.size() > limits_.head_bytes) return ParseError::head_too_large;
     error_code ec;
     std::size_t consumed = 0;
     while (!ec && !this->is_header_done() && consumed < bytes.size())
         consumed += this->put(
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
     if (error_ != ParseError::ok) return error_;
-    if (ec) return translate(ec);
+    // With its limit kept above, Beast's own is reached by long folded lines alone.
+    if (ec) return ParseError::malformed;
     return this->is_header_done() && consumed == bytes.size() ? ParseError::ok
                                                               : ParseError::malformed;
 }
 
 template <bool IsRequest>
 std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view bytes) {
+    bytes_ = bytes;
     std::size_t consumed = 0;
     while (!this->is_done()) {
         // Beast 1.81 asserts when a last chunk is fed again with fewer than its five bytes; outside
@@ -126,11 +180,29 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
         const auto n = this->put(
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
         consumed += n;
-        if (ec == http::error::need_more) break;
+        if (ec == http::error::need_more) {
+            if (!chunk_may_go_on(bytes.substr(consumed))) return std::nullopt;
+            break;
+        }
         if (ec || error_ != ParseError::ok) return std::nullopt;
         if (consumed == bytes.size()) break;
     }
     return consumed;
+}
+
+/// Beast waits for more of a chunk's line, or of the trailers. It would wait for ever for the
+/// second quote of an extension, beyond the line's end.
+template <bool IsRequest>
+bool MessageParser<IsRequest>::chunk_may_go_on(std::string_view rest) const {
+    if (!this->chunked() || chunk_rest_ > 0) return true;
+    const std::size_t begin = rest.starts_with("\r\n") ? 2 : 0;  // the end of the last chunk's data
+    const auto end = rest.find("\r\n", begin);
+    const auto size = rest.substr(begin, rest.find_first_of(";\r \t", begin) - begin);
+    if (size.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) return false;
+    if (end == std::string_view::npos) return rest.size() <= kMaxChunkLineBytes;
+    const auto last = size.find_first_not_of('0') == std::string_view::npos;
+    return last && rest.size() <= limits_.head_bytes &&
+           rest.find("\r\n\r\n", end) == std::string_view::npos;
 }
 
 template <bool IsRequest>
@@ -150,7 +222,11 @@ void MessageParser<IsRequest>::fail(ParseError error, error_code& ec) {
 
 template <bool IsRequest>
 void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target,
-                                               int version, error_code&) {
+                                               int version, error_code& ec) {
+    // RFC 9112 §3.2, RFC 3986: no form of a target has a fragment or octets beyond ASCII.
+    if (std::any_of(target.begin(), target.end(),
+                    [](char c) { return c == '#' || static_cast<unsigned char>(c) >= 0x80; }))
+        return fail(ParseError::malformed, ec);
     head_.verb = v;
     head_.method = {method.data(), method.size()};
     head_.target = {target.data(), target.size()};
@@ -170,30 +246,18 @@ template <bool IsRequest>
 void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_view value,
                                              error_code& ec) {
     const Field line{id, {name.data(), name.size()}, {value.data(), value.size()}};
-    if (has_forbidden_octet(line.value)) return fail(ParseError::malformed, ec);
+    if (has_forbidden_octet(line.value) || folded(line)) return fail(ParseError::malformed, ec);
     if (in_trailer_) {  // bounded, then dropped: trailers never become framing (RFC 9112 §7.1.2)
-        if (++trailer_lines_ > limits_.lines) fail(ParseError::head_too_large, ec);
+        trailer_bytes_ += line.name.size() + line.value.size() + 4;
+        if (++trailer_lines_ > limits_.lines || trailer_bytes_ > limits_.head_bytes)
+            fail(ParseError::head_too_large, ec);
         return;
     }
     if (head_.fields.size() >= limits_.lines) return fail(ParseError::head_too_large, ec);
-    // A value outside the input was put together from folded lines (RFC 9112 §5.2).
-    if (!line.value.empty() &&
-        (line.value.data() < bytes_.data() || line.value.data() >= bytes_.data() + bytes_.size()))
-        return fail(ParseError::malformed, ec);
     if (id == field::transfer_encoding) {
-        if (++transfer_encodings_ > 1) return fail(ParseError::malformed, ec);
-        if (!boost::beast::iequals(value, "chunked")) {
-            // RFC 9112 §6.1: a list that does not end in chunked has no framing; another coding is
-            // unknown.
-            const auto comma = line.value.rfind(',');
-            auto last = line.value.substr(comma == std::string_view::npos ? 0 : comma + 1);
-            while (!last.empty() && (last.front() == ' ' || last.front() == '\t'))
-                last.remove_prefix(1);
-            return fail(boost::beast::iequals(last, "chunked") ? ParseError::unsupported_coding
-                                                               : ParseError::malformed,
-                        ec);
-        }
-        if (head_.version < 11) return fail(ParseError::malformed, ec);
+        if (++transfer_encodings_ > 1 || head_.version < 11) return fail(ParseError::malformed, ec);
+        const auto verdict = judge_transfer_encoding(line.value);
+        if (verdict != ParseError::ok) return fail(verdict, ec);
     }
     if constexpr (IsRequest) {
         if (id == field::host) {
@@ -204,6 +268,18 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     head_.fields.push_back(line);
 }
 
+/// Beast joins folded lines (RFC 9112 §5.2) in memory of its own, or where they stand if nothing
+/// but white space came before.
+template <bool IsRequest>
+bool MessageParser<IsRequest>::folded(const Field& line) const {
+    const std::less<const char*> before;
+    const auto* const end = bytes_.data() + bytes_.size();
+    const auto* const value = line.value.data();
+    if (before(value, bytes_.data()) || before(end, value)) return true;
+    return std::any_of(line.name.data() + line.name.size() + 1, value,
+                       [](char c) { return c != ' ' && c != '\t'; });
+}
+
 template <bool IsRequest>
 void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
     if constexpr (IsRequest) {
@@ -211,6 +287,7 @@ void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
         if (hosts_ > 1 || (hosts_ == 0 && head_.version >= 11))
             return fail(ParseError::malformed, ec);
     }
+    if (this->content_length().value_or(0) > kMaxBodyBytes) return fail(ParseError::malformed, ec);
     in_trailer_ = true;
 }
 
@@ -224,7 +301,10 @@ template <bool IsRequest>
 void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_view extensions,
                                                     error_code& ec) {
     chunk_rest_ = size;
-    if (extensions.size() > kMaxChunkExtensionBytes) fail(ParseError::malformed, ec);
+    // Beast lets anything stand between quotes.
+    const std::string_view text(extensions.data(), extensions.size());
+    if (size > kMaxBodyBytes || text.size() > kMaxChunkExtensionBytes || has_forbidden_octet(text))
+        fail(ParseError::malformed, ec);
 }
 
 template <bool IsRequest>

@@ -50,6 +50,12 @@ struct Head {
     }
 };
 
+/// What the beginning of a head whose end has not come says already: a request that does not begin
+/// with a method (TLS, say), an answer that is not HTTP, a bare LF after the first line, a request
+/// line above its limit. `ok`: wait for more.
+ParseError judge_request_start(std::string_view data, const HeadLimits& limits);
+ParseError judge_response_start(std::string_view data);
+
 /// How many bytes at the start of `data` make up a whole head, its empty line included; 0 when the
 /// end is not there yet. Stops at the first empty line whatever ends its lines (a bare LF is then
 /// refused by the parser, not waited for). `scanned` carries the position between calls on growing
@@ -59,8 +65,10 @@ std::size_t find_head_end(std::string_view data, std::size_t& scanned);
 /// Beast's incremental HTTP/1 parser with this project's strictness in its callbacks: heads become
 /// views, body pieces are handed to a sink without a copy. Nothing is parsed twice.
 ///
-/// Stricter than Beast 1.81: line folding, control characters in values, unknown or repeated
-/// transfer codings, a missing or repeated Host are refused (RFC 9112 §3.2, §5, §6). Give `put`
+/// Stricter than Beast 1.81 (RFC 9112 §2.2 to §7.1): refused are line folding wherever it stands,
+/// also in trailers; control characters in values and chunk extensions; transfer codings other than
+/// one `chunked` in HTTP/1.1; lengths and chunk sizes of more than 63 bits; a missing, repeated or
+/// malformed Host; a fragment or 8-bit octet in the target; statuses outside 100 to 599. Give `put`
 /// whole heads (see find_head_end) in one contiguous buffer that stays in place.
 template <bool IsRequest>
 class MessageParser : public boost::beast::http::basic_parser<IsRequest> {
@@ -99,7 +107,9 @@ private:
     using string_view = boost::beast::string_view;
 
     std::optional<std::size_t> put_body(std::string_view bytes);
+    bool chunk_may_go_on(std::string_view rest) const;
     void fail(ParseError error, error_code& ec);
+    bool folded(const Field& line) const;
 
     void on_request_impl(verb, string_view method, string_view target, int version,
                          error_code&) override;
@@ -114,12 +124,12 @@ private:
 
     Head& head_;
     HeadLimits limits_;
-    std::string_view bytes_;  // the head being parsed: a value outside of it was unfolded by Beast
+    std::string_view bytes_;  // being parsed: a value outside of them was unfolded by Beast
     ParseError error_ = ParseError::ok;
     bool in_trailer_ = false;
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
-    std::size_t trailer_lines_ = 0;
+    std::size_t trailer_lines_ = 0, trailer_bytes_ = 0;
     std::uint64_t chunk_rest_ = 0;  // data still to come of the present chunk
     void (*sink_)(void*, std::string_view) = nullptr;
     void* sink_context_ = nullptr;

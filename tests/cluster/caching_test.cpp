@@ -179,20 +179,26 @@ TEST_F(Caching, NeverPassesAShortBodyAsWhole) {  // RFC 9112 §8
         e.keep = false;
     });
     start(config("a"));
-    EXPECT_FALSE(get("a", "/one").complete);
+    const auto answer = get("a", "/one");
+    EXPECT_TRUE(answer.status == 502 ||
+                !answer.complete);  // 502: it was known before the head went
     EXPECT_EQ(status("a").cache.objects, 0u);
     get("a", "/one");
     EXPECT_EQ(origin.requests(), 2u);
 }
 
 TEST_F(Caching, ResetsAClientOfHttp10WhenTheBodyIsShort) {  // its end would mean that it is whole
-    const auto scripted = origin.set([](Exchange& e) {
+    Gate half;
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n");
+        half.wait();
         e.keep = false;
     });
     start(config("a"));
     auto connection = client();
     connection.socket.send("GET /one HTTP/1.0\r\nHost: origin.test\r\n\r\n");
+    EXPECT_TRUE(connection.read_at_least(4));
+    half.open();
     EXPECT_FALSE(connection.read().complete);
 }
 

@@ -349,7 +349,8 @@ TEST_P(Storing, NeverReusesAnAnswerThatWasCut) {
             e.send(bytes);
             e.keep = false;
         });
-        EXPECT_FALSE(get(path).complete);
+        const auto cut = get(path);
+        EXPECT_TRUE(cut.status == 502 || !cut.complete);  // 502: known before the head went out
         const auto then = origin.set([](Exchange& e) { e.answer(fresh(), "whole"); });
         EXPECT_EQ(get(path).body, "whole");
     };

@@ -136,7 +136,7 @@ TEST(CacheKey, RefusesBrokenHosts) {  // RFC 9112 §3.2
     EXPECT_EQ(error_of("http:///a"), TargetError::empty_host);
     EXPECT_EQ(error_of("http://:80/a"), TargetError::empty_host);
     for (const char* host : {"a b", "a/b", "a\\b", "a?b", "a#b", "[::1", "[]", "[x]", "[::1]x",
-                             "::1", "a<b", "a\"b", "caf\xc3\xa9"}) {
+                             "::1", "a<b", "a\"b", "caf\xc3\xa9", "a%", "a%2", "a%zz"}) {
         EXPECT_NE(error_of("/", host), TargetError::none) << host;
     }
 }

@@ -182,6 +182,74 @@ TEST(MessageParser, TakesABodyThatEndsWithTheConnection) {  // RFC 9112 §6.3
     EXPECT_EQ(body_of<false>("HTTP/1.1 200 OK\r\n\r\n", "to the end", 3), "to the end");
 }
 
+/// What becomes of these bytes when they arrive in two parts, or one by one.
+std::string verdict(std::string_view bytes, std::size_t cut, std::size_t then) {
+    std::string input, head_bytes, body;
+    Head head;
+    std::optional<RequestParser> parser;
+    std::size_t scanned = 0;
+    auto sink = [&](std::string_view data) { body.append(data); };
+    for (std::size_t at = 0, piece = cut; at < bytes.size(); at += piece, piece = then) {
+        input.append(bytes.substr(at, piece));
+        if (!parser) {
+            const auto size = find_head_end(input, scanned);
+            if (size == 0 && judge_request_start(input, {}) != ParseError::ok) return "refused";
+            if (size == 0) continue;
+            head_bytes = input.substr(0, size);
+            input.erase(0, size);
+            if (parser.emplace(head, HeadLimits{}).parse_head(head_bytes) != ParseError::ok)
+                return "refused";
+        }
+        if (parser->is_done()) continue;
+        const auto used = parser->parse_body(input, sink);
+        if (!used) return "refused";
+        input.erase(0, *used);
+    }
+    return parser && parser->is_done() ? "body: " + body : "waits";
+}
+
+TEST(MessageParser, GivesTheSameVerdictHoweverTheBytesArrive) {
+    const std::string post = "POST / HTTP/1.1\r\nHost: h\r\n";
+    const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
+    for (const auto& [bytes, expected] : std::vector<std::pair<std::string, std::string>>{
+             {post + "Content-Length: 5\r\n\r\nhello", "body: hello"},
+             {chunked + "3;a=\"b\"\r\nabc\r\n2\r\nde\r\n0;c\r\nT: u\r\n\r\n", "body: abcde"},
+             {chunked + "3\r\nabc\r\n0\r\nT: u\r\n", "waits"},
+             {chunked + "3;a=\"\r\nabc\r\n0\r\n\r\n", "refused"},
+             {chunked + "0;a=\"\r\n\r\n", "refused"},
+             {chunked + "3;a=\"\n\"\r\nabc\r\n0\r\n\r\n", "refused"},
+             {chunked + "0x3\r\nabc\r\n0\r\n\r\n", "refused"},
+             {chunked + "3\r\nabcd\r\n0\r\n\r\n", "refused"},
+             {chunked + "3\nabc\r\n0\r\n\r\n", "refused"},
+             {chunked + "hello", "refused"},
+             {chunked + "3\r\nabc\r\n0\r\nContent-Length: 3\r\n\r\n", "refused"},
+             {chunked + "3\r\nabc\r\n0\r\nX: a\r\n b\r\n\r\n", "refused"},
+             {chunked + "3\r\nabc\r\n0\r\nX:\r\n b\r\n\r\n", "refused"},
+             {post + "X:\r\n y\r\n\r\n", "refused"},
+             {post + "X: a\nY: b\r\n\r\n", "refused"},
+             {"\x16\x03\x01", "refused"},
+             {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "refused"},
+         }) {
+        for (std::size_t cut = 1; cut <= bytes.size(); ++cut)
+            EXPECT_EQ(verdict(bytes, cut, bytes.size()), expected) << bytes << " cut at " << cut;
+        EXPECT_EQ(verdict(bytes, 1, 1), expected) << bytes << " byte by byte";
+    }
+}
+
+TEST(HeadStart, SaysEarlyWhatNoMoreBytesCanMend) {  // RFC 9112 §3, §4
+    const HeadLimits limits{.request_line_bytes = 20};
+    for (const auto* good : {"", "G", "GET", "GET /", "GET / HTTP/1.1\r\nX", "\r"})
+        EXPECT_EQ(judge_request_start(good, limits), ParseError::ok) << good;
+    for (const auto* bad : {"\n", "\rG", " GET", "G@T", "GET\t/", "GET / HTTP/1.1\nX"})
+        EXPECT_EQ(judge_request_start(bad, limits), ParseError::malformed) << bad;
+    EXPECT_EQ(judge_request_start("GET /" + std::string(16, 'x'), limits),
+              ParseError::target_too_long);
+    for (const auto* good : {"", "H", "HTTP/", "HTTP/1.1 200 OK\r", "HTTP/1.1 200 OK\r\nX"})
+        EXPECT_EQ(judge_response_start(good), ParseError::ok) << good;
+    for (const auto* bad : {"\n", "h", "HTTX", "<html>", "\r\nHTTP", "HTTP/1.1 200 OK\nX"})
+        EXPECT_EQ(judge_response_start(bad), ParseError::malformed) << bad;
+}
+
 TEST(FindHeadEnd, FindsTheEndHoweverTheBytesArrive) {
     const std::string_view head = "GET / HTTP/1.1\r\nHost: h\r\n\r\nbody";
     for (std::size_t piece = 1; piece <= head.size(); ++piece) {
