@@ -1,5 +1,6 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -14,6 +15,18 @@ namespace proxy {
 
 namespace asio = boost::asio;
 
+namespace {
+
+/// As many descriptors as the system allows: the soft limit is often 1024.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
 int run_node(Config config, const std::filesystem::path& file) {
     // Standard output is for the access log.
     const auto colours =
@@ -22,6 +35,7 @@ int run_node(Config config, const std::filesystem::path& file) {
         "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
     std::signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
     try {
         asio::io_context main{1};
         asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);

@@ -11,6 +11,7 @@ unsigned status_of(FetchError error) {
         case FetchError::not_allowed:
             return 403;
         case FetchError::busy:
+        case FetchError::no_descriptors:
         case FetchError::stopping:
             return 503;
         default:
@@ -43,6 +44,8 @@ std::string explain(FetchError error, std::string_view host) {
         case FetchError::busy:
             return about("As many requests as are allowed (limits.upstream_connections) are at ",
                          " already.");
+        case FetchError::no_descriptors:
+            return "This proxy has no file descriptor left for another connection.";
         case FetchError::origin_error:
             return about("The origin ", " answered with an error.");
         case FetchError::changed:

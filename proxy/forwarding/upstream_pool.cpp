@@ -101,6 +101,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     }
     const auto endpoints =
         co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
+    if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
+        co_return FetchError::connect_timeout;
     if (!endpoints) co_return FetchError::resolve_failed;
     auto error = target.public_only ? FetchError::not_allowed : FetchError::connect_failed;
     for (const auto& endpoint : *endpoints) {
@@ -116,6 +118,10 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
             co_return connection;
         }
         if (connection->deadline.expired()) co_return FetchError::connect_timeout;
+        if (ec == asio::error::no_descriptors) {
+            close_idle();  // for whoever comes next
+            co_return FetchError::no_descriptors;
+        }
         error = FetchError::connect_failed;
     }
     co_return error;

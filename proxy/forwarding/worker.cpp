@@ -1,11 +1,18 @@
 #include "proxy/forwarding/worker.hpp"
 
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <limits>
 
 #include "proxy/forwarding/client_session.hpp"
 
@@ -19,7 +26,18 @@ using tcp = asio::ip::tcp;
 /// end.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
+int open_spare() {
+    return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 }  // namespace
+
+std::uint64_t descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return std::numeric_limits<std::uint64_t>::max();
+    return limit.rlim_cur;
+}
 
 Worker::Worker(Shared& all, std::shared_ptr<const Config> config, int acceptor_fd)
     : shared(all),
@@ -29,12 +47,17 @@ Worker::Worker(Shared& all, std::shared_ptr<const Config> config, int acceptor_f
       pool(io.get_executor(), wheel, resolver, settings),
       tasks(io.get_executor()),
       fetches(io.get_executor()),
-      acceptor_(io) {
+      acceptor_(io),
+      spare_(open_spare()) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
     ::getsockname(acceptor_fd, reinterpret_cast<sockaddr*>(&address), &size);
     acceptor_.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), acceptor_fd);
     acceptor_.non_blocking(true);
+}
+
+Worker::~Worker() {
+    if (spare_ >= 0) ::close(spare_);
 }
 
 HeadLimits Worker::head_limits() const {
@@ -57,6 +80,7 @@ asio::awaitable<void> Worker::accept_loop() {
             continue;
         }
         if (ec == asio::error::operation_aborted || !acceptor_.is_open()) break;
+        if (ec == asio::error::no_descriptors) refuse_waiting();
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
     }
@@ -66,12 +90,40 @@ asio::awaitable<void> Worker::accept_loop() {
 
 void Worker::admit(tcp::socket socket) {
     ++counters.connections_accepted;
-    if (shared.connections.load(std::memory_order_relaxed) >= config().limits.connections) {
+    const auto allowed =
+        std::min<std::uint64_t>(config().limits.connections, shared.connections_possible);
+    if (shared.connections.load(std::memory_order_relaxed) >= allowed) {
         ++counters.refusals[RequestRefusal::too_many_connections];
+        if (shared.crowded.met())
+            spdlog::warn(
+                "{} client connections are open: new ones are refused "
+                "(limits.connections is {}, {} descriptors are allowed)",
+                allowed, config().limits.connections, descriptor_limit());
         return;  // closed
     }
+    if (shared.crowded.on() && shared.crowded.over(Episode::Clock::now()))
+        spdlog::info("new connections are taken again");
     auto task = serve_client(*this, std::move(socket));
     tasks.spawn(std::move(task));
+}
+
+/// No descriptor is left: who waits in the accept queue is told so by a close, at once, with the
+/// one that was kept back for this.
+void Worker::refuse_waiting() {
+    if (shared.crowded.met())
+        spdlog::warn("no file descriptor is left: new connections are refused");
+    if (spare_ < 0) spare_ = open_spare();
+    if (spare_ < 0) return;
+    ::close(spare_);
+    for (;;) {
+        const auto refused =
+            ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (refused < 0) break;
+        ++counters.connections_accepted;
+        ++counters.refusals[RequestRefusal::too_many_connections];
+        ::close(refused);
+    }
+    spare_ = open_spare();  // if another thread was quicker: the next connections wait
 }
 
 void Worker::drain() {

@@ -17,6 +17,7 @@
 #include "proxy/admin/access_log.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config.hpp"
+#include "proxy/episode.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/upstream_pool.hpp"
@@ -43,6 +44,9 @@ private:
     boost::unordered_flat_set<std::uint64_t> seen_;
 };
 
+/// How many descriptors this process may open (RLIMIT_NOFILE).
+std::uint64_t descriptor_limit();
+
 /// What all workers of a node share. Everything here may be used by any thread.
 struct Shared {
     /// A key that was invalidated here and is to be at all peers. Any thread.
@@ -62,6 +66,10 @@ struct Shared {
     SeenOnce seen_once;
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
+    /// What the limit of open files leaves to clients: half, so that each can be served from
+    /// upstream.
+    const std::uint64_t connections_possible = descriptor_limit() / 2;
+    Episode crowded;  // new connections are refused
 };
 
 /// One thread's world: its io_context, listening socket, connections and counters. Objects in it
@@ -70,6 +78,7 @@ class Worker {
 public:
     /// `acceptor_fd`: a listening socket, which the worker owns from here on.
     Worker(Shared& shared, std::shared_ptr<const Config> config, int acceptor_fd);
+    ~Worker();
 
     /// Starts to accept. Call before run().
     void start();
@@ -132,9 +141,11 @@ public:
 private:
     boost::asio::awaitable<void> accept_loop();
     void admit(boost::asio::ip::tcp::socket socket);
+    void refuse_waiting();
 
     boost::asio::ip::tcp::acceptor acceptor_;
     std::vector<Session*> sessions_;
+    int spare_ = -1;  // a descriptor to refuse connections with when no other is left
 };
 
 }  // namespace proxy

@@ -24,6 +24,8 @@ std::string_view to_string(FetchError error) {
             return "malformed";
         case FetchError::busy:
             return "busy";
+        case FetchError::no_descriptors:
+            return "no_descriptors";
         case FetchError::not_allowed:
             return "not_allowed";
         case FetchError::origin_error:

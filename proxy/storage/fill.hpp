@@ -23,14 +23,15 @@ enum class FetchError {
     connect_timeout,
     head_timeout,
     body_timeout,
-    reset,         // the connection ended before the answer's framing did
-    malformed,     // not HTTP, or framing that contradicts itself
-    busy,          // limits.upstream_connections are open to that place
-    not_allowed,   // a private destination, or nowhere to go
-    origin_error,  // it answered with a status for which a stale response stands in
-    changed,       // a part of another version came, or none: start again
-    not_in_parts,  // a range came in a way that cannot be stored: ask for exactly what is wanted
-    abandoned,     // nobody wanted it any more
+    reset,           // the connection ended before the answer's framing did
+    malformed,       // not HTTP, or framing that contradicts itself
+    busy,            // limits.upstream_connections are open to that place
+    no_descriptors,  // this process may open no more sockets
+    not_allowed,     // a private destination, or nowhere to go
+    origin_error,    // it answered with a status for which a stale response stands in
+    changed,         // a part of another version came, or none: start again
+    not_in_parts,    // a range came in a way that cannot be stored: ask for exactly what is wanted
+    abandoned,       // nobody wanted it any more
     stopping,
 };
 std::string_view to_string(FetchError error);  // a token, as in Cache-Status and logs

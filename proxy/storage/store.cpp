@@ -1,5 +1,7 @@
 #include "proxy/storage/store.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "proxy/http/vary.hpp"
@@ -233,8 +235,16 @@ std::optional<Charge> Store::reserve(std::uint64_t bytes) {
     while (!budget_.take(bytes)) {
         auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
         empty_shards = evict_one(in) ? 0 : empty_shards + 1;
-        if (empty_shards >= kShards) return std::nullopt;
+        if (empty_shards < kShards) continue;
+        if (full_.met())
+            spdlog::warn(
+                "cache.memory ({} bytes) is full of what clients still read or wait for: "
+                "answers are passed on without being stored",
+                budget_.cap());
+        return std::nullopt;
     }
+    if (full_.on() && full_.over(Episode::Clock::now()))
+        spdlog::info("there is room in cache.memory again");
     return Charge(budget_, bytes);
 }
 

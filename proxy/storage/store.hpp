@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/episode.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
@@ -140,6 +141,7 @@ private:
     void erase_if_empty(Shard& shard, Entry& entry);
     bool evict_one(Shard& shard);
 
+    Episode full_;         // nothing left to evict
     MemoryBudget budget_;  // outlives all charges in the shards
     Listener listener_;
     std::array<Shard, kShards> shards_;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -54,9 +55,7 @@ Socket& Socket::operator=(Socket&& other) noexcept {
 
 Socket Socket::connect(const std::string& address, std::uint16_t port) {
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto target = endpoint(address, port);
-    check(::connect(socket.fd_, reinterpret_cast<const sockaddr*>(&target), sizeof target),
-          "connect");
+    check(connect_socket(socket.fd_, address, port) ? 0 : -1, "connect");
     return socket;
 }
 
@@ -102,6 +101,11 @@ bool Socket::receive(std::string& into, std::size_t at_most) {
     return got > 0;
 }
 
+bool Socket::readable(std::chrono::milliseconds wait) const {
+    pollfd asked{fd_, POLLIN, 0};
+    return ::poll(&asked, 1, static_cast<int>(wait.count())) > 0;
+}
+
 void Socket::shut() const {
     ::shutdown(fd_, SHUT_RDWR);
 }
@@ -117,6 +121,11 @@ void Socket::reset() {
 
 void Socket::close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+bool connect_socket(int fd, const std::string& address, std::uint16_t port) {
+    const auto target = endpoint(address, port);
+    return ::connect(fd, reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0;
 }
 
 std::string field_of(std::string_view head, std::string_view name) {

@@ -28,6 +28,8 @@ public:
     bool send(std::string_view data) const;
     /// Appends what is there; false at the end, on a reset, or when nothing came for so long.
     bool receive(std::string& into, std::size_t at_most = 65536);
+    /// Waits so long for bytes or the end.
+    bool readable(std::chrono::milliseconds wait) const;
     bool was_reset() const { return reset_; }
     void shut() const;       // both directions; wakes whoever waits
     void shut_send() const;  // says that nothing more comes
@@ -39,6 +41,9 @@ private:
     int fd_ = -1;
     bool reset_ = false;
 };
+
+/// Connects a socket that its caller has made.
+bool connect_socket(int fd, const std::string& address, std::uint16_t port);
 
 /// The first value of a field in a message's head, or empty. `name` in any case.
 std::string field_of(std::string_view head, std::string_view name);
