@@ -1,0 +1,228 @@
+#include <poll.h>
+
+#include <atomic>
+#include <list>
+#include <thread>
+
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A network between two places that can be interrupted: what is sent meanwhile waits, as it does
+/// in a real one.
+class Wire {
+public:
+    Wire(const std::string& address, std::uint16_t port, std::string to, std::uint16_t to_port)
+        : listener_(Socket::listen(address, port)),
+          to_(std::move(to)),
+          to_port_(to_port),
+          thread_([this] { run(); }) {}
+    ~Wire() {
+        stop_ = true;
+        thread_.join();
+    }
+    void interrupt() { open_ = false; }
+    void heal() { open_ = true; }
+
+private:
+    static constexpr auto kStep = 5ms;
+
+    void run() {
+        while (!stop_) {
+            if (!open_) {
+                std::this_thread::sleep_for(kStep);
+                continue;
+            }
+            if (listener_.readable(kStep)) connect();
+            pairs_.remove_if([](auto& pair) {
+                return !carry(pair.first, pair.second) || !carry(pair.second, pair.first);
+            });
+        }
+    }
+    void connect() {
+        auto from = listener_.accept();
+        try {
+            pairs_.emplace_back(std::move(from), Socket::connect(to_, to_port_));
+        } catch (const std::exception&) {  // nobody there: closed
+        }
+    }
+    static bool carry(Socket& from, Socket& to) {
+        std::string bytes;
+        return !from.readable(0ms) || (from.receive(bytes) && to.send(bytes));
+    }
+
+    Socket listener_;
+    std::string to_;
+    std::uint16_t to_port_;
+    std::list<std::pair<Socket, Socket>> pairs_;
+    std::atomic<bool> stop_ = false, open_ = true;
+    std::thread thread_;
+};
+
+class PeerFaults : public NodesTest {
+protected:
+    PeerStatus seen(const std::string& node, const std::string& peer) const {
+        for (const auto& each : status(node).cluster.peers)
+            if (each.node == peer) return each;
+        ADD_FAILURE() << "no peer " << peer;
+        return {};
+    }
+    /// Nodes a and b, with `stand_in` where b looks for a's objects.
+    void start_with(const ScriptedOrigin& stand_in,
+                    std::chrono::milliseconds budget = std::chrono::milliseconds(2000)) {
+        auto settings = config("b", 2);
+        settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
+        settings.cluster->peer_budget = budget;
+        start(config("a", 2));
+        start(settings);
+        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    }
+    /// Stores so many objects at a, all known to b.
+    void store_at_a(int objects) {
+        for (int i = 0; i < objects; ++i) get("a", "/" + std::to_string(i));
+        const auto all = static_cast<std::uint64_t>(objects);
+        ASSERT_TRUE(eventually([&] { return status("a").summary.objects == all; }));
+        ASSERT_TRUE(eventually([&] { return announced("a", all); }));
+    }
+};
+
+TEST_F(PeerFaults, APausedPeerCostsItsBudgetAFewTimesAndIsLeftAlone) {
+    Gate never;
+    ScriptedOrigin paused([&](Exchange& e) {  // takes every connection and answers none
+        never.wait();
+        e.keep = false;
+    });
+    start_with(paused, 100ms);
+    store_at_a(20);
+    for (int i = 0; i < 20; ++i) {
+        const auto answer = get("b", "/" + std::to_string(i));
+        EXPECT_EQ(answer.body, "body of /" + std::to_string(i));
+        EXPECT_EQ(answer.cache_status().find("PEER"), std::string::npos);
+    }
+    const auto peer = seen("b", "a");
+    EXPECT_GE(peer.failures, 3u);
+    EXPECT_EQ(peer.failures, peer.asked);
+    EXPECT_LT(peer.asked, 15u);  // the breaker is open
+    EXPECT_EQ(count("b", Outcome::origin_fetch), 20u);
+    EXPECT_EQ(count("b", Outcome::error), 0u);
+    never.open();
+}
+
+TEST_F(PeerFaults, APeerWhoseSummaryClaimsTooMuchIsIgnoredForAWhile) {
+    ScriptedOrigin liar([](Exchange& e) {
+        e.answer("Cache-Status: a; fwd=uri-miss; detail=absent\r\n", "", "504 Gateway Timeout");
+    });
+    start_with(liar);
+    store_at_a(60);
+    for (int i = 0; i < 60; ++i)
+        EXPECT_EQ(get("b", "/" + std::to_string(i)).body, "body of /" + std::to_string(i));
+    const auto peer = seen("b", "a");  // as the status page shows it
+    EXPECT_GE(peer.false_hits, 30u);
+    EXPECT_EQ(peer.false_hits, peer.asked);
+    EXPECT_LT(peer.asked, 50u);
+    EXPECT_EQ(liar.requests(), peer.asked);
+    EXPECT_EQ(count("b", Outcome::origin_fetch), 60u);
+}
+
+TEST_F(PeerFaults, WhatAPeerShouldNotServeIsRefusedAndCounted) {
+    std::string bytes;
+    ScriptedOrigin wrong([&](Exchange& e) {
+        e.send(bytes);
+        e.keep = false;
+    });
+    const std::string ok = "HTTP/1.1 200 OK\r\n";
+    for (const auto& [name, answer] : std::vector<std::pair<std::string, std::string>>{
+             {"nothing", ""},
+             {"no HTTP", "<html>\r\n\r\n"},
+             {"another protocol", "\x16\x03\x01"},
+             {"half a head", "HTTP/1.1 200 OK\r\nCache-Con"},
+             {"two lengths", ok + fresh("Content-Length: 1\r\nContent-Length: 2\r\n") + "\r\nab"},
+             {"length and chunks",
+              ok + fresh("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "\r\n0\r\n\r\n"},
+             {"bare LF", ok + fresh("Content-Length: 1\r\nX: a\nY: b\r\n") + "\r\nx"},
+             {"stale by its age", ok + fresh("Age: 2000\r\nContent-Length: 5\r\n") + "\r\nstale"},
+             {"stale from the start",
+              ok + "Cache-Control: max-age=0\r\nContent-Length: 5\r\n\r\nstale"},
+             {"to be validated", ok + "Cache-Control: no-cache\r\nContent-Length: 5\r\n\r\nstale"},
+             {"304", "HTTP/1.1 304 Not Modified\r\n\r\n"},
+             {"206", "HTTP/1.1 206 Partial Content\r\n" +
+                         fresh("Content-Range: bytes 0-0/5\r\nContent-Length: 1\r\n") + "\r\nx"},
+             {"101", "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n"},
+             {"status 700", "HTTP/1.1 700 High\r\n" + fresh("Content-Length: 1\r\n") + "\r\nx"},
+         }) {
+        SCOPED_TRACE(name);
+        bytes = answer;
+        start_with(wrong);
+        store_at_a(1);
+        const auto got = get("b", "/0");
+        EXPECT_EQ(got.status, 200u);
+        EXPECT_EQ(got.body, "body of /0");
+        EXPECT_EQ(seen("b", "a").failures, 1u);
+        EXPECT_EQ(count("b", Outcome::origin_fetch), 1u);
+        EXPECT_EQ(get("b", "/0").body, "body of /0");
+    }
+}
+
+TEST_F(PeerFaults, ABodyThatAPeerCutsIsNeitherWholeNorStored) {  // RFC 9112 §8
+    ScriptedOrigin cut([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 10\r\n") + "\r\nhalf");
+        e.keep = false;
+    });
+    start_with(cut);
+    store_at_a(1);
+    const auto answer = get("b", "/0");
+    EXPECT_TRUE(answer.status == 502 || !answer.complete) << answer.head;
+    EXPECT_EQ(seen("b", "a").failures, 1u);
+    EXPECT_EQ(status("b").cache.objects, 0u);
+}
+
+TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {
+    // a and b reach each other, links and objects, over these alone.
+    const auto far_a = address("c"), far_b = address("d");
+    std::list<Wire> wires;
+    wires.emplace_back(far_a, kLinkPort, address("a"), kLinkPort);
+    wires.emplace_back(far_b, kLinkPort, address("b"), kLinkPort);
+    wires.emplace_back(far_a, kProxyPort, address("a"), kProxyPort);
+    wires.emplace_back(far_b, kProxyPort, address("b"), kProxyPort);
+    for (const std::string name : {"a", "b"}) {
+        auto settings = config(name, 2);
+        const auto& far = name == "a" ? far_b : far_a;
+        settings.cluster->peers.front().http = {far, kProxyPort};
+        settings.cluster->peers.front().link = {far, kLinkPort};
+        settings.cluster->peer_budget = 100ms;
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    store("a", "/one");
+    EXPECT_NE(get("b", "/one").cache_status().find("PEER_a"), std::string::npos);
+
+    for (auto& wire : wires) wire.interrupt();
+    for (int i = 0; i < 5; ++i) {  // before it is noticed: the origin, after the peer's budget
+        EXPECT_EQ(get("a", "/a" + std::to_string(i)).status, 200u);
+        EXPECT_EQ(get("b", "/b" + std::to_string(i)).status, 200u);
+    }
+    ASSERT_TRUE(eventually([&] { return !in_step("a") && !in_step("b"); }));
+    EXPECT_EQ(get("b", "/a0").status, 200u);  // alone
+
+    for (auto& wire : wires) wire.heal();
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] {
+        return announced("a", status("a").summary.objects) &&
+               announced("b", status("b").summary.objects);
+    }));
+    EXPECT_EQ(get("b", "/a1").body, "body of /a1");
+    EXPECT_EQ(get("a", "/b1").body, "body of /b1");
+    int number = 0;
+    EXPECT_TRUE(eventually([&] {  // once the breaker has closed again
+        const auto target = "/again" + std::to_string(number++);
+        store("a", target);
+        return get("b", target).cache_status().find("PEER_a") != std::string::npos;
+    }));
+    EXPECT_EQ(count("a", Outcome::error) + count("b", Outcome::error), 0u);
+}
+
+}  // namespace
+}  // namespace proxy::test
