@@ -141,19 +141,23 @@ public:
         return result;
     }
 
-    bool all_confirmed(std::uint64_t number) const {
-        for (std::size_t i = 0; i < publications_.size(); ++i)
-            if (shared_.invalidations.confirmed(i) < number) return false;
+    std::uint64_t last_invalidation() const { return shared_.invalidations.last(); }
+
+    bool confirmed(std::uint64_t number, Whom by) const {
+        for (std::size_t i = 0; i < publications_.size(); ++i) {
+            const bool asked = by == Whom::all || publications_[i]->up();
+            if (asked && shared_.invalidations.confirmed(i) < number) return false;
+        }
         return true;
     }
 
     static awaitable<void> wait_confirmed(std::shared_ptr<Node> self, std::uint64_t number,
-                                          Clock::time_point deadline) {
+                                          Clock::time_point deadline, Whom whom) {
         asio::steady_timer timer(self->shared_.executor);
         const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
         const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
         self->waiting_.push_back(&timer);
-        while (!self->stopped_ && !self->all_confirmed(number) && Clock::now() < deadline) {
+        while (!self->stopped_ && !self->confirmed(number, whom) && Clock::now() < deadline) {
             timer.expires_at(deadline);
             co_await timer.async_wait(as_result);
         }
@@ -293,11 +297,15 @@ std::uint64_t Cluster::invalidate(std::span<const summary::KeyHash> keys,
                                   std::span<const summary::KeyHash> tags) {
     return node_->invalidate(keys, tags);
 }
+std::uint64_t Cluster::last_invalidation() const {
+    return node_->last_invalidation();
+}
 std::vector<Cluster::Confirmation> Cluster::confirmations(std::uint64_t number) const {
     return node_->confirmations(number);
 }
-awaitable<void> Cluster::wait_confirmed(std::uint64_t number, Clock::time_point deadline) {
-    return Node::wait_confirmed(node_, number, deadline);
+awaitable<void> Cluster::wait_confirmed(std::uint64_t number, Clock::time_point deadline,
+                                        Whom whom) {
+    return Node::wait_confirmed(node_, number, deadline, whom);
 }
 void Cluster::withdraw() {
     node_->withdraw();

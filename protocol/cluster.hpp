@@ -54,6 +54,7 @@ public:
     /// confirmed it, in whatever order links come and go. Returns its number.
     std::uint64_t invalidate(std::span<const summary::KeyHash> keys,
                              std::span<const summary::KeyHash> tags);
+    std::uint64_t last_invalidation() const;
     struct Confirmation {
         std::string node;
         bool confirmed = false;
@@ -61,10 +62,13 @@ public:
     };
     /// How far the peers are with invalidation `number`, in the order of the configuration.
     std::vector<Confirmation> confirmations(std::uint64_t number) const;
-    /// Waits until all peers have confirmed `number` or `deadline` has passed.
-    awaitable<void> wait_confirmed(std::uint64_t number, Clock::time_point deadline);
+    enum class Whom { linked, all };
+    /// Waits until all peers have confirmed `number`, or those to whom there is a link, or
+    /// `deadline` has passed.
+    awaitable<void> wait_confirmed(std::uint64_t number, Clock::time_point deadline, Whom whom);
 
-    /// Goodbye to all peers: our summary no longer counts. Peers' summaries are still kept.
+    /// Goodbye to all peers: our summary no longer counts. Peers' summaries are still kept, and
+    /// what is invalidated goes on to reach them.
     void withdraw();
 
     /// Closes everything; `control` can then run out of work. May be called twice.

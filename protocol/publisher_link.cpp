@@ -43,8 +43,11 @@ public:
     std::optional<Message> next(Clock::time_point now) override {
         // Ahead of all announcements, even in the middle of a snapshot: what peers must not use
         // any longer waits for nothing.
+        auto& log = owner_.shared_.invalidations;
         if (!finished()) {
-            if (auto order = owner_.shared_.invalidations.next(owner_.peer_)) return order;
+            if (auto order = log.next(owner_.peer_)) return order;
+            // The goodbye comes when it is known that all this has arrived.
+            if (owner_.leaving_ && log.pending(owner_.peer_) > 0) return std::nullopt;
         }
         return owner_.outbox_->next(owner_.shared_.publisher, now);
     }
@@ -64,12 +67,16 @@ PublisherLink::PublisherLink(Shared& shared, std::size_t peer, std::function<voi
       pause_(shared.executor) {}
 
 awaitable<void> PublisherLink::run() {
-    while (!leaving_) {
-        const auto error = co_await dial_and_publish();
-        note_end(error);
-        if (leaving_ || error == asio::error::operation_aborted) co_return;
-        if (std::exchange(dial_at_once_, false)) continue;
-        pause_.expires_after(backoff_.next());
+    for (;;) {
+        if (leaving_ && shared_.invalidations.pending(peer_) == 0) {
+            pause_.expires_at(Clock::time_point::max());
+        } else {
+            const auto error = co_await dial_and_publish();
+            note_end(error);
+            if (error == asio::error::operation_aborted) co_return;
+            if (std::exchange(dial_at_once_, false)) continue;
+            pause_.expires_after(backoff_.next());
+        }
         co_await pause_.async_wait(as_result);
         dial_at_once_ = false;
     }
@@ -150,6 +157,7 @@ awaitable<error_code> PublisherLink::publish(Link& link) {
     add(earlier_, outbox_->counters());
     outbox_.reset();
     judge_standing();
+    on_confirmed_();
     co_return error;
 }
 
@@ -174,6 +182,7 @@ void PublisherLink::offer(const CheckHash& check) {
 void PublisherLink::invalidated() {
     if (outbox_) return link_->wake();
     judge_standing();
+    if (leaving_) pause_.cancel();
 }
 
 Result<void> PublisherLink::confirmed(std::uint64_t last) {

@@ -19,10 +19,11 @@ namespace protocol {
 /// when that ends. Must outlive run().
 class PublisherLink {
 public:
-    /// `on_confirmed`: the peer has confirmed an invalidation.
+    /// `on_confirmed`: the peer has confirmed an invalidation, or it cannot as its link is gone.
     PublisherLink(Shared& shared, std::size_t peer, std::function<void()> on_confirmed);
 
-    /// Goes on until cancelled, or the goodbye is said.
+    /// Goes on until cancelled. After the goodbye there is a link only while something that was
+    /// invalidated since is not confirmed.
     awaitable<void> run();
 
     void offer(const Announcement& announcement);

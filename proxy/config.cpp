@@ -1,4 +1,5 @@
 #include "proxy/config.hpp"
+#include "proxy/address_range.hpp"
 
 #include "proxy/config_section.hpp"
 #include "proxy/config_values.hpp"
@@ -230,6 +231,24 @@ void read_log(ConfigSection& root, LogConfig& out) {
     in->done();
 }
 
+void read_purge(ConfigContext& context, ConfigSection& root, PurgeConfig& out) {
+    auto in = root.section("purge");
+    if (!in) return;
+    const auto given = in->has("allow");
+    const auto ranges = in->elements("allow");
+    if (given) out.allow.clear();
+    for (const auto& [value, path] : ranges) {
+        auto range = text_of(context, *value, path);
+        if (range && !is_address_range(*range))
+            context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
+        else if (range)
+            out.allow.push_back(std::move(*range));
+    }
+    if (ranges.size() > kMaxPurgeRanges)
+        in->fail("allow", "must be at most " + std::to_string(kMaxPurgeRanges));
+    in->done();
+}
+
 void read_limits(ConfigSection& root, LimitsConfig& out) {
     auto in = root.section("limits");
     if (!in) return;
@@ -272,6 +291,7 @@ Config read_config(ConfigContext& context, const json& value) {
     read_cluster(context, root, out.cluster);
     read_summary(root, out.summary);
     read_log(root, out.log);
+    read_purge(context, root, out.purge);
     read_limits(root, out.limits);
     read_timeouts(root, out.timeouts);
     root.done();

@@ -83,6 +83,11 @@ struct LogConfig {
     AccessFormat format = AccessFormat::json;
 };
 
+struct PurgeConfig {
+    /// Addresses and prefixes from which PURGE is taken on the proxy port.
+    std::vector<std::string> allow{"127.0.0.0/8", "::1"};
+};
+
 struct LimitsConfig {
     std::size_t request_line = 16 << 10;  // bytes; above: 414
     std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
@@ -117,6 +122,7 @@ struct Config {
     std::optional<ClusterConfig> cluster;
     SummaryConfig summary;
     LogConfig log;
+    PurgeConfig purge;
     LimitsConfig limits;
     TimeoutsConfig timeouts;
 };
@@ -124,6 +130,7 @@ struct Config {
 inline constexpr std::size_t kMinKeyBytes = 32;
 inline constexpr std::size_t kMaxNodeBytes = 64;
 inline constexpr std::size_t kMaxPeers = 64;
+inline constexpr std::size_t kMaxPurgeRanges = 256;
 inline constexpr unsigned kMaxWorkers = 256;
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 

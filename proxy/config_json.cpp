@@ -136,6 +136,7 @@ std::string effective_config(const Config& config) {
     out["log"] = {{"level", to_string(config.log.level)},
                   {"access", config.log.access},
                   {"format", to_string(config.log.format)}};
+    out["purge"] = {{"allow", config.purge.allow}};
     out["limits"] = limits_json(config.limits);
     out["timeouts"] = timeouts_json(config.timeouts);
     return out.dump(2) + "\n";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_future.hpp>
 #include <map>
@@ -18,6 +19,8 @@
 #include "proxy/control_feed.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/worker.hpp"
+#include "proxy/http/tags.hpp"
+#include "proxy/purge.hpp"
 #include "proxy/reloader.hpp"
 #include "proxy/wakeup.hpp"
 
@@ -83,7 +86,9 @@ void add_to(protocol::ClusterStatus& sum, const protocol::ClusterStatus& earlier
 }  // namespace
 
 class Node::Impl {
-    using Change = std::pair<summary::KeyHash, bool>;  // stored, or no longer
+    using Whom = protocol::Cluster::Whom;
+    using Change = std::pair<summary::KeyHash, bool>;       // stored, or no longer
+    using Invalidated = std::pair<summary::KeyHash, bool>;  // a tag, or a key
 
 public:
     Impl(Config settings, std::filesystem::path file)
@@ -94,23 +99,28 @@ public:
                        for (const auto& [key, stored] : changes)
                            stored ? cluster_->stored(key) : cluster_->removed(key);
                    }),
-          invalidated_(control_, [this](const auto& keys) { cluster_->invalidate(keys, {}); }),
+          invalidated_(control_, [this](const auto& batch) { tell_peers(batch); }),
           shared_(
               *config_, cluster_->key_hasher(),
-              [this](summary::KeyHash key, bool stored) {
-                  changes_.push({key, stored});
-              },
-              [this](summary::KeyHash key) { invalidated_.push(key); }),
+              {[this](summary::KeyHash key, bool stored) {
+                   changes_.push({key, stored});
+               },
+               [this](summary::KeyHash what, bool is_tag) {
+                   invalidated_.push({what, is_tag});
+               },
+               [this](PurgeOrder order, auto done) { purge(std::move(order), std::move(done)); }}),
           drain_timer_(control_),
           reloader_(control_, std::move(file),
                     [this](auto read) { return replace_config(std::move(read)); }) {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
             workers_.push_back(std::make_unique<Worker>(shared_, config_, fd));
         if (config_->admin)
-            admin_.emplace(control_, *config_->admin,
-                           AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
-                                              [this] { return effective_config(*config_); },
-                                              [this] { return reload_and_wait(); }});
+            admin_.emplace(
+                control_, *config_->admin,
+                AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
+                                   [this] { return effective_config(*config_); },
+                                   [this] { return reload_and_wait(); },
+                                   [this](PurgeOrder order) { return purge(std::move(order)); }});
         cluster_->start();
         proxy_port_ = workers_.front()->port();
         link_port_ = cluster_->link_port();
@@ -195,6 +205,55 @@ private:
             shared_.store.invalidate_all(now);
         }
         for (const auto& key : what.keys) shared_.store.invalidate(key, now);
+        for (const auto& tag : what.tags) shared_.store.invalidate_tag(tag, now);
+    }
+
+    /// What workers have invalidated.
+    void tell_peers(const std::vector<Invalidated>& batch) {
+        std::vector<summary::KeyHash> keys, tags;
+        for (const auto& [what, is_tag] : batch) (is_tag ? tags : keys).push_back(what);
+        cluster_->invalidate(keys, tags);
+    }
+
+    /// Drops it here, then has all peers drop it.
+    asio::awaitable<PurgeReport> purge(PurgeOrder order) {
+        const auto now = Store::Clock::now();
+        PurgeReport report;
+        report.node = config_->node;
+        std::vector<summary::KeyHash> keys, tags;
+        for (const auto& uri : order.uris) {
+            keys.push_back(shared_.key_hasher(uri));
+            if (shared_.store.invalidate(keys.back(), now)) ++report.objects;
+        }
+        for (const auto& tag : order.tags) {
+            tags.push_back(surrogate_tag(tag, shared_.key_hasher));
+            report.objects += shared_.store.invalidate_tag(tags.back(), now);
+        }
+        const auto number = cluster_->invalidate(keys, tags);
+        co_await cluster_->wait_confirmed(number, now + kPurgeDeadline, Whom::linked);
+        for (const auto& peer : cluster_->confirmations(number)) {
+            auto& list = peer.confirmed ? report.confirmed
+                         : peer.linked  ? report.pending
+                                        : report.away;
+            list.push_back(peer.node);
+        }
+        spdlog::info(
+            "node {}: purged {} URLs and {} tags, {} objects here; of the peers {} have "
+            "confirmed, {} have not yet, {} are away",
+            report.node, keys.size(), tags.size(), report.objects, report.confirmed.size(),
+            report.pending.size(), report.away.size());
+        co_return report;
+    }
+
+    /// The same for a worker.
+    void purge(PurgeOrder order, std::function<void(PurgeReport)> done) {
+        asio::post(control_, [this, order = std::move(order), done = std::move(done)]() mutable {
+            asio::co_spawn(control_, purge(std::move(order)),
+                           [done = std::move(done)](const std::exception_ptr& bug, auto report) {
+                               if (bug) std::rethrow_exception(bug);
+                               done(std::move(report));
+                           });
+        });
     }
 
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
@@ -285,7 +344,17 @@ private:
     }
 
     void worker_ended() {
-        if (--running_workers_ == 0) end_control();
+        if (--running_workers_ > 0) return;
+        // What the last requests invalidated is to reach the peers.
+        asio::co_spawn(
+            control_,
+            [](Impl& self) -> asio::awaitable<void> {
+                auto& cluster = *self.cluster_;
+                const auto deadline = std::chrono::steady_clock::now() + kPurgeDeadline;
+                co_await cluster.wait_confirmed(cluster.last_invalidation(), deadline, Whom::all);
+                self.end_control();
+            }(*this),
+            asio::detached);
     }
 
     void end_control() {
@@ -393,7 +462,7 @@ private:
     std::unique_ptr<protocol::Cluster> cluster_;  // control thread, once that runs
     protocol::ClusterStatus earlier_links_;       // what those before it counted
     ControlFeed<Change> changes_;
-    ControlFeed<summary::KeyHash> invalidated_;
+    ControlFeed<Invalidated> invalidated_;
     Shared shared_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<AdminServer> admin_;

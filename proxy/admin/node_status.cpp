@@ -6,11 +6,18 @@ namespace proxy {
 
 namespace {
 
-constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{
-    "malformed", "too_large",   "not_implemented",      "version",
-    "no_route",  "destination", "too_many_connections", "draining",
-    "timeout",   "loop"};
-static_assert(static_cast<std::size_t>(RequestRefusal::loop) + 1 == kRequestRefusals);
+constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{"malformed",
+                                                                       "too_large",
+                                                                       "not_implemented",
+                                                                       "version",
+                                                                       "no_route",
+                                                                       "destination",
+                                                                       "too_many_connections",
+                                                                       "draining",
+                                                                       "timeout",
+                                                                       "loop",
+                                                                       "forbidden"};
+static_assert(static_cast<std::size_t>(RequestRefusal::forbidden) + 1 == kRequestRefusals);
 
 }  // namespace
 

@@ -56,10 +56,11 @@ enum class RequestRefusal : std::uint8_t {
     destination,      // private, or a port not allowed
     too_many_connections,
     draining,
-    timeout,  // the head did not come in time
-    loop,     // 508
+    timeout,    // the head did not come in time
+    loop,       // 508
+    forbidden,  // PURGE from an address that purge.allow does not list
 };
-inline constexpr std::size_t kRequestRefusals = 10;
+inline constexpr std::size_t kRequestRefusals = 11;
 std::string_view to_string(RequestRefusal refusal);
 
 /// What one worker counts; plain numbers for one thread, summed up when somebody looks.

@@ -36,6 +36,27 @@ Response answer(const http::request<http::string_body>& request, http::status st
     return response;
 }
 
+/// What POST /api/v1/purge asks for, or why it is refused. A page in the operator's browser can
+/// send neither this type without asking first, nor anything without Origin.
+std::variant<PurgeOrder, Response> purge_order(const http::request<http::string_body>& request) {
+    if (request.find(http::field::origin) != request.end())
+        return answer(request, http::status::forbidden, kText, "Not on a web page's word.\n");
+    if (request.method() != http::verb::post) {
+        auto refusal = answer(request, http::status::method_not_allowed, kText,
+                              "POST purges, in the whole cluster.\n");
+        refusal.set(http::field::allow, "POST");
+        return refusal;
+    }
+    const auto type = request[http::field::content_type];
+    const auto media = type.substr(0, type.find_first_of("; \t"));
+    if (!beast::iequals(media, kJson))
+        return answer(request, http::status::unsupported_media_type, kText,
+                      "The Content-Type must be application/json.\n");
+    const auto body = parse_purge(request.body());
+    if (const auto* order = std::get_if<PurgeOrder>(&body)) return *order;
+    return answer(request, http::status::bad_request, kText, std::get<std::string>(body) + "\n");
+}
+
 std::string section(const NodeStatus& status, const char* name) {
     return nlohmann::json::parse(status_json(status)).at(name).dump(2) + "\n";
 }
@@ -123,6 +144,16 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = answer(request, http::status::ok, kText, "ok\n");
         } else if (target == "/api/v1/config" && get) {
             response = answer(request, http::status::ok, kJson, hooks_.config());
+        } else if (target == "/api/v1/purge") {
+            auto order = purge_order(request);
+            if (auto* wrong = std::get_if<Response>(&order)) {
+                response = std::move(*wrong);
+            } else {
+                auto purge = hooks_.purge(std::move(std::get<PurgeOrder>(order)));
+                const auto report = co_await std::move(purge);
+                response = answer(request, http::int_to_status(status_of(report)), kJson,
+                                  purge_json(report));
+            }
         } else if (target == "/api/v1/drain" || target == "/api/v1/reload") {
             const auto drain = target == "/api/v1/drain";
             if (request.find(http::field::origin) != request.end()) {
@@ -163,7 +194,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = answer(request, http::status::not_found, kText,
                               "Here are /healthz, /readyz, /metrics, /api/v1/status, "
                               "/api/v1/peers, /api/v1/summary,\n"
-                              "/api/v1/config, POST /api/v1/drain and POST /api/v1/reload.\n");
+                              "/api/v1/config, and POST /api/v1/{drain,reload,purge}.\n");
         }
         if (request.method() == http::verb::head) response.body().clear();
         stream.expires_after(kDeadline);

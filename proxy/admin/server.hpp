@@ -9,6 +9,7 @@
 #include "protocol/task_group.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config.hpp"
+#include "proxy/purge.hpp"
 #include "proxy/reloader.hpp"
 
 namespace proxy {
@@ -25,6 +26,7 @@ public:
         std::function<void()> drain;
         std::function<std::string()> config;  // what is in effect, as JSON
         std::function<boost::asio::awaitable<Reloaded>()> reload;
+        std::function<boost::asio::awaitable<PurgeReport>(PurgeOrder)> purge;
     };
 
     /// Binds; throws boost::system::system_error that names the address.

@@ -3,6 +3,7 @@
 #include "proxy/forwarding/cache_answer.hpp"
 #include "proxy/forwarding/client_context.hpp"
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/purge_answer.hpp"
 #include "proxy/forwarding/relay.hpp"
 #include "proxy/forwarding/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
@@ -117,6 +118,7 @@ private:
             }
         }
         if (via_names(head.fields, client_.config().node)) co_return co_await refuse_loop();
+        if (head.verb == verb::purge) co_return co_await answer_purge(client_);
         if (head.verb == verb::options || head.verb == verb::trace) {
             const auto limit = max_forwards(head.fields);
             if (limit.state == MaxForwards::State::malformed)

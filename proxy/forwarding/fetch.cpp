@@ -1,5 +1,6 @@
 #include "proxy/forwarding/fetch.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/status.hpp>
 
 #include "proxy/forwarding/exchange.hpp"
@@ -14,6 +15,7 @@
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/storage_verdict.hpp"
+#include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
 #include "summary/directory.hpp"
@@ -72,6 +74,8 @@ std::vector<Field> fields_of_304(const Exchange& exchange, std::string& date) {
 /// The life of one fetch. Its destructor tells the fill and the store if nothing else did: a
 /// coroutine that is cancelled leaves nobody waiting.
 class Fetch {
+    using Tags = std::optional<std::vector<summary::KeyHash>>;
+
 public:
     Fetch(Worker& worker, FetchJob& job)
         : worker_(worker),
@@ -136,7 +140,8 @@ private:
                 stale_copy_ = {index, std::string(known.etag), std::string(known.last_modified)};
         }
         if (verdict != PeerVerdict::hit || !acceptable_from_peer(exchange)) co_return false;
-        if (!job_.block && invalidated_within(greatest_age(exchange))) {
+        if (!job_.block &&
+            invalidated_within(greatest_age(exchange), tags_in(exchange.head().fields))) {
             asked.close(PeerVerdict::stale_hit);
             co_return false;
         }
@@ -163,9 +168,15 @@ private:
                range->length == wanted.length && validators_of(head.fields).etag == wanted.etag;
     }
 
-    /// Was what is wanted invalidated so short a time ago?
-    bool invalidated_within(std::chrono::seconds time) const {
-        const auto at = worker_.shared.store.invalidated_at(job_.hash);
+    /// Too many tags count as none: then it is not stored.
+    Tags tags_in(Fields response) const {
+        return tags_of(response, job_.request->key.origin(), worker_.shared.key_hasher);
+    }
+
+    /// Was what is wanted, or something with one of these tags, invalidated so short a time ago?
+    bool invalidated_within(std::chrono::seconds time, const Tags& tags = {}) const {
+        const auto at = worker_.shared.store.invalidated_at(
+            job_.hash, tags ? std::span(*tags) : std::span<const summary::KeyHash>());
         return at && Clock::now() - *at < time;
     }
 
@@ -288,6 +299,7 @@ private:
         response->received = Clock::now();
         response->vary_names = vary_names(merged);
         append_variant(response->variant, response->vary_names, job_.request->fields);
+        note_tags(*response, merged);
         response->body = job_.stale->body;
         response->blocks = job_.stale->blocks;
         auto verdict = verdict_for(response->status, merged, response->freshness);
@@ -445,22 +457,36 @@ private:
     }
 
     StorageVerdict verdict_for(unsigned status, Fields fields, const Freshness& freshness) const {
-        return storage_verdict(verb::get, job_.request->fields, job_.directives, status, fields,
-                               freshness, {config_.cache.store_set_cookie});
+        const auto verdict =
+            storage_verdict(verb::get, job_.request->fields, job_.directives, status, fields,
+                            freshness, {config_.cache.store_set_cookie});
+        if (verdict != StorageVerdict::store || tags_in(fields)) return verdict;
+        return StorageVerdict::too_many_tags;
     }
 
     /// Pays for the head and the store's records; false when there is no room.
     bool charge(StoredResponse& response) {
-        auto taken =
-            worker_.shared.store.reserve(response.head.size() + Store::overhead_bytes(job_.uri));
+        auto taken = worker_.shared.store.reserve(
+            response.head.size() + Store::overhead_bytes(job_.uri, response.tags.size()));
         if (taken) response.charge = std::move(*taken);
         return taken.has_value();
+    }
+
+    /// A block goes with its target as well.
+    void note_tags(StoredResponse& response, Fields fields) {
+        auto& store = worker_.shared.store;
+        if (auto tags = tags_in(fields)) response.tags = std::move(*tags);
+        if (!job_.block) return;
+        store.will_hold_blocks();
+        response.tags.push_back(worker_.shared.key_hasher(job_.request->key.uri()));
+        std::sort(response.tags.begin(), response.tags.end(), precedes);
     }
 
     void describe(StoredResponse& response, const Received& from) {
         response.status = from.head.status;
         response.received = Clock::now();
         response.body = std::make_shared<Body>();
+        note_tags(response, from.head.fields);
         if (job_.block) {
             response.freshness = block_freshness();
             return;
@@ -503,6 +529,12 @@ private:
         answer.length_known = length.has_value();
         answer.upstream_status = upstream_status != 0 ? upstream_status : from.head.status;
         answer.live = std::move(live);
+        if (answer.shared && !response->tags.empty() &&
+            !worker_.shared.store.tag_fill(job_.hash, job_.fill.get(), job_.generation,
+                                           response->tags)) {
+            answer.shared = false;
+            verdict = StorageVerdict::invalidated;
+        }
         answer.verdict = verdict;
         const auto validators = validators_of(from.head.fields);
         if (validators.strong()) etag_ = validators.etag;

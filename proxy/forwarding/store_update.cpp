@@ -8,6 +8,7 @@
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/reference.hpp"
 #include "proxy/http/storage_verdict.hpp"
+#include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
 
@@ -26,8 +27,8 @@ bool may_store(const ClientContext& client, Fields request, const StoredResponse
 }
 
 bool charge(ClientContext& client, StoredResponse& response) {
-    auto reserved = client.worker.shared.store.reserve(response.head.size() +
-                                                       Store::overhead_bytes(client.key.uri()));
+    auto reserved = client.worker.shared.store.reserve(
+        response.head.size() + Store::overhead_bytes(client.key.uri(), response.tags.size()));
     if (reserved) response.charge = std::move(*reserved);
     return reserved.has_value();
 }
@@ -41,6 +42,7 @@ std::shared_ptr<StoredResponse> copy_of(const StoredResponse& stored) {
     copy->received = stored.received;
     copy->vary_names = stored.vary_names;
     copy->variant = stored.variant;
+    copy->tags = stored.tags;
     copy->body = stored.body;
     copy->blocks = stored.blocks;
     return copy;
@@ -80,7 +82,10 @@ std::shared_ptr<StoredResponse> refreshed(const ClientContext& client, const Exc
     response->vary_names = vary_names(merged);
     response->variant.clear();
     append_variant(response->variant, response->vary_names, request);
-    return may_store(client, request, *response, merged) ? response : nullptr;
+    auto tags = tags_of(merged, client.key.origin(), client.worker.shared.key_hasher);
+    if (!tags || !may_store(client, request, *response, merged)) return nullptr;
+    response->tags = std::move(*tags);
+    return response;
 }
 
 }  // namespace
@@ -116,6 +121,9 @@ void invalidate_after(ClientContext& client, const Head& answer) {
             uris.push_back(target.uri());
     }
     client.worker.invalidate(uris);
+    // RFC 9875, of the same origin.
+    client.worker.invalidate_tags(
+        invalidated_groups(answer.fields, client.key.origin(), client.worker.shared.key_hasher));
 }
 
 KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields request,
@@ -137,6 +145,9 @@ KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields reque
     response->vary_names = vary_names(answer.fields);
     append_variant(response->variant, response->vary_names, request);
     response->body = std::make_shared<Body>();
+    auto tags = tags_of(answer.fields, client.key.origin(), client.worker.shared.key_hasher);
+    if (!tags) return;
+    response->tags = std::move(*tags);
     if (!response->freshness.is_explicit() ||
         !may_store(client, request, *response, answer.fields) || !charge(client, *response))
         return;

@@ -17,7 +17,8 @@ namespace proxy {
 void learn_from_head(ClientContext& client, const Exchange& exchange, Fields request);
 
 /// The target, and what Location and Content-Location name at the same origin, after a success of
-/// an unsafe method (RFC 9111 §4.4): here and at all peers.
+/// an unsafe method (RFC 9111 §4.4), and the groups that it names (RFC 9875): here and at all
+/// peers.
 void invalidate_after(ClientContext& client, const Head& answer);
 
 /// A copy for the store of an answer to POST that says, by Content-Location, that it is what a GET

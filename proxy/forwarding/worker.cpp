@@ -183,7 +183,15 @@ void Worker::invalidate(std::span<const std::string_view> uris) {
     for (const auto uri : uris) {
         const auto hash = shared.key_hasher(uri);
         shared.store.invalidate(hash, now);
-        shared.tell_peers(hash);
+        shared.hooks.tell_peers(hash, false);
+    }
+}
+
+void Worker::invalidate_tags(std::span<const summary::KeyHash> tags) {
+    const auto now = Store::Clock::now();
+    for (const auto& tag : tags) {
+        shared.store.invalidate_tag(tag, now);
+        shared.hooks.tell_peers(tag, true);
     }
 }
 

@@ -22,6 +22,7 @@
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/upstream_pool.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/purge.hpp"
 #include "proxy/storage/store.hpp"
 #include "summary/key_hash.hpp"
 
@@ -49,19 +50,25 @@ std::uint64_t descriptor_limit();
 
 /// What all workers of a node share. Everything here may be used by any thread.
 struct Shared {
-    /// A key that was invalidated here and is to be at all peers. Any thread.
-    using TellPeers = std::function<void(summary::KeyHash)>;
+    /// How workers reach the rest of the node. Any thread.
+    struct Hooks {
+        Store::Listener changed;
+        /// A key or tag was invalidated here and is to be at all peers.
+        std::function<void(summary::KeyHash, bool is_tag)> tell_peers;
+        /// `done` is called on another thread, kPurgeDeadline later at most; never when the node
+        /// ends before.
+        std::function<void(PurgeOrder, std::function<void(PurgeReport)> done)> purge;
+    };
 
-    Shared(const Config& config, const summary::KeyHasher& hasher, Store::Listener listener,
-           TellPeers tell)
-        : key_hasher(hasher),
-          store(config.cache.memory, std::move(listener)),
-          tell_peers(std::move(tell)),
+    Shared(const Config& config, const summary::KeyHasher& hasher, Hooks to_node)
+        : hooks(std::move(to_node)),
+          key_hasher(hasher),
+          store(config.cache.memory, hooks.changed),
           access_log(config.log) {}
 
+    const Hooks hooks;
     const summary::KeyHasher key_hasher;
     Store store;
-    const TellPeers tell_peers;
     AccessLog access_log;
     SeenOnce seen_once;
     std::atomic<bool> draining{false};
@@ -103,6 +110,8 @@ public:
     /// What is stored under these target URIs (as CacheKey has them) no longer counts, here and at
     /// all peers. Fetches of them that are under way are not stored.
     void invalidate(std::span<const std::string_view> uris);
+    /// The same for all that carries one of these tags.
+    void invalidate_tags(std::span<const summary::KeyHash> tags);
 
     /// From here on this is in effect: new turns and connections see it.
     void set_config(std::shared_ptr<const Config> config) { settings = std::move(config); }

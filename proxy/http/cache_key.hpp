@@ -69,6 +69,8 @@ public:
     std::uint16_t port() const { return port_; }
     /// host[:port] as the key has it.
     std::string_view authority() const { return view(host_begin_, path_begin_); }
+    /// scheme://host[:port] as the key has it.
+    std::string_view origin() const { return view(0, path_begin_); }
     /// The origin-form for the request line: path and query, or `*`.
     std::string_view path() const { return view(path_begin_, text_.size()); }
 

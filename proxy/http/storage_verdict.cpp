@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, kStorageVerdicts> kNames{
     "partial",         "request_no_store", "no_store",  "private",
     "must_understand", "authorization",    "vary_any",  "set_cookie",
     "no_freshness",    "not_reusable",     "too_large", "no_room",
-    "incomplete",      "invalidated",      "aborted"};
-static_assert(static_cast<std::size_t>(StorageVerdict::aborted) + 1 == kStorageVerdicts);
+    "incomplete",      "invalidated",      "aborted",   "too_many_tags"};
+static_assert(static_cast<std::size_t>(StorageVerdict::too_many_tags) + 1 == kStorageVerdicts);
 
 StorageVerdict by_status(unsigned status) {
     if (status < 200) return StorageVerdict::interim;

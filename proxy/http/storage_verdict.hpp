@@ -28,13 +28,14 @@ enum class StorageVerdict : std::uint8_t {
     no_freshness,     // neither explicit freshness nor a status that allows heuristics
     not_reusable,     // stale from the start and nothing to validate with
     // by circumstance, from the machinery:
-    too_large,    // above object_max
-    no_room,      // memory for filling is used up
-    incomplete,   // cut off before its end
-    invalidated,  // purged or invalidated while it came
-    aborted,      // nobody wants it any more
+    too_large,      // above object_max
+    no_room,        // memory for filling is used up
+    incomplete,     // cut off before its end
+    invalidated,    // purged or invalidated while it came
+    aborted,        // nobody wants it any more
+    too_many_tags,  // more than kMaxTags: a purge could miss it
 };
-inline constexpr std::size_t kStorageVerdicts = 19;
+inline constexpr std::size_t kStorageVerdicts = 20;
 std::string_view to_string(StorageVerdict verdict);
 
 struct StorageRules {

@@ -9,6 +9,8 @@
 namespace proxy {
 namespace {
 
+/// One tag of one response: in it, in its entry and in the index, whose node is the most of it.
+constexpr std::uint64_t kTagBytes = 112;
 /// Allocator and hash table overhead of one entry, measured with glibc malloc.
 constexpr std::uint64_t kRecordSlack = 96;
 
@@ -94,8 +96,9 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     const std::lock_guard lock(in.mutex);
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
-    if (fill && entry->fill.get() == fill) ended = std::move(entry->fill);
-    if (in.invalidated.noted_since(hash, generation)) {
+    if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
+    if (in.invalidated.noted_since(hash, generation) ||
+        any_noted_since(in, response->tags, generation)) {
         erase_if_empty(in, *entry);
         return false;
     }
@@ -138,6 +141,7 @@ bool Store::replace(summary::KeyHash hash, const StoredResponse* old,
 }
 
 void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
+    index_tags(in, entry);
     if (!entry.announced && announceable(*entry.variants.back(), now)) {
         entry.announced = true;
         listener_(entry.hash, true);
@@ -158,7 +162,7 @@ void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
     }
     const auto it = in.entries.find(hash);
     if (it == in.entries.end() || it->second->fill.get() != fill) return;
-    ended = std::move(it->second->fill);
+    ended = end_fill(*it->second);
     erase_if_empty(in, *it->second);
 }
 
@@ -174,13 +178,57 @@ void Store::drop_responses(Shard& in, Entry& entry,
     }
 }
 
+std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
+    entry.fill_tags.clear();
+    return std::move(entry.fill);
+}
+
+bool Store::any_noted_since(const Shard& in, std::span<const summary::KeyHash> tags,
+                            std::uint64_t generation) {
+    return std::any_of(tags.begin(), tags.end(), [&](const auto& tag) {
+        return in.invalidated.noted_since(tag, generation);
+    });
+}
+
+/// Brings the index up to what the entry holds now.
+void Store::index_tags(Shard& in, Entry& entry) {
+    std::vector<summary::KeyHash> tags = entry.fill_tags;
+    for (const auto& variant : entry.variants)
+        tags.insert(tags.end(), variant->tags.begin(), variant->tags.end());
+    std::sort(tags.begin(), tags.end(), precedes);
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    if (tags == entry.tags) return;
+    for (const auto& tag : entry.tags) in.tagged.erase({tag, entry.hash});
+    for (const auto& tag : tags) in.tagged.insert({tag, entry.hash});
+    entry.tags = std::move(tags);
+}
+
+bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t generation,
+                     std::span<const summary::KeyHash> tags) {
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    if (any_noted_since(in, tags, generation)) return false;
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end() || it->second->fill.get() != fill) return true;
+    it->second->fill_tags.assign(tags.begin(), tags.end());
+    index_tags(in, *it->second);
+    return true;
+}
+
 void Store::erase_if_empty(Shard& in, Entry& entry) {
+    index_tags(in, entry);
     if (!entry.variants.empty() || entry.fill) return;
     in.queue.remove(entry);
     in.entries.erase(entry.hash);
 }
 
 bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
+    const auto stored = invalidate_entry(hash, now);
+    if (has_blocks_.load(std::memory_order_relaxed)) invalidate_tag(hash, now);
+    return stored;
+}
+
+bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
     std::vector<std::shared_ptr<const StoredResponse>> dropped;
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
@@ -189,12 +237,32 @@ bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return false;
     auto& entry = *it->second;
-    ended = std::move(
-        entry.fill);  // those who wait get its answer; it is not stored, newcomers fetch anew
+    ended = end_fill(entry);  // those who wait get its answer, newcomers fetch anew
     in.queue.remove(entry);
     drop_responses(in, entry, dropped);
     erase_if_empty(in, entry);
     return !dropped.empty();
+}
+
+std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
+    std::size_t uris = 0;
+    for (auto& in : shards_) {
+        std::vector<std::shared_ptr<const StoredResponse>> dropped;
+        std::vector<std::shared_ptr<Fill>> ended;
+        const std::lock_guard lock(in.mutex);
+        in.invalidated.note(tag, now);
+        for (;;) {
+            const auto next = in.tagged.lower_bound({tag, {}});
+            if (next == in.tagged.end() || next->tag != tag) break;
+            auto& entry = *in.entries.find(next->key)->second;
+            if (!entry.variants.empty()) ++uris;
+            if (entry.fill) ended.push_back(end_fill(entry));
+            in.queue.remove(entry);
+            drop_responses(in, entry, dropped);
+            erase_if_empty(in, entry);
+        }
+    }
+    return uris;
 }
 
 void Store::invalidate_all(Clock::time_point now) {
@@ -208,13 +276,17 @@ void Store::invalidate_all(Clock::time_point now) {
             drop_responses(in, *entry, dropped);
         }
         ended.swap(in.entries);
+        in.tagged.clear();
     }
 }
 
-std::optional<Store::Clock::time_point> Store::invalidated_at(summary::KeyHash hash) const {
+std::optional<Store::Clock::time_point> Store::invalidated_at(
+    summary::KeyHash hash, std::span<const summary::KeyHash> tags) const {
     const auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    return in.invalidated.last(hash);
+    auto last = in.invalidated.last(hash);
+    for (const auto& tag : tags) last = std::max(last, in.invalidated.last(tag));
+    return last;
 }
 
 bool Store::evict_one(Shard& in) {
@@ -260,8 +332,9 @@ bool Store::step_cap_to(std::uint64_t bytes) {
     return next == bytes;
 }
 
-std::uint64_t Store::overhead_bytes(std::string_view uri) {
-    return sizeof(Entry) + sizeof(StoredResponse) + sizeof(Body) + uri.size() + kRecordSlack;
+std::uint64_t Store::overhead_bytes(std::string_view uri, std::size_t tags) {
+    return sizeof(Entry) + sizeof(StoredResponse) + sizeof(Body) + uri.size() + kRecordSlack +
+           tags * kTagBytes;
 }
 
 Store::Stats Store::stats() const {

@@ -10,11 +10,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "proxy/episode.hpp"
+#include "proxy/http/tags.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
@@ -74,9 +77,16 @@ public:
     Claim claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
                 const std::shared_ptr<Fill>& fill);
 
+    /// What `fill` brings will have these tags: whoever invalidates one ends the claim, so that
+    /// newcomers fetch anew. False when one was invalidated since `generation`: who has begun to
+    /// wait after that must not get it either.
+    bool tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t generation,
+                  std::span<const summary::KeyHash> tags);
+
     /// Stores a complete response in place of the variant it replaces and ends the claim of `fill`
-    /// (which may have had none). False when the URI was invalidated since `generation`, or so many
-    /// others were that this cannot be told any more: then nothing is stored.
+    /// (which may have had none). False when the URI or one of its tags was invalidated since
+    /// `generation`, or so many others were that this cannot be told any more: then nothing is
+    /// stored.
     bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
                  std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
                  Clock::time_point now);
@@ -90,16 +100,22 @@ public:
     /// Removes all variants, and keeps what is being fetched from being stored. True if there was
     /// one.
     bool invalidate(summary::KeyHash hash, Clock::time_point now);
+    /// From now on some entries are blocks of a body, which carry the hash of its URI as a tag:
+    /// invalidate() of that ends them too.
+    void will_hold_blocks() { has_blocks_.store(true, std::memory_order_relaxed); }
+    /// The same for all that carries this tag; how many target URIs that were.
+    std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
     /// The same for all there is. Takes each shard's lock for as long as its entries ask for.
     void invalidate_all(Clock::time_point now);
-    /// When the key was last invalidated, or may have been: what peers made before is not to be
-    /// used.
-    std::optional<Clock::time_point> invalidated_at(summary::KeyHash hash) const;
+    /// When the key or one of the tags was last invalidated, or may have been: what peers made
+    /// before is not to be used.
+    std::optional<Clock::time_point> invalidated_at(
+        summary::KeyHash hash, std::span<const summary::KeyHash> tags = {}) const;
 
     /// Room for `bytes` under the cap, made by evicting; nothing when all that is left is in use.
     std::optional<Charge> reserve(std::uint64_t bytes);
     /// What publish() needs to be charged for one response beyond its head and body.
-    static std::uint64_t overhead_bytes(std::string_view uri);
+    static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
 
     /// One step towards another cap; true when it is reached. A step down evicts what holds at most
     /// kCapStepBytes or so, that neither the caller nor the workers stand still: call again soon.
@@ -118,12 +134,24 @@ private:
         std::string uri;
         std::vector<std::shared_ptr<const StoredResponse>> variants;  // newest last
         std::shared_ptr<Fill> fill;
+        std::vector<summary::KeyHash> fill_tags;  // of what `fill` brings
+        std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
         bool announced = false;
+    };
+    /// The index from tags to entries.
+    struct Tagged {
+        summary::KeyHash tag, key;
+    };
+    struct TaggedOrder {
+        bool operator()(const Tagged& a, const Tagged& b) const {
+            return a.tag != b.tag ? precedes(a.tag, b.tag) : precedes(a.key, b.key);
+        }
     };
     struct alignas(64) Shard {
         mutable std::mutex mutex;
         boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, KeyHashHasher> entries;
         boost::unordered_flat_map<summary::KeyHash, Clock::time_point, KeyHashHasher> unshareable;
+        std::set<Tagged, TaggedOrder> tagged;
         EvictionQueue queue;
         InvalidationMemory invalidated{kMaxInvalidations};
         std::uint64_t objects = 0;
@@ -138,7 +166,12 @@ private:
                         std::vector<std::shared_ptr<const StoredResponse>>& out);
     /// After a variant was added: announces the entry if need be, and weighs it.
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
+    static std::shared_ptr<Fill> end_fill(Entry& entry);
+    static void index_tags(Shard& shard, Entry& entry);
+    static bool any_noted_since(const Shard& shard, std::span<const summary::KeyHash> tags,
+                                std::uint64_t generation);
     void erase_if_empty(Shard& shard, Entry& entry);
+    bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
     bool evict_one(Shard& shard);
 
     Episode full_;         // nothing left to evict
@@ -146,6 +179,7 @@ private:
     Listener listener_;
     std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> next_victim_{0};
+    std::atomic<bool> has_blocks_{false};
 };
 
 }  // namespace proxy

@@ -12,6 +12,7 @@
 #include "proxy/http/freshness.hpp"
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/body.hpp"
+#include "summary/key_hash.hpp"
 
 namespace proxy {
 
@@ -28,9 +29,10 @@ struct StoredResponse {
     std::chrono::steady_clock::time_point received;  // residence time counts from here
     /// What its Vary names, and the values of the request that fetched it (see vary.hpp).
     std::string vary_names, variant;
-    std::shared_ptr<Body> body;    // empty when there are `blocks`
-    std::optional<Blocks> blocks;  // an index: the body stands in blocks of their own
-    Charge charge;                 // for the head and the store's own records
+    std::vector<summary::KeyHash> tags;  // sorted; see tags.hpp
+    std::shared_ptr<Body> body;          // empty when there are `blocks`
+    std::optional<Blocks> blocks;        // an index: the body stands in blocks of their own
+    Charge charge;                       // for the head and the store's own records
 
     /// The field lines of `head`, for merging and for conditions. The views live as long as this
     /// object.

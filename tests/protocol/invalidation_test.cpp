@@ -306,6 +306,19 @@ TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
     EXPECT_TRUE(b->has_dropped("two"));
 }
 
+TEST_F(Invalidations, ReachThePeersOfANodeThatHasSaidGoodbye) {
+    start();
+    a->cluster->withdraw();
+    ASSERT_TRUE(run_until([&] { return b->status_of("a").state == PeerState::withdrawn; }));
+    for (const auto* key : {"one", "two"}) {
+        const auto number = a->invalidate(key);
+        ASSERT_TRUE(run_until([&] { return confirmed(number); })) << key;
+        EXPECT_TRUE(b->has_dropped(key));
+        EXPECT_TRUE(run_until([&] { return b->status_of("a").state == PeerState::withdrawn; }));
+    }
+    EXPECT_FALSE(b->in_step_with("a"));
+}
+
 TEST_F(Invalidations, AConfirmationOfWhatWasNotSentEndsTheLink) {
     FakePeer peer(helpers_, "b", kKey);
     peer.listen(address_of("b"));
@@ -331,13 +344,15 @@ TEST_F(Invalidations, GoOutBeforeTheSnapshot) {
 }
 
 TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) {
-    start();
-    take_b_away();
+    auto first = config("a");
+    first.timings.gone_after = 10s;
+    start(first, config("b"));
+    b->paused = true;
     const auto number = a->invalidate("one");
     Pending<bool> late, in_time;
     const auto wait = [](Cluster& cluster, std::uint64_t which,
                          Clock::time_point deadline) -> awaitable<bool> {
-        co_await cluster.wait_confirmed(which, deadline);
+        co_await cluster.wait_confirmed(which, deadline, Cluster::Whom::all);
         co_return true;
     };
     protocol::test::start(*a->io, wait(*a->cluster, number, Clock::now() + 20ms), late);
@@ -347,6 +362,23 @@ TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) 
     b->paused = false;
     EXPECT_TRUE(run_until([&] { return in_time.value.has_value(); }));
     EXPECT_TRUE(confirmed(number));
+}
+
+TEST_F(Invalidations, NobodyWaitsForAPeerThatIsAway) {
+    start();
+    const auto wait = [](Cluster& cluster, std::uint64_t which) -> awaitable<bool> {
+        co_await cluster.wait_confirmed(which, Clock::now() + 20s, Cluster::Whom::linked);
+        co_return true;
+    };
+    b->paused = true;
+    const auto number = a->invalidate("one");
+    Pending<bool> when_it_goes, afterwards;
+    protocol::test::start(*a->io, wait(*a->cluster, number), when_it_goes);
+    ASSERT_TRUE(run_until([&] { return when_it_goes.value.has_value(); }));
+    EXPECT_FALSE(a->status_of("b").publishing);
+    protocol::test::start(*a->io, wait(*a->cluster, number), afterwards);
+    EXPECT_TRUE(run_until([&] { return afterwards.value.has_value(); }));
+    EXPECT_FALSE(confirmed(number));
 }
 
 }  // namespace

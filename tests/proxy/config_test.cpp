@@ -65,6 +65,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_FALSE(c.cluster);
     EXPECT_EQ(c.summary.kind, "counting_bloom");
     EXPECT_EQ(c.log.access, "off");
+    EXPECT_THAT(c.purge.allow, ElementsAre("127.0.0.0/8", "::1"));
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
     EXPECT_EQ(c.limits.head_lines, 200u);
@@ -86,6 +87,7 @@ TEST(Config, ReadsEverySection) {
         "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
                     "announce": {"changed": 1, "delay": "250ms"}},
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
+        "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
                    "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
@@ -119,6 +121,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.log.level, LogLevel::debug);
     EXPECT_EQ(c.log.access, "/var/log/x");
     EXPECT_EQ(c.log.format, AccessFormat::squid);
+    EXPECT_THAT(c.purge.allow, ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
@@ -288,6 +291,9 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("forward": {"connect_ports": [0]})",
                              R"("forward": {"connect_ports": [65536]})",
                              R"("forward": {"connect_ports": ["443"]})",
+                             R"("purge": {"allow": ["10.0.0.0/33"]})",
+                             R"("purge": {"allow": ["localhost"]})",
+                             R"("purge": {"allow": "10.0.0.1"})",
                              R"("summary": {"false_hit_budget": 0})",
                              R"("summary": {"false_hit_budget": 0.6})",
                              R"("summary": {"announce": {"changed": 1.1}})",

@@ -144,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/limits/body_window", "\"1MiB\""}, Change{"/timeouts/drain", "0"},
         Change{"/timeouts/client_head", "\"1m\""}, Change{"/origins/0/url", "\"http://o/\""},
         Change{"/forward/connect_ports", "[443, 8443]"},
-        Change{"/forward/private_destinations", "\"allow\""}));
+        Change{"/forward/private_destinations", "\"allow\""}, Change{"/purge/allow", "[]"},
+        Change{"/purge/allow", "[\"10.0.0.0/8\", \"::1\"]"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 
@@ -180,6 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/log/level", "\"loud\""}, Change{"/log/access", "\"\""},
         Change{"/log/format", "\"xml\""}, Change{"/limits/head_lines", "1"},
         Change{"/limits/connections", "0"}, Change{"/limits/heads", "1"},
+        Change{"/purge/allow", "\"::1\""}, Change{"/purge/allow", "[1]"}, Change{"/purge/x", "1"},
         Change{"/timeouts/drain", "\"-1s\""}, Change{"/timeouts/connect", "1"}));
 
 TEST(Schema, RefusesAFileWithNothingToServe) {

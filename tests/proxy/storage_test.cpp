@@ -315,6 +315,65 @@ TEST_F(StoreTest, DropsEverythingAndWhatIsUnderWayWhenItIsOrderedTo) {
     EXPECT_EQ(store.stats().objects, 1u);
 }
 
+std::shared_ptr<StoredResponse> tagged(std::shared_ptr<StoredResponse> plain,
+                                       std::initializer_list<std::string_view> tags) {
+    for (const auto tag : tags) plain->tags.push_back(hash(tag));
+    std::sort(plain->tags.begin(), plain->tags.end(), precedes);
+    return plain;
+}
+
+TEST_F(StoreTest, DropsByTagWhatCarriesItAndNothingElse) {
+    for (int i = 0; i < 50; ++i) put(std::to_string(i), tagged(response("x"), {"a", "b"}));
+    put("other", tagged(response("x"), {"b"}));
+    put("plain", response("x"));
+    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 50u);
+    EXPECT_EQ(store.stats().objects, 2u);
+    EXPECT_EQ(told("0"), 0);
+    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u);
+    EXPECT_EQ(store.invalidate_tag(hash("b"), kNow), 1u);
+    EXPECT_NE(find("plain").response, nullptr);
+}
+
+TEST_F(StoreTest, DropsTheBlocksOfABodyWithItsUri) {
+    store.will_hold_blocks();
+    put("u", response("index"));
+    put("u \"tag\" 0-9", tagged(response("x"), {"u"}));
+    put("v \"tag\" 0-9", tagged(response("x"), {"v"}));
+    EXPECT_TRUE(store.invalidate(hash("u"), kNow));
+    EXPECT_EQ(store.stats().objects, 1u);
+    EXPECT_NE(find("v \"tag\" 0-9").response, nullptr);
+}
+
+TEST_F(StoreTest, KnowsTheTagsOfWhatReplacedAResponse) {
+    put("u", tagged(response("x"), {"old"}));
+    put("u", tagged(response("y"), {"new"}));
+    EXPECT_EQ(store.invalidate_tag(hash("old"), kNow), 0u);
+    EXPECT_NE(find("u").response, nullptr);
+    EXPECT_EQ(store.invalidate_tag(hash("new"), kNow), 1u);
+}
+
+TEST_F(StoreTest, DoesNotStoreWhatATagEndedWhileItWasFetched) {
+    const auto first = fill();
+    const auto seen = find("u");
+    store.claim(hash("u"), "u", seen, first);
+    const auto tags = std::vector{hash("a")};
+    EXPECT_TRUE(store.tag_fill(hash("u"), first.get(), seen.generation, tags));
+    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u) << "nothing was stored yet";
+    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), fill()).leader) << "newcomers fetch anew";
+    EXPECT_FALSE(store.publish(hash("u"), "u", first.get(), seen.generation,
+                               tagged(response("old"), {"a"}), kNow));
+    EXPECT_EQ(store.invalidated_at(hash("v"), tags), kNow);
+}
+
+TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
+    const auto first = fill();
+    const auto seen = find("u");
+    store.claim(hash("u"), "u", seen, first);
+    store.invalidate_tag(hash("a"), kNow);
+    EXPECT_FALSE(store.tag_fill(hash("u"), first.get(), seen.generation, std::vector{hash("a")}));
+    EXPECT_TRUE(store.tag_fill(hash("u"), first.get(), seen.generation, std::vector{hash("b")}));
+}
+
 TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
     InvalidationMemory memory(10);
     const auto before = memory.generation();

@@ -1,0 +1,152 @@
+#include "proxy/purge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "proxy/address_range.hpp"
+#include "proxy/http/tags.hpp"
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using nlohmann::json;
+
+std::string wrong(const std::string& body) {
+    const auto parsed = parse_purge(body);
+    const auto* why = std::get_if<std::string>(&parsed);
+    return why ? *why : "taken";
+}
+
+TEST(PurgeOrder, NamesUrlsAndTags) {
+    const auto parsed = parse_purge(
+        R"({"url": "HTTP://H.test:80", "urls": ["https://h.test/a?b=%20"], "tags": ["news", "ü"]})");
+    const auto* order = std::get_if<PurgeOrder>(&parsed);
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->uris, (std::vector<std::string>{"http://h.test/", "https://h.test/a?b=%20"}))
+        << "spelled as cache keys are";
+    EXPECT_EQ(order->tags, (std::vector<std::string>{"news", "ü"}));
+}
+
+TEST(PurgeOrder, ThatIsNotUnderstoodSaysWhatIsWrong) {
+    EXPECT_EQ(wrong("{"), "The body is not JSON.");
+    EXPECT_EQ(wrong(""), "The body is not JSON.");
+    EXPECT_EQ(wrong("[]"), "The body must be a JSON object.");
+    EXPECT_EQ(wrong("{}"), "Nothing to purge: give url, urls or tags.");
+    EXPECT_EQ(wrong(R"({"urls": []})"), "Nothing to purge: give url, urls or tags.");
+    EXPECT_EQ(wrong(R"({"url": "http://h/", "all": true})"),
+              "all is not known: give url, urls or tags.");
+    EXPECT_EQ(wrong(R"({"url": 1})"), "url must be a string.");
+    EXPECT_EQ(wrong(R"({"urls": "http://h/"})"), "urls must be an array.");
+    EXPECT_EQ(wrong(R"({"urls": ["http://h/", 2]})"), "urls[1] must be a string.");
+    EXPECT_TRUE(wrong(R"({"url": "/path"})").starts_with("url must be a whole URL"));
+    EXPECT_TRUE(wrong(R"({"url": "ftp://h/"})").starts_with("url must be a whole URL"));
+    EXPECT_TRUE(wrong(R"({"tags": ["a b"]})").starts_with("tags[0] must be a tag"));
+    EXPECT_TRUE(wrong(R"({"tags": [""]})").starts_with("tags[0] must be a tag"));
+}
+
+TEST(PurgeOrder, IsBounded) {
+    json body;
+    for (std::size_t i = 0; i < kMaxPurged; ++i) body["tags"].push_back(std::to_string(i));
+    EXPECT_EQ(wrong(body.dump()), "taken");
+    body["url"] = "http://h/";
+    EXPECT_EQ(wrong(body.dump()), "At most 1024 URLs and tags at once.");
+    body["tags"].push_back("more");
+    EXPECT_EQ(wrong(body.dump()), "tags must have at most 1024 elements.");
+    EXPECT_TRUE(wrong(json{{"tags", {std::string(kMaxPurgeTagBytes + 1, 'x')}}}.dump())
+                    .starts_with("tags[0] must be a tag"));
+}
+
+TEST(PurgeReport, SaysWhoHasDroppedItAndWhoHasNot) {
+    PurgeReport report{"a", 2, {"b"}, {}, {}};
+    EXPECT_EQ(status_of(report), 200u);
+    report.away = {"c"};
+    EXPECT_EQ(status_of(report), 202u);
+    EXPECT_EQ(json::parse(purge_json(report)),
+              json::parse(R"({"node": "a", "objects": 2, "confirmed": ["b"], "pending": [],
+                              "away": ["c"]})"));
+    report.away.clear();
+    report.pending = {"c"};
+    EXPECT_EQ(status_of(report), 202u);
+}
+
+TEST(AddressRange, IsAnAddressOrAPrefix) {
+    for (const auto* good : {"10.0.0.7", "10.0.0.0/8", "0.0.0.0/0", "::1", "fd00::/8", "::/0"})
+        EXPECT_TRUE(is_address_range(good)) << good;
+    for (const auto* bad : {"", "host", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x",
+                            "10.0.0.0/8 ", "::1/129", "/8", "10.0.0.0/-1"})
+        EXPECT_FALSE(is_address_range(bad)) << bad;
+}
+
+TEST(AddressRange, HoldsTheAddressesThatShareItsPrefix) {
+    EXPECT_TRUE(in_address_range("10.1.2.3", "10.0.0.0/8"));
+    EXPECT_TRUE(in_address_range("10.1.2.3", "10.9.9.9/8"));
+    EXPECT_FALSE(in_address_range("11.1.2.3", "10.0.0.0/8"));
+    EXPECT_TRUE(in_address_range("10.0.0.7", "10.0.0.7"));
+    EXPECT_FALSE(in_address_range("10.0.0.8", "10.0.0.7"));
+    EXPECT_TRUE(in_address_range("fd12::1", "fd00::/8"));
+    EXPECT_FALSE(in_address_range("fe80::1", "fd00::/8"));
+    EXPECT_TRUE(in_address_range("::ffff:127.0.0.1", "127.0.0.0/8")) << "as a v6 socket shows it";
+    EXPECT_FALSE(in_address_range("127.0.0.1", "::/0"));
+    EXPECT_FALSE(in_address_range("nonsense", "0.0.0.0/0"));
+}
+
+constexpr std::string_view kOrigin = "http://h.test";
+
+summary::KeyHasher hasher() {
+    std::array<std::byte, summary::KeyHasher::kSecretBytes> secret{};
+    for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<std::byte>(i);
+    return summary::KeyHasher(secret);
+}
+
+std::vector<summary::KeyHash> hashes(std::initializer_list<std::string_view> texts) {
+    std::vector<summary::KeyHash> result;
+    for (const auto text : texts) result.push_back(hasher()(text));
+    std::sort(result.begin(), result.end(), precedes);
+    return result;
+}
+
+TEST(Tags, OfSurrogateKeyAreApartByBlanksAndOnceEach) {
+    const std::vector<Field> fields{{{}, "Surrogate-Key", "news  front\tnews"},
+                                    {{}, "surrogate-key", "more"}};
+    EXPECT_EQ(tags_of(fields, kOrigin, hasher()),
+              hashes({"surrogate-key news", "surrogate-key front", "surrogate-key more"}));
+    EXPECT_EQ(surrogate_tag("news", hasher()), hasher()("surrogate-key news"));
+}
+
+TEST(Tags, OfCacheGroupsAreStringsOfOneOrigin) {  // RFC 9875 §2
+    const std::vector<Field> fields{{{}, "Cache-Groups", R"("a b", "q\"\\", token, 4)"},
+                                    {{}, "Cache-Groups", R"("c";x=1)"}};
+    EXPECT_EQ(tags_of(fields, kOrigin, hasher()),
+              hashes({"cache-group http://h.test a b", "cache-group http://h.test q\"\\",
+                      "cache-group http://h.test c"}));
+    EXPECT_NE(tags_of(fields, "http://other.test", hasher()), tags_of(fields, kOrigin, hasher()));
+}
+
+TEST(Tags, OfAMalformedListAreNone) {  // RFC 9651 §4.2
+    const std::vector<Field> fields{{{}, "Cache-Groups", R"("a", "b)"}};
+    EXPECT_EQ(tags_of(fields, kOrigin, hasher()), hashes({}));
+}
+
+TEST(Tags, AreBounded) {
+    std::string many;
+    for (std::size_t i = 0; i < kMaxTags; ++i) many += std::to_string(i) + " ";
+    std::vector<Field> fields{{{}, "Surrogate-Key", many}};
+    const auto all = tags_of(fields, kOrigin, hasher());
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->size(), kMaxTags);
+    fields.push_back({{}, "Surrogate-Key", "more"});
+    EXPECT_EQ(tags_of(fields, kOrigin, hasher()), std::nullopt) << "a purge could miss it";
+}
+
+TEST(Tags, ToInvalidateComeFromAFieldOfTheirOwn) {  // RFC 9875 §3
+    const std::vector<Field> fields{{{}, "Cache-Group-Invalidation", R"("a", "b")"},
+                                    {{}, "Cache-Groups", R"("c")"}};
+    auto groups = invalidated_groups(fields, kOrigin, hasher());
+    std::sort(groups.begin(), groups.end(), precedes);
+    EXPECT_EQ(groups, hashes({"cache-group http://h.test a", "cache-group http://h.test b"}));
+}
+
+}  // namespace
+}  // namespace proxy
