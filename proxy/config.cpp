@@ -23,6 +23,7 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20, kGiB = 1ull << 30, kTiB = 1ull << 40;
+constexpr auto kLongest = 24h * 3650;  // ten years
 constexpr const char* kLater = "not available in this version";
 
 /// A node id goes into messages, logs, labels and Cache-Status as it is.
@@ -121,9 +122,16 @@ void read_cache(ConfigSection& root, CacheConfig& out) {
     in->read_size("object_max", out.object_max, 1, 64 * kTiB);
     in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
     in->read_size("block", out.block, 4 * kKiB, kGiB);
-    in->read("store_set_cookie", out.store_set_cookie);
+    in->read("store_set_cookie", out.rules.store_set_cookie);
     in->read("client_directives", out.client_directives,
              {{"obey", ClientDirectives::obey}, {"shield", ClientDirectives::shield}});
+    in->read("cdn_cache_control", out.rules.cdn_cache_control);
+    in->read("stale_when_unreachable", out.rules.stale_when_unreachable, 0s, kLongest);
+    if (auto heuristic = in->section("heuristic")) {
+        heuristic->read("fraction", out.rules.heuristic_fraction, 0.0, 1.0);
+        heuristic->read("maximum", out.rules.heuristic_maximum, 0s, kLongest);
+        heuristic->done();
+    }
     in->done();
 }
 

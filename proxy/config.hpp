@@ -42,8 +42,8 @@ struct CacheConfig {
     std::uint64_t object_max = 1024ull << 20;  // bytes of one body; half the memory at most
     std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
     std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
-    bool store_set_cookie = true;              // false: responses with Set-Cookie are not stored
     ClientDirectives client_directives = ClientDirectives::obey;
+    CacheRules rules;  // in the JSON beside the others, `heuristic` in a section of its own
 };
 
 enum class CopyPolicy : std::uint8_t { always, second_use, never };

@@ -29,9 +29,14 @@ ordered_json cache_json(const CacheConfig& cache) {
             {"object_max", format_size(cache.object_max)},
             {"slice_from", format_size(cache.slice_from)},
             {"block", format_size(cache.block)},
-            {"store_set_cookie", cache.store_set_cookie},
+            {"store_set_cookie", cache.rules.store_set_cookie},
             {"client_directives",
-             cache.client_directives == ClientDirectives::obey ? "obey" : "shield"}};
+             cache.client_directives == ClientDirectives::obey ? "obey" : "shield"},
+            {"cdn_cache_control", cache.rules.cdn_cache_control},
+            {"stale_when_unreachable", format_duration(cache.rules.stale_when_unreachable)},
+            {"heuristic",
+             {{"fraction", cache.rules.heuristic_fraction},
+              {"maximum", format_duration(cache.rules.heuristic_maximum)}}}};
 }
 
 ordered_json cluster_json(const ClusterConfig& cluster) {

@@ -279,8 +279,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     status.forward_status = state.upstream_status;
     const auto trouble = state.error == FetchError::origin_error ? OriginTrouble::error_status
                                                                  : OriginTrouble::unreachable;
-    if (stale && may_serve_stale(client_.directives, stale->freshness,
-                                 stale->residence(Clock::now()), trouble)) {
+    if (stale &&
+        may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
+                        trouble, client_.config().cache.rules)) {
         client_.turn.cache = CacheResult::stale;
         co_return co_await answer_whole(std::move(stale), status);
     }

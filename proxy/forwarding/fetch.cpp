@@ -157,7 +157,7 @@ private:
         if (job_.block) return is_wanted_block(head);
         if (head.status < 200 || head.status == 206 || head.status == 304) return false;
         const auto freshness = freshness_of(head.status, head.fields, exchange.request_time(),
-                                            exchange.response_time());
+                                            exchange.response_time(), config_.cache.rules);
         return usable(decide_reuse(job_.directives, freshness, std::chrono::seconds(0)));
     }
 
@@ -189,10 +189,10 @@ private:
     }
 
     /// The copy that has arrived was made at most so long ago.
-    static std::chrono::seconds greatest_age(const Exchange& exchange) {
+    std::chrono::seconds greatest_age(const Exchange& exchange) const {
         const auto& head = exchange.head();
         const auto freshness = freshness_of(head.status, head.fields, exchange.request_time(),
-                                            exchange.response_time());
+                                            exchange.response_time(), config_.cache.rules);
         return std::chrono::seconds(freshness.initial_age) + kAgeGranularity;
     }
 
@@ -252,7 +252,8 @@ private:
         }
         if (job_.stale && is_origin_trouble(head.status) &&
             may_serve_stale(job_.directives, job_.stale->freshness,
-                            job_.stale->residence(Clock::now()), OriginTrouble::error_status)) {
+                            job_.stale->residence(Clock::now()), OriginTrouble::error_status,
+                            config_.cache.rules)) {
             fail(FetchError::origin_error, head.status);
             co_return;
         }
@@ -285,7 +286,7 @@ private:
         append_status_line(response->head, job_.stale->status);
         // Age belongs to this exchange, and what a qualified no-cache or private names to its
         // client.
-        const StoredFields to_store(merged);
+        const StoredFields to_store(merged, config_.cache.rules);
         auto live = std::make_shared<LiveFields>();
         for (const auto& line : merged) {
             if (to_store(line))
@@ -294,7 +295,7 @@ private:
                 append_line(live->lines, line);
         }
         response->freshness = freshness_of(response->status, merged, exchange.request_time(),
-                                           exchange.response_time());
+                                           exchange.response_time(), config_.cache.rules);
         // A 304 brings an Age of its own, or none: the stored one is history.
         response->received = Clock::now();
         response->vary_names = vary_names(merged);
@@ -369,7 +370,8 @@ private:
         if (verdict_for(200, head.fields, response->freshness) != StorageVerdict::store)
             return nullptr;
         live_ = std::make_shared<LiveFields>();
-        render_response(head, config_.node, exchange.response_time(), response->head, *live_);
+        render_response(head, config_.node, config_.cache.rules, exchange.response_time(),
+                        response->head, *live_);
         response->blocks = Blocks{length, config_.cache.block};
         return charge(*response) ? response : nullptr;
     }
@@ -459,7 +461,7 @@ private:
     StorageVerdict verdict_for(unsigned status, Fields fields, const Freshness& freshness) const {
         const auto verdict =
             storage_verdict(verb::get, job_.request->fields, job_.directives, status, fields,
-                            freshness, {config_.cache.store_set_cookie});
+                            freshness, config_.cache.rules);
         if (verdict != StorageVerdict::store || tags_in(fields)) return verdict;
         return StorageVerdict::too_many_tags;
     }
@@ -491,8 +493,8 @@ private:
             response.freshness = block_freshness();
             return;
         }
-        response.freshness =
-            freshness_of(from.head.status, from.head.fields, from.request_time, from.response_time);
+        response.freshness = freshness_of(from.head.status, from.head.fields, from.request_time,
+                                          from.response_time, config_.cache.rules);
         response.vary_names = vary_names(from.head.fields);
         append_variant(response.variant, response.vary_names, job_.request->fields);
     }
@@ -515,7 +517,8 @@ private:
             exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
         auto verdict = verdict_for(*response, from.head, length);
         auto live = std::make_shared<LiveFields>();
-        render_response(from.head, config_.node, from.response_time, response->head, *live);
+        render_response(from.head, config_.node, config_.cache.rules, from.response_time,
+                        response->head, *live);
         const auto copy = source == Fill::Source::origin || wants_copy();
         if (verdict == StorageVerdict::store && copy && !charge(*response))
             verdict = StorageVerdict::no_room;

@@ -88,7 +88,8 @@ public:
         const auto& head = exchange_.head();
         LiveFields live;
         client_.own_head.clear();
-        render_response(head, config_.node, exchange_.response_time(), client_.own_head, live);
+        render_response(head, config_.node, config_.cache.rules, exchange_.response_time(),
+                        client_.own_head, live);
         client_.turn.status = head.status;
         client_.turn.source = Source::origin;
         if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;

@@ -35,9 +35,9 @@ void append_chunk_size(std::string& out, std::uint64_t bytes) {
     out.append(digits.data(), end).append("\r\n");
 }
 
-void render_response(const Head& received, std::string_view node, WallTime response_time,
-                     std::string& out, LiveFields& live) {
-    const StoredFields stored(received.fields);
+void render_response(const Head& received, std::string_view node, const CacheRules& rules,
+                     WallTime response_time, std::string& out, LiveFields& live) {
+    const StoredFields stored(received.fields, rules);
     const HopByHop hop_by_hop(received.fields);
     std::size_t bytes = 96 + node.size();
     for (const auto& line : received.fields) bytes += line.name.size() + line.value.size() + 4;

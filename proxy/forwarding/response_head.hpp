@@ -20,8 +20,8 @@ void append_chunk_size(std::string& out, std::uint64_t bytes);
 /// Renders a received head for the store and for those it is passed on to (see
 /// StoredResponse::head), with our Via, and with a Date when it has none (RFC 9110 §6.6.1). What
 /// belongs to the first answer alone goes to `live`.
-void render_response(const Head& received, std::string_view node, WallTime response_time,
-                     std::string& out, LiveFields& live);
+void render_response(const Head& received, std::string_view node, const CacheRules& rules,
+                     WallTime response_time, std::string& out, LiveFields& live);
 
 /// How the end of an answer's body is marked.
 enum class Framing {

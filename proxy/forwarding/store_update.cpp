@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 bool may_store(const ClientContext& client, Fields request, const StoredResponse& response,
                Fields fields) {
-    const StorageRules rules{client.config().cache.store_set_cookie};
     return storage_verdict(verb::get, request, client.directives, response.status, fields,
-                           response.freshness, rules) == StorageVerdict::store;
+                           response.freshness,
+                           client.config().cache.rules) == StorageVerdict::store;
 }
 
 bool charge(ClientContext& client, StoredResponse& response) {
@@ -73,11 +73,11 @@ std::shared_ptr<StoredResponse> refreshed(const ClientContext& client, const Exc
     auto response = copy_of(stored);
     response->head.clear();
     append_status_line(response->head, stored.status);
-    const StoredFields to_store(merged);
+    const StoredFields to_store(merged, client.config().cache.rules);
     for (const auto& line : merged)
         if (to_store(line)) append_line(response->head, line);
-    response->freshness =
-        freshness_of(stored.status, merged, exchange.request_time(), exchange.response_time());
+    response->freshness = freshness_of(stored.status, merged, exchange.request_time(),
+                                       exchange.response_time(), client.config().cache.rules);
     response->received = Clock::now();
     response->vary_names = vary_names(merged);
     response->variant.clear();
@@ -140,7 +140,7 @@ KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields reque
     response->status = answer.status;
     response->head = head;
     response->freshness = freshness_of(answer.status, answer.fields, exchange.request_time(),
-                                       exchange.response_time());
+                                       exchange.response_time(), client.config().cache.rules);
     response->received = Clock::now();
     response->vary_names = vary_names(answer.fields);
     append_variant(response->variant, response->vary_names, request);

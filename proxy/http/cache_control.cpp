@@ -1,6 +1,7 @@
 #include "proxy/http/cache_control.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/structured_field.hpp"
 
 #include <algorithm>
 
@@ -41,17 +42,17 @@ void set_first(DeltaDirective& slot, const Directive& directive) {
     slot.value = value.value_or(std::chrono::seconds(0));
 }
 
-bool is_name_list(const Directive& directive) {
-    ListMembers names(directive.argument);
+bool is_name_list(std::string_view text) {
+    ListMembers names(text);
     std::size_t count = 0;
     while (names.next()) ++count;
-    return !directive.malformed && count > 0 && count <= kMaxQualifiedNames;
+    return count > 0 && count <= kMaxQualifiedNames;
 }
 
 /// no-cache and private: with a usable list of names they concern these fields only. Both forms at
 /// once mean the stricter one; so do two lists, as neither covers the other.
 void set_qualified(bool& whole, std::string_view& fields, const Directive& directive) {
-    if (is_name_list(directive) && fields.empty()) {
+    if (!directive.malformed && is_name_list(directive.argument) && fields.empty()) {
         fields = directive.argument;
     } else {
         whole = true;
@@ -88,6 +89,62 @@ void apply(RequestDirectives& out, std::string_view member) {
     }
 }
 
+// The directives of CDN-Cache-Control. Each function answers whether the type is right (RFC 9213
+// §2.1), which it is as well when the directive is not there.
+
+bool take_flag(const SfMembers& members, std::string_view name, bool& out) {
+    const auto* member = find(members, name);
+    if (!member) return true;
+    out = member->value.number != 0;
+    return member->value.type == SfType::boolean;
+}
+
+bool take_delta(const SfMembers& members, std::string_view name, DeltaDirective& out) {
+    const auto* member = find(members, name);
+    if (!member) return true;
+    const auto number = member->value.number;
+    out.state = number < 0 ? DeltaDirective::State::malformed : DeltaDirective::State::given;
+    out.value = std::clamp(std::chrono::seconds(number), std::chrono::seconds(0), kMaxDelta);
+    return member->value.type == SfType::integer;
+}
+
+bool take_qualified(const SfMembers& members, std::string_view name, bool& whole,
+                    std::string_view& fields) {
+    const auto* member = find(members, name);
+    if (!member) return true;
+    const auto& value = member->value;
+    if (value.type == SfType::boolean) {
+        whole = value.number != 0;
+    } else if (is_name_list(value.text)) {
+        fields = value.text;
+    } else {
+        whole = true;
+    }
+    return value.type == SfType::boolean || value.type == SfType::string ||
+           value.type == SfType::token;
+}
+
+std::optional<ResponseDirectives> targeted_directives(Fields response) {
+    const auto members = sf_dictionary(response, "CDN-Cache-Control");
+    if (!members || members->empty()) return std::nullopt;
+    ResponseDirectives out;
+    out.targeted = true;
+    const bool right = take_delta(*members, "max-age", out.max_age) &&
+                       take_delta(*members, "s-maxage", out.s_maxage) &&
+                       take_flag(*members, "no-store", out.no_store) &&
+                       take_qualified(*members, "no-cache", out.no_cache, out.no_cache_fields) &&
+                       take_qualified(*members, "private", out.is_private, out.private_fields) &&
+                       take_flag(*members, "public", out.is_public) &&
+                       take_flag(*members, "must-revalidate", out.must_revalidate) &&
+                       take_flag(*members, "proxy-revalidate", out.proxy_revalidate) &&
+                       take_flag(*members, "must-understand", out.must_understand) &&
+                       take_delta(*members, "stale-while-revalidate", out.stale_while_revalidate) &&
+                       take_delta(*members, "stale-if-error", out.stale_if_error) &&
+                       take_flag(*members, "no-transform", out.no_transform) &&
+                       take_flag(*members, "immutable", out.immutable);
+    return right ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text) {
@@ -100,7 +157,10 @@ std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text) {
     return std::chrono::seconds(value);
 }
 
-ResponseDirectives response_directives(Fields response) {
+ResponseDirectives response_directives(Fields response, const CacheRules& rules) {
+    if (rules.cdn_cache_control) {
+        if (const auto targeted = targeted_directives(response)) return *targeted;
+    }
     ResponseDirectives out;
     FieldMembers members(response, http_field::cache_control);
     while (const auto member = members.next()) {

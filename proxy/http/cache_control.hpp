@@ -10,6 +10,15 @@
 
 namespace proxy {
 
+/// What the RFCs leave to a cache about responses; settings of the section `cache`.
+struct CacheRules {
+    bool cdn_cache_control = true;    // CDN-Cache-Control counts, RFC 9213
+    bool store_set_cookie = true;     // false: responses with Set-Cookie are not stored
+    double heuristic_fraction = 0.1;  // of the time since Last-Modified, RFC 9111 §4.2.2
+    std::chrono::nanoseconds heuristic_maximum = std::chrono::hours(24);
+    std::chrono::nanoseconds stale_when_unreachable = std::chrono::hours(24);  // 0: never
+};
+
 /// The largest span we count with; larger numbers mean this one (RFC 9111 §1.2.2).
 inline constexpr std::chrono::seconds kMaxDelta{2147483647};
 
@@ -33,6 +42,11 @@ inline constexpr std::size_t kMaxQualifiedNames = 16;
 /// What Cache-Control says on a response (RFC 9111 §5.2.2, RFC 5861, RFC 8246). Of a repeated
 /// directive with an argument the first occurrence counts, over all lines. Views point into the
 /// fields.
+///
+/// A usable CDN-Cache-Control stands in its place, in both directions (RFC 9213 §2.1): there the
+/// last occurrence counts, as structured fields have it. It is not usable when empty or malformed,
+/// or when a directive that we know has a value of the wrong type; unknown ones and parameters are
+/// skipped.
 struct ResponseDirectives {
     bool no_store = false;
     bool no_cache = false;    // without field names
@@ -46,8 +60,9 @@ struct ResponseDirectives {
     std::string_view no_cache_fields;  // the argument's list of names, else empty
     std::string_view private_fields;
     DeltaDirective max_age, s_maxage, stale_while_revalidate, stale_if_error;
+    bool targeted = false;  // from CDN-Cache-Control: Expires counts for nothing
 };
-ResponseDirectives response_directives(Fields response);
+ResponseDirectives response_directives(Fields response, const CacheRules& rules = {});
 
 /// Whether clients may make this cache validate or bypass (RFC 9111 §5.2.1 leaves it open).
 enum class ClientDirectives : std::uint8_t {

@@ -26,22 +26,6 @@ constexpr bool is_ows(char c) {
     return c == ' ' || c == '\t';
 }
 
-/// Where the member that starts at 0 ends: at a comma outside quotes, or at the end.
-std::size_t member_end(std::string_view text) {
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted && c == '\\') {
-            ++i;
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (c == ',' && !quoted) {
-            return i;
-        }
-    }
-    return text.size();
-}
-
 }  // namespace
 
 bool is_token(std::string_view text) {
@@ -97,9 +81,28 @@ bool same_name(const Field& a, const Field& b) {
     return a.id != boost::beast::http::field::unknown || iequals(a.name, b.name);
 }
 
+/// At a comma outside quotes, or at the end.
+std::size_t ListMembers::member_end() {
+    auto quote = std::string_view::npos;  // the one that is open
+    for (std::size_t i = 0; quotes_ && i < rest_.size(); ++i) {
+        const bool quoted = quote != std::string_view::npos;
+        if (quoted && rest_[i] == '\\') {
+            ++i;
+        } else if (rest_[i] == '"') {
+            quote = quoted ? std::string_view::npos : i;
+        } else if (rest_[i] == ',' && !quoted) {
+            return i;
+        }
+    }
+    if (quotes_ && quote == std::string_view::npos) return rest_.size();
+    const auto from = quotes_ ? quote : 0;
+    quotes_ = false;
+    return std::min(rest_.find(',', from), rest_.size());
+}
+
 std::optional<std::string_view> ListMembers::next() {
     while (!rest_.empty()) {
-        const auto end = member_end(rest_);
+        const auto end = member_end();
         const auto member = trim(rest_.substr(0, end));
         rest_.remove_prefix(std::min(end + 1, rest_.size()));
         if (!member.empty()) return member;

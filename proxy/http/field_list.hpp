@@ -33,14 +33,18 @@ bool same_name(const Field& a, const Field& b);
 
 /// Walks the members of one comma-separated list value (RFC 9110 §5.6.1): empty members are
 /// skipped, white space around members removed, commas inside quoted strings belong to the
-/// member. A quoted string that never ends takes the rest of the value. No allocation.
+/// member. A quote that never ends is a byte like any other, and so are all after it: a comma there
+/// still separates, so that no member is lost. No allocation.
 class ListMembers {
 public:
     explicit ListMembers(std::string_view value) : rest_(value) {}
     std::optional<std::string_view> next();
 
 private:
+    std::size_t member_end();
+
     std::string_view rest_;
+    bool quotes_ = true;  // still mean something
 };
 
 /// Walks the members of a list field over all its lines, in order: several lines mean the same

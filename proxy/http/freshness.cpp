@@ -32,7 +32,7 @@ DateField date_field(Fields response, http_field id, WallTime now) {
 
 /// RFC 9111 §4.2.1, in its order; malformed explicit freshness is a lifetime of 0.
 void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned status,
-                  Fields response, WallTime date, WallTime response_time) {
+                  Fields response, WallTime date, WallTime response_time, const CacheRules& rules) {
     if (directives.s_maxage.present()) {
         out.source = LifetimeSource::s_maxage;
         out.lifetime = saturate(directives.s_maxage.value);
@@ -44,7 +44,7 @@ void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned
         return;
     }
     if (const auto expires = date_field(response, http_field::expires, response_time);
-        expires.present) {
+        expires.present && !directives.targeted) {
         out.source = LifetimeSource::expires;
         if (expires.value) out.lifetime = saturate(*expires.value - date);
         return;
@@ -53,7 +53,9 @@ void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned
     out.source = LifetimeSource::heuristic;
     const auto modified = date_field(response, http_field::last_modified, response_time);
     if (!modified.value) return;
-    out.lifetime = saturate(std::min((date - *modified.value) / kHeuristicDivisor, kHeuristicMax));
+    const std::chrono::duration<double> part = (date - *modified.value) * rules.heuristic_fraction;
+    const std::chrono::duration<double> most = rules.heuristic_maximum;
+    out.lifetime = saturate(std::chrono::duration_cast<seconds>(std::min(part, most)));
 }
 
 StoredSeconds window(const DeltaDirective& directive) {
@@ -67,13 +69,13 @@ StoredSeconds saturate(seconds value) {
 }
 
 Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
-                       WallTime response_time) {
-    const auto directives = response_directives(response);
+                       WallTime response_time, const CacheRules& rules) {
+    const auto directives = response_directives(response, rules);
     const auto date =
         date_field(response, http_field::date, response_time).value.value_or(response_time);
 
     Freshness out;
-    set_lifetime(out, directives, status, response, date, response_time);
+    set_lifetime(out, directives, status, response, date, response_time, rules);
 
     // §4.2.3. A clock that was set back between the two times must not make a response younger.
     const auto apparent_age = std::max(response_time - date, seconds(0));

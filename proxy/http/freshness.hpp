@@ -33,14 +33,10 @@ struct Freshness {
     bool is_explicit() const { return source > LifetimeSource::heuristic; }
 };
 
-/// Heuristic freshness (§4.2.2): this part of the time since Last-Modified, up to a day.
-inline constexpr int kHeuristicDivisor = 10;
-inline constexpr std::chrono::seconds kHeuristicMax = std::chrono::hours(24);
-
 /// `request_time` is when the request left (for a validation: that one), `response_time` when the
 /// response's head came.
 Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
-                       WallTime response_time);
+                       WallTime response_time, const CacheRules& rules);
 
 /// Statuses that allow heuristic freshness (RFC 9110 §15.1).
 bool heuristically_cacheable(unsigned status);

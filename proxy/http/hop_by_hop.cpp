@@ -1,6 +1,5 @@
 #include "proxy/http/hop_by_hop.hpp"
 
-#include "proxy/http/cache_control.hpp"
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
@@ -65,8 +64,8 @@ bool HopByHop::operator()(const Field& field) const {
 
 static_assert(2 * kMaxQualifiedNames <= kMaxNamedFields);  // one NameSet takes both lists
 
-StoredFields::StoredFields(Fields response) : hop_by_hop_(response) {
-    const auto directives = response_directives(response);
+StoredFields::StoredFields(Fields response, const CacheRules& rules) : hop_by_hop_(response) {
+    const auto directives = response_directives(response, rules);
     for (const auto list : {directives.no_cache_fields, directives.private_fields}) {
         ListMembers names(list);
         while (const auto name = names.next()) withheld_.add(*name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "proxy/http/cache_control.hpp"
 #include "proxy/http/fields.hpp"
 
 #include <array>
@@ -54,7 +55,7 @@ private:
 /// §5.2.2.7).
 class StoredFields {
 public:
-    explicit StoredFields(Fields response);
+    StoredFields(Fields response, const CacheRules& rules);
     bool operator()(const Field& field) const;
 
 private:

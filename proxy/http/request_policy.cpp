@@ -6,10 +6,17 @@ namespace {
 
 using std::chrono::seconds;
 
+/// max-age=0 asks for validation, also of what came in this very second.
+bool older_than_wanted(const RequestDirectives& request, const Freshness& stored,
+                       seconds residence) {
+    if (!request.max_age) return false;
+    return *request.max_age == seconds(0) || current_age(stored, residence) > *request.max_age;
+}
+
 /// Does the client ask for more than a fresh response?
 bool asks_for_more(const RequestDirectives& request, const Freshness& stored, seconds residence) {
     if (request.no_cache) return true;
-    if (request.max_age && current_age(stored, residence) > *request.max_age) return true;
+    if (older_than_wanted(request, stored, residence)) return true;
     return request.min_fresh && time_to_live(stored, residence) < *request.min_fresh;
 }
 
@@ -45,18 +52,21 @@ Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored, se
     if (stored.never_stale || !request.max_stale || request.no_cache || request.min_fresh) {
         return Reuse::stale;
     }
-    if (request.max_age && current_age(stored, residence) > *request.max_age) return Reuse::stale;
+    if (older_than_wanted(request, stored, residence)) return Reuse::stale;
     return staleness(stored, residence) <= *request.max_stale ? Reuse::stale_allowed : Reuse::stale;
 }
 
 bool may_serve_stale(const RequestDirectives& request, const Freshness& stored, seconds residence,
-                     OriginTrouble trouble, seconds unreachable_window) {
+                     OriginTrouble trouble, const CacheRules& rules) {
     if (stored.never_stale || request.no_cache || request.max_age || request.min_fresh) {
         return false;
     }
     const auto by = staleness(stored, residence);
+    if (request.max_stale && by > *request.max_stale) return false;
     if (stored.stale_if_error >= StoredSeconds(0)) return by <= stored.stale_if_error;
-    return trouble == OriginTrouble::unreachable && by <= unreachable_window;
+    return trouble == OriginTrouble::unreachable &&
+           rules.stale_when_unreachable > std::chrono::nanoseconds(0) &&
+           by <= rules.stale_when_unreachable;
 }
 
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,

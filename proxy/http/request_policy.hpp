@@ -31,9 +31,6 @@ enum class OriginTrouble : std::uint8_t {
     error_status,  // it answered 500, 502, 503 or 504
 };
 
-/// How stale a response without stale-if-error may be served when the origin cannot be reached.
-inline constexpr std::chrono::seconds kStaleWhenUnreachable = std::chrono::hours(24);
-
 /// Trouble that a status means, for may_serve_stale(); false for all other statuses.
 constexpr bool is_origin_trouble(unsigned status) {
     return status == 500 || status == 502 || status == 503 || status == 504;
@@ -41,11 +38,11 @@ constexpr bool is_origin_trouble(unsigned status) {
 
 /// May a stale response stand in for the origin? Never with must-revalidate and its kin; within
 /// stale-if-error when given; without it only when the origin is unreachable, within
-/// `unreachable_window`. A client that asks for validation (no-cache, max-age, min-fresh) is not
-/// told old news.
+/// `rules.stale_when_unreachable`. A client that asks for validation (no-cache, max-age, min-fresh)
+/// is not told old news, nor one with max-stale older news than that.
 bool may_serve_stale(const RequestDirectives& request, const Freshness& stored,
                      std::chrono::seconds residence, OriginTrouble trouble,
-                     std::chrono::seconds unreachable_window = kStaleWhenUnreachable);
+                     const CacheRules& rules);
 
 /// May a stale response be served at once while it is refreshed (RFC 5861 §3)?
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,

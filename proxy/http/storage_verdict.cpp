@@ -50,12 +50,12 @@ std::string_view to_string(StorageVerdict verdict) {
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
                                Fields response, const Freshness& freshness,
-                               const StorageRules& rules) {
+                               const CacheRules& rules) {
     if (method != boost::beast::http::verb::get) return StorageVerdict::method;
     if (const auto verdict = by_status(status); verdict != StorageVerdict::store) return verdict;
     if (directives.no_store) return StorageVerdict::request_no_store;
 
-    const auto said = response_directives(response);
+    const auto said = response_directives(response, rules);
     if (const auto verdict = by_directives(said, status); verdict != StorageVerdict::store) {
         return verdict;
     }

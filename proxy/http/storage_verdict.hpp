@@ -38,15 +38,11 @@ enum class StorageVerdict : std::uint8_t {
 inline constexpr std::size_t kStorageVerdicts = 20;
 std::string_view to_string(StorageVerdict verdict);
 
-struct StorageRules {
-    bool store_set_cookie = true;  // RFC 9111 §7.3: false keeps responses with Set-Cookie out
-};
-
 /// `freshness` is that of this response.
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
                                Fields response, const Freshness& freshness,
-                               const StorageRules& rules = {});
+                               const CacheRules& rules);
 
 /// Final statuses whose meaning this cache implements (RFC 9111 §5.2.2.3).
 bool understood_status(unsigned status);

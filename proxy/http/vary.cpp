@@ -43,6 +43,23 @@ void append_lower_without_space(std::string& out, std::string_view text) {
     }
 }
 
+/// `;q=0.50` is `;q=0.5`, and `;q=1.0` is what goes without saying (RFC 9110 §12.4.2). What is no
+/// weight stays as it is. The weight is sought from `begin` on.
+void normalize_weight(std::string& member, std::size_t begin) {
+    constexpr std::string_view kWeight = ";q=";
+    const auto at = member.find(kWeight, begin);
+    if (at == std::string::npos) return;
+    const auto value = std::string_view(member).substr(at + kWeight.size());
+    if (value.size() < 2 || value.size() > 5 || (value[0] != '0' && value[0] != '1') ||
+        value[1] != '.' || value.find_first_not_of("0123456789", 2) != std::string_view::npos) {
+        if (value == "1") member.resize(at);
+        return;
+    }
+    while (member.back() == '0') member.pop_back();
+    if (member.back() == '.') member.pop_back();
+    if (member.ends_with(";q=1")) member.resize(at);
+}
+
 /// A list whose order says nothing: lower case, sorted, without white space.
 void append_as_set(std::string& out, std::string_view name, Fields request) {
     std::string text;
@@ -59,6 +76,7 @@ void append_as_set(std::string& out, std::string_view name, Fields request) {
     for (auto& member : std::span(members).first(count)) {
         const auto begin = folded.size();
         append_lower_without_space(folded, member);
+        normalize_weight(folded, begin);
         member = std::string_view(folded).substr(begin);
     }
     std::sort(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count));

@@ -21,7 +21,7 @@ std::string vary_names(Fields response);
 /// Appends the request's values of the fields in `names` (as vary_names() wrote them): two requests
 /// select the same variant exactly when this text is equal. Absent differs from empty. Lines of one
 /// field are joined, white space around commas does not count; for Accept-Encoding and
-/// Accept-Language letter case and order do not either.
+/// Accept-Language letter case, order and ways to write a weight do not either.
 void append_variant(std::string& out, std::string_view names, Fields request);
 
 /// Does a response stored under `names` and `variant` (from append_variant()) answer this request?

@@ -50,7 +50,7 @@ TEST_P(Storing, DoesNotShareACookieOnAGuess) {
 
 TEST_P(Storing, KeepsNoAnswerWithSetCookieWhereConfigured) {
     auto strict = settings();
-    strict.cache.store_set_cookie = false;
+    strict.cache.rules.store_set_cookie = false;
     start(strict);
     says("/cookie", {ok(fresh("Set-Cookie: a=1\r\n"))});
     for (const auto round : {1u, 2u}) {

@@ -80,7 +80,9 @@ TEST(Config, ReadsEverySection) {
         "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow"},
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
-        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": false, "client_directives": "shield"},
+        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": false, "client_directives": "shield",
+                  "cdn_cache_control": false, "stale_when_unreachable": 0,
+                  "heuristic": {"fraction": 0.2, "maximum": "1h"}},
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
                     "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
@@ -105,7 +107,11 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.origins[1].server, (Endpoint{"::1", 8000}));
     EXPECT_EQ(c.cache.memory, 2ull << 30);
     EXPECT_EQ(c.cache.object_max, 1000u);
-    EXPECT_FALSE(c.cache.store_set_cookie);
+    EXPECT_FALSE(c.cache.rules.store_set_cookie);
+    EXPECT_FALSE(c.cache.rules.cdn_cache_control);
+    EXPECT_EQ(c.cache.rules.stale_when_unreachable, 0s);
+    EXPECT_EQ(c.cache.rules.heuristic_fraction, 0.2);
+    EXPECT_EQ(c.cache.rules.heuristic_maximum, 1h);
     EXPECT_EQ(c.cache.client_directives, ClientDirectives::shield);
     ASSERT_TRUE(c.cluster);
     EXPECT_THAT(c.cluster->keys, ElementsAre(kKey));

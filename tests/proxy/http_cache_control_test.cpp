@@ -63,6 +63,14 @@ TEST(ResponseDirectives, AreNotFoundInsideQuotedStrings) {  // behaviour 24
     EXPECT_TRUE(d.is_public);
 }
 
+TEST(ResponseDirectives, AreNotLostBehindAQuoteThatNeverEnds) {  // behaviours 7, 24
+    for (const char* value : {"max-age=60, foo=\", no-store", "max-age=60, \"foo, no-store",
+                              "max-age=60, foo=\"a\\\", no-store"}) {
+        const auto line = std::string("Cache-Control: ") + value;
+        EXPECT_TRUE(response_directives(Head(line.c_str())).no_store) << value;
+    }
+}
+
 TEST(ResponseDirectives, TakeQuotedArguments) {  // RFC 9111 §5.2
     EXPECT_EQ(response_directives(Head(R"(Cache-Control: max-age="60")")).max_age.value, 60s);
 }
@@ -102,6 +110,64 @@ TEST(ResponseDirectives, TakeTheStricterReadingOfNoCacheAndPrivate) {
         const auto line = std::string("Cache-Control: ") + value;
         EXPECT_TRUE(response_directives(Head(line.c_str())).is_private) << value;
     }
+}
+
+ResponseDirectives targeted(const std::string& value, const std::string& more = "") {
+    return response_directives(Head("CDN-Cache-Control: " + value + "\n" + more));
+}
+
+TEST(TargetedDirectives, StandInPlaceOfCacheControl) {  // RFC 9213 §2.1, behaviour 29
+    const auto d = targeted("max-age=9, public;x=1, stale-if-error=4, hello=(1 2), World",
+                            "Cache-Control: no-store");
+    EXPECT_FALSE(d.targeted) << "a key is lower case";
+    const auto laxer = targeted("max-age=9;why=a, public, stale-if-error=4, unknown=(1 2)",
+                                "Cache-Control: private, no-store, no-cache, must-revalidate");
+    EXPECT_TRUE(laxer.targeted && laxer.is_public);
+    EXPECT_FALSE(laxer.no_store || laxer.is_private || laxer.no_cache || laxer.must_revalidate);
+    EXPECT_EQ(laxer.max_age.value, 9s);
+    EXPECT_EQ(laxer.stale_if_error.value, 4s);
+    const auto stricter = targeted(
+        "no-store, private, no-cache\ncdn-cache-control: must-revalidate,"
+        "proxy-revalidate, must-understand, no-transform, immutable",
+        "Cache-Control: max-age=60");
+    EXPECT_TRUE(stricter.no_store && stricter.is_private && stricter.no_cache);
+    EXPECT_TRUE(stricter.must_revalidate && stricter.proxy_revalidate && stricter.must_understand);
+    EXPECT_TRUE(stricter.no_transform && stricter.immutable);
+    EXPECT_FALSE(stricter.max_age.present());
+}
+
+TEST(TargetedDirectives, AreNotThereWhenMalformedOrOfTheWrongType) {  // behaviour 29
+    for (const char* value :
+         {"", "max-age", "max-age=", "max-age=\"9\"", "max-age=9.0", "max-age=a",
+          "max-age=9, no-store=1", "max-age=9, public=yes", "max-age=9,", "max-age=9 no-store",
+          "max-age=9, private=(a)", "max-age=9, no-cache=7", "max-age='9'", "Max-Age=9",
+          "max-age=1234567890123456", "max-age=@9", "stale-if-error=?1",
+          "max-age=9\nCDN-Cache-Control: ???"}) {
+        const auto d = targeted(value, "Cache-Control: max-age=60, s-maxage=5");
+        EXPECT_FALSE(d.targeted) << value;
+        EXPECT_EQ(d.max_age.value, 60s) << value;
+        EXPECT_EQ(d.s_maxage.value, 5s) << value;
+    }
+}
+
+TEST(TargetedDirectives, HaveTheValuesOfStructuredFields) {
+    EXPECT_EQ(targeted("max-age=1, max-age=2").max_age.value, 2s);  // the last, unlike elsewhere
+    EXPECT_EQ(targeted("max-age=-1").max_age.state, State::malformed);
+    EXPECT_EQ(targeted("max-age=999999999999999").max_age.value, kMaxDelta);
+    EXPECT_FALSE(targeted("no-store=?0").no_store);
+    const auto d = targeted("no-cache=\"Set-Cookie, X-A\", private=X-B");
+    EXPECT_FALSE(d.no_cache || d.is_private);
+    EXPECT_EQ(d.no_cache_fields, "Set-Cookie, X-A");
+    EXPECT_EQ(d.private_fields, "X-B");
+    EXPECT_TRUE(targeted("private=\"\"").is_private);
+}
+
+TEST(TargetedDirectives, AreASetting) {
+    const Head head("CDN-Cache-Control: no-store\nCache-Control: max-age=60");
+    EXPECT_TRUE(response_directives(head).no_store);
+    const auto d = response_directives(head, {.cdn_cache_control = false});
+    EXPECT_FALSE(d.no_store || d.targeted);
+    EXPECT_EQ(d.max_age.value, 60s);
 }
 
 TEST(RequestDirectives, AreRead) {  // RFC 9111 §5.2.1

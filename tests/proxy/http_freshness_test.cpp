@@ -20,7 +20,7 @@ std::string date(std::string_view name, std::chrono::seconds from_now) {
 
 Freshness freshness(const std::string& head, unsigned status = 200,
                     std::chrono::seconds delay = 0s) {
-    return freshness_of(status, Head(head.c_str()), kNow - delay, kNow);
+    return freshness_of(status, Head(head.c_str()), kNow - delay, kNow, {});
 }
 
 std::chrono::seconds lifetime(const std::string& head, unsigned status = 200) {
@@ -107,8 +107,16 @@ TEST(HeuristicLifetime, IsATenthOfTheTimeSinceModification) {  // RFC 9111 §4.2
 
 TEST(HeuristicLifetime, HasAnUpperBound) {
     EXPECT_EQ(lifetime(date("Last-Modified", -24h * 9)), std::chrono::seconds(24h) * 9 / 10);
-    EXPECT_EQ(lifetime(date("Last-Modified", -24h * 365)), kHeuristicMax);
-    EXPECT_EQ(lifetime("Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT"), kHeuristicMax);
+    EXPECT_EQ(lifetime(date("Last-Modified", -24h * 365)), CacheRules{}.heuristic_maximum);
+    EXPECT_EQ(lifetime("Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT"),
+              CacheRules{}.heuristic_maximum);
+}
+
+TEST(HeuristicLifetime, IsASetting) {
+    const Head head((date("Date", 0s) + date("Last-Modified", -1000s)).c_str());
+    EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.heuristic_fraction = 0.5}).lifetime, 500s);
+    EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.heuristic_maximum = 70s}).lifetime, 70s);
+    EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.heuristic_maximum = 0s}).lifetime, 0s);
 }
 
 TEST(HeuristicLifetime, IsForSomeStatusesOnly) {  // RFC 9110 §15.1, behaviour 27
@@ -212,6 +220,35 @@ TEST(Freshness, KnowsWhetherItCanBeValidated) {
 
 TEST(Freshness, IsSmall) {
     static_assert(sizeof(Freshness) <= 24);
+}
+
+TEST(TargetedLifetime, ReplacesCacheControlAndExpires) {  // RFC 9213, behaviour 29
+    const auto expires = date("Expires", 30s);
+    EXPECT_EQ(lifetime("CDN-Cache-Control: max-age=5\nCache-Control: s-maxage=60\n" + expires), 5s);
+    EXPECT_EQ(lifetime("CDN-Cache-Control: max-age=60\nCache-Control: max-age=5\n" + expires), 60s);
+    EXPECT_EQ(lifetime("CDN-Cache-Control: max-age=9, s-maxage=7\nCache-Control: no-store"), 7s);
+    // Neither is left to fall back on where it gives no lifetime.
+    EXPECT_EQ(lifetime("CDN-Cache-Control: public\nCache-Control: max-age=60\n" + expires), 0s);
+    EXPECT_EQ(freshness("CDN-Cache-Control: public\n" + expires).source, LifetimeSource::heuristic);
+}
+
+TEST(TargetedLifetime, CarriesTheOtherDirectivesToo) {  // behaviour 29
+    const auto strict = freshness(
+        "CDN-Cache-Control: max-age=9, must-revalidate, stale-if-error=3\n"
+        "Cache-Control: max-age=9, stale-while-revalidate=5");
+    EXPECT_TRUE(strict.never_stale);
+    EXPECT_EQ(strict.stale_if_error, 3s);
+    EXPECT_EQ(strict.stale_while_revalidate, -1s);
+    const auto lax = freshness(
+        "CDN-Cache-Control: max-age=9\n"
+        "Cache-Control: max-age=9, must-revalidate, no-cache");
+    EXPECT_FALSE(lax.never_stale || lax.always_validate);
+    EXPECT_TRUE(freshness("CDN-Cache-Control: max-age=9, no-cache").always_validate);
+}
+
+TEST(TargetedLifetime, CanBeTurnedOff) {
+    const Head head("CDN-Cache-Control: max-age=5\nCache-Control: max-age=60");
+    EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.cdn_cache_control = false}).lifetime, 60s);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<std::string> stopped(const Head& head) {
 }
 
 std::vector<std::string> stored(const Head& head) {
-    return names(head, StoredFields(head));
+    return names(head, StoredFields(head, {}));
 }
 
 TEST(HopByHop, StopsTheFixedList) {  // RFC 9110 §7.6.1, RFC 9111 §3.1

@@ -53,7 +53,7 @@ TEST(Merge304, SetsTheNewLifetime) {  // behaviour 36
     const WallTime now = std::chrono::sys_days(2026y / 11 / 20);
     const Head stored("Cache-Control: max-age=1\nDate: Thu, 19 Nov 2026 00:00:00 GMT");
     const Head update("Cache-Control: max-age=60\nDate: Fri, 20 Nov 2026 00:00:00 GMT");
-    const auto f = freshness_of(200, merge_304(stored, update), now, now);
+    const auto f = freshness_of(200, merge_304(stored, update), now, now, {});
     EXPECT_EQ(f.lifetime, 60s);
     EXPECT_EQ(f.initial_age, 0s);
 }

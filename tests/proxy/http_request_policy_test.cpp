@@ -14,7 +14,7 @@ constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
 
 Freshness stored(const std::string& cache_control, std::chrono::seconds age = 0s) {
     const auto head = "Cache-Control: " + cache_control + "\nAge: " + std::to_string(age.count());
-    return freshness_of(200, Head(head.c_str()), kNow, kNow);
+    return freshness_of(200, Head(head.c_str()), kNow, kNow, {});
 }
 
 RequestDirectives asking(const std::string& cache_control) {
@@ -38,6 +38,9 @@ TEST(Reuse, AlwaysValidatesNoCacheResponses) {  // RFC 9111 §5.2.2.4
 TEST(Reuse, ValidatesWhenTheClientAsksForIt) {  // RFC 9111 §5.2.1.1, §5.2.1.4
     EXPECT_EQ(decide_reuse(asking("no-cache"), stored("max-age=60"), 0s), Reuse::request);
     EXPECT_EQ(decide_reuse(asking("max-age=0"), stored("max-age=60"), 1s), Reuse::request);
+    // behaviour 42, also within the second in which it came
+    EXPECT_EQ(decide_reuse(asking("max-age=0"), stored("max-age=60"), 0s), Reuse::request);
+    EXPECT_EQ(decide_reuse(asking("max-age=1"), stored("max-age=60"), 0s), Reuse::fresh);
     EXPECT_EQ(decide_reuse(request_directives(Head("Pragma: no-cache")), stored("max-age=60"), 0s),
               Reuse::request);
 }
@@ -77,37 +80,54 @@ TEST(Reuse, CombinesMaxStaleWithStricterWishes) {
     EXPECT_EQ(decide_reuse(asking("max-stale, min-fresh=1"), f, 61s), Reuse::stale);
 }
 
+bool serves_stale(const RequestDirectives& request, const Freshness& f,
+                  std::chrono::seconds residence, OriginTrouble trouble) {
+    return may_serve_stale(request, f, residence, trouble, {.stale_when_unreachable = 1h});
+}
+
 TEST(ServingStale, StandsInForAnUnreachableOrigin) {  // behaviour 31
     const auto f = stored("max-age=60");
-    EXPECT_TRUE(may_serve_stale(kPlain, f, 61s, OriginTrouble::unreachable));
+    EXPECT_TRUE(serves_stale(kPlain, f, 61s, OriginTrouble::unreachable));
+    EXPECT_TRUE(serves_stale(kPlain, f, 60s + 1h, OriginTrouble::unreachable));
+    EXPECT_FALSE(serves_stale(kPlain, f, 61s + 1h, OriginTrouble::unreachable));
+    EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error_status));
+}
+
+TEST(ServingStale, CanBeTurnedOffWhereTheOriginDoesNotAskForIt) {
+    const CacheRules never{.stale_when_unreachable = 0s};
+    const auto trouble = OriginTrouble::unreachable;
+    EXPECT_FALSE(may_serve_stale(kPlain, stored("max-age=60"), 60s, trouble, never));
     EXPECT_TRUE(
-        may_serve_stale(kPlain, f, 60s + kStaleWhenUnreachable, OriginTrouble::unreachable));
-    EXPECT_FALSE(
-        may_serve_stale(kPlain, f, 61s + kStaleWhenUnreachable, OriginTrouble::unreachable));
-    EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::unreachable, 0s));
-    EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::error_status));
+        may_serve_stale(kPlain, stored("max-age=60, stale-if-error=9"), 60s, trouble, never));
+}
+
+TEST(ServingStale, IsNotStalerThanTheClientTakes) {  // RFC 9111 §5.2.1.2
+    const auto f = stored("max-age=60, stale-if-error=100");
+    EXPECT_TRUE(serves_stale(asking("max-stale=10"), f, 70s, OriginTrouble::unreachable));
+    EXPECT_FALSE(serves_stale(asking("max-stale=10"), f, 71s, OriginTrouble::unreachable));
+    EXPECT_TRUE(serves_stale(asking("max-stale"), f, 71s, OriginTrouble::unreachable));
 }
 
 TEST(ServingStale, KeepsToTheWindowOfStaleIfError) {  // RFC 5861 §4
     const auto f = stored("max-age=60, stale-if-error=10");
     for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error_status}) {
-        EXPECT_TRUE(may_serve_stale(kPlain, f, 70s, trouble));
-        EXPECT_FALSE(may_serve_stale(kPlain, f, 71s, trouble));
+        EXPECT_TRUE(serves_stale(kPlain, f, 70s, trouble));
+        EXPECT_FALSE(serves_stale(kPlain, f, 71s, trouble));
     }
 }
 
 TEST(ServingStale, IsForbiddenByTheOrigin) {  // RFC 9111 §4.2.4, behaviour 30
     for (const char* value : {"must-revalidate", "proxy-revalidate", "s-maxage=60", "no-cache"}) {
         const auto f = stored(std::string("max-age=60, stale-if-error=100, ") + value);
-        EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::unreachable)) << value;
-        EXPECT_FALSE(may_serve_stale(kPlain, f, 61s, OriginTrouble::error_status)) << value;
+        EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::unreachable)) << value;
+        EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error_status)) << value;
     }
 }
 
 TEST(ServingStale, IsNotForClientsThatAskForValidation) {
     const auto f = stored("max-age=60, stale-if-error=100");
     for (const char* value : {"no-cache", "max-age=0", "min-fresh=5"}) {
-        EXPECT_FALSE(may_serve_stale(asking(value), f, 61s, OriginTrouble::unreachable)) << value;
+        EXPECT_FALSE(serves_stale(asking(value), f, 61s, OriginTrouble::unreachable)) << value;
     }
 }
 

@@ -19,14 +19,14 @@ struct Exchange {
     unsigned status = 200;
     std::string request = "Host: a";
     verb method = verb::get;
-    StorageRules rules = {};
+    CacheRules rules = {};
 };
 
 StorageVerdict verdict(const Exchange& exchange) {
     const Head request(exchange.request.c_str()), response(exchange.response.c_str());
-    return storage_verdict(exchange.method, request, request_directives(request), exchange.status,
-                           response, freshness_of(exchange.status, response, kNow, kNow),
-                           exchange.rules);
+    return storage_verdict(
+        exchange.method, request, request_directives(request), exchange.status, response,
+        freshness_of(exchange.status, response, kNow, kNow, exchange.rules), exchange.rules);
 }
 
 TEST(StorageVerdict, StoresWhatIsExplicitlyFresh) {  // RFC 9111 §3

@@ -82,6 +82,24 @@ TEST(Variants, IgnoreCaseAndOrderWhereTheSyntaxIsKnown) {  // behaviour 19
         answers("Vary: Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br"));
 }
 
+TEST(Variants, IgnoreHowAWeightIsWritten) {  // RFC 9110 §12.4.2, behaviour 19
+    const auto same = [](const std::string& a, const std::string& b) {
+        return answers("Vary: Accept-Encoding", ("Accept-Encoding: " + a).c_str(),
+                       ("Accept-Encoding: " + b).c_str());
+    };
+    for (const char* value : {"gzip;q=1", "gzip; Q=1.0", "gzip ;q=1.", "gzip;q=1.000"}) {
+        EXPECT_TRUE(same("gzip", value)) << value;
+    }
+    EXPECT_TRUE(same("gzip;q=0.5, br;q=0", "br;q=0.00,gzip;q=0.50"));
+    for (const char* value :
+         {"gzip;q=0", "gzip;q=0.1", "gzip;q=1.0000", "gzip;q=10", "gzip;q=", "gzip;q=1.0;x",
+          "gzip;q=2.0", "gzip;q=1x", "gzip;q=1.x", "gzip;q=-1", "gzip;q=11.0"}) {
+        EXPECT_FALSE(same("gzip", value)) << value;
+    }
+    EXPECT_FALSE(same("gzip;q=0.1", "gzip;q=0.01"));
+    EXPECT_FALSE(same("gzip;q=0", "gzip;q=0.001"));
+}
+
 TEST(Variants, StayApartInListsTooLongToSort) {
     std::string many = "Accept-Encoding: a0";
     for (int i = 1; i < 40; ++i) many += ", a" + std::to_string(i);
