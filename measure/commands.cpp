@@ -28,7 +28,7 @@ int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
 std::optional<Address> admin_of(const NodeChoice& choice, std::string& why) {
     if (!choice.url.empty()) return parse_address(choice.url);
     if (choice.config.empty()) return Address{"127.0.0.1", "9128"};
-    const auto loaded = proxy::load_config(choice.config);
+    const auto loaded = proxy::load_settings(choice.config);
     if (!loaded.config) {
         why = proxy::describe(loaded.errors);
         return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include "proxy/config_section.hpp"
 #include "proxy/config_values.hpp"
+#include "proxy/forwarding/tls_contexts.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 
@@ -56,6 +57,24 @@ void read_admin(ConfigSection& root, std::optional<Endpoint>& out) {
     in.done();
 }
 
+void read_file(ConfigSection& in, std::string_view key, std::string& out) {
+    in.require(key);
+    const auto file = in.text(key);
+    if (!file) return;
+    if (file->empty()) in.fail(key, "must be the path of a PEM file");
+    out = *file;
+}
+
+void read_tls(ConfigSection& root, std::optional<TlsConfig>& out) {
+    auto in = root.section("tls");
+    if (!in) return;
+    auto& tls = out.emplace();
+    read_required(*in, "listen", tls.listen);
+    read_file(*in, "certificate", tls.certificate);
+    read_file(*in, "key", tls.key);
+    in->done();
+}
+
 void read_forward(ConfigContext& context, ConfigSection& root, ForwardConfig& out) {
     auto in = root.section("forward");
     if (!in) return;
@@ -74,23 +93,41 @@ void read_forward(ConfigContext& context, ConfigSection& root, ForwardConfig& ou
     in->done();
 }
 
-/// http://host[:port][/]
-void read_origin_url(ConfigSection& in, Endpoint& out) {
+/// http[s]://host[:port][/]
+void read_origin_url(ConfigSection& in, OriginConfig& out) {
     in.require("url");
     const auto url = in.text("url");
     if (!url) return;
-    constexpr std::string_view kExpected = "must be http://host or http://host:port";
+    constexpr std::string_view kExpected = "must be http[s]://host or http[s]://host:port";
     CacheKey target;
     const auto error = target.assign(Scheme::http, boost::beast::http::verb::get, *url, {});
     if (error != TargetError::none) {
         return in.fail("url", std::string(kExpected).append(": ").append(to_string(error)));
     }
-    if (target.scheme() == Scheme::https) {
-        return in.fail("url", std::string("https origins are ") + kLater);
-    }
     if (target.path() != "/")
         return in.fail("url", std::string(kExpected).append(", without a path"));
-    out = {std::string(target.address()), target.port()};
+    out.server = {std::string(target.address()), target.port()};
+    if (target.scheme() == Scheme::https) out.tls.emplace();
+}
+
+void read_origin_tls(ConfigSection& in, std::optional<OriginTlsConfig>& out) {
+    auto tls = in.section("tls");
+    if (!tls) return;
+    if (!out) in.fail("tls", "is only for a url that begins with https://");
+    OriginTlsConfig read;
+    tls->read("verify", read.verify);
+    if (const auto ca = tls->text("ca")) {
+        if (ca->empty()) tls->fail("ca", "must be a file or a directory");
+        read.ca = *ca;
+    }
+    if (const auto name = tls->text("name")) {
+        Authority authority;
+        if (parse_authority(*name, authority) != TargetError::none || authority.host != *name)
+            tls->fail("name", "must be a host name without a port");
+        read.name = *name;
+    }
+    tls->done();
+    if (out) out = std::move(read);
 }
 
 void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out) {
@@ -106,7 +143,8 @@ void read_origins(ConfigContext& context, ConfigSection& root, std::vector<Origi
             }
             append_lower(origin.host, *host);
         }
-        read_origin_url(in, origin.server);
+        read_origin_url(in, origin);
+        read_origin_tls(in, origin.tls);
         in.done();
         out.push_back(std::move(origin));
     }
@@ -291,6 +329,7 @@ Config read_config(ConfigContext& context, const json& value) {
     root.take("$schema");
     read_node(root, "node", out.node);
     read_required(root, "listen", out.listen);
+    read_tls(root, out.tls);
     root.read("workers", out.workers, 1u, kMaxWorkers);
     read_admin(root, out.admin);
     read_forward(context, root, out.forward);
@@ -363,6 +402,14 @@ ConfigResult parse_config(std::string_view text, const Environment& environment)
 }
 
 ConfigResult load_config(const std::filesystem::path& file, const Environment& environment) {
+    auto result = load_settings(file, environment);
+    if (!result.config) return result;
+    result.errors = load_tls(*result.config);
+    if (!result.errors.empty()) result.config.reset();
+    return result;
+}
+
+ConfigResult load_settings(const std::filesystem::path& file, const Environment& environment) {
     const auto fail = [&](const std::string& why) {
         return ConfigResult{std::nullopt, {{"$", "cannot read " + file.string() + ": " + why}}};
     };

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,9 +33,23 @@ struct ForwardConfig {
         Destinations::deny;  // of targets that no origin entry matches
 };
 
+/// How the server of an https origin proves itself.
+struct OriginTlsConfig {
+    bool verify = true;
+    std::string ca;    // PEM file, or a directory made by `openssl rehash`; empty: the system's
+    std::string name;  // for SNI, and what the certificate is for; empty: the host of `url`
+};
+
 struct OriginConfig {
-    std::string host;  // of the target, lower case; `*` is any
-    Endpoint server;   // from `url`: http://host[:port]
+    std::string host;                                   // of the target, lower case; `*` is any
+    Endpoint server;                                    // from `url`: http[s]://host[:port]
+    std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
+};
+
+/// A second place to listen at, for clients that speak TLS.
+struct TlsConfig {
+    Endpoint listen;
+    std::string certificate, key;  // PEM files: the chain, the server's own first; its key
 };
 
 struct CacheConfig {
@@ -109,11 +124,14 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM
 };
 
+struct TlsContexts;
+
 /// Everything a node is told from outside, with defaults in place. The JSON uses the same names;
 /// its schema is configs/hearsay.schema.json.
 struct Config {
     std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
     Endpoint listen;
+    std::optional<TlsConfig> tls;
     unsigned workers = 1;
     std::optional<Endpoint> admin = Endpoint{"127.0.0.1", 9128};  // null in the JSON: none
     ForwardConfig forward;
@@ -125,6 +143,9 @@ struct Config {
     PurgeConfig purge;
     LimitsConfig limits;
     TimeoutsConfig timeouts;
+
+    /// What load_tls() (proxy/forwarding/tls_contexts.hpp) made of this: no setting.
+    std::shared_ptr<const TlsContexts> tls_contexts;
 };
 
 inline constexpr std::size_t kMinKeyBytes = 32;
@@ -152,8 +173,12 @@ Environment process_environment();
 
 ConfigResult parse_config(std::string_view json,
                           const Environment& environment = process_environment());
+/// With the certificates, keys and CAs that the file names (`tls_contexts`).
 ConfigResult load_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());
+/// The settings alone, for whoever may not read a node's keys.
+ConfigResult load_settings(const std::filesystem::path& file,
+                           const Environment& environment = process_environment());
 
 /// One line per error: `path: message`.
 std::string describe(const std::vector<ConfigError>& errors);

@@ -11,8 +11,9 @@ using nlohmann::ordered_json;
 
 /// What is bound, started or named once. Everything else is looked up in the configuration when it
 /// is needed, or is handed over by Node when it changes.
-constexpr std::array<std::string_view, 6> kRestartOnly{
-    "$.node", "$.listen", "$.workers", "$.admin", "$.cluster.listen", "$.summary.kind"};
+constexpr std::array<std::string_view, 7> kRestartOnly{
+    "$.node",  "$.listen",         "$.tls.listen",  "$.workers",
+    "$.admin", "$.cluster.listen", "$.summary.kind"};
 
 void compare(const ordered_json& from, const ordered_json& to, const std::string& path,
              std::vector<std::string>& changed) {
@@ -48,7 +49,7 @@ std::vector<ConfigError> restart_only(const Config& from, const Config& to,
         const auto fixed =
             std::any_of(kRestartOnly.begin(), kRestartOnly.end(),
                         [&](std::string_view setting) { return is_within(path, setting); });
-        if (fixed || path == "$.cluster")
+        if (fixed || path == "$.cluster" || path == "$.tls")
             errors.push_back({path, "changing it needs a restart"});
         else if (path == "$.cluster.keys" && from.cluster->keys.back() != to.cluster->keys.back())
             errors.push_back(

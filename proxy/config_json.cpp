@@ -19,7 +19,14 @@ ordered_json forward_json(const ForwardConfig& forward) {
 ordered_json origins_json(const std::vector<OriginConfig>& origins) {
     auto list = ordered_json::array();
     for (const auto& origin : origins) {
-        list.push_back({{"host", origin.host}, {"url", "http://" + origin.server.text()}});
+        ordered_json entry{{"host", origin.host},
+                           {"url", (origin.tls ? "https://" : "http://") + origin.server.text()}};
+        if (origin.tls) {
+            entry["tls"] = {{"verify", origin.tls->verify}};
+            if (!origin.tls->ca.empty()) entry["tls"]["ca"] = origin.tls->ca;
+            if (!origin.tls->name.empty()) entry["tls"]["name"] = origin.tls->name;
+        }
+        list.push_back(std::move(entry));
     }
     return list;
 }
@@ -135,6 +142,11 @@ std::string effective_config(const Config& config) {
                      {"forward", forward_json(config.forward)},
                      {"origins", origins_json(config.origins)},
                      {"cache", cache_json(config.cache)}};
+    if (config.tls) {
+        out["tls"] = {{"listen", config.tls->listen.text()},
+                      {"certificate", config.tls->certificate},
+                      {"key", config.tls->key}};
+    }
     if (config.admin) out["admin"] = {{"listen", config.admin->text()}};
     if (config.cluster) out["cluster"] = cluster_json(*config.cluster);
     out["summary"] = summary_json(config.summary);

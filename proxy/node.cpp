@@ -18,6 +18,7 @@
 #include "proxy/config_changes.hpp"
 #include "proxy/control_feed.hpp"
 #include "proxy/forwarding/listen.hpp"
+#include "proxy/forwarding/tls_contexts.hpp"
 #include "proxy/forwarding/worker.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/purge.hpp"
@@ -51,6 +52,15 @@ protocol::ClusterConfig cluster_config(const Config& config) {
         result.peers.push_back({peer.node, peer.http.host, std::to_string(peer.http.port),
                                 peer.link.host, std::to_string(peer.link.port)});
     return result;
+}
+
+std::shared_ptr<const Config> complete(Config config) {
+    if (!config.tls_contexts) {
+        const auto errors = load_tls(config);
+        if (!errors.empty())
+            throw std::runtime_error(errors.front().path + ": " + errors.front().message);
+    }
+    return std::make_shared<const Config>(std::move(config));
 }
 
 struct WorkerReport {
@@ -92,7 +102,7 @@ class Node::Impl {
 
 public:
     Impl(Config settings, std::filesystem::path file)
-        : config_(std::make_shared<const Config>(std::move(settings))),
+        : config_(complete(std::move(settings))),
           cluster_(make_cluster(*config_)),
           changes_(control_,
                    [this](const std::vector<Change>& changes) {
@@ -114,6 +124,11 @@ public:
                     [this](auto read) { return replace_config(std::move(read)); }) {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
             workers_.push_back(std::make_unique<Worker>(shared_, config_, fd));
+        if (config_->tls) {
+            auto worker = workers_.begin();
+            for (const auto fd : listen_shared(config_->tls->listen, config_->workers))
+                (*worker++)->listen_tls(fd);
+        }
         if (config_->admin)
             admin_.emplace(
                 control_, *config_->admin,

@@ -43,9 +43,10 @@ int run_node(Config config, const std::filesystem::path& file) {
         const auto node_name = config.node;
         const auto listen = config.listen.text();
         const auto admin = config.admin ? config.admin->text() : std::string("none");
+        const auto tls = config.tls ? ", TLS at " + config.tls->listen.text() : std::string();
         Node node(std::move(config), file);
         node.start();
-        spdlog::info("node {}: proxy at {}, admin at {}", node_name, listen, admin);
+        spdlog::info("node {}: proxy at {}{}, admin at {}", node_name, listen, tls, admin);
 
         bool draining = false;
         std::function<void()> wait = [&] {

@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{"malforme
                                                                        "draining",
                                                                        "timeout",
                                                                        "loop",
+                                                                       "tls",
                                                                        "forbidden"};
 static_assert(static_cast<std::size_t>(RequestRefusal::forbidden) + 1 == kRequestRefusals);
 

@@ -58,9 +58,10 @@ enum class RequestRefusal : std::uint8_t {
     draining,
     timeout,    // the head did not come in time
     loop,       // 508
+    tls,        // the handshake failed
     forbidden,  // PURGE from an address that purge.allow does not list
 };
-inline constexpr std::size_t kRequestRefusals = 11;
+inline constexpr std::size_t kRequestRefusals = 12;
 std::string_view to_string(RequestRefusal refusal);
 
 /// What one worker counts; plain numbers for one thread, summed up when somebody looks.

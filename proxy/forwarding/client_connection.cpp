@@ -1,9 +1,12 @@
 #include "proxy/forwarding/client_connection.hpp"
 
+#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include "proxy/forwarding/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -14,6 +17,7 @@ constexpr std::chrono::milliseconds kDrainIdle{300};  // for a request already o
 constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::size_t kMaxLingerBytes = 256 * 1024;
 constexpr std::size_t kMaxBuffersPerCall = 64;
+constexpr std::size_t kRecordBytes = 16 * 1024;  // as many as a TLS record takes
 
 /// Drops the first `bytes` of `buffers`.
 void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
@@ -25,13 +29,15 @@ void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
 
 }  // namespace
 
-ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket)
-    : worker_(worker), socket_(std::move(socket)), ending_(worker.draining) {
+ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket, Scheme scheme)
+    : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.draining) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
     if (!ec) address_ = remote.address().to_string();
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
+    if (scheme == Scheme::https)
+        tls_ = std::make_unique<TlsSession>(*worker.config().tls_contexts->server, socket_);
     worker_.add(*this);
 }
 
@@ -56,10 +62,29 @@ void ClientConnection::arm(std::chrono::nanoseconds timeout) {
 
 asio::awaitable<bool> ClientConnection::read_some() {
     boost::system::error_code ec;
-    const auto n = co_await socket_.async_read_some(input_.prepare(1024),
-                                                    asio::redirect_error(asio::use_awaitable, ec));
+    std::size_t n = 0;
+    if (tls_)
+        n = co_await tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
+    else
+        n = co_await socket_.async_read_some(input_.prepare(1024),
+                                             asio::redirect_error(asio::use_awaitable, ec));
     input_.commit(n);
     co_return !ec && !expired_;
+}
+
+asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
+    idle_ = false;
+    arm(worker_.config().timeouts.client_head);
+    boost::system::error_code ec;
+    co_await tls_handshake(socket_, *tls_, ec);
+    worker_.wheel.disarm(*this);
+    if (!ec && !expired_) co_return Handshake::done;
+    ++worker_.counters.refusals[RequestRefusal::tls];
+    spdlog::debug("no TLS connection with the client {}: {}", address_,
+                  expired_ ? "the handshake took too long" : tls_->why());
+    const auto plain = tls_->met_plain_http();
+    tls_.reset();
+    co_return plain ? Handshake::plain_http : Handshake::failed;
 }
 
 asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
@@ -104,7 +129,30 @@ asio::awaitable<bool> ClientConnection::receive_more() {
     co_return more;
 }
 
+bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
+    while (!buffers.empty()) {
+        // A head and what follows share a record. After a wait the same bytes come here again, as
+        // OpenSSL wants it.
+        std::array<char, kRecordBytes> record;
+        auto next = buffers.front();
+        if (buffers.size() > 1 && next.size() < record.size())
+            next = asio::buffer(record, asio::buffer_copy(asio::buffer(record), buffers));
+        std::size_t sent = 0;
+        tls_wants_ = tls_->write(next, sent);
+        answer_bytes_ += sent;
+        advance(buffers, sent);
+        if (tls_wants_ == TlsSession::Step::done) continue;
+        if (tls_wants_ == TlsSession::Step::failed || tls_wants_ == TlsSession::Step::end) {
+            broken_ = true;
+            buffers.clear();
+        }
+        return false;
+    }
+    return true;
+}
+
 bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
+    if (tls_) return send_tls_now(buffers);
     while (!buffers.empty()) {
         std::array<iovec, kMaxBuffersPerCall> vectors;
         const auto count = std::min(buffers.size(), vectors.size());
@@ -137,8 +185,10 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
         if (broken_) break;
         arm(worker_.config().timeouts.body_idle);
         boost::system::error_code ec;
-        co_await socket_.async_wait(asio::ip::tcp::socket::wait_write,
-                                    asio::redirect_error(asio::use_awaitable, ec));
+        const auto what = tls_ && tls_wants_ == TlsSession::Step::wait_read
+                              ? asio::ip::tcp::socket::wait_read
+                              : asio::ip::tcp::socket::wait_write;
+        co_await socket_.async_wait(what, asio::redirect_error(asio::use_awaitable, ec));
         worker_.wheel.disarm(*this);
         if (ec || expired_) {
             broken_ = true;
@@ -149,12 +199,19 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
 }
 
 void ClientConnection::reset() {
+    tls_.reset();  // it works on the descriptor
     boost::system::error_code ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);  // the destructor would take the option back first
 }
 
+void ClientConnection::part() {
+    if (tls_ && !broken_) tls_->close_notify();
+    tls_.reset();  // what still comes is not for us to read
+}
+
 asio::awaitable<void> ClientConnection::linger() {
+    part();
     boost::system::error_code ec;
     socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
     if (ec) co_return;

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "proxy/forwarding/read_buffer.hpp"
+#include "proxy/forwarding/tls_session.hpp"
 #include "proxy/forwarding/worker.hpp"
+#include "proxy/http/cache_key.hpp"
 #include "proxy/http/message_parser.hpp"
 
 namespace proxy {
@@ -17,8 +19,14 @@ namespace proxy {
 /// deadline. One thread, one coroutine.
 class ClientConnection final : public Worker::Session {
 public:
-    ClientConnection(Worker& worker, boost::asio::ip::tcp::socket socket);
+    /// `scheme`: https speaks TLS; handshake() comes first then.
+    ClientConnection(Worker& worker, boost::asio::ip::tcp::socket socket, Scheme scheme);
     ~ClientConnection() override;
+
+    Scheme scheme() const { return scheme_; }
+    enum class Handshake { done, failed, plain_http };
+    /// After plain_http the connection goes on in the clear, for an answer that says so.
+    boost::asio::awaitable<Handshake> handshake();
 
     enum class Received { head, closed, timed_out, refused };
     /// Waits for the next request's head and moves it to head_bytes(). `refused`: what has come
@@ -38,12 +46,15 @@ public:
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
     bool broken() const { return broken_; }
 
-    /// For a tunnel, once nothing waits here.
+    // For a tunnel, once nothing waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
+    TlsSession* tls() { return tls_.get(); }  // null: in the clear
 
     /// Ends the connection so that the client still reads what was sent: half-close, then what it
     /// still sends is read and dropped for a moment (RFC 9112 §9.6).
     boost::asio::awaitable<void> linger();
+    /// The same without waiting, when there is nothing to be read any more.
+    void part();
 
     /// True once the node drains: this connection ends after the present answer.
     /// Counts what is sent from here on.
@@ -60,9 +71,13 @@ private:
     void expire() override;
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<bool> read_some();
+    bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
 
     Worker& worker_;
     boost::asio::ip::tcp::socket socket_;
+    Scheme scheme_;
+    std::unique_ptr<TlsSession> tls_;
+    TlsSession::Step tls_wants_ = TlsSession::Step::done;  // what the last write waits for
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;

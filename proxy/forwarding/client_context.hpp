@@ -44,10 +44,10 @@ struct Turn {
 /// One client connection and the request on it that is being answered. One thread, one coroutine at
 /// a time.
 struct ClientContext {
-    ClientContext(Worker& owner, boost::asio::ip::tcp::socket socket)
+    ClientContext(Worker& owner, boost::asio::ip::tcp::socket socket, Scheme scheme)
         : worker(owner),
           settings(owner.settings),
-          connection(owner, std::move(socket)),
+          connection(owner, std::move(socket), scheme),
           wakeup(std::make_shared<Wakeup>(owner.io.get_executor())) {}
 
     /// The rules of this request, whatever is reloaded meanwhile; valid until the turn ends.

@@ -21,13 +21,21 @@ using Clock = std::chrono::steady_clock;
 /// Answers the requests of one connection.
 class Session {
 public:
-    Session(Worker& worker, asio::ip::tcp::socket socket)
-        : client_(worker, std::move(socket)), worker_(worker), shared_(worker.shared) {}
+    Session(Worker& worker, asio::ip::tcp::socket socket, Scheme scheme)
+        : client_(worker, std::move(socket), scheme), worker_(worker), shared_(worker.shared) {}
 
     asio::awaitable<void> run() {
+        if (client_.connection.scheme() == Scheme::https) {
+            const auto secured = co_await client_.connection.handshake();
+            if (secured == ClientConnection::Handshake::plain_http) co_await refuse_plain_http();
+            if (secured != ClientConnection::Handshake::done) co_return;
+        }
         for (;;) {
             const auto received = co_await client_.connection.receive_head();
-            if (received == ClientConnection::Received::closed) co_return;
+            if (received == ClientConnection::Received::closed) {
+                client_.connection.part();
+                co_return;
+            }
             begin_turn();
             auto keep = false;
             if (received == ClientConnection::Received::head) {
@@ -74,6 +82,13 @@ private:
         return parse_error_ == ParseError::ok;
     }
 
+    asio::awaitable<void> refuse_plain_http() {
+        begin_turn();
+        co_await client_.refuse(400, "This port speaks TLS: ask for https://.");
+        client_.finish_turn();
+        co_await client_.connection.linger();
+    }
+
     asio::awaitable<bool> refuse_parse() {
         ++worker_.counters.refusals[refusal_of(parse_error_)];
         client_.parser.reset();  // whatever follows is not to be trusted: close
@@ -90,7 +105,7 @@ private:
             co_return false;
         }
         const auto* host = find(head.fields, field::host);
-        const auto bad = client_.key.assign(Scheme::http, head.verb, head.target,
+        const auto bad = client_.key.assign(client_.connection.scheme(), head.verb, head.target,
                                             host ? host->value : std::string_view());
         const HopByHop hop_by_hop(head.fields);
         if (bad != TargetError::none || hop_by_hop.too_many()) {
@@ -106,7 +121,7 @@ private:
         client_.directives =
             request_directives(head.fields, client_.config().cache.client_directives);
         client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
-        if (worker_.peers) {
+        if (worker_.peers && client_.connection.scheme() == Scheme::http) {
             if (const auto* proof = find(head.fields, kPeerField)) {
                 auto words = proof->value;
                 const auto stale_too = words.ends_with(" stale");
@@ -194,8 +209,8 @@ private:
 
 }  // namespace
 
-asio::awaitable<void> serve_client(Worker& worker, asio::ip::tcp::socket socket) {
-    Session session(worker, std::move(socket));
+asio::awaitable<void> serve_client(Worker& worker, asio::ip::tcp::socket socket, Scheme scheme) {
+    Session session(worker, std::move(socket), scheme);
     co_await session.run();
 }
 

@@ -4,11 +4,13 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "proxy/forwarding/worker.hpp"
+#include "proxy/http/cache_key.hpp"
 
 namespace proxy {
 
 /// Serves one client connection until it ends: requests one after the other, pipelined ones in
-/// order.
-boost::asio::awaitable<void> serve_client(Worker& worker, boost::asio::ip::tcp::socket socket);
+/// order. `scheme`: what the connection speaks.
+boost::asio::awaitable<void> serve_client(Worker& worker, boost::asio::ip::tcp::socket socket,
+                                          Scheme scheme);
 
 }  // namespace proxy

@@ -30,6 +30,9 @@ std::string explain(FetchError error, std::string_view host) {
             return about("The origin ", " refused the connection or is unreachable.");
         case FetchError::connect_timeout:
             return about("The origin ", " did not accept a connection in time.");
+        case FetchError::tls_failed:
+            return about("No secure connection to the origin ",
+                         " could be made (tls_failed): the log says why.");
         case FetchError::head_timeout:
             return about("The origin ", " did not answer in time.");
         case FetchError::body_timeout:
@@ -100,8 +103,6 @@ unsigned status_of(NoRoute reason) {
             return 403;
         case NoRoute::no_origin:
             return 404;
-        case NoRoute::scheme_not_served:
-            return 501;
     }
     return 500;
 }
@@ -114,8 +115,6 @@ std::string explain(NoRoute reason, std::string_view host) {
                    std::string(host) + ".";
         case NoRoute::no_origin:
             return "No entry of `origins` matches " + std::string(host) + ".";
-        case NoRoute::scheme_not_served:
-            return "https targets cannot be fetched by this version.";
     }
     return {};
 }

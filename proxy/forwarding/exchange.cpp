@@ -1,9 +1,6 @@
 #include "proxy/forwarding/exchange.hpp"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 namespace proxy {
 namespace {
@@ -46,8 +43,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
 asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {
     connection_->deadline.set(deadline);
     boost::system::error_code ec;
-    co_await asio::async_write(connection_->socket, asio::buffer(bytes),
-                               asio::redirect_error(asio::use_awaitable, ec));
+    co_await connection_->write(asio::buffer(bytes), ec);
     if (!ec) co_return FetchError::none;
     co_return connection_->deadline.expired() ? FetchError::head_timeout : FetchError::reset;
 }
@@ -55,8 +51,7 @@ asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_p
 asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
     auto& buffer = connection_->buffer;
     boost::system::error_code ec;
-    const auto n = co_await connection_->socket.async_read_some(
-        buffer.prepare(least), asio::redirect_error(asio::use_awaitable, ec));
+    const auto n = co_await connection_->read_some(buffer.prepare(least), ec);
     buffer.commit(n);
     if (n > 0) got_bytes_ = true;
     if (!ec) co_return FetchError::none;
@@ -140,6 +135,7 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
 
 void Exchange::finish() {
     if (!connection_) return;
+    pool_.keep_ticket(*connection_);
     pieces_.clear();
     connection_->buffer.consume(pending_);
     pending_ = 0;

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "proxy/config.hpp"
+#include "proxy/forwarding/tls_contexts.hpp"
 #include "proxy/forwarding/upstream_pool.hpp"
 #include "proxy/http/cache_key.hpp"
 
@@ -10,23 +11,30 @@ namespace proxy {
 
 /// Why there is nowhere to send a request.
 enum class NoRoute {
-    forward_disabled,   // absolute-form, and this node is no forward proxy: 403
-    no_origin,          // origin-form for a host that no origin entry matches: 404
-    scheme_not_served,  // https in absolute-form: 501
+    forward_disabled,  // absolute-form, and this node is no forward proxy: 403
+    no_origin,         // origin-form for a host that no origin entry matches: 404
 };
 
 /// Where a request goes when it must go to the origin: the first origin entry that matches the
 /// target's host, whatever the form of the request; else, with forward mode on, the target itself.
+/// The entry's `url` says whether it is reached by TLS; of a target itself, its scheme.
 using OriginRoute = std::variant<UpstreamTarget, NoRoute>;
 
 inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bool absolute_form) {
-    if (const auto* origin = match_origin(config.origins, key.host()))
-        return UpstreamTarget{origin->server.host, origin->server.port, false};
+    if (const auto* origin = match_origin(config.origins, key.host())) {
+        UpstreamTarget target{origin->server.host, origin->server.port};
+        if (origin->tls) {
+            const auto index = static_cast<std::size_t>(origin - config.origins.data());
+            target.tls = config.tls_contexts->origins.at(index);
+        }
+        return target;
+    }
     if (!absolute_form) return NoRoute::no_origin;
     if (!config.forward.enabled) return NoRoute::forward_disabled;
-    if (key.scheme() != Scheme::http) return NoRoute::scheme_not_served;
-    return UpstreamTarget{std::string(key.address()), key.port(),
+    UpstreamTarget target{std::string(key.address()), key.port(),
                           config.forward.private_destinations == Destinations::deny};
+    if (key.scheme() == Scheme::https) target.tls = config.tls_contexts->forward;
+    return target;
 }
 
 }  // namespace proxy

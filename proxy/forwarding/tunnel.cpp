@@ -26,12 +26,49 @@ using Clock = std::chrono::steady_clock;
 /// is read until it has: this bounds what a tunnel holds in each direction.
 constexpr std::size_t kPieceBytes = 64 * 1024;
 
-/// Two connected sockets, and what passes between them. One thread; several coroutines, which all
-/// end before it does.
+/// One of the two connections.
+struct Side {
+    tcp::socket& socket;
+    TlsSession* tls;  // null: in the clear
+
+    using Step = TlsSession::Step;
+
+    Step read(asio::mutable_buffer into, std::size_t& got) const {
+        if (tls) return tls->read(into, got);
+        return after(::recv(socket.native_handle(), into.data(), into.size(), MSG_DONTWAIT), got,
+                     Step::wait_read);
+    }
+    Step write(asio::const_buffer from, std::size_t& sent) const {
+        if (tls) return tls->write(from, sent);
+        return after(
+            ::send(socket.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL),
+            sent, Step::wait_write);
+    }
+    void end() const {
+        if (tls) tls->close_notify();
+        boost::system::error_code ignored;
+        socket.shutdown(tcp::socket::shutdown_send, ignored);
+    }
+
+private:
+    static Step after(ssize_t result, std::size_t& bytes, Step wait) {
+        bytes = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
+        if (result > 0) return Step::done;
+        if (result == 0) return Step::end;
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? wait : Step::failed;
+    }
+};
+
+bool waits(Side::Step step) {
+    return step == Side::Step::wait_read || step == Side::Step::wait_write;
+}
+
+/// Two connections, and what passes between them. One thread; several coroutines, which all end
+/// before it does.
 class Tunnel final : TimerWheel::Timer {
 public:
     /// `bytes_down` grows by what the client is sent.
-    Tunnel(Worker& worker, tcp::socket& client, tcp::socket& upstream, std::uint64_t& bytes_down)
+    Tunnel(Worker& worker, Side client, Side upstream, std::uint64_t& bytes_down)
         : worker_(worker), client_(client), upstream_(upstream), bytes_down_(bytes_down) {}
 
     enum class End { clean, idle, cancelled, client_reset, upstream_reset };
@@ -55,6 +92,8 @@ public:
     }
 
 private:
+    using Step = Side::Step;
+
     void still_alive() {
         worker_.wheel.arm(*this, Clock::now() + worker_.config().timeouts.tunnel_idle);
     }
@@ -65,97 +104,101 @@ private:
         if (end_) return;
         end_ = how;
         boost::system::error_code ignored;
-        client_.cancel(ignored);
-        upstream_.cancel(ignored);
+        client_.socket.cancel(ignored);
+        upstream_.socket.cancel(ignored);
     }
 
-    void was_reset(const tcp::socket& socket) {
-        finish(&socket == &client_ ? End::client_reset : End::upstream_reset);
+    void was_reset(const Side& side) {
+        finish(&side == &client_ ? End::client_reset : End::upstream_reset);
     }
 
     /// False when it is over.
-    asio::awaitable<bool> wait_for(tcp::socket& socket, tcp::socket::wait_type what) {
+    asio::awaitable<bool> wait_for(const Side& side, tcp::socket::wait_type what) {
         if (end_) co_return false;
         boost::system::error_code ec;
-        co_await socket.async_wait(what, asio::redirect_error(asio::use_awaitable, ec));
+        co_await side.socket.async_wait(what, asio::redirect_error(asio::use_awaitable, ec));
         if (ec)
             finish(End::cancelled);  // from outside, as nothing is cancelled here before the end
         co_return !end_.has_value();
     }
+    asio::awaitable<bool> wait_for(const Side& side, Step step) {
+        return wait_for(
+            side, step == Step::wait_write ? tcp::socket::wait_write : tcp::socket::wait_read);
+    }
 
     /// One direction, until its end has been passed on. `held` goes first.
-    asio::awaitable<void> copy(tcp::socket& from, tcp::socket& to, std::string held) {
+    asio::awaitable<void> copy(const Side& from, const Side& to, std::string held) {
+        auto wanted = Step::wait_read;  // done: there may be more at hand
         for (;;) {
             while (!held.empty()) {
-                const auto n = ::send(to.native_handle(), held.data(), held.size(),
-                                      MSG_NOSIGNAL | MSG_DONTWAIT);
-                if (n < 0 && !would_block()) co_return was_reset(to);
-                if (n > 0) {
-                    passed_on(to, static_cast<std::size_t>(n));
-                    held.erase(0, static_cast<std::size_t>(n));
-                }
-                if (held.empty()) break;
-                const auto ready = co_await wait_for(to, tcp::socket::wait_write);
+                std::size_t sent = 0;
+                const auto step = to.write(asio::buffer(held), sent);
+                passed_on(to, sent);
+                held.erase(0, sent);
+                if (step == Step::done) continue;
+                if (!waits(step)) co_return was_reset(to);
+                const auto ready = co_await wait_for(to, step);
                 if (!ready) co_return;
             }
             held = std::string();  // an idle tunnel holds nothing
-            const auto ready = co_await wait_for(from, tcp::socket::wait_read);
-            if (!ready) co_return;
-            const auto moved = move_some(from, to, held);
-            if (moved == Moved::end) {
-                boost::system::error_code ignored;
-                to.shutdown(tcp::socket::shutdown_send, ignored);
-                if (++ended_ == 2) finish(End::clean);
-                co_return;
+            if (wanted != Step::done || !from.tls || !from.tls->has_pending()) {
+                const auto ready = co_await wait_for(from, wanted);
+                if (!ready) co_return;
             }
+            const auto moved = move_some(from, to, held, wanted);
             if (moved == Moved::from_broke) co_return was_reset(from);
             if (moved == Moved::to_broke) co_return was_reset(to);
+            if (moved == Moved::some) continue;
+            to.end();
+            if (++ended_ == 2) finish(End::clean);
+            co_return;
         }
     }
 
     enum class Moved { some, end, from_broke, to_broke };
 
-    /// Passes on what is there; `held` is what `to` did not take at once. The piece is on the
-    /// stack: it need not outlive a wait.
-    Moved move_some(tcp::socket& from, tcp::socket& to, std::string& held) {
+    /// Passes on what is there; `held` is what `to` did not take at once, and `wanted` what the
+    /// next read waits for. The piece is on the stack: it need not outlive a wait.
+    Moved move_some(const Side& from, const Side& to, std::string& held, Step& wanted) {
         std::array<char, kPieceBytes> piece;
-        const auto got = ::recv(from.native_handle(), piece.data(), piece.size(), MSG_DONTWAIT);
-        if (got == 0) return Moved::end;
-        if (got < 0) return would_block() ? Moved::some : Moved::from_broke;
-        auto sent = ::send(to.native_handle(), piece.data(), static_cast<std::size_t>(got),
-                           MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0) {
-            if (!would_block()) return Moved::to_broke;
-            sent = 0;
+        std::size_t got = 0;
+        const auto received = from.read(asio::buffer(piece), got);
+        wanted = received;
+        if (received == Step::end) return Moved::end;
+        if (received == Step::failed) return Moved::from_broke;
+        std::string_view rest(piece.data(), got);
+        while (!rest.empty()) {
+            std::size_t sent = 0;
+            const auto step = to.write(asio::buffer(rest), sent);
+            passed_on(to, sent);
+            rest.remove_prefix(sent);
+            if (waits(step)) break;
+            if (step != Step::done) return Moved::to_broke;
         }
-        passed_on(to, static_cast<std::size_t>(sent));
-        held.assign(piece.data() + sent, static_cast<std::size_t>(got - sent));
+        held.assign(rest);
         return Moved::some;
     }
 
-    /// Notices a reset even while nothing is read from `socket`: its other direction has ended, or
-    /// is held up by the other side.
-    asio::awaitable<void> watch(tcp::socket& socket) {
-        const auto noticed = co_await wait_for(socket, tcp::socket::wait_error);
+    /// Notices a reset even while nothing is read from `side`: its other direction has ended,
+    /// or is held up by the other side.
+    asio::awaitable<void> watch(const Side& side) {
+        const auto noticed = co_await wait_for(side, tcp::socket::wait_error);
         if (!noticed) co_return;
         int error = 0;
         socklen_t size = sizeof error;
-        ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size);
-        if (error != 0) was_reset(socket);
+        ::getsockopt(side.socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size);
+        if (error != 0) was_reset(side);
     }
 
-    void passed_on(const tcp::socket& to, std::size_t bytes) {
+    void passed_on(const Side& to, std::size_t bytes) {
         still_alive();
         if (&to != &client_) return;
         bytes_down_ += bytes;
         worker_.counters.bytes_from_origins += bytes;
     }
 
-    static bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
     Worker& worker_;
-    tcp::socket& client_;
-    tcp::socket& upstream_;
+    const Side client_, upstream_;
     std::optional<End> end_;
     unsigned ended_ = 0;  // directions
     std::uint64_t& bytes_down_;
@@ -240,7 +283,8 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     std::string early(input.data());
     input.consume(input.size());
     input.trim();
-    Tunnel passage(worker, client.connection.socket(), upstream->socket, turn.body_bytes);
+    Tunnel passage(worker, {client.connection.socket(), client.connection.tls()},
+                   {upstream->socket, nullptr}, turn.body_bytes);
     const auto end = co_await passage.run(std::move(early));
     switch (end) {
         case Tunnel::End::clean:

@@ -1,17 +1,25 @@
 #include "proxy/forwarding/upstream_pool.hpp"
 
+#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include "proxy/forwarding/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
+
+/// A place whose certificate is no good may be asked for at any rate: the log is not.
+constexpr std::chrono::seconds kTlsLogPause{1};
+constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
 bool is_private_v4(const asio::ip::address_v4& address) {
     const auto bits = address.to_uint();
@@ -23,9 +31,10 @@ bool is_private_v4(const asio::ip::address_v4& address) {
 }
 
 /// An idle connection that is readable was closed by the other side, or says what nobody asked for.
-bool still_quiet(tcp::socket& socket) {
+bool still_quiet(UpstreamConnection& connection) {
+    if (connection.tls && connection.tls->has_pending()) return false;
     char byte;
-    const auto n = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const auto n = ::recv(connection.socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
@@ -37,6 +46,18 @@ bool is_private(const asio::ip::address& address) {
     if (v6.is_v4_mapped()) return is_private_v4(asio::ip::make_address_v4(asio::ip::v4_mapped, v6));
     return v6.is_loopback() || v6.is_unspecified() || v6.is_link_local() || v6.is_multicast() ||
            (v6.to_bytes()[0] & 0xfe) == 0xfc;
+}
+
+asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
+                                                           boost::system::error_code& ec) {
+    if (tls) return tls_read_some(socket, *tls, into, ec);
+    return socket.async_read_some(into, asio::redirect_error(asio::use_awaitable, ec));
+}
+
+asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
+                                                       boost::system::error_code& ec) {
+    if (tls) return tls_write(socket, *tls, from, ec);
+    return asio::async_write(socket, from, asio::redirect_error(asio::use_awaitable, ec));
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
@@ -64,7 +85,7 @@ UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
         const auto at = idle_at_.find(place);
         if (at == idle_at_.end()) return nullptr;
         auto connection = remove(at->second.back());
-        if (!still_quiet(connection->socket)) continue;
+        if (!still_quiet(*connection)) continue;
         connection->reused = true;
         return connection;
     }
@@ -87,6 +108,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     auto place = target.host + ':' + std::to_string(target.port);
     if (target.public_only)
         place += '!';  // never hand such a client a connection opened for an origin entry
+    if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
     if (may_reuse) {
         if (auto idle = take_idle(place)) co_return idle;
     }
@@ -115,6 +137,9 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (!ec) {
             connection->socket.set_option(tcp::no_delay(true), ec);
             connection->seat = std::move(seat);
+            if (!target.tls) co_return connection;
+            const auto failed = co_await secure(*connection, target);
+            if (failed != FetchError::none) co_return failed;
             co_return connection;
         }
         if (connection->deadline.expired()) co_return FetchError::connect_timeout;
@@ -125,6 +150,44 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         error = FetchError::connect_failed;
     }
     co_return error;
+}
+
+asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
+                                                 const UpstreamTarget& target) {
+    SslSessionPtr ticket;
+    if (const auto known = tickets_.find(connection.place); known != tickets_.end()) {
+        ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
+        tickets_.erase(known);
+    }
+    connection.tls = std::make_unique<TlsSession>(*target.tls, target.host, std::move(ticket),
+                                                  connection.socket);
+    boost::system::error_code ec;
+    co_await tls_handshake(connection.socket, *connection.tls, ec);
+    if (!ec) co_return FetchError::none;
+    if (connection.deadline.expired()) co_return FetchError::connect_timeout;
+    if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
+    log_tls_failure(target, connection.tls->why());
+    co_return FetchError::tls_failed;
+}
+
+void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_view why) {
+    const auto now = Clock::now();
+    if (now < log_again_) {
+        ++unlogged_;
+        return;
+    }
+    spdlog::warn("no TLS connection to {}:{}: {}", target.host, target.port, why);
+    if (unlogged_ > 0) spdlog::warn("{} more TLS failures were not logged", unlogged_);
+    unlogged_ = 0;
+    log_again_ = now + kTlsLogPause;
+}
+
+void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
+    if (!connection.tls) return;
+    auto ticket = connection.tls->take_ticket();
+    if (!ticket) return;
+    if (tickets_.size() >= kMaxTickets) tickets_.clear();
+    tickets_[connection.place] = std::move(ticket);
 }
 
 void UpstreamPool::release(UpstreamPtr connection) {

@@ -14,6 +14,7 @@
 #include "proxy/config.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
+#include "proxy/forwarding/tls_session.hpp"
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
@@ -49,10 +50,18 @@ struct UpstreamConnection {
                        std::string where)
         : socket(executor), deadline(wheel, socket), place(std::move(where)) {}
 
+    /// Like the socket's async_read_some and async_write, in the clear or under TLS. No coroutine
+    /// of their own: in the clear, they are the socket's.
+    boost::asio::awaitable<std::size_t> read_some(boost::asio::mutable_buffer into,
+                                                  boost::system::error_code& ec);
+    boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
+                                              boost::system::error_code& ec);
+
     boost::asio::ip::tcp::socket socket;
+    std::unique_ptr<TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
     ReadBuffer buffer;
-    std::string place;                 // host:port, and whether private addresses were allowed
+    std::string place;  // host:port, whether private addresses were allowed, and how it is secured
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     bool reused = false;
     std::chrono::steady_clock::time_point idle_since;
@@ -65,6 +74,7 @@ struct UpstreamTarget {
     std::uint16_t port = 80;
     bool public_only =
         false;  // refuse loopback and private addresses (forwarding on a client's word)
+    std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
 };
 
 /// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
@@ -85,11 +95,16 @@ public:
                                                         Clock::time_point deadline, bool may_reuse);
     /// Takes a connection back whose last answer was read to its end and whose buffer is empty.
     void release(UpstreamPtr connection);
+    /// Keeps what resumes a TLS session, for the next connection to the same place.
+    void keep_ticket(UpstreamConnection& connection);
     void close_idle();
 
 private:
     using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
 
+    boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
+                                              const UpstreamTarget& target);
+    void log_tls_failure(const UpstreamTarget& target, std::string_view why);
     UpstreamPtr take_idle(const std::string& place);
     UpstreamPtr remove(Idle::iterator connection);
     void remove_expired(Clock::time_point now);
@@ -106,6 +121,9 @@ private:
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
+    std::unordered_map<std::string, SslSessionPtr> tickets_;  // by place
+    Clock::time_point log_again_{};
+    std::size_t unlogged_ = 0;
 };
 
 /// Loopback, private, link-local, unspecified and multicast addresses, IPv4 ones inside IPv6

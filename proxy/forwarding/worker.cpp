@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "proxy/forwarding/client_session.hpp"
+#include "proxy/forwarding/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -47,13 +48,21 @@ Worker::Worker(Shared& all, std::shared_ptr<const Config> config, int acceptor_f
       pool(io.get_executor(), wheel, resolver, settings),
       tasks(io.get_executor()),
       fetches(io.get_executor()),
-      acceptor_(io),
       spare_(open_spare()) {
+    listen(acceptor_fd, Scheme::http);
+}
+
+void Worker::listen_tls(int acceptor_fd) {
+    listen(acceptor_fd, Scheme::https);
+}
+
+void Worker::listen(int acceptor_fd, Scheme scheme) {
+    auto& acceptor = listeners_.emplace_back(Listener{tcp::acceptor(io), scheme}).acceptor;
     sockaddr_storage address{};
     socklen_t size = sizeof address;
     ::getsockname(acceptor_fd, reinterpret_cast<sockaddr*>(&address), &size);
-    acceptor_.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), acceptor_fd);
-    acceptor_.non_blocking(true);
+    acceptor.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), acceptor_fd);
+    acceptor.non_blocking(true);
 }
 
 Worker::~Worker() {
@@ -66,29 +75,30 @@ HeadLimits Worker::head_limits() const {
 }
 
 void Worker::start() {
-    tasks.spawn(accept_loop());
+    accepting_ = listeners_.size();
+    for (auto& listener : listeners_) tasks.spawn(accept_loop(listener));
 }
 
-asio::awaitable<void> Worker::accept_loop() {
+asio::awaitable<void> Worker::accept_loop(Listener& listener) {
+    auto& acceptor = listener.acceptor;
     asio::steady_timer pause(io);
     while (!draining) {
         boost::system::error_code ec;
-        auto socket =
-            co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+        auto socket = co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, ec));
         if (!ec) {
-            admit(std::move(socket));
+            admit(std::move(socket), listener.scheme);
             continue;
         }
-        if (ec == asio::error::operation_aborted || !acceptor_.is_open()) break;
-        if (ec == asio::error::no_descriptors) refuse_waiting();
+        if (ec == asio::error::operation_aborted || !acceptor.is_open()) break;
+        if (ec == asio::error::no_descriptors) refuse_waiting(acceptor);
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
     }
     // Not before: a connection that was accepted just before the drain reaches this loop after it.
-    tasks.close();
+    if (--accepting_ == 0) tasks.close();
 }
 
-void Worker::admit(tcp::socket socket) {
+void Worker::admit(tcp::socket socket, Scheme scheme) {
     ++counters.connections_accepted;
     const auto allowed =
         std::min<std::uint64_t>(config().limits.connections, shared.connections_possible);
@@ -103,13 +113,15 @@ void Worker::admit(tcp::socket socket) {
     }
     if (shared.crowded.on() && shared.crowded.over(Episode::Clock::now()))
         spdlog::info("new connections are taken again");
-    auto task = serve_client(*this, std::move(socket));
+    // A reload may have taken away what this listener needs.
+    if (scheme == Scheme::https && !config().tls_contexts->server) return;
+    auto task = serve_client(*this, std::move(socket), scheme);
     tasks.spawn(std::move(task));
 }
 
 /// No descriptor is left: who waits in the accept queue is told so by a close, at once, with the
 /// one that was kept back for this.
-void Worker::refuse_waiting() {
+void Worker::refuse_waiting(tcp::acceptor& acceptor) {
     if (shared.crowded.met())
         spdlog::warn("no file descriptor is left: new connections are refused");
     if (spare_ < 0) spare_ = open_spare();
@@ -117,7 +129,7 @@ void Worker::refuse_waiting() {
     ::close(spare_);
     for (;;) {
         const auto refused =
-            ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+            ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (refused < 0) break;
         ++counters.connections_accepted;
         ++counters.refusals[RequestRefusal::too_many_connections];
@@ -132,14 +144,16 @@ void Worker::drain() {
     boost::system::error_code ec;
     // Clients whose connection the kernel has accepted already are served; with the queue shut,
     // none is added between the last accept() and the close, which would be reset.
-    ::listen(acceptor_.native_handle(), 0);
-    for (;;) {
-        tcp::socket socket(io);
-        acceptor_.accept(socket, ec);
-        if (ec) break;
-        admit(std::move(socket));
+    for (auto& [acceptor, scheme] : listeners_) {
+        ::listen(acceptor.native_handle(), 0);
+        for (;;) {
+            tcp::socket socket(io);
+            acceptor.accept(socket, ec);
+            if (ec) break;
+            admit(std::move(socket), scheme);
+        }
+        acceptor.close(ec);
     }
-    acceptor_.close(ec);
     for (auto* session : sessions_) session->drain();
     pool.close_idle();
     asio::co_spawn(
@@ -157,7 +171,7 @@ void Worker::drain() {
 void Worker::stop() {
     draining = true;
     boost::system::error_code ec;
-    acceptor_.close(ec);
+    for (auto& listener : listeners_) listener.acceptor.close(ec);
     tasks.cancel();
     fetches.cancel();
     wheel.stop();

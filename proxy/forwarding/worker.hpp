@@ -5,6 +5,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -21,6 +22,7 @@
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/upstream_pool.hpp"
+#include "proxy/http/cache_key.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/purge.hpp"
 #include "proxy/storage/store.hpp"
@@ -87,6 +89,8 @@ public:
     Worker(Shared& shared, std::shared_ptr<const Config> config, int acceptor_fd);
     ~Worker();
 
+    /// One more listening socket, for TLS. Before start().
+    void listen_tls(int acceptor_fd);
     /// Starts to accept. Call before run().
     void start();
     /// Runs until stop() or until nothing is left to do after drain().
@@ -96,7 +100,9 @@ public:
     }
 
     // On the worker's own thread (post to io).
-    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }  // before start()
+    std::uint16_t port() const {
+        return listeners_.front().acceptor.local_endpoint().port();
+    }  // before start()
 
     /// Takes what is in the accept queue, then accepts no more; connections end after their present
     /// request.
@@ -148,11 +154,17 @@ public:
     void remove(Session& session);
 
 private:
-    boost::asio::awaitable<void> accept_loop();
-    void admit(boost::asio::ip::tcp::socket socket);
-    void refuse_waiting();
+    struct Listener {
+        boost::asio::ip::tcp::acceptor acceptor;
+        Scheme scheme;
+    };
+    void listen(int acceptor_fd, Scheme scheme);
+    boost::asio::awaitable<void> accept_loop(Listener& listener);
+    void admit(boost::asio::ip::tcp::socket socket, Scheme scheme);
+    void refuse_waiting(boost::asio::ip::tcp::acceptor& acceptor);
 
-    boost::asio::ip::tcp::acceptor acceptor_;
+    std::list<Listener> listeners_;  // the first one is in the clear
+    std::size_t accepting_ = 0;      // loops that have not ended
     std::vector<Session*> sessions_;
     int spare_ = -1;  // a descriptor to refuse connections with when no other is left
 };

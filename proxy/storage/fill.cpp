@@ -14,6 +14,8 @@ std::string_view to_string(FetchError error) {
             return "connect_failed";
         case FetchError::connect_timeout:
             return "connect_timeout";
+        case FetchError::tls_failed:
+            return "tls_failed";
         case FetchError::head_timeout:
             return "head_timeout";
         case FetchError::body_timeout:

@@ -21,6 +21,7 @@ enum class FetchError {
     resolve_failed,
     connect_failed,
     connect_timeout,
+    tls_failed,  // no TLS connection that proves what it has to prove
     head_timeout,
     body_timeout,
     reset,           // the connection ended before the answer's framing did

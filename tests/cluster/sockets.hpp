@@ -24,6 +24,7 @@ public:
     Socket accept() const;  // not open() when the listener was shut
 
     bool open() const { return fd_ >= 0; }
+    int descriptor() const { return fd_; }
     std::uint16_t port() const;
     bool send(std::string_view data) const;
     /// Appends what is there; false at the end, on a reset, or when nothing came for so long.

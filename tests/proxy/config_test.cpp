@@ -241,9 +241,52 @@ TEST(Config, RefusesWhatThisVersionDoesNotHave) {
                             "available in this version"));
     EXPECT_THAT(errors(file(R"(, "summary": {"kind": "bloom"})")),
                 ElementsAre("$.summary.kind: must be \"counting_bloom\""));
+}
+
+TEST(Config, ReadsWhatTlsNeeds) {
+    const auto c = good(R"({"node": "a", "listen": "a:1",
+        "tls": {"listen": "a:2", "certificate": "/c.pem", "key": "/k.pem"},
+        "origins": [{"host": "a", "url": "https://o"}, {"host": "b", "url": "http://o"},
+                    {"host": "*", "url": "HTTPS://[::1]:8443/",
+                     "tls": {"verify": false, "ca": "/ca", "name": "n.example"}}]})");
+    ASSERT_TRUE(c.tls);
+    EXPECT_EQ(c.tls->listen, (Endpoint{"a", 2}));
+    EXPECT_EQ(c.tls->certificate, "/c.pem");
+    EXPECT_EQ(c.tls->key, "/k.pem");
+    ASSERT_EQ(c.origins.size(), 3u);
+    EXPECT_EQ(c.origins[0].server, (Endpoint{"o", 443}));
+    ASSERT_TRUE(c.origins[0].tls);
+    EXPECT_TRUE(c.origins[0].tls->verify);
+    EXPECT_EQ(c.origins[0].tls->ca, "");
+    EXPECT_EQ(c.origins[0].tls->name, "");
+    EXPECT_FALSE(c.origins[1].tls);
+    EXPECT_EQ(c.origins[2].server, (Endpoint{"::1", 8443}));
+    EXPECT_FALSE(c.origins[2].tls->verify);
+    EXPECT_EQ(c.origins[2].tls->ca, "/ca");
+    EXPECT_EQ(c.origins[2].tls->name, "n.example");
+    const auto text = effective_config(c);
+    EXPECT_EQ(effective_config(good(text)), text);
+}
+
+TEST(Config, RefusesTlsThatMakesNoSense) {
+    const auto with = [](std::string_view more) {
+        return errors(std::string(R"({"node": "a", "listen": "a:1", "origins": [{"host": "*", )")
+                          .append(more)
+                          .append("}]}"));
+    };
+    EXPECT_THAT(with(R"("url": "http://o", "tls": {})"),
+                ElementsAre("$.origins[0].tls: is only for a url that begins with https://"));
+    EXPECT_THAT(with(R"("url": "https://o", "tls": {"ca": "", "name": "a:1", "verfy": true})"),
+                ElementsAre("$.origins[0].tls.ca: must be a file or a directory",
+                            "$.origins[0].tls.name: must be a host name without a port",
+                            "$.origins[0].tls.verfy: unknown key; did you mean \"verify\"?"));
     EXPECT_THAT(
-        errors(R"({"node": "a", "listen": "a:1", "origins": [{"host": "*", "url": "https://o"}]})"),
-        ElementsAre("$.origins[0].url: https origins are not available in this version"));
+        with(R"("url": "https://o/p")"),
+        ElementsAre(
+            "$.origins[0].url: must be http[s]://host or http[s]://host:port, without a path"));
+    EXPECT_THAT(errors(file(R"(, "tls": {"listen": "a:2", "key": ""})")),
+                UnorderedElementsAre(HasSubstr("$.tls.certificate"),
+                                     "$.tls.key: must be the path of a PEM file"));
 }
 
 TEST(Config, ChecksOrigins) {
@@ -259,7 +302,7 @@ TEST(Config, ChecksOrigins) {
     for (const char* url : {"", "o:80", "//o", "http://", "http://o/path", "http://o?q", "ftp://o",
                             "http://u@o", "http://o:x", "http://o:0", "/x"}) {
         EXPECT_THAT(origin("*", url),
-                    ElementsAre(HasSubstr("$.origins[0].url: must be http://host")))
+                    ElementsAre(HasSubstr("$.origins[0].url: must be http[s]://host")))
             << url;
     }
     EXPECT_THAT(errors(R"({"node": "a", "listen": "a:1", "origins": [{}]})"),

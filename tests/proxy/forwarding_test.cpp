@@ -272,8 +272,27 @@ TEST_F(Route, GoesToTheTargetInForwardMode) {
 TEST_F(Route, SaysWhyThereIsNone) {
     EXPECT_EQ(std::get<NoRoute>(route("/", false)), NoRoute::no_origin);
     EXPECT_EQ(std::get<NoRoute>(route("http://h.test/", true)), NoRoute::forward_disabled);
+}
+
+TEST_F(Route, IsSecuredAsTheEntryOrElseTheTargetSays) {
     config.forward.enabled = true;
-    EXPECT_EQ(std::get<NoRoute>(route("https://h.test/", true)), NoRoute::scheme_not_served);
+    config.origins = {{"plain.test", {"10.0.0.1", 80}},
+                      {"one.test", {"10.0.0.2", 443}, OriginTlsConfig{}},
+                      {"same.test", {"10.0.0.2", 443}, OriginTlsConfig{}},
+                      {"other.test", {"10.0.0.2", 443}, OriginTlsConfig{false, {}, {}}}};
+    ASSERT_TRUE(load_tls(config).empty());
+    const auto tls = [&](std::string_view target) {
+        return std::get<UpstreamTarget>(route(target, true)).tls;
+    };
+    EXPECT_FALSE(tls("https://plain.test/"));
+    EXPECT_FALSE(tls("http://else.test/"));
+    ASSERT_TRUE(tls("http://one.test/"));
+    EXPECT_EQ(tls("http://one.test/")->name, "10.0.0.2");
+    EXPECT_EQ(tls("http://one.test/"), tls("https://same.test/"));
+    EXPECT_NE(tls("http://one.test/"), tls("http://other.test/"));
+    ASSERT_TRUE(tls("https://else.test/"));
+    EXPECT_EQ(tls("https://else.test/")->name, "");
+    EXPECT_NE(tls("https://else.test/")->id, tls("http://one.test/")->id);
 }
 
 TEST(IsPrivate, KnowsAddressesThatAreNotForStrangers) {
@@ -288,8 +307,9 @@ TEST(IsPrivate, KnowsAddressesThatAreNotForStrangers) {
 }
 
 TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
-    for (const auto error : {FetchError::resolve_failed, FetchError::connect_failed,
-                             FetchError::reset, FetchError::malformed, FetchError::origin_error})
+    for (const auto error :
+         {FetchError::resolve_failed, FetchError::connect_failed, FetchError::tls_failed,
+          FetchError::reset, FetchError::malformed, FetchError::origin_error})
         EXPECT_EQ(status_of(error), 502u);
     for (const auto error :
          {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout})

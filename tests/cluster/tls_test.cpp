@@ -1,0 +1,474 @@
+#include <openssl/ssl.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "proxy/forwarding/tls_contexts.hpp"
+#include "tests/cluster/fixture.hpp"
+#include "tests/cluster/tls_kit.hpp"
+
+namespace proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t kTlsPort = 3130;
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+std::string answer(std::string_view body, std::string_view fields = {}) {
+    return std::string("HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\nContent-Length: ")
+        .append(std::to_string(body.size()))
+        .append("\r\n")
+        .append(fields)
+        .append("\r\n")
+        .append(body);
+}
+
+/// One set of certificates for all tests: making them is what takes time.
+Certificates& certificates() {
+    static Certificates made;
+    return made;
+}
+
+std::string target_of(const std::string& head) {
+    const auto begin = head.find(' ') + 1;
+    return head.substr(begin, head.find(' ', begin) - begin);
+}
+
+/// A node in front of an origin that speaks TLS.
+class TlsOrigins : public NodesTest {
+protected:
+    static TlsOrigin::Script echo() {
+        return [](const std::string& head, const std::string& body) {
+            return answer("secret of " + target_of(head) + body);
+        };
+    }
+    static Certificates::Files good() { return certificates().issue("DNS:localhost,IP:127.0.0.1"); }
+
+    OriginConfig entry(const TlsOrigin& server, OriginTlsConfig tls,
+                       const std::string& host = "127.0.0.1") const {
+        return {"*", {host, server.port()}, std::move(tls)};
+    }
+    static OriginTlsConfig trusting() { return {true, certificates().ca(), {}}; }
+
+    void start_with(std::vector<OriginConfig> origins) {
+        auto settings = config("a");
+        settings.origins = std::move(origins);
+        start(std::move(settings));
+    }
+    void expect_refused(std::string_view target) {
+        const auto got = get("a", target);
+        EXPECT_EQ(got.status, 502u);
+        EXPECT_EQ(got.cache_status(), "a; fwd=uri-miss; detail=tls_failed");
+        EXPECT_TRUE(contains(got.body, "tls_failed")) << got.body;
+    }
+};
+
+TEST_F(TlsOrigins, AreFetchedFromAndStored) {
+    TlsOrigin server(good(), echo());
+    start_with({entry(server, trusting())});
+    EXPECT_EQ(get("a", "/one").body, "secret of /one");
+    EXPECT_EQ(get("a", "/one").cache_status().substr(0, 6), "a; hit");
+    EXPECT_EQ(server.requests, 1u);
+    EXPECT_EQ(server.last_protocol(), "http/1.1");
+    EXPECT_EQ(server.last_name(), "");  // RFC 6066 §3: addresses are no server names
+}
+
+TEST_F(TlsOrigins, AreAskedByTheNameOfTheUrl) {
+    TlsOrigin server(good(), echo());
+    start_with({entry(server, trusting(), "localhost")});
+    EXPECT_EQ(get("a", "/one").body, "secret of /one");
+    EXPECT_EQ(server.last_name(), "localhost");
+}
+
+TEST_F(TlsOrigins, AreAskedByAnotherNameWhenOneIsGiven) {
+    TlsOrigin server(certificates().issue("DNS:*.origin.example"), echo());
+    auto tls = trusting();
+    tls.name = "www.origin.example";
+    start_with({entry(server, tls)});
+    EXPECT_EQ(get("a", "/one").body, "secret of /one");
+    EXPECT_EQ(server.last_name(), "www.origin.example");
+}
+
+TEST_F(TlsOrigins, MustProveTheirName) {
+    TlsOrigin server(certificates().issue("DNS:other.example,IP:127.0.0.2"), echo());
+    auto named = entry(server, trusting());
+    named.host = "named.test";
+    named.tls->name = "an.other.example";
+    start_with({named, entry(server, trusting())});
+    expect_refused("/one");
+    expect_refused("http://named.test/one");
+    EXPECT_EQ(server.requests, 0u);
+    EXPECT_EQ(status("a").work.origin_failures, 2u);
+}
+
+TEST_F(TlsOrigins, MustProveItWithACertificateThatIsValidNow) {
+    TlsOrigin expired(certificates().issue("IP:127.0.0.1", -2, -1), echo());
+    TlsOrigin early(certificates().issue("IP:127.0.0.1", 1, 2), echo());
+    auto first = entry(expired, trusting());
+    first.host = "expired.test";
+    start_with({first, entry(early, trusting())});
+    expect_refused("http://expired.test/");
+    expect_refused("http://early.test/");
+}
+
+TEST_F(TlsOrigins, MustProveItByAnAuthorityThatIsTrusted) {
+    TlsOrigin server(good(), echo());
+    auto strange = entry(server, {true, certificates().strange_ca(), {}});
+    strange.host = "strange.test";
+    start_with({strange, entry(server, {})});  // the system's
+    expect_refused("http://strange.test/");
+    expect_refused("http://unknown.test/");
+    EXPECT_EQ(server.requests, 0u);
+}
+
+TEST_F(TlsOrigins, NeedNoProofWhenNoneIsAsked) {
+    TlsOrigin server(certificates().issue("DNS:other.example", -2, -1), echo());
+    start_with({entry(server, {false, {}, {}})});
+    EXPECT_EQ(get("a", "/one").body, "secret of /one");
+}
+
+TEST_F(TlsOrigins, AreNotReachedOverAConnectionThatProvedLess) {
+    TlsOrigin server(good(), echo());
+    auto careless = entry(server, {false, {}, {}});
+    careless.host = "careless.test";
+    start_with({careless, entry(server, {true, certificates().strange_ca(), {}})});
+    EXPECT_EQ(get("a", "http://careless.test/one").status, 200u);
+    expect_refused("http://careful.test/one");
+    EXPECT_EQ(get("a", "http://careless.test/two").status, 200u);
+    EXPECT_EQ(server.handshakes, 1u);  // while its own connection is used again
+}
+
+TEST_F(TlsOrigins, ResumeSessionsOnNewConnections) {
+    TlsOrigin server(good(), [](const std::string&, const std::string&) {
+        return answer("once", "Connection: close\r\n");
+    });
+    start_with({entry(server, trusting())});
+    for (const auto* target : {"/one", "/two", "/three"}) EXPECT_EQ(get("a", target).body, "once");
+    EXPECT_EQ(server.handshakes, 3u);
+    EXPECT_EQ(server.resumed, 2u);
+}
+
+TEST_F(TlsOrigins, AreAskedOnANewConnectionWhenTheyClosedTheOld) {
+    TlsOrigin server(good(), echo());
+    start_with({entry(server, trusting())});
+    server.hang_up = true;
+    for (const auto* target : {"/one", "/two", "/three"})
+        EXPECT_EQ(get("a", target).body, "secret of " + std::string(target));
+    EXPECT_EQ(server.handshakes, 3u);
+}
+
+TEST_F(TlsOrigins, PassLargeBodiesBothWays) {
+    std::string large(5'000'000, 'x');
+    for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i % 26);
+    TlsOrigin server(good(), [&](const std::string& head, const std::string& body) {
+        return answer(head.starts_with("POST") ? std::to_string(body == large) : large);
+    });
+    start_with({entry(server, trusting())});
+    EXPECT_TRUE(get("a", "/one").body == large);
+    EXPECT_TRUE(get("a", "/one").body == large);
+    EXPECT_EQ(client().ask("POST", "/one", "", large).body, "1");
+    EXPECT_EQ(server.requests, 2u);
+}
+
+TEST_F(TlsOrigins, MustAnnounceTheEndOfABodyThatHasNoOther) {  // RFC 9112 §9.8
+    TlsOrigin server(good(), [](const std::string&, const std::string&) {
+        return std::string("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall that came");
+    });
+    start_with({entry(server, trusting())});
+    const auto whole = get("a", "/whole");
+    EXPECT_TRUE(whole.complete);
+    EXPECT_EQ(whole.body, "all that came");
+    server.tell_end = false;
+    EXPECT_FALSE(get("a", "/cut").complete);
+}
+
+TEST_F(TlsOrigins, MustSpeakTls) {
+    const auto mute = Socket::listen("127.0.0.1", 0);
+    auto settings = config("a");
+    settings.timeouts.origin_connect = 100ms;
+    settings.origins = {{"plain.test", {"127.0.0.1", origin.port()}, trusting()},
+                        {"*", {"127.0.0.1", mute.port()}, trusting()}};
+    start(std::move(settings));
+    // The scripted origin waits for a request's end: it is the handshake that never ends.
+    const auto late = get("a", "/one");
+    EXPECT_EQ(late.status, 504u);
+    EXPECT_EQ(late.cache_status(), "a; fwd=uri-miss; detail=connect_timeout");
+    EXPECT_EQ(get("a", "http://plain.test/one").status, 504u);
+    EXPECT_EQ(origin.requests(), 0u);
+}
+
+TEST_F(TlsOrigins, AreTheTargetsOfAForwardProxyToo) {
+    TlsOrigin server(good(), echo());
+    const auto url = "https://localhost:" + std::to_string(server.port());
+    auto settings = config("a");
+    settings.origins.clear();
+    settings.forward.enabled = true;
+    settings.forward.private_destinations = Destinations::allow;
+    ::setenv("SSL_CERT_FILE", certificates().ca().c_str(), 1);  // the system's, from here on
+    ASSERT_TRUE(load_tls(settings).empty());
+    EXPECT_EQ(start(settings).status().node, "a");
+    EXPECT_EQ(get("a", url + "/one").body, "secret of /one");
+    EXPECT_EQ(server.last_name(), "localhost");
+    EXPECT_TRUE(contains(get("a", url + "/one").cache_status(), "hit"));
+    ::setenv("SSL_CERT_FILE", certificates().strange_ca().c_str(), 1);
+    settings.node = "b";
+    settings.listen = {address("b"), kProxyPort};
+    settings.admin.reset();
+    settings.tls_contexts.reset();
+    start(settings);
+    ::unsetenv("SSL_CERT_FILE");
+    EXPECT_EQ(get("b", url + "/one").cache_status(), "b; fwd=uri-miss; detail=tls_failed");
+    settings.forward.private_destinations = Destinations::deny;
+    start(settings);
+    EXPECT_EQ(get("b", url + "/one").status, 403u);
+}
+
+/// Clients that speak TLS to a node.
+class TlsClients : public NodesTest {
+protected:
+    static Certificates::Files files() { return certificates().issue("DNS:proxy.example"); }
+
+    Config tls_config(const std::string& node = "a") const {
+        auto settings = config(node);
+        add_tls(settings);
+        return settings;
+    }
+    static void add_tls(Config& settings) {
+        const auto made = files();
+        settings.tls = TlsConfig{{settings.listen.host, kTlsPort}, made.certificate, made.key};
+    }
+    TlsClientEnd secure(const std::string& node = "a", int highest_version = 0) const {
+        return {address(node), kTlsPort, certificates().ca(), "proxy.example", highest_version};
+    }
+    bool refused_handshakes(std::uint64_t count) {
+        return eventually([&] { return status("a").work.refusals[RequestRefusal::tls] == count; });
+    }
+};
+
+TEST_F(TlsClients, GetAnswersOfTheirOwnScheme) {
+    start(tls_config());
+    auto client = secure();
+    ASSERT_TRUE(client.end.open());
+    EXPECT_EQ(client.protocol(), "http/1.1");
+    EXPECT_EQ(client.get("/one").body, "body of /one");
+    EXPECT_EQ(client.get("/one").cache_status().substr(0, 6), "a; hit");
+    // http://origin.test/one is another object than https://origin.test/one.
+    EXPECT_TRUE(contains(get("a", "/one").cache_status(), "a; fwd=uri-miss; stored"));
+    EXPECT_EQ(get("a", "https://origin.test/one").cache_status().substr(0, 6), "a; hit");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(TlsClients, GetPipelinedAnswersInOrder) {
+    start(tls_config());
+    auto client = secure();
+    client.end.send("GET /a HTTP/1.1\r\nHost: o\r\n\r\nGET /b HTTP/1.1\r\nHost: o\r\n\r\nGET /c");
+    client.end.send(" HTTP/1.1\r\nHost: o\r\n\r\n");
+    EXPECT_EQ(client.read().body, "body of /a");
+    EXPECT_EQ(client.read().body, "body of /b");
+    EXPECT_EQ(client.read().body, "body of /c");
+}
+
+TEST_F(TlsClients, GetLargeBodiesAtTheirOwnPace) {
+    std::string large(20'000'000, 'x');
+    for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i % 26);
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), large); });
+    start(tls_config());
+    auto slow = secure();
+    slow.end.send("GET /one HTTP/1.1\r\nHost: origin.test\r\n\r\n");
+    ASSERT_TRUE(eventually([&] { return status("a").cache.objects == 1; }));
+    EXPECT_TRUE(secure().get("/one").body == large);  // while the other has read nothing
+    EXPECT_TRUE(slow.read().body == large);
+}
+
+TEST_F(TlsClients, SendBodies) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer({}, std::to_string(e.body.size())); });
+    start(tls_config());
+    auto client = secure();
+    client.end.send("POST /one HTTP/1.1\r\nHost: o\r\nContent-Length: 1000000\r\n\r\n");
+    client.end.send(std::string(1'000'000, 'p'));
+    EXPECT_EQ(client.read().body, "1000000");
+}
+
+TEST_F(TlsClients, AreToldTheEnd) {
+    start(tls_config());
+    auto client = secure();
+    EXPECT_EQ(client.get("/one", "Connection: close\r\n").status, 200u);
+    std::string rest;
+    EXPECT_FALSE(client.end.receive(rest));
+    EXPECT_TRUE(client.end.was_told());
+
+    auto settings = tls_config();
+    settings.timeouts.keep_alive = 50ms;
+    start(settings);
+    auto idle = secure();
+    EXPECT_EQ(idle.get("/one").status, 200u);
+    EXPECT_FALSE(idle.end.receive(rest));
+    EXPECT_TRUE(idle.end.was_told());
+}
+
+TEST_F(TlsClients, AreNotToldAnEndOfABodyThatWasCut) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+        e.keep = false;
+    });
+    start(tls_config());
+    auto client = secure();
+    EXPECT_FALSE(client.get("/one").complete);
+    EXPECT_FALSE(client.end.was_told());
+}
+
+TEST_F(TlsClients, AreRefusedWithoutAHandshake) {
+    auto settings = tls_config();
+    settings.timeouts.client_head = 100ms;
+    start(settings);
+    {
+        auto silent = Socket::connect(address("a"), kTlsPort);
+        std::string nothing;
+        EXPECT_FALSE(silent.receive(nothing));
+        EXPECT_TRUE(refused_handshakes(1));
+    }
+    {
+        auto garbage = Socket::connect(address("a"), kTlsPort);
+        garbage.send(std::string(100, '\x17'));
+        std::string alert;
+        while (garbage.receive(alert)) {
+        }
+        EXPECT_TRUE(refused_handshakes(2));
+    }
+    EXPECT_FALSE(secure("a", TLS1_1_VERSION).end.open());
+    EXPECT_TRUE(refused_handshakes(3));
+    EXPECT_TRUE(secure("a", TLS1_2_VERSION).end.open());
+    EXPECT_TRUE(eventually([&] { return status("a").connections == 0; }));
+}
+
+TEST_F(TlsClients, AreToldWhenTheySpeakPlainHttp) {
+    start(tls_config());
+    Client plain(address("a"), kTlsPort);
+    const auto refused = plain.get("/one");
+    EXPECT_EQ(refused.status, 400u);
+    EXPECT_TRUE(contains(refused.body, "https://")) << refused.body;
+    EXPECT_TRUE(plain.at_end());
+}
+
+TEST_F(TlsClients, OpenTunnels) {
+    auto settings = tls_config();
+    settings.forward.enabled = true;
+    settings.forward.private_destinations = Destinations::allow;
+    const auto listener = Socket::listen("127.0.0.1", 0);
+    settings.forward.connect_ports = {listener.port()};
+    start(settings);
+    auto client = secure();
+    client.end.send("CONNECT 127.0.0.1:" + std::to_string(listener.port()) +
+                    " HTTP/1.1\r\nHost: x\r\n\r\nearly");
+    auto server = listener.accept();
+    std::string got;
+    while (got.size() < 5 && server.receive(got)) {
+    }
+    EXPECT_EQ(got, "early");
+    const std::string large(3'000'000, 'd');
+    std::thread sender([&] {
+        server.send(large);
+        server.shut_send();
+    });
+    std::string down;
+    while (client.end.receive(down)) {
+    }
+    sender.join();
+    EXPECT_TRUE(client.end.was_told());
+    EXPECT_TRUE(down == "HTTP/1.1 200 Connection established\r\n\r\n" + large);
+    client.end.send("back");
+    client.end.close_notify();
+    got.clear();
+    while (server.receive(got)) {
+    }
+    EXPECT_EQ(got, "back");
+    EXPECT_FALSE(server.was_reset());
+}
+
+TEST_F(TlsClients, LeaveInPeaceWhenTheNodeDrains) {
+    auto& node = start(tls_config());
+    auto idle = secure();
+    EXPECT_EQ(idle.get("/one").status, 200u);
+    node.drain();
+    std::string rest;
+    EXPECT_FALSE(idle.end.receive(rest));
+    EXPECT_TRUE(idle.end.was_told());
+    node.join();
+}
+
+TEST_F(TlsClients, ShareWhatTheyFetchWithOtherNodes) {
+    for (const auto* node : {"a", "b"}) {
+        auto settings = config(node, 2);
+        add_tls(settings);
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    EXPECT_EQ(secure("a").get("/one").status, 200u);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    const auto got = secure("b").get("/one");
+    EXPECT_TRUE(contains(got.cache_status(), "detail=PEER_a")) << got.cache_status();
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(TlsClients, SeeARenewedCertificateAfterAReload) {
+    auto settings = tls_config();
+    const auto file = std::filesystem::path(settings.tls->certificate).replace_extension("json");
+    std::ofstream(file) << effective_config(settings);
+    auto& node = start(settings, file);
+    auto before = secure();
+    EXPECT_EQ(before.get("/one").status, 200u);
+    const auto renewed = certificates().issue("DNS:renewed.example");
+    for (const auto& [from, to] : {std::pair(renewed.certificate, settings.tls->certificate),
+                                   {renewed.key, settings.tls->key}})
+        std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+    node.reload();
+    EXPECT_TRUE(eventually([&] {
+        return TlsClientEnd(address("a"), kTlsPort, certificates().ca(), "renewed.example")
+            .end.open();
+    }));
+    EXPECT_EQ(before.get("/one").status, 200u);  // goes on under what it began with
+}
+
+TEST(TlsFiles, AreChecked) {
+    const auto files = certificates().issue("DNS:a"), others = certificates().issue("DNS:b");
+    Config config;
+    config.forward.enabled = true;
+    config.tls = TlsConfig{{"127.0.0.1", 1}, files.certificate, files.key};
+    EXPECT_TRUE(load_tls(config).empty());
+    const auto loaded = config.tls_contexts;
+    EXPECT_TRUE(loaded->server);
+
+    config.tls->key = others.key;
+    config.origins = {{"*", {"o", 443}, OriginTlsConfig{true, "/no/such/ca.pem", {}}},
+                      {"*", {"o", 443}, OriginTlsConfig{true, files.key, {}}}};
+    auto errors = load_tls(config);
+    ASSERT_EQ(errors.size(), 3u);
+    EXPECT_EQ(errors[0],
+              (ConfigError{"$.tls.key", others.key + " is not the key of " + files.certificate}));
+    EXPECT_EQ(errors[1], (ConfigError{"$.origins[0].tls.ca",
+                                      "cannot read /no/such/ca.pem: No such file or directory"}));
+    EXPECT_EQ(errors[2].path, "$.origins[1].tls.ca");
+    EXPECT_EQ(config.tls_contexts, loaded);  // nothing was replaced
+
+    config.origins.clear();
+    config.tls->certificate = "/no/such.pem";
+    EXPECT_EQ(
+        load_tls(config).front(),
+        (ConfigError{"$.tls.certificate", "cannot read /no/such.pem: No such file or directory"}));
+    config.tls->certificate = files.certificate;
+    config.tls->key = files.certificate;
+    EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    config.node = "a";
+    config.tls_contexts.reset();
+    EXPECT_THROW(Node{config}, std::runtime_error);
+}
+
+}  // namespace
+}  // namespace proxy::test
