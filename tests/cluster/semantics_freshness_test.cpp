@@ -313,6 +313,22 @@ TEST_P(Freshness, GuessesATenthOfTheTimeSinceLastModifiedUpToADay) {  // 27
     });
 }
 
+TEST_P(Freshness, GuessesAsConfigured) {  // 27
+    const auto modified = [](long age) {
+        return ok("Date: " + date(0s) + "\r\nLast-Modified: " + date(-1000s) +
+                  "\r\nAge: " + std::to_string(age) + "\r\n");
+    };
+    auto settings_of_guesses = settings();
+    settings_of_guesses.cache.rules.heuristic_fraction = 0.5;
+    settings_of_guesses.cache.rules.heuristic_maximum = 300s;
+    start(settings_of_guesses);
+    EXPECT_TRUE(reused("/within", modified(200)));
+    EXPECT_FALSE(reused("/beyond", modified(350)));
+    settings_of_guesses.cache.rules.heuristic_fraction = 0;
+    start(settings_of_guesses);
+    EXPECT_FALSE(reused("/never", modified(0)));
+}
+
 // 28
 TEST_P(Freshness, DoesNotReuseWhatHasNeitherLifetimeNorValidator) {
     expect_reuse({{"nothing", "X-Nothing: 1\r\n", false},
@@ -320,6 +336,52 @@ TEST_P(Freshness, DoesNotReuseWhatHasNeitherLifetimeNorValidator) {
                   {"public", control("public"), false},
                   {"tag-only", "ETag: \"v\"\r\n", false}});  // stored, but validated
     EXPECT_EQ(field_of(requests("/tag-only").back(), "If-None-Match"), "\"v\"");
+}
+
+// 29, RFC 9213 §2
+TEST_P(Freshness, PutsCdnCacheControlInPlaceOfCacheControlAndExpires) {
+    const auto both = [](std::string_view general, std::string_view targeted) {
+        return control(general) + "CDN-Cache-Control: " + std::string(targeted) + "\r\n";
+    };
+    const auto past = "Expires: " + date(-100s) + "\r\n",
+               future = "Expires: " + date(100s) + "\r\n";
+    expect_reuse({
+        {"longer", both("max-age=0", "max-age=100") + past, true},
+        {"shorter", both("max-age=100", "max-age=0") + future, false},
+        {"aged", both("max-age=100", "max-age=20") + "Age: 50\r\n", false},
+        {"over-no-store", both("no-store", "max-age=100"), true},
+        {"over-private", both("private, max-age=0", "max-age=100"), true},
+        {"over-no-cache", both("no-cache", "max-age=100"), true},
+        {"over-s-maxage", both("s-maxage=0", "max-age=100"), true},
+        {"over-must-revalidate", both("must-revalidate, max-age=0", "max-age=100"), true},
+        {"no-store", both("max-age=100", "no-store"), false},
+        {"no-store-max-age", both("max-age=100", "no-store, max-age=100"), false},
+        {"private", both("public, max-age=100", "private, max-age=100"), false},
+        {"no-cache", both("max-age=100", "no-cache, max-age=100"), false},
+        {"alone", "CDN-Cache-Control: max-age=100\r\n", true},
+        {"alone-no-store", "CDN-Cache-Control: no-store\r\n" + future, false},
+        {"name-case", "cdn-cache-CONTROL: max-age=100\r\n" + past, true},
+        {"unknown-members", both("max-age=0", "x, max-age=100, y=\"a, b\", z=(1 2)"), true},
+        {"parameters", both("max-age=0", "max-age=100;x=1"), true},
+        {"last-counts", both("max-age=0", "max-age=0, max-age=100"), true},
+        {"lines", both("max-age=0", "x") + "CDN-Cache-Control: max-age=100\r\n", true},
+        {"broken", both("max-age=100", "max-age=0, ="), true},
+        {"broken-restriction", both("max-age=0", "max-age=100,"), false},
+        {"broken-case", both("max-age=100", "MAX-AGE=0"), true},
+        {"wrong-type", both("max-age=100", "max-age=\"0\""), true},
+        {"wrong-type-fraction", both("max-age=0", "max-age=100.5"), false},
+        {"empty", both("max-age=100", ""), true},
+    });
+    EXPECT_EQ(hit("/passed", ok(both("no-store", "max-age=100"))).field("CDN-Cache-Control"),
+              "max-age=100");
+}
+
+TEST_P(Freshness, ReadsCdnCacheControlOnlyWhereConfigured) {  // 29
+    auto deaf = settings();
+    deaf.cache.rules.cdn_cache_control = false;
+    start(deaf);
+    EXPECT_FALSE(reused("/no", ok(control("no-store") + "CDN-Cache-Control: max-age=100\r\n")));
+    EXPECT_TRUE(reused("/yes", ok(fresh("CDN-Cache-Control: no-store\r\n"))));
 }
 
 // 30, RFC 9111 §4.2.4, §5.2.2.2
@@ -392,6 +454,18 @@ TEST_P(Freshness, ServesStaleWhenTheOriginIsAwayAndNothingForbidsIt) {
     for (const auto* fields : {"Cache-Control: no-cache\r\n", "Cache-Control: max-age=0\r\n",
                                "Cache-Control: min-fresh=1\r\n", "Pragma: no-cache\r\n"})
         EXPECT_EQ(get("/window", fields).status, 502u) << fields;
+}
+
+TEST_P(Freshness, ServesNothingStaleWhereConfigured) {  // 31
+    auto strict = settings();
+    strict.cache.rules.stale_when_unreachable = 0s;
+    start(strict);
+    says("/stale", {ok(control("max-age=50") + "Age: 100\r\nETag: \"v\"\r\n")});
+    says("/window", {ok(control("max-age=50, stale-if-error=100") + "Age: 100\r\n")});
+    for (const auto* path : {"/stale", "/window"}) get(path);
+    origin.die();
+    EXPECT_EQ(get("/stale").status, 502u);
+    EXPECT_EQ(get("/window").status, 200u);  // the origin has said so itself
 }
 
 TEST_P(Freshness, ServesStaleInPlaceOfAServerErrorOnlyWithinStaleIfError) {  // 31
