@@ -43,18 +43,23 @@ public:
     std::optional<Message> next(Clock::time_point now) override {
         // Ahead of all announcements, even in the middle of a snapshot: what peers must not use
         // any longer waits for nothing.
-        auto& log = owner_.shared_.invalidations;
         if (!finished()) {
-            if (auto order = log.next(owner_.peer_)) return order;
-            // The goodbye comes when it is known that all this has arrived.
-            if (owner_.leaving_ && log.pending(owner_.peer_) > 0) return std::nullopt;
+            if (auto order = owner_.shared_.invalidations.next(owner_.peer_)) return order;
+            if (awaits_confirmation()) return std::nullopt;
         }
         return owner_.outbox_->next(owner_.shared_.publisher, now);
     }
-    Clock::time_point due() const override { return owner_.outbox_->due(); }
+    Clock::time_point due() const override {
+        return awaits_confirmation() ? Clock::time_point::max() : owner_.outbox_->due();
+    }
     bool finished() const override { return owner_.outbox_->finished(); }
 
 private:
+    /// The goodbye comes when it is known that all invalidations have arrived.
+    bool awaits_confirmation() const {
+        return owner_.leaving_ && owner_.shared_.invalidations.pending(owner_.peer_) > 0;
+    }
+
     PublisherLink& owner_;
 };
 

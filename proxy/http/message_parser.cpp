@@ -223,10 +223,9 @@ void MessageParser<IsRequest>::fail(ParseError error, error_code& ec) {
 template <bool IsRequest>
 void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target,
                                                int version, error_code& ec) {
-    // RFC 9112 §3.2, RFC 3986: no form of a target has a fragment or octets beyond ASCII.
-    if (std::any_of(target.begin(), target.end(),
-                    [](char c) { return c == '#' || static_cast<unsigned char>(c) >= 0x80; }))
-        return fail(ParseError::malformed, ec);
+    // RFC 9112 §3.2: no form of a target has a fragment. Octets beyond ASCII are let through, as
+    // real requests have them: a target is opaque, and these octets end nothing.
+    if (target.find('#') != string_view::npos) return fail(ParseError::malformed, ec);
     head_.verb = v;
     head_.method = {method.data(), method.size()};
     head_.target = {target.data(), target.size()};

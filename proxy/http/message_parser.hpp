@@ -68,7 +68,7 @@ std::size_t find_head_end(std::string_view data, std::size_t& scanned);
 /// Stricter than Beast 1.81 (RFC 9112 §2.2 to §7.1): refused are line folding wherever it stands,
 /// also in trailers; control characters in values and chunk extensions; transfer codings other than
 /// one `chunked` in HTTP/1.1; lengths and chunk sizes of more than 63 bits; a missing, repeated or
-/// malformed Host; a fragment or 8-bit octet in the target; statuses outside 100 to 599. Give `put`
+/// malformed Host; a fragment in the target; statuses outside 100 to 599. Give `put`
 /// whole heads (see find_head_end) in one contiguous buffer that stays in place.
 template <bool IsRequest>
 class MessageParser : public boost::beast::http::basic_parser<IsRequest> {

@@ -148,7 +148,7 @@ TEST_F(Reload, LeavesARequestAtHandItsRules) {
     auto waiting = client();
     waiting.begin("GET", "/before");
     ASSERT_TRUE(gate.wait_for(1));
-    settings.cache.store_set_cookie = false;
+    settings.cache.rules.store_set_cookie = false;
     EXPECT_EQ(reload(settings), paths({"$.cache.store_set_cookie"}));
     auto later = client();
     later.begin("GET", "/after");

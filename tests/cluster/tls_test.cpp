@@ -185,7 +185,8 @@ TEST_F(TlsOrigins, MustAnnounceTheEndOfABodyThatHasNoOther) {  // RFC 9112 §9.8
     EXPECT_TRUE(whole.complete);
     EXPECT_EQ(whole.body, "all that came");
     server.tell_end = false;
-    EXPECT_FALSE(get("a", "/cut").complete);
+    const auto cut = get("a", "/cut");  // 502, or cut as well when its head was out already
+    EXPECT_TRUE(cut.status == 502 || !cut.complete) << cut.head;
 }
 
 TEST_F(TlsOrigins, MustSpeakTls) {
@@ -314,13 +315,19 @@ TEST_F(TlsClients, AreToldTheEnd) {
 }
 
 TEST_F(TlsClients, AreNotToldAnEndOfABodyThatWasCut) {
-    const auto scripted = origin.set([](Exchange& e) {
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+        gate.wait();
         e.keep = false;
     });
     start(tls_config());
     auto client = secure();
-    EXPECT_FALSE(client.get("/one").complete);
+    client.end.send("GET /one HTTP/1.1\r\nHost: origin.test\r\n\r\n");
+    std::string got;
+    while (!got.ends_with("half")) ASSERT_TRUE(client.end.receive(got)) << got;
+    gate.open();
+    EXPECT_FALSE(client.end.receive(got)) << got;
     EXPECT_FALSE(client.end.was_told());
 }
 
