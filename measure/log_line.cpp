@@ -8,6 +8,8 @@
 namespace measure {
 namespace {
 
+constexpr std::int64_t kMaxUnixSeconds = 253'402'300'799;  // the end of the year 9999
+
 template <typename Number>
 bool to_number(std::string_view text, Number& out) {
     if (text.empty()) return false;
@@ -45,8 +47,9 @@ std::optional<LogLine> parse_tab_separated(std::string_view line) {
     if (!status) return std::nullopt;
     const auto bytes = line.substr(0, line.find('\t'));
     std::uint64_t client_number = 0;
-    if (!to_number(*time, out.time_ms) || !to_number(*client, client_number) ||
-        !is_method(*method) || !to_number(*status, out.status)) {
+    if (!to_number(*time, out.time_ms) || out.time_ms < 0 || out.time_ms / 1000 > kMaxUnixSeconds ||
+        !to_number(*client, client_number) || !is_method(*method) ||
+        !to_number(*status, out.status)) {
         return std::nullopt;
     }
     if (bytes != "-" && !to_number(bytes, out.bytes)) return std::nullopt;
@@ -74,9 +77,11 @@ std::optional<LogLine> parse_squid(std::string_view line) {
     LogLine out;
     std::string_view seconds = fields[0];
     const auto whole = cut(seconds, '.');
-    std::int64_t unix_seconds = 0, milliseconds = 0, elapsed = 0;
-    if (!whole || seconds.size() != 3 || !to_number(*whole, unix_seconds) ||
-        !to_number(seconds, milliseconds) || !to_number(fields[1], elapsed)) {
+    std::int64_t unix_seconds = 0, elapsed = 0;
+    unsigned milliseconds = 0;
+    if (!whole || seconds.size() != 3 || !to_number(*whole, unix_seconds) || unix_seconds < 0 ||
+        unix_seconds > kMaxUnixSeconds || !to_number(seconds, milliseconds) ||
+        !to_number(fields[1], elapsed)) {
         return std::nullopt;
     }
     std::string_view result = fields[3];
@@ -157,8 +162,8 @@ std::size_t end_of_request(std::string_view rest) {
     };
     for (auto at = rest.find("\" "); at != std::string_view::npos; at = rest.find("\" ", at + 1)) {
         const bool escaped = at > 0 && rest[at - 1] == '\\' && !(at > 1 && rest[at - 2] == '\\');
-        const bool status =
-            (digit(at + 2) && digit(at + 3) && digit(at + 4)) || rest[at + 2] == '-';
+        const bool status = (digit(at + 2) && digit(at + 3) && digit(at + 4)) ||
+                            rest.substr(at + 2).starts_with('-');
         if (!escaped && status) return at;
     }
     return std::string_view::npos;

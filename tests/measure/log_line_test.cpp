@@ -42,6 +42,17 @@ TEST(TabSeparatedLog, RefusesWhatIsNotItsFormat) {
     }
 }
 
+TEST(Logs, RefuseTimesThatNoClockShows) {  // sums and differences of which overflow
+    for (const auto* time : {"-1", "9223372036854775807", "253402300800000"}) {
+        const auto line = std::string(time) + "\t1\tGET\thttp://a/\t200\t5";
+        EXPECT_FALSE(is_line(LogFormat::tab_separated, line)) << line;
+    }
+    for (const auto* time : {"-1.000", "9223372036854775807.999", "253402300800.000", "1.-12"}) {
+        const auto line = std::string(time) + " 1 c TCP_MISS/200 1 GET http://a/ - DIRECT/a x";
+        EXPECT_FALSE(is_line(LogFormat::squid, line)) << line;
+    }
+}
+
 TEST(SquidLog, GivesItsFields) {
     const auto line = parse(LogFormat::squid,
                             "1066036250.129   1093 192.168.0.19 TCP_MISS/200 10182 GET "

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+/// What a property is stated with: unlike assert, always there.
+#define FUZZ_CHECK(condition)                                                                   \
+    do {                                                                                        \
+        if (!(condition)) {                                                                     \
+            std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+            std::abort();                                                                       \
+        }                                                                                       \
+    } while (false)
+
+/// Each takes any bytes and checks what must hold for all of them: what is accepted is read back as
+/// it was written, pieces give what the whole gives, views lie inside the input. They are run by
+/// libFuzzer (main.cpp), and on the seeds of corpus/ as ordinary tests (seeds_test.cpp).
+int fuzz_request_head(const std::uint8_t* data, std::size_t size);
+int fuzz_response_head(const std::uint8_t* data, std::size_t size);
+int fuzz_chunked_body(const std::uint8_t* data, std::size_t size);
+int fuzz_cache_control(const std::uint8_t* data, std::size_t size);
+int fuzz_http_date(const std::uint8_t* data, std::size_t size);
+int fuzz_structured_field(const std::uint8_t* data, std::size_t size);
+int fuzz_range(const std::uint8_t* data, std::size_t size);
+int fuzz_vary(const std::uint8_t* data, std::size_t size);
+int fuzz_cache_key(const std::uint8_t* data, std::size_t size);
+int fuzz_config(const std::uint8_t* data, std::size_t size);
+int fuzz_trace_line(const std::uint8_t* data, std::size_t size);
+int fuzz_frame(const std::uint8_t* data, std::size_t size);
+int fuzz_summary(const std::uint8_t* data, std::size_t size);
+
+struct FuzzTarget {
+    std::string_view name;  // also that of its folder in corpus/
+    int (*run)(const std::uint8_t*, std::size_t);
+};
+inline constexpr FuzzTarget kFuzzTargets[] = {
+    {"request_head", fuzz_request_head},
+    {"response_head", fuzz_response_head},
+    {"chunked_body", fuzz_chunked_body},
+    {"cache_control", fuzz_cache_control},
+    {"http_date", fuzz_http_date},
+    {"structured_field", fuzz_structured_field},
+    {"range", fuzz_range},
+    {"vary", fuzz_vary},
+    {"cache_key", fuzz_cache_key},
+    {"config", fuzz_config},
+    {"trace_line", fuzz_trace_line},
+    {"frame", fuzz_frame},
+    {"summary", fuzz_summary},
+};
+
+inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
+    return {reinterpret_cast<const char*>(data), size};
+}
+
+/// Is this view empty, or within the text?
+inline bool inside(std::string_view view, std::string_view text) {
+    if (view.empty()) return true;
+    const auto begin = reinterpret_cast<std::uintptr_t>(text.data());
+    const auto at = reinterpret_cast<std::uintptr_t>(view.data());
+    return at >= begin && at + view.size() <= begin + text.size();
+}
+
+/// Cuts the text up to `separator`, or all of it, off `rest`.
+inline std::string_view cut(std::string_view& rest, char separator) {
+    const auto end = rest.find(separator);
+    const auto part = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return part;
+}

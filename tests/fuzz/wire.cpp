@@ -1,0 +1,170 @@
+// What peers send: frames, and the summaries in them.
+
+#include "protocol/frame.hpp"
+#include "summary/coding.hpp"
+#include "summary/replica.hpp"
+#include "summary/rice.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+using protocol::Bytes;
+using protocol::ByteView;
+
+ByteView as_bytes(const std::uint8_t* data, std::size_t size) {
+    return {reinterpret_cast<const std::byte*>(data), size};
+}
+
+void check_hello(std::uint8_t type, ByteView body) {
+    const auto message = protocol::decode_hello(type, body);
+    if (!message) return;
+    Bytes again;
+    protocol::encode_body(*message, again);
+    // A refusal of a later version is read as a plain one.
+    const bool refusal = std::holds_alternative<protocol::Refusal>(*message);
+    FUZZ_CHECK(refusal || std::ranges::equal(again, body));
+    const auto reread = protocol::decode_hello(type, again);
+    FUZZ_CHECK(reread && *reread == *message);
+    Bytes frame;
+    protocol::seal_hello(*message, frame);
+    const auto opened = protocol::open_hello(ByteView(frame).subspan(protocol::kLengthBytes));
+    FUZZ_CHECK(opened && *opened == *message);
+}
+
+void check_message(std::uint8_t type, ByteView body) {
+    const auto message = protocol::decode(type, body);
+    if (!message) return;
+    FUZZ_CHECK(static_cast<std::uint8_t>(protocol::type_of(*message)) == type);
+    Bytes again;
+    protocol::encode_body(*message, again);
+    FUZZ_CHECK(std::ranges::equal(again, body));
+
+    const protocol::LinkKey key{};
+    protocol::Sealer sealer(key);
+    protocol::Opener opener(key);
+    Bytes frame;
+    sealer.seal(*message, frame);
+    const auto sealed = ByteView(frame).subspan(protocol::kLengthBytes);
+    const auto opened = opener.open(sealed);
+    FUZZ_CHECK(opened && *opened == *message);
+    FUZZ_CHECK(!opener.open(sealed));  // the same sequence number again
+    frame[frame.size() - 1 - body.size() % 16] ^= std::byte{1};
+    protocol::Opener other(key);
+    FUZZ_CHECK(!other.open(ByteView(frame).subspan(protocol::kLengthBytes)));
+}
+
+/// The frames of a stream that comes in pieces of `step` bytes, one after another, and whether it
+/// ended in an error.
+struct Cut {
+    Bytes frames;
+    std::size_t count = 0;
+    bool broken = false;
+    bool operator==(const Cut&) const = default;
+};
+Cut cut_stream(ByteView stream, std::size_t step, std::size_t max_bytes) {
+    Cut out;
+    protocol::FrameBuffer buffer;
+    while (!stream.empty() && !out.broken) {
+        const auto room = buffer.prepare();
+        FUZZ_CHECK(!room.empty());
+        const auto taken = std::min({step, stream.size(), room.size()});
+        std::memcpy(room.data(), stream.data(), taken);
+        buffer.commit(taken);
+        stream = stream.subspan(taken);
+        for (;;) {
+            const auto frame = buffer.next(max_bytes);
+            if (!frame) {
+                out.broken = true;
+                break;
+            }
+            if (!*frame) break;
+            FUZZ_CHECK((*frame)->size() >= protocol::kHeadBytes && (*frame)->size() <= max_bytes);
+            out.frames.insert(out.frames.end(), (*frame)->begin(), (*frame)->end());
+            ++out.count;
+        }
+    }
+    return out;
+}
+
+void check_delta(const summary::Delta& delta, std::uint64_t bits) {
+    FUZZ_CHECK(is_valid(delta, bits));
+    summary::Bytes coded;
+    encode_delta(delta, bits, coded);
+    FUZZ_CHECK(summary::decode_delta(coded, bits) == delta);
+    summary::BitArray once(bits);
+    apply(delta, once);
+    auto twice = once;
+    apply(delta, twice);
+    FUZZ_CHECK(once == twice && once.count_ones() == delta.set.size());
+
+    summary::Replica replica;
+    using summary::Apply;
+    FUZZ_CHECK(replica.apply_snapshot(1, 1, {bits, 4}, summary::BitArray(bits)) == Apply::ok);
+    FUZZ_CHECK(replica.apply_delta(1, 2, delta) == Apply::ok && replica.bits() == once);
+    FUZZ_CHECK(replica.check(1, 2, once.check_hash()) == Apply::ok);
+    FUZZ_CHECK(replica.apply_delta(1, 4, delta) == Apply::gap && !replica.in_step());
+}
+
+void check_snapshot(const summary::BitArray& snapshot, std::uint64_t bits) {
+    FUZZ_CHECK(snapshot.size() == bits);
+    summary::Bytes coded;
+    encode_snapshot(snapshot, coded);
+    FUZZ_CHECK(coded.size() <= summary::max_snapshot_bytes(bits));
+    FUZZ_CHECK(summary::decode_snapshot(coded, bits) == snapshot);
+    // Without its last byte it is no snapshot.
+    coded.pop_back();
+    FUZZ_CHECK(!summary::decode_snapshot(coded, bits));
+}
+
+void check_rice(unsigned parameter, std::uint64_t universe, ByteView bytes) {
+    summary::RiceReader reader(parameter, universe, bytes);
+    std::uint64_t lowest = 0;
+    for (std::size_t count = 0; count <= bytes.size() * 8; ++count) {
+        const auto position = reader.next();
+        if (!position) return;
+        FUZZ_CHECK(*position >= lowest && *position < universe);
+        lowest = *position + 1;
+        const auto rest = reader.rest();
+        FUZZ_CHECK(!rest || rest->size() <= bytes.size());
+    }
+    FUZZ_CHECK(false);  // each code takes at least one bit
+}
+
+}  // namespace
+
+/// First byte: what the rest is, and in what pieces it comes.
+int fuzz_frame(const std::uint8_t* data, std::size_t size) {
+    if (size < 2) return 0;
+    const auto rest = as_bytes(data + 2, size - 2);
+    if (data[0] < 32) {
+        check_hello(data[0], rest);
+        check_message(data[0], rest);
+        return 0;
+    }
+    const std::size_t limit = data[0] < 128 ? protocol::kMaxHelloFrameBytes : 4096;
+    const auto stream = as_bytes(data + 1, size - 1);
+    const auto whole = cut_stream(stream, stream.size(), limit);
+    FUZZ_CHECK(whole == cut_stream(stream, data[0] % 7 + 1u, limit));
+    return 0;
+}
+
+/// First two bytes: how many bits the filter has; then a payload.
+int fuzz_summary(const std::uint8_t* data, std::size_t size) {
+    if (size < 2) return 0;
+    const std::uint64_t bits = data[0] * 16u + data[1] + 1u;
+    const auto payload = as_bytes(data + 2, size - 2);
+    if (const auto update = summary::decode_update(payload, bits)) {
+        if (const auto* delta = std::get_if<summary::Delta>(&*update)) {
+            check_delta(*delta, bits);
+        } else {
+            check_snapshot(std::get<summary::BitArray>(*update), bits);
+        }
+    }
+    check_rice(data[0] % (summary::kMaxRiceParameter + 1), bits, payload);
+    check_rice(data[0] % (summary::kMaxRiceParameter + 1), bits << 20, payload);
+    return 0;
+}
