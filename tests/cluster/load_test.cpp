@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
 #include <thread>
 
@@ -204,7 +205,11 @@ TEST_F(Load, OnMemoryThatIsAllInUseIsPassedOnWithoutBeingStored) {  // point 20
 /// descriptors nor signals are shared.
 class ProcessDeathTest : public NodesTest {
 protected:
-    ProcessDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    ProcessDeathTest() {
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        // The child ends in the middle of everything, its origin's threads too.
+        ::setenv("TSAN_OPTIONS", "report_thread_leaks=0", 1);
+    }
 
     [[noreturn]] static void end(bool good, const char* what) {
         if (!good) std::fprintf(stderr, "failed: %s\n", what);
@@ -294,6 +299,9 @@ protected:
 };
 
 TEST_F(ProcessDeathTest, WithoutDescriptorsRefusesNewWorkAndRecovers) {  // point 20
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "UBSan's look at a vptr needs a descriptor itself; TSan runs this test";
+#endif
     EXPECT_EXIT(run_out_of_descriptors(), ::testing::ExitedWithCode(0), "");
 }
 

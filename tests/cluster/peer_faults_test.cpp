@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <list>
+#include <mutex>
 #include <thread>
 
 #include "tests/cluster/fixture.hpp"
@@ -128,8 +129,10 @@ TEST_F(PeerFaults, APeerWhoseSummaryClaimsTooMuchIsIgnoredForAWhile) {
 }
 
 TEST_F(PeerFaults, WhatAPeerShouldNotServeIsRefusedAndCounted) {
+    std::mutex mutex;
     std::string bytes;
     ScriptedOrigin wrong([&](Exchange& e) {
+        const std::lock_guard lock(mutex);
         e.send(bytes);
         e.keep = false;
     });
@@ -154,7 +157,10 @@ TEST_F(PeerFaults, WhatAPeerShouldNotServeIsRefusedAndCounted) {
              {"status 700", "HTTP/1.1 700 High\r\n" + fresh("Content-Length: 1\r\n") + "\r\nx"},
          }) {
         SCOPED_TRACE(name);
-        bytes = answer;
+        {
+            const std::lock_guard lock(mutex);
+            bytes = answer;
+        }
         start_with(wrong);
         store_at_a(1);
         const auto got = get("b", "/0");

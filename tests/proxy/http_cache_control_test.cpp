@@ -155,7 +155,8 @@ TEST(TargetedDirectives, HaveTheValuesOfStructuredFields) {
     EXPECT_EQ(targeted("max-age=-1").max_age.state, State::malformed);
     EXPECT_EQ(targeted("max-age=999999999999999").max_age.value, kMaxDelta);
     EXPECT_FALSE(targeted("no-store=?0").no_store);
-    const auto d = targeted("no-cache=\"Set-Cookie, X-A\", private=X-B");
+    const Head head("CDN-Cache-Control: no-cache=\"Set-Cookie, X-A\", private=X-B");
+    const auto d = response_directives(head);  // whose views are of the head
     EXPECT_FALSE(d.no_cache || d.is_private);
     EXPECT_EQ(d.no_cache_fields, "Set-Cookie, X-A");
     EXPECT_EQ(d.private_fields, "X-B");
