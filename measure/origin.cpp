@@ -18,6 +18,7 @@
 #include "measure/origin_request.hpp"
 #include "protocol/deadline.hpp"
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/wall_clock.hpp"
 
 namespace measure {
 namespace {
@@ -35,10 +36,6 @@ struct Counters {
     std::atomic<std::uint64_t> requests{0}, body_bytes{0};
     std::atomic<std::size_t> connections{0};
 };
-
-proxy::WallTime wall_now() {
-    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-}
 
 /// One client's connection, request after request.
 class Connection {
@@ -67,7 +64,7 @@ private:
         std::size_t scanned = 0, head_bytes = 0;
         while ((head_bytes = proxy::find_head_end(unread(), scanned)) == 0) {
             if (!make_room()) {
-                answer_error(431, "the head is too large", false, wall_now(), answer_);
+                answer_error(431, "the head is too large", false, proxy::wall_now(), answer_);
                 co_await send();
                 co_return false;
             }
@@ -77,11 +74,12 @@ private:
         proxy::RequestParser parser(head_, limits_);
         const auto error = parser.parse_head(unread().substr(0, head_bytes));
         if (error != ParseError::ok) {
-            answer_error(status_of(error), proxy::to_string(error), false, wall_now(), answer_);
+            answer_error(status_of(error), proxy::to_string(error), false, proxy::wall_now(),
+                         answer_);
             co_await send();
             co_return false;
         }
-        answer_origin_request(head_, parser.keep_alive(), wall_now(), key_, answer_);
+        answer_origin_request(head_, parser.keep_alive(), proxy::wall_now(), key_, answer_);
         const bool expects = head_.get(boost::beast::http::field::expect).has_value();
         begin_ += head_bytes;  // the head's views end here
         if (!parser.is_done()) {

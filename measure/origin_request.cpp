@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/number.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace measure {
@@ -15,11 +16,6 @@ using boost::beast::http::verb;
 
 constexpr proxy::WallTime kFirstModified{std::chrono::sys_days{std::chrono::year{2024} / 1 / 1}};
 constexpr std::uint64_t kModifiedSpanSeconds = 300 * 86'400;
-
-void append_number(std::string& out, std::uint64_t number) {
-    char digits[20];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
 
 bool parse_number(std::string_view text, std::uint64_t& out) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -94,7 +90,7 @@ bool if_range_holds(const proxy::Field& condition, const proxy::Validators& vali
 
 void begin_head(std::string& head, unsigned status, proxy::WallTime now) {
     head.assign("HTTP/1.1 ");
-    append_number(head, status);
+    proxy::append_number(head, status);
     head += ' ';
     const auto reason =
         boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
@@ -109,7 +105,7 @@ void answer_error(unsigned status, std::string_view why, bool keep_alive, proxy:
                   OriginAnswer& answer) {
     begin_head(answer.head, status, now);
     answer.head += "\r\nContent-Type: text/plain\r\nCache-Control: no-store\r\nContent-Length: ";
-    append_number(answer.head, why.size() + 1);
+    proxy::append_number(answer.head, why.size() + 1);
     if (status == 405) answer.head += "\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
     if (!keep_alive) answer.head += "\r\nConnection: close";
     answer.head.append("\r\n\r\n").append(why) += '\n';
@@ -138,7 +134,7 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     const bool stored = request.verb == verb::get || request.verb == verb::head;
     std::string tag = "\"";
     tag.append(body.piece(0)) += '-';
-    append_number(tag, wishes.bytes);
+    proxy::append_number(tag, wishes.bytes);
     tag += '"';
     std::string modified;
     proxy::append_http_date(
@@ -162,7 +158,7 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     begin_head(head, status, now);
     if (stored) {
         head += "\r\nCache-Control: max-age=";
-        append_number(head, wishes.max_age);
+        proxy::append_number(head, wishes.max_age);
     } else {
         head += "\r\nCache-Control: no-store";
     }
@@ -170,18 +166,18 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     if (status == 416) part = {0, 0};
     if (status != 304) {
         head += "\r\nContent-Type: text/plain\r\nAccept-Ranges: bytes\r\nContent-Length: ";
-        append_number(head, part.end - part.begin);
+        proxy::append_number(head, part.end - part.begin);
     }
     if (status == 206) {
         head += "\r\nContent-Range: bytes ";
-        append_number(head, part.begin);
+        proxy::append_number(head, part.begin);
         head += '-';
-        append_number(head, part.end - 1);
+        proxy::append_number(head, part.end - 1);
         head += '/';
-        append_number(head, wishes.bytes);
+        proxy::append_number(head, wishes.bytes);
     } else if (status == 416) {
         head += "\r\nContent-Range: bytes */";
-        append_number(head, wishes.bytes);
+        proxy::append_number(head, wishes.bytes);
     }
     if (!keep_alive) head += "\r\nConnection: close";
     head += "\r\n\r\n";

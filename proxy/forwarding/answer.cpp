@@ -2,20 +2,14 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/wall_clock.hpp"
 
 namespace proxy {
-namespace {
 
 namespace asio = boost::asio;
 using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
-
-WallTime wall_now() {
-    return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-}
-
-}  // namespace
 
 bool not_modified(const ClientContext& client, const StoredResponse& response) {
     if (!is_conditional(client.head.fields)) return false;
@@ -95,8 +89,7 @@ asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t le
     std::string line("Content-Range: ");
     append_content_range(line, {std::nullopt, length});
     line.append("\r\n");
-    const auto sent = co_await client.refuse(416, "No byte of that range is there.", status, line);
-    co_return (sent && client.keep_alive());
+    co_return co_await client.refuse(416, "No byte of that range is there.", status, line);
 }
 
 asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredResponse& response,

@@ -46,8 +46,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
         ++worker_.counters.collapsed;
         return block;
     }
-    auto task = fetch(worker_, std::move(job));
-    if (!worker_.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
+    start_fetch(worker_, std::move(job));
     return block;
 }
 

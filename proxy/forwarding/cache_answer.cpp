@@ -35,10 +35,6 @@ asio::awaitable<bool> CacheAnswer::run() {
     co_return co_await pass(client_, forward, Outcome::origin_fetch);
 }
 
-CacheAnswer::Followed CacheAnswer::ended(bool sent) const {
-    return sent && client_.keep_alive() ? Followed::keep : Followed::close;
-}
-
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& turn = client_.turn;
     const auto& directives = client_.directives;
@@ -69,9 +65,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     turn.forward = status.forward;
     if (directives.only_if_cached) {
         status.detail = "only-if-cached";
-        const auto sent = co_await client_.refuse(
+        const auto keep = co_await client_.refuse(
             504, "Not in this cache, and only-if-cached was asked for.", status);
-        co_return ended(sent);
+        co_return ended(keep);
     }
     // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
     const auto& fields = client_.head.fields;
@@ -82,7 +78,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto route = route_to_origin(client_.config(), client_.key, client_.absolute_form);
     if (const auto* none = std::get_if<NoRoute>(&route)) {
         const auto keep = co_await client_.refuse_route(*none);
-        co_return keep ? Followed::keep : Followed::close;
+        co_return ended(keep);
     }
 
     // Requests whose answers are likely their own do not wait for others', nor others for theirs.
@@ -114,13 +110,11 @@ bool CacheAnswer::wants_exact_range(const Store::Found& found) const {
 
 std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
     auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
-    auto job = std::make_unique<FetchJob>(std::move(request), client_.settings);
+    auto job = std::make_unique<FetchJob>(worker_, std::move(request), client_.settings);
     const auto& directives = client_.directives;
     job->hash = client_.hash;
     job->directives = directives;
     job->route = std::move(route);
-    job->wakeup = std::make_shared<Wakeup>(worker_.io.get_executor());
-    job->fill = std::make_shared<Fill>(job->wakeup, client_.config().limits.body_window);
     job->stale = found.response;
     job->generation = found.generation;
     const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
@@ -137,20 +131,15 @@ void CacheAnswer::refresh(const Store::Found& found) {
     auto route = route_to_origin(client_.config(), client_.key, client_.absolute_form);
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
-    const auto fill = job->fill;
-    fill->keep();
-    const auto claim = shared_.store.claim(client_.hash, client_.key.uri(), found, fill);
-    if (!claim.leader) return;
-    auto task = fetch(worker_, std::move(job));
-    if (!worker_.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
+    job->fill->keep();
+    const auto claim = shared_.store.claim(client_.hash, client_.key.uri(), found, job->fill);
+    if (claim.leader) start_fetch(worker_, std::move(job));
 }
 
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::lead(std::unique_ptr<FetchJob> job,
                                                          Stored stale, CacheStatus status) {
-    const auto fill = job->fill;
-    Fill::Reader reader(fill, client_.wakeup, true);
-    auto task = fetch(worker_, std::move(job));
-    if (!worker_.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
+    Fill::Reader reader(job->fill, client_.wakeup, true);
+    start_fetch(worker_, std::move(job));
     co_return co_await read(reader, true, std::move(stale), status);
 }
 
@@ -182,9 +171,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
         // max-age=0, this client's own directives).
         const auto& response = *state.response;
         if (!may_reuse(response)) co_return Followed::alone;
-        if (!response.vary_names.empty() && !variant_matches(response.vary_names, response.variant,
-                                                             client_.head.fields, client_.out))
-            co_return Followed::alone;
+        if (!is_variant(response)) co_return Followed::alone;
     }
     co_return co_await answer_read(reader, std::move(state), leader, status);
 }
@@ -224,7 +211,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     const auto unchanged = (state.stored || leader) && not_modified(client_, response);
     if (unchanged) {
         const auto keep = co_await send_not_modified(client_, response, age, status);
-        co_return keep ? Followed::keep : Followed::close;
+        co_return ended(keep);
     }
 
     turn.status = response.status;
@@ -243,7 +230,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
         client_.compose(response.head, live, age, status, framing, state.length);
         keep = co_await send_growing(client_, reader, framing, std::nullopt);
     }
-    co_return keep ? Followed::keep : Followed::close;
+    co_return ended(keep);
 }
 
 /// Interim answers of the origin to the client whose request it was (RFC 9110 §15.2).
@@ -257,6 +244,12 @@ asio::awaitable<void> CacheAnswer::pass_interim(Fill::Reader& reader) {
 bool CacheAnswer::may_reuse(const StoredResponse& response) const {
     return usable(
         decide_reuse(client_.directives, response.freshness, response.residence(Clock::now())));
+}
+
+/// Is this the variant for this request?
+bool CacheAnswer::is_variant(const StoredResponse& response) const {
+    return response.vary_names.empty() ||
+           variant_matches(response.vary_names, response.variant, client_.head.fields, client_.out);
 }
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
@@ -288,8 +281,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     client_.turn.source = Source::none;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     const auto text = explain(error, client_.key.host());
-    const auto sent = co_await client_.refuse(status_of(error), text, status);
-    co_return ended(sent);
+    const auto keep = co_await client_.refuse(status_of(error), text, status);
+    co_return ended(keep);
 }
 
 /// Out of the store.
@@ -298,7 +291,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response
     if (response->blocks && client_.head.verb == verb::get)
         co_return co_await answer_in_blocks(std::move(response), status);
     const auto keep = co_await send_stored(client_, *response, status);
-    co_return keep ? Followed::keep : Followed::close;
+    co_return ended(keep);
 }
 
 /// Out of the blocks of a body; those that are missing are fetched.
@@ -309,19 +302,19 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
     if (not_modified(client_, *index)) {
         const auto keep = co_await send_not_modified(client_, *index, age, status);
-        co_return keep ? Followed::keep : Followed::close;
+        co_return ended(keep);
     }
     const auto length = index->blocks->length;
     const auto part = wanted_part(client_, *index, length);
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
         const auto keep = co_await send_unsatisfiable(client_, length, status);
-        co_return keep ? Followed::keep : Followed::close;
+        co_return ended(keep);
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
     BlockStream stream(client_, index,
                        route_to_origin(client_.config(), client_.key, client_.absolute_form));
     const auto error = co_await stream.open(range);
-    if (error == FetchError::changed || error == FetchError::not_in_parts) {
+    if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         shared_.store.invalidate(client_.hash, Clock::now());
         co_return Followed::again;
@@ -332,8 +325,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         client_.turn.source = Source::none;
         client_.turn.outcome = Outcome::error;
         const auto text = explain(error, client_.key.host());
-        const auto sent = co_await client_.refuse(status_of(error), text, status);
-        co_return ended(sent);
+        const auto keep = co_await client_.refuse(status_of(error), text, status);
+        co_return ended(keep);
     }
     if (stream.forwarded() && status.forward == Forward::none) status.forward = Forward::partial;
     client_.turn.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
@@ -343,7 +336,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     else
         client_.compose(index->head, nullptr, age, status, Framing::length, length);
     const auto keep = co_await stream.send();
-    co_return keep ? Followed::keep : Followed::close;
+    co_return ended(keep);
 }
 
 asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too) {
@@ -357,14 +350,10 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
     const auto& fields = client_.head.fields;
     const auto range = range_request(fields);
     const auto* version = find(fields, field::if_range);
-    auto uri = std::string(client_.key.uri());
-    auto hash = client_.hash;
     Store::Found found;
-    const auto block = range.form == RangeRequest::Form::bounded && version != nullptr;
-    if (block) {
-        uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
-        hash = shared_.key_hasher(uri);
-        found = shared_.store.find(hash, uri, {}, turn.begun);
+    if (range.form == RangeRequest::Form::bounded && version != nullptr) {
+        const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
+        found = shared_.store.find(shared_.key_hasher(uri), uri, {}, turn.begun);
     }
     if (!found.response && !found.fill)
         found = shared_.store.find(client_.hash, client_.key.uri(), fields, turn.begun);
@@ -393,10 +382,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
         if (!under_way || !state.stored || state.source != Fill::Source::origin ||
             state.validated || state.response->blocks)
             co_return co_await refuse_peer(Refusal::busy);
-        if (!state.response->vary_names.empty() &&
-            !variant_matches(state.response->vary_names, state.response->variant, fields,
-                             client_.out))
-            co_return co_await refuse_peer(Refusal::variant);
+        if (!is_variant(*state.response)) co_return co_await refuse_peer(Refusal::variant);
         if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
         gave(peer);
         CacheStatus status;
@@ -416,8 +402,7 @@ asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view 
     CacheStatus status;
     status.forward = Forward::uri_miss;
     status.detail = to_string(reason);
-    const auto sent = co_await client_.refuse(504, to_string(reason), status, lines);
-    co_return (sent && client_.keep_alive());
+    co_return co_await client_.refuse(504, to_string(reason), status, lines);
 }
 
 }  // namespace proxy

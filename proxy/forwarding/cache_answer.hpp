@@ -37,7 +37,7 @@ private:
         again,  // look into the store once more
     };
 
-    Followed ended(bool sent) const;
+    static Followed ended(bool keep) { return keep ? Followed::keep : Followed::close; }
     boost::asio::awaitable<Followed> once();
     bool wants_exact_range(const Store::Found& found) const;
     std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
@@ -58,6 +58,7 @@ private:
 
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
     bool may_reuse(const StoredResponse& response) const;
+    bool is_variant(const StoredResponse& response) const;
     void note_source(const Fill::State& state, bool leader);
     void gave(std::size_t peer);
 

@@ -1,20 +1,14 @@
 #include "proxy/forwarding/client_context.hpp"
 
-#include <charconv>
-
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/number.hpp"
+#include "proxy/wall_clock.hpp"
 
 namespace proxy {
 namespace {
 
 using boost::beast::http::field;
-
-void append_number(std::string& out, std::uint64_t value) {
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
-}
 
 std::string_view value_or_empty(Fields fields, field id) {
     const auto* found = find(fields, id);
@@ -42,11 +36,9 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     }
     out.append("Cache-Status: ");
     if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", ");
+    const auto ours = out.size();
     append_cache_status(out, config().node, status);
-    if (worker.shared.access_log.enabled()) {
-        turn.cache_status.clear();
-        append_cache_status(turn.cache_status, config().node, status);
-    }
+    if (worker.shared.access_log.enabled()) turn.cache_status.assign(out, ours);
     out.append("\r\n");
     if (framing == Framing::length) {
         out.append("Content-Length: ");
@@ -76,8 +68,7 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
     own_head.clear();
     append_status_line(own_head, status);
     own_head.append(lines).append("Date: ");
-    append_http_date(own_head, std::chrono::time_point_cast<std::chrono::seconds>(
-                                   std::chrono::system_clock::now()));
+    append_http_date(own_head, wall_now());
     own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
     if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;
     compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
@@ -87,7 +78,7 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
     }
     const auto sent = co_await connection.send(buffers);
     turn.aborted = !sent;
-    co_return sent;
+    co_return (sent && keep_alive());
 }
 
 boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
@@ -101,8 +92,7 @@ boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_
 boost::asio::awaitable<bool> ClientContext::refuse_route(NoRoute reason) {
     ++worker.counters.refusals[RequestRefusal::no_route];
     const auto text = explain(reason, key.host());
-    const auto sent = co_await refuse(status_of(reason), text);
-    co_return (sent && keep_alive());
+    co_return co_await refuse(status_of(reason), text);
 }
 
 void ClientContext::finish_turn() {

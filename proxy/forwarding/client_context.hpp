@@ -76,15 +76,14 @@ struct ClientContext {
     /// Keeps what the access log wants to know of a response, if there is a log.
     void note_type(const StoredResponse& response);
 
-    /// Answers with a message of our own; true when it was sent. `lines`: fields that end in CRLF,
-    /// beside Date, Via, Cache-Status and those of framing.
+    /// Answers with a message of our own; true when the connection can carry another request.
+    /// `lines`: fields that end in CRLF, beside Date, Via, Cache-Status and those of framing.
     boost::asio::awaitable<bool> answer(unsigned status, std::string_view lines,
                                         std::string_view body, CacheStatus cache = {});
     /// The same with a short text for a person, and these field lines.
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
                                         CacheStatus cache = {}, std::string_view lines = {});
-    /// The same when there is nowhere to send the request. True when the connection can carry
-    /// another one.
+    /// The same when there is nowhere to send the request.
     boost::asio::awaitable<bool> refuse_route(NoRoute reason);
 
     /// Counts and logs the turn.

@@ -159,16 +159,14 @@ private:
         ++worker_.counters.refusals[RequestRefusal::loop];
         const auto text = "A loop: Via says that this request has passed the node " +
                           client_.config().node + " before.";
-        const auto sent = co_await client_.refuse(508, text);
-        co_return (sent && client_.keep_alive());
+        co_return co_await client_.refuse(508, text);
     }
 
     /// A limit that cannot be read cannot be kept; passing the request on would take it further
     /// than its sender may have meant.
     asio::awaitable<bool> refuse_max_forwards() {
         ++worker_.counters.refusals[RequestRefusal::malformed];
-        const auto sent = co_await client_.refuse(400, "Max-Forwards must be one number.");
-        co_return (sent && client_.keep_alive());
+        co_return co_await client_.refuse(400, "Max-Forwards must be one number.");
     }
 
     /// OPTIONS or TRACE that goes no further (RFC 9110 §7.6.2).
@@ -183,8 +181,7 @@ private:
             lines.append(client_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
         }
         client_.turn.outcome = Outcome::uncacheable;
-        const auto sent = co_await client_.answer(200, lines, body);
-        co_return (sent && client_.keep_alive());
+        co_return co_await client_.answer(200, lines, body);
     }
 
     /// The Max-Forwards that the next hop reads.

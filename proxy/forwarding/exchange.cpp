@@ -2,16 +2,11 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "proxy/wall_clock.hpp"
+
 namespace proxy {
-namespace {
 
 namespace asio = boost::asio;
-
-WallTime wall_now() {
-    return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
-}
-
-}  // namespace
 
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
                                           Patience patience) {

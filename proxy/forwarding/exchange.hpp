@@ -72,8 +72,6 @@ public:
 
     /// Hands the connection back when it can carry another request; closes it otherwise.
     void finish();
-    bool got_bytes() const { return got_bytes_; }
-    UpstreamConnection* connection() { return connection_.get(); }
 
 private:
     boost::asio::awaitable<FetchError> read_some(std::size_t least);

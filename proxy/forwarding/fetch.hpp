@@ -17,8 +17,8 @@ namespace proxy {
 /// One answer to be fetched for the store: from the peer that probably has it, else from the
 /// origin.
 struct FetchJob {
-    FetchJob(std::shared_ptr<const RequestSnapshot> asked, std::shared_ptr<const Config> rules)
-        : request(std::move(asked)), config(std::move(rules)), uri(request->key.uri()) {}
+    FetchJob(Worker& worker, std::shared_ptr<const RequestSnapshot> asked,
+             std::shared_ptr<const Config> rules);
 
     /// A part of a body that is stored in blocks.
     struct Block {
@@ -33,8 +33,8 @@ struct FetchJob {
     summary::KeyHash hash;                 // of `uri`
     RequestDirectives directives;
     OriginRoute route;
+    std::shared_ptr<Wakeup> wakeup;  // the fill's writer side
     std::shared_ptr<Fill> fill;
-    std::shared_ptr<Wakeup> wakeup;               // the fill's writer side
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::uint64_t generation = 0;                 // from Store::find
     bool may_ask_peers = true;
@@ -46,9 +46,10 @@ struct FetchJob {
     bool may_use_blocks = true;  // false: however large, it comes in one piece
 };
 
-/// Runs a fetch to its end: fills `job->fill`, stores what may be stored, and tells the store in
-/// every case. Goes on when the client that began it leaves, as long as Fill::wanted().
-boost::asio::awaitable<void> fetch(Worker& worker, std::unique_ptr<FetchJob> job);
+/// Begins a fetch, which runs to its end: fills `job->fill`, stores what may be stored, and tells
+/// the store in every case. Goes on when the client that began it leaves, as long as
+/// Fill::wanted(). On a worker that is stopping the fill fails at once.
+void start_fetch(Worker& worker, std::unique_ptr<FetchJob> job);
 
 /// Part of a job for one block of the body that `index` stands for.
 std::unique_ptr<FetchJob> make_block_job(Worker& worker,

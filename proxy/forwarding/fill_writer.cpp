@@ -5,9 +5,9 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-void FillWriter::begin(Fill::Answer answer, StorageVerdict why) {
+void FillWriter::begin(Fill::Answer answer) {
     shared_ = answer.shared;
-    verdict_ = why;
+    verdict_ = answer.verdict;
     fill_.begin(std::move(answer));
 }
 

@@ -20,12 +20,11 @@ public:
                Wakeup& wakeup)
         : worker_(worker), config_(config), hash_(hash), fill_(fill), wakeup_(wakeup) {}
 
-    /// Shows the head to the readers. `why`: the reason when the answer is not stored.
-    void begin(Fill::Answer answer, StorageVerdict why);
+    /// Shows the head to the readers.
+    void begin(Fill::Answer answer);
     /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more.
     boost::asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source);
 
-    bool shared() const { return shared_; }
     StorageVerdict verdict() const { return verdict_; }
 
     /// No single object pushes out more than half of what is stored.

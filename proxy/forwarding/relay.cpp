@@ -270,8 +270,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     status.detail = to_string(why);
     const auto text = explain(why, target.host);
-    const auto sent = co_await client.refuse(status_of(why), text, status);
-    co_return (sent && client.keep_alive());
+    co_return co_await client.refuse(status_of(why), text, status);
 }
 
 asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome) {

@@ -1,11 +1,10 @@
 #include "proxy/forwarding/response_head.hpp"
 
-#include <array>
 #include <boost/beast/http/status.hpp>
-#include <charconv>
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/number.hpp"
 
 namespace proxy {
 namespace {
@@ -30,9 +29,8 @@ void append_line(std::string& out, const Field& line) {
 }
 
 void append_chunk_size(std::string& out, std::uint64_t bytes) {
-    std::array<char, 16> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), bytes, 16).ptr;
-    out.append(digits.data(), end).append("\r\n");
+    append_number(out, bytes, 16);
+    out.append("\r\n");
 }
 
 void render_response(const Head& received, std::string_view node, const CacheRules& rules,

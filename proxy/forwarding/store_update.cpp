@@ -3,14 +3,12 @@
 #include <array>
 #include <vector>
 
+#include "proxy/forwarding/fill_writer.hpp"
+#include "proxy/forwarding/storing.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/merge_304.hpp"
 #include "proxy/http/reference.hpp"
-#include "proxy/http/storage_verdict.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
-#include "proxy/http/vary.hpp"
 
 namespace proxy {
 namespace {
@@ -19,26 +17,18 @@ using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
-bool may_store(const ClientContext& client, Fields request, const StoredResponse& response,
-               Fields fields) {
-    return storage_verdict(verb::get, request, client.directives, response.status, fields,
-                           response.freshness,
-                           client.config().cache.rules) == StorageVerdict::store;
+StoringRequest storing(ClientContext& client, Fields request) {
+    return {client.worker, client.config(), client.key, request, client.directives};
 }
 
-bool charge(ClientContext& client, StoredResponse& response) {
-    auto reserved = client.worker.shared.store.reserve(
-        response.head.size() + Store::overhead_bytes(client.key.uri(), response.tags.size()));
-    if (reserved) response.charge = std::move(*reserved);
-    return reserved.has_value();
-}
-
-/// The stored response again, to be changed.
-std::shared_ptr<StoredResponse> copy_of(const StoredResponse& stored) {
+/// The stored response again, but stale from now on.
+std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored) {
     auto copy = std::make_shared<StoredResponse>();
     copy->status = stored.status;
     copy->head = stored.head;
     copy->freshness = stored.freshness;
+    copy->freshness.lifetime = StoredSeconds(0);
+    copy->freshness.stale_while_revalidate = StoredSeconds(-1);
     copy->received = stored.received;
     copy->vary_names = stored.vary_names;
     copy->variant = stored.variant;
@@ -57,37 +47,6 @@ bool agrees(const Head& answer, const StoredResponse& stored, Fields fields) {
            (!length || *length == std::to_string(stored.body_bytes()));
 }
 
-/// Null when it may not be stored any more.
-std::shared_ptr<StoredResponse> refreshed(const ClientContext& client, const Exchange& exchange,
-                                          Fields request, const StoredResponse& stored,
-                                          Fields fields) {
-    std::vector<Field> updates;
-    for (const auto& line : exchange.head().fields)  // what is said of this hop stays with it
-        if (line.id != field::via && !iequals(line.name, "Cache-Status")) updates.push_back(line);
-    std::string date;
-    if (!find(updates, field::date)) {
-        append_http_date(date, exchange.response_time());
-        updates.push_back({field::date, "Date", date});
-    }
-    const auto merged = merge_304(fields, updates);
-    auto response = copy_of(stored);
-    response->head.clear();
-    append_status_line(response->head, stored.status);
-    const StoredFields to_store(merged, client.config().cache.rules);
-    for (const auto& line : merged)
-        if (to_store(line)) append_line(response->head, line);
-    response->freshness = freshness_of(stored.status, merged, exchange.request_time(),
-                                       exchange.response_time(), client.config().cache.rules);
-    response->received = Clock::now();
-    response->vary_names = vary_names(merged);
-    response->variant.clear();
-    append_variant(response->variant, response->vary_names, request);
-    auto tags = tags_of(merged, client.key.origin(), client.worker.shared.key_hasher);
-    if (!tags || !may_store(client, request, *response, merged)) return nullptr;
-    response->tags = std::move(*tags);
-    return response;
-}
-
 }  // namespace
 
 void learn_from_head(ClientContext& client, const Exchange& exchange, Fields request) {
@@ -98,14 +57,12 @@ void learn_from_head(ClientContext& client, const Exchange& exchange, Fields req
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
     std::shared_ptr<StoredResponse> next;
-    if (agrees(exchange.head(), *stored, fields))
-        next = refreshed(client, exchange, request, *stored, fields);
-    if (!next) {
-        next = copy_of(*stored);
-        next->freshness.lifetime = StoredSeconds(0);
-        next->freshness.stale_while_revalidate = StoredSeconds(-1);
+    if (agrees(exchange.head(), *stored, fields)) {
+        auto fresh = refreshed(storing(client, request), *stored, fields, received(exchange)).draft;
+        if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
     }
-    if (charge(client, *next))
+    if (!next) next = outdated(*stored);
+    if (charge(store, *next, client.key.uri()))
         store.replace(client.hash, stored.get(), std::move(next), now);
     else
         store.invalidate(client.hash, now);
@@ -136,20 +93,11 @@ KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields reque
     if (!location || !resolve_same_origin(client.key, *location, named) ||
         named.uri() != client.key.uri())
         return;
-    auto response = std::make_shared<StoredResponse>();
-    response->status = answer.status;
+    auto made = draft(storing(client, request), received(exchange));
+    auto& response = made.response;
     response->head = head;
-    response->freshness = freshness_of(answer.status, answer.fields, exchange.request_time(),
-                                       exchange.response_time(), client.config().cache.rules);
-    response->received = Clock::now();
-    response->vary_names = vary_names(answer.fields);
-    append_variant(response->variant, response->vary_names, request);
-    response->body = std::make_shared<Body>();
-    auto tags = tags_of(answer.fields, client.key.origin(), client.worker.shared.key_hasher);
-    if (!tags) return;
-    response->tags = std::move(*tags);
-    if (!response->freshness.is_explicit() ||
-        !may_store(client, request, *response, answer.fields) || !charge(client, *response))
+    if (!response->freshness.is_explicit() || made.verdict != StorageVerdict::store ||
+        !charge(client.worker.shared.store, *response, client.key.uri()))
         return;
     length_ = exchange.content_length().value_or(0);
     generation_ =
@@ -159,12 +107,11 @@ KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields reque
 }
 
 void KeptCopy::append(std::string_view piece) {
-    const auto& cache = client_.config().cache;
     while (response_ && !piece.empty()) {
         auto& body = *response_->body;
         if (body.room() == 0) {
             auto& store = client_.worker.shared.store;
-            const auto large = body.size() >= std::min(cache.object_max, store.memory_cap() / 2);
+            const auto large = body.size() >= FillWriter::object_max(client_.config());
             const auto bytes = body.next_block_bytes(length_ - std::min(length_, body.size()));
             auto reserved = large ? std::nullopt : store.reserve(bytes);
             if (!reserved) return response_.reset();

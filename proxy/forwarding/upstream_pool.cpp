@@ -86,7 +86,6 @@ UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
         if (at == idle_at_.end()) return nullptr;
         auto connection = remove(at->second.back());
         if (!still_quiet(*connection)) continue;
-        connection->reused = true;
         return connection;
     }
 }

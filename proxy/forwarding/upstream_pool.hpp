@@ -63,7 +63,6 @@ struct UpstreamConnection {
     ReadBuffer buffer;
     std::string place;  // host:port, whether private addresses were allowed, and how it is secured
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
-    bool reused = false;
     std::chrono::steady_clock::time_point idle_since;
 };
 using UpstreamPtr = std::unique_ptr<UpstreamConnection>;

@@ -1,10 +1,10 @@
 #include "proxy/http/cache_key.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/number.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace proxy {
 
@@ -141,9 +141,8 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     append_lower(text_, authority.host);
     host_end_ = text_.size();
     if (port_ != default_port(scheme_)) {
-        std::array<char, 5> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), port_).ptr;
-        text_.append(":").append(digits.data(), end);
+        text_.push_back(':');
+        append_number(text_, port_);
     }
     path_begin_ = text_.size();
     if (!asterisk && !path.starts_with('/')) text_.push_back('/');

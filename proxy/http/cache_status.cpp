@@ -1,11 +1,10 @@
 #include "proxy/http/cache_status.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/number.hpp"
 #include "proxy/http/structured_field.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace proxy {
 
@@ -34,12 +33,6 @@ void append_token_or_string(std::string& out, std::string_view text) {
         out.push_back(c >= 0x20 && c < 0x7f ? c : '?');
     }
     out.push_back('"');
-}
-
-void append_integer(std::string& out, std::int64_t value) {
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
 }
 
 }  // namespace
@@ -77,13 +70,13 @@ void append_cache_status(std::string& out, std::string_view node, const CacheSta
     }
     if (status.forward_status != 0) {
         out.append("; fwd-status=");
-        append_integer(out, status.forward_status);
+        append_number(out, status.forward_status);
     }
     if (status.stored) out.append("; stored");
     if (status.collapsed) out.append("; collapsed");
     if (status.ttl) {
         out.append("; ttl=");
-        append_integer(out, status.ttl->count());
+        append_number(out, status.ttl->count());
     }
     if (!status.detail.empty()) {
         out.append("; detail=");

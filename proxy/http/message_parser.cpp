@@ -41,11 +41,7 @@ ParseError judge_transfer_encoding(std::string_view value) {
     std::size_t members = 0;
     for (;; ++members) {
         const auto comma = value.find(',');
-        auto member = value.substr(0, comma);
-        while (!member.empty() && (member.front() == ' ' || member.front() == '\t'))
-            member.remove_prefix(1);
-        while (!member.empty() && (member.back() == ' ' || member.back() == '\t'))
-            member.remove_suffix(1);
+        const auto member = trim(value.substr(0, comma));
         const auto last = comma == std::string_view::npos;
         if (member.empty() || iequals(member, "chunked") != last) return ParseError::malformed;
         if (last) break;

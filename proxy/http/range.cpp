@@ -1,10 +1,9 @@
 #include "proxy/http/range.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/number.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace proxy {
 
@@ -61,12 +60,6 @@ std::optional<RangeRequest> parse_range_spec(std::string_view spec) {
     range.first = *first;
     range.last = number.value_or(0);
     return range;
-}
-
-void append_position(std::string& out, std::uint64_t value) {
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
 }
 
 }  // namespace
@@ -148,18 +141,28 @@ std::optional<ContentRange> content_range(Fields response) {
 void append_content_range(std::string& out, const ContentRange& value) {
     out.append("bytes ");
     if (value.range) {
-        append_position(out, value.range->first);
+        append_number(out, value.range->first);
         out.push_back('-');
-        append_position(out, value.range->last);
+        append_number(out, value.range->last);
     } else {
         out.push_back('*');
     }
     out.push_back('/');
     if (value.length) {
-        append_position(out, *value.length);
+        append_number(out, *value.length);
     } else {
         out.push_back('*');
     }
+}
+
+void append_range_request(std::string& out, std::uint64_t first, std::optional<std::uint64_t> last,
+                          std::string_view version) {
+    out.append("Range: bytes=");
+    append_number(out, first);
+    out.push_back('-');
+    if (last) append_number(out, *last);
+    out.append("\r\n");
+    if (!version.empty()) out.append("If-Range: ").append(version).append("\r\n");
 }
 
 bool if_range_allows(Fields request, const Validators& stored, WallTime now) {

@@ -64,6 +64,11 @@ std::optional<ContentRange> parse_content_range(std::string_view value);
 std::optional<ContentRange> content_range(Fields response);
 /// Appends the value, `bytes 0-9/100`. One of the two must be given.
 void append_content_range(std::string& out, const ContentRange& value);
+/// Appends the lines of a request for these bytes, without `last` all from `first` on, of this
+/// version and no other: the whole comes if there is another (RFC 9110 §13.1.5). An empty `version`
+/// is any.
+void append_range_request(std::string& out, std::uint64_t first, std::optional<std::uint64_t> last,
+                          std::string_view version);
 
 /// May the request's Range be applied to this stored response, as far as If-Range goes (RFC 9110
 /// §13.1.5)? True without If-Range. A tag must match strongly. A date must be that of

@@ -38,11 +38,4 @@ inline std::string block_key(std::string_view uri, std::string_view etag, const 
     return key.append("-").append(std::to_string(range.last));
 }
 
-/// The lines that ask for one block and nothing else: the whole comes if it is another version.
-inline std::string block_request_lines(std::string_view etag, const ByteRange& range) {
-    std::string lines("Range: bytes=");
-    lines.append(std::to_string(range.first)).append("-").append(std::to_string(range.last));
-    return lines.append("\r\nIf-Range: ").append(etag).append("\r\n");
-}
-
 }  // namespace proxy

@@ -65,7 +65,7 @@ public:
         bool unshareable = false;      // hit-for-miss: do not wait for others
         std::uint64_t generation = 0;  // give it to claim() and publish()
     };
-    /// `count_use`: a client's request, which keeps the object (a peer's question does too).
+    /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
     Found find(summary::KeyHash hash, std::string_view uri, Fields request, Clock::time_point now);
 
     struct Claim {

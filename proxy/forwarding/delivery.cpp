@@ -1,0 +1,212 @@
+#include "proxy/forwarding/delivery.hpp"
+
+#include <algorithm>
+
+#include "proxy/forwarding/origin_question.hpp"
+#include "proxy/forwarding/response_head.hpp"
+#include "proxy/http/tags.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+/// A block needs no freshness of its own: its key names the version.
+Freshness block_freshness() {
+    Freshness freshness;
+    freshness.lifetime = saturate(kMaxDelta);
+    freshness.source = LifetimeSource::max_age;
+    freshness.has_validator = true;
+    return freshness;
+}
+
+}  // namespace
+
+Delivery::Delivery(Worker& worker, FetchJob& job)
+    : worker_(worker),
+      config_(*job.config),
+      job_(job),
+      writer_(worker, config_, job.hash, *job.fill, *job.wakeup) {}
+
+Delivery::~Delivery() {
+    if (!ended_) fail(FetchError::stopping);
+}
+
+StoringRequest Delivery::storing() const {
+    return {worker_, config_, job_.request->key, job_.request->fields, job_.directives};
+}
+
+Draft Delivery::draft(const Received& from) const {
+    return job_.block ? block_draft(from) : proxy::draft(storing(), from);
+}
+
+/// Its index was judged. It goes with its target as well as by its tags.
+Draft Delivery::block_draft(const Received& from) const {
+    Draft made;
+    made.response = std::make_shared<StoredResponse>();
+    auto& response = *made.response;
+    response.status = from.head.status;
+    response.received = Clock::now();
+    response.freshness = block_freshness();
+    response.body = std::make_shared<Body>();
+    const auto& key = job_.request->key;
+    const auto& hasher = worker_.shared.key_hasher;
+    if (auto tags = tags_of(from.head.fields, key.origin(), hasher))
+        response.tags = std::move(*tags);
+    response.tags.push_back(hasher(key.uri()));
+    std::sort(response.tags.begin(), response.tags.end(), precedes);
+    worker_.shared.store.will_hold_blocks();
+    return made;
+}
+
+bool Delivery::charge(StoredResponse& response) {
+    return proxy::charge(worker_.shared.store, response, job_.uri);
+}
+
+asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
+                                    Sender sender) {
+    auto& response = *made.response;
+    auto& verdict = made.verdict;
+    const auto length =
+        exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
+    auto live = std::make_shared<LiveFields>();
+    render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
+                    *live);
+    const auto from_peer = sender.source == Fill::Source::peer;
+    const auto copy = !from_peer || wants_copy();
+    if (verdict == StorageVerdict::store && !job_.block && length &&
+        *length > FillWriter::object_max(config_))
+        verdict = StorageVerdict::too_large;
+    if (verdict == StorageVerdict::store && copy && !charge(response))
+        verdict = StorageVerdict::no_room;
+    if (verdict == StorageVerdict::store && copy && !response.tags.empty() &&
+        !worker_.shared.store.tag_fill(job_.hash, job_.fill.get(), job_.generation, response.tags))
+        verdict = StorageVerdict::invalidated;
+
+    Fill::Answer answer;
+    answer.response = made.response;
+    answer.shared = verdict == StorageVerdict::store && copy;
+    answer.source = sender.source;
+    answer.peer = std::move(sender.peer);
+    answer.length = length.value_or(0);
+    answer.length_known = length.has_value();
+    answer.upstream_status = sender.upstream_status;
+    answer.live = std::move(live);
+    answer.verdict = verdict;
+    const auto shared = answer.shared;
+    const auto validators = validators_of(from.head.fields);
+    const std::string etag(validators.strong() ? validators.etag : std::string_view());
+    writer_.begin(std::move(answer));
+    // Followers that were let go must not come back one after the other (hit-for-miss).
+    if (!shared && copy) abandon(true);
+
+    auto error = co_await writer_.receive(exchange, sender.source);
+    const auto faultless = error == FetchError::none || error == FetchError::abandoned;
+    if (!faultless && from_peer && !job_.block) error = co_await resume(etag);
+    if (error == FetchError::none && job_.block &&
+        job_.fill->received() != job_.block->range.size())
+        error = FetchError::malformed;
+    const auto done = error == FetchError::none;
+    ++worker_.counters.verdicts[done                             ? writer_.verdict()
+                                : error == FetchError::abandoned ? StorageVerdict::aborted
+                                                                 : StorageVerdict::incomplete];
+    if (!done) {
+        fail(error, from.head.status);
+        co_return faultless;
+    }
+    exchange.finish();
+    ended_ = true;
+    publish(job_.fill->complete());
+    co_return faultless;
+}
+
+/// A peer died inside a body: the rest comes from the origin if it is provably the same
+/// representation (RFC 9110 §13.1.5). `etag`: strong, or empty.
+asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
+    if (etag.empty() || !std::holds_alternative<UpstreamTarget>(job_.route))
+        co_return FetchError::reset;
+    const auto offset = job_.fill->received();
+    std::string lines;
+    append_range_request(lines, offset, std::nullopt, etag);
+    Exchange exchange(worker_.pool, worker_.head_limits());
+    const auto error = co_await ask_origin(worker_, job_, lines, exchange);
+    if (error != FetchError::none) co_return error;
+    const auto& head = exchange.head();
+    const auto state = job_.fill->state();
+    const auto given = content_range(head.fields);
+    if (head.status != 206 || !given || !given->range || !given->length ||
+        given->range->first != offset || given->range->last + 1 != *given->length ||
+        (state.length_known && *given->length != state.length) ||
+        validators_of(head.fields).etag != etag)
+        co_return FetchError::reset;
+    const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
+    if (result != FetchError::none) co_return result;
+    if (job_.fill->received() != *given->length) co_return FetchError::malformed;
+    exchange.finish();
+    co_return FetchError::none;
+}
+
+void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
+                    unsigned upstream_status) {
+    ++worker_.counters.verdicts[made.verdict];
+    const auto store = made.verdict == StorageVerdict::store;
+    Fill::Answer answer;
+    answer.response = made.response;
+    answer.shared = store;
+    answer.validated = validated;
+    answer.length = made.response->body_bytes();
+    answer.length_known = true;
+    answer.upstream_status = upstream_status;
+    answer.live = std::move(live);
+    answer.verdict = made.verdict;
+    job_.fill->begin(std::move(answer));
+    ended_ = true;
+    job_.fill->complete();
+    if (store)
+        publish(std::move(made.response));
+    else
+        abandon(true);
+}
+
+void Delivery::fail(FetchError error, unsigned upstream_status) {
+    ended_ = true;
+    // In this order: nobody new joins a fill that has failed.
+    abandon(false);
+    job_.fill->fail(error, upstream_status);
+}
+
+void Delivery::fail_alone(FetchError error, unsigned upstream_status) {
+    abandon(true);
+    fail(error, upstream_status);
+}
+
+bool Delivery::wants_copy() {
+    switch (config_.cluster->copy) {
+        case CopyPolicy::always:
+            return true;
+        case CopyPolicy::second_use:
+            return worker_.shared.seen_once.note(job_.hash);
+        case CopyPolicy::never:
+            break;
+    }
+    return false;
+}
+
+/// Null: nothing is stored.
+void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
+    if (!response) {
+        abandon(false);
+    } else if (!worker_.shared.store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
+                                             std::move(response), Clock::now())) {
+        ++worker_.counters.verdicts[StorageVerdict::invalidated];
+    }
+}
+
+/// `unshareable`: whoever asks next does not wait for another's answer.
+void Delivery::abandon(bool unshareable) {
+    worker_.shared.store.abandon(job_.hash, job_.fill.get(), unshareable, Clock::now());
+}
+
+}  // namespace proxy

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/fetch.hpp"
+#include "proxy/forwarding/fill_writer.hpp"
+#include "proxy/forwarding/storing.hpp"
+
+namespace proxy {
+
+/// Brings the answer of one job to those who wait for it, and to the store. Ends the fill and the
+/// claim in the store once; its destructor does if nothing else did: a coroutine that is cancelled
+/// leaves nobody waiting. Belongs to the coroutine that runs the fetch.
+class Delivery {
+public:
+    /// Both must outlive this.
+    Delivery(Worker& worker, FetchJob& job);
+    Delivery(const Delivery&) = delete;
+    Delivery& operator=(const Delivery&) = delete;
+    ~Delivery();
+
+    StoringRequest storing() const;
+    /// What would be stored of this head; of a block if one is wanted.
+    Draft draft(const Received& from) const;
+    bool charge(StoredResponse& response);
+
+    /// Who gives an answer, and what status the last of them sent.
+    struct Sender {
+        Fill::Source source = Fill::Source::origin;
+        std::string peer;
+        unsigned upstream_status = 0;
+    };
+    /// Passes one answer on: the head `from`, of which `made` is the draft, and the body as it
+    /// comes. False when its source broke off.
+    boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
+                                     Sender sender);
+    /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
+    void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
+              unsigned upstream_status);
+
+    /// Nothing came of it.
+    void fail(FetchError error, unsigned upstream_status = 0);
+    /// The same, and whoever asks next does not wait for another (hit-for-miss).
+    void fail_alone(FetchError error, unsigned upstream_status);
+    /// Another delivery has this job's claim.
+    void leave() { ended_ = true; }
+
+private:
+    Draft block_draft(const Received& from) const;
+    boost::asio::awaitable<FetchError> resume(std::string_view etag);
+    bool wants_copy();
+    void publish(std::shared_ptr<const StoredResponse> response);
+    void abandon(bool unshareable);
+
+    Worker& worker_;
+    const Config& config_;
+    FetchJob& job_;
+    FillWriter writer_;
+    bool ended_ = false;
+};
+
+}  // namespace proxy
