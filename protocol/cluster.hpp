@@ -35,9 +35,10 @@ public:
     /// address when that fails.
     void start();
 
-    /// As start(), but goes on where `earlier` stops: with the keys that it was told of and
-    /// the invalidations that are not confirmed, at its link port, which is not closed in between,
-    /// and as the same run of this node. Links begin anew, each with a snapshot. Precondition: the same node, link address and key hash.
+    /// As start(), but goes on where `earlier` stops: with the keys that it was told of and the
+    /// invalidations that are not confirmed, at its link port, which is not closed in between, and
+    /// as the same run of this node. Links begin anew, each with a snapshot. Precondition: the same
+    /// node, link address and key hash.
     void start_in_place_of(Cluster& earlier);
 
     /// Port of the link listener (for tests, which bind port 0); 0 when there is none.

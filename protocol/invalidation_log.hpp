@@ -20,8 +20,8 @@ public:
     /// `limit`: hashes kept, at least 1.
     InvalidationLog(std::size_t peers, std::size_t limit) : peers_(peers), limit_(limit) {}
 
-    /// Goes on where `earlier` stops, with the same numbers. `was`: for
-    /// each peer its index there; nothing for a new one, which is sent all that is kept.
+    /// Goes on where `earlier` stops, with the same numbers. `was`: for each peer its index there;
+    /// nothing for a new one, which is sent all that is kept.
     void take_over(const InvalidationLog& earlier, std::span<const std::optional<std::size_t>> was);
 
     /// Returns the number of the last one.

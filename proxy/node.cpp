@@ -8,7 +8,6 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_future.hpp>
-#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,7 +22,8 @@
 #include "proxy/http/tags.hpp"
 #include "proxy/purge.hpp"
 #include "proxy/reloader.hpp"
-#include "proxy/wakeup.hpp"
+#include "proxy/reply.hpp"
+#include "proxy/status_reports.hpp"
 
 namespace proxy {
 namespace {
@@ -32,7 +32,6 @@ namespace asio = boost::asio;
 
 /// A node whose peers are not there is ready anyway after this.
 constexpr std::chrono::seconds kReadyAlone{2};
-constexpr std::chrono::seconds kReportDeadline{1};
 constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
 protocol::ClusterConfig cluster_config(const Config& config) {
@@ -61,36 +60,6 @@ std::shared_ptr<const Config> complete(Config config) {
             throw std::runtime_error(errors.front().path + ": " + errors.front().message);
     }
     return std::make_shared<const Config>(std::move(config));
-}
-
-struct WorkerReport {
-    WorkerCounters counters;
-    std::map<std::string, PeerRecord::Counts> peers;  // by node
-};
-
-WorkerReport report_of(const Worker& worker) {
-    WorkerReport report{worker.counters, {}};
-    if (worker.peers)
-        for (std::size_t i = 0; i < worker.peers->peers.size(); ++i)
-            report.peers[worker.peers->peers[i].node] = worker.peer_records[i].counts();
-    return report;
-}
-
-void add_to(protocol::ClusterStatus& sum, const protocol::ClusterStatus& earlier) {
-    sum.announcements_sent += earlier.announcements_sent;
-    sum.announcements_received += earlier.announcements_received;
-    sum.heartbeats_sent += earlier.heartbeats_sent;
-    sum.bytes_sent += earlier.bytes_sent;
-    sum.bytes_received += earlier.bytes_received;
-    for (const auto& [reason, count] : earlier.refusals) sum.refusals[reason] += count;
-    for (auto& peer : sum.peers) {
-        for (const auto& was : earlier.peers) {
-            if (was.node != peer.node) continue;
-            peer.resyncs += was.resyncs;
-            peer.check_failures += was.check_failures;
-            peer.invalidations_received += was.invalidations_received;
-        }
-    }
 }
 
 }  // namespace
@@ -321,7 +290,7 @@ private:
             asio::post(worker->io, [&worker = *worker, next] { worker.set_config(next); });
         if (cluster) {
             auto counted = cluster_->status();
-            add_to(counted, earlier_links_);
+            add_earlier(counted, earlier_links_);
             earlier_links_ = std::move(counted);
             cluster->start_in_place_of(*cluster_);
             cluster_ = std::move(cluster);
@@ -337,22 +306,13 @@ private:
     }
 
     asio::awaitable<Reloaded> reload_and_wait() {
-        struct Answer {
-            std::shared_ptr<Wakeup> wakeup;
-            std::optional<Reloaded> reloaded;
-        };
-        const auto answer = std::make_shared<Answer>();
-        answer->wakeup = std::make_shared<Wakeup>(control_.get_executor());
-        reloader_.reload("POST /api/v1/reload", [answer](const Reloaded& reloaded) {
-            answer->reloaded = reloaded;
-            answer->wakeup->notify();
-        });
-        const auto deadline = std::chrono::steady_clock::now() + kReloadDeadline;
-        while (!answer->reloaded) {
-            const auto in_time = co_await answer->wakeup->wait_until(deadline);
-            if (!in_time) break;
-        }
-        if (answer->reloaded) co_return *answer->reloaded;
+        const auto reply =
+            std::make_shared<Reply<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
+        reloader_.reload("POST /api/v1/reload",
+                         [reply](const Reloaded& reloaded) { reply->give(reloaded); });
+        const auto in_time =
+            co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);
+        if (in_time) co_return reply->value();
         Reloaded late;
         late.errors.push_back({"$", "reading the file takes long; the log will say how it ended"});
         co_return late;
@@ -379,23 +339,6 @@ private:
         keep_.reset();
     }
 
-    /// A worker's answer, whenever it comes; whoever asked may have gone by then.
-    struct Question {
-        std::shared_ptr<Wakeup> wakeup;
-        WorkerReport report;
-        std::atomic<bool> answered{false};
-    };
-    std::shared_ptr<Question> ask(Worker& worker) {
-        auto question = std::make_shared<Question>();
-        question->wakeup = std::make_shared<Wakeup>(control_.get_executor());
-        asio::post(worker.io, [question, &worker] {
-            question->report = report_of(worker);
-            question->answered = true;
-            question->wakeup->notify();
-        });
-        return question;
-    }
-
     asio::awaitable<NodeStatus> collect() {
         NodeStatus status;
         status.node = config_->node;
@@ -407,66 +350,17 @@ private:
         status.log_dropped = shared_.access_log.dropped();
         status.config = reloader_.status();
 
-        auto links = cluster_->status();
-        add_to(links, earlier_links_);
-        std::map<std::string, PeerRecord::Counts> asked;
-        last_reports_.resize(workers_.size());
-        for (std::size_t i = 0; i < workers_.size(); ++i) {
-            auto& worker = *workers_[i];
-            if (worker.finished.load(std::memory_order_acquire)) {
-                last_reports_[i] = report_of(worker);
-            } else {
-                const auto question = ask(worker);
-                co_await question->wakeup->wait_until(std::chrono::steady_clock::now() +
-                                                      kReportDeadline);
-                if (question->answered)  // else: busy; what it last said stands
-                    last_reports_[i] = question->report;
-            }
-            status.work += last_reports_[i].counters;
-            for (const auto& [peer, counts] : last_reports_[i].peers) asked[peer] += counts;
-        }
-
+        co_await reports_.renew(workers_);
+        status.work = reports_.work();
         const auto store = shared_.store.stats();
         status.cache.objects = store.objects;
         status.cache.memory_bytes = store.memory_bytes;
         status.cache.evictions = store.evictions;
-        status.summary = {links.own.kind,   links.own.objects, links.own.bits,
-                          links.own.hashes, links.own.fill,    links.own.expected_false_hit};
-        auto& cluster = status.cluster;
-        cluster.announcements_sent = links.announcements_sent;
-        cluster.announcements_received = links.announcements_received;
-        cluster.heartbeats_sent = links.heartbeats_sent;
-        cluster.bytes_sent = links.bytes_sent;
-        cluster.bytes_received = links.bytes_received;
-        cluster.link_refusals = links.refusals;
-        auto all_in_step = true;
-        for (const auto& link : links.peers) {
-            const auto& counts = asked[link.node];
-            PeerStatus peer;
-            peer.node = link.node;
-            peer.epoch = link.epoch;
-            peer.state = protocol::name(link.state);
-            peer.lag_seconds = link.lag_seconds;
-            peer.objects = link.objects;
-            peer.resyncs = link.resyncs;
-            peer.check_failures = link.check_failures;
-            peer.last_error = link.last_error;
-            peer.invalidations_sent = link.invalidations_sent;
-            peer.invalidations_received = link.invalidations_received;
-            peer.invalidations_confirmed = link.invalidations_confirmed;
-            peer.invalidations_pending = link.invalidations_pending;
-            peer.asked = counts.asked;
-            peer.hits = counts.hits;
-            peer.false_hits = counts.false_hits;
-            peer.stale_hits = counts.stale_hits;
-            peer.refused = counts.refused;
-            peer.failures = counts.failures;
-            peer.given = counts.given;
-            all_in_step = all_in_step && peer.in_step();
-            cluster.peers.push_back(std::move(peer));
-        }
+        auto links = cluster_->status();
+        add_earlier(links, earlier_links_);
+        const auto in_step = show_links(links, reports_.peers(), status);
         status.ready = !status.draining &&
-                       (all_in_step || std::chrono::steady_clock::now() - started_ >= kReadyAlone);
+                       (in_step || std::chrono::steady_clock::now() - started_ >= kReadyAlone);
         co_return status;
     }
 
@@ -486,7 +380,7 @@ private:
     bool cap_moves_ = false;  // step_cap() is posted
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     std::size_t running_workers_ = 0;  // control thread
-    std::vector<WorkerReport> last_reports_;
+    WorkerReports reports_{control_};
     std::vector<std::thread> threads_;
     std::uint16_t proxy_port_ = 0, admin_port_ = 0, link_port_ = 0;
 };

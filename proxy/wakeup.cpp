@@ -13,4 +13,13 @@ boost::asio::awaitable<bool> Wakeup::wait_until(std::chrono::steady_clock::time_
     co_return (pending_.exchange(false) || ec);
 }
 
+boost::asio::awaitable<bool> Wakeup::wait_for(const std::atomic<bool>& flag,
+                                              std::chrono::steady_clock::time_point deadline) {
+    while (!flag.load(std::memory_order_acquire)) {
+        const auto woken = co_await wait_until(deadline);
+        if (!woken) co_return flag.load(std::memory_order_acquire);
+    }
+    co_return true;
+}
+
 }  // namespace proxy

@@ -26,6 +26,10 @@ public:
 
     /// The owner's executor only; one wait at a time. False when `deadline` passed first.
     boost::asio::awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline);
+    /// Until `flag` is set, for which there must be a notice each time; false when `deadline`
+    /// passed first.
+    boost::asio::awaitable<bool> wait_for(const std::atomic<bool>& flag,
+                                          std::chrono::steady_clock::time_point deadline);
 
 private:
     boost::asio::steady_timer timer_;

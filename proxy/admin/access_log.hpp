@@ -37,9 +37,9 @@ struct AccessRecord {
     std::string_view upstream;  // host name or address of origin or peer that answered
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
-    bool validated = false;      // the stored response was confirmed by a 304
-    bool client_reload = false;  // the client's own directives forced validation
-    bool aborted = false;        // the client left before the end
+    bool validated = false;         // the stored response was confirmed by a 304
+    bool client_reload = false;     // the client's own directives forced validation
+    bool aborted = false;           // the client left before the end
 };
 
 /// Each appends one line with its newline. Bytes from outside cannot end a line or forge a field:

@@ -136,6 +136,9 @@ void add_peers(Families& out, const std::vector<PeerStatus>& peers) {
     for (const auto& peer : peers) out.value(peer.in_step() ? 1.0 : 0.0, {{"peer", peer.node}});
     out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
     for (const auto& peer : peers) out.value(peer.lag_seconds, {{"peer", peer.node}});
+    out.gauge("hearsay_peer_left_alone_seconds",
+              "Time until a peer that failed or was asked in vain is asked again; 0: it is.");
+    for (const auto& peer : peers) out.value(peer.left_alone_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_objects", "Objects a peer holds, estimated from its summary.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});
     out.counter("hearsay_summary_resyncs_total", "Snapshots that repaired a peer's summary.");

@@ -104,7 +104,8 @@ struct PeerStatus {
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
     std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
-    std::uint64_t given = 0;  // our answers to its requests that carried a body to it
+    std::uint64_t given = 0;        // our answers to its requests that carried a body to it
+    double left_alone_seconds = 0;  // until it is asked again; 0: it is
 
     bool in_step() const { return state == "in_step"; }
 };

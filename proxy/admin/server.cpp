@@ -18,6 +18,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 using tcp = asio::ip::tcp;
+using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
 
 constexpr std::chrono::seconds kDeadline{5};
@@ -25,8 +26,7 @@ constexpr std::chrono::milliseconds kAcceptPause{50};
 constexpr const char* kJson = "application/json";
 constexpr const char* kText = "text/plain; charset=utf-8";
 
-Response answer(const http::request<http::string_body>& request, http::status status,
-                const char* type, std::string body) {
+Response answer(const Request& request, http::status status, const char* type, std::string body) {
     Response response(status, request.version());
     response.set(http::field::content_type, type);
     response.set(http::field::cache_control, "no-store");
@@ -36,17 +36,22 @@ Response answer(const http::request<http::string_body>& request, http::status st
     return response;
 }
 
-/// What POST /api/v1/purge asks for, or why it is refused. A page in the operator's browser can
-/// send neither this type without asking first, nor anything without Origin.
-std::variant<PurgeOrder, Response> purge_order(const http::request<http::string_body>& request) {
+/// Why this request may change nothing. A page in the operator's browser can send a POST here, but
+/// not without Origin. `purpose`: what a POST would do.
+std::optional<Response> refuse_change(const Request& request, std::string_view purpose) {
     if (request.find(http::field::origin) != request.end())
         return answer(request, http::status::forbidden, kText, "Not on a web page's word.\n");
-    if (request.method() != http::verb::post) {
-        auto refusal = answer(request, http::status::method_not_allowed, kText,
-                              "POST purges, in the whole cluster.\n");
-        refusal.set(http::field::allow, "POST");
-        return refusal;
-    }
+    if (request.method() == http::verb::post) return std::nullopt;
+    auto refusal =
+        answer(request, http::status::method_not_allowed, kText, std::string(purpose) + "\n");
+    refusal.set(http::field::allow, "POST");
+    return refusal;
+}
+
+/// What POST /api/v1/purge asks for, or why it is refused.
+std::variant<PurgeOrder, Response> purge_order(const Request& request) {
+    if (auto refusal = refuse_change(request, "POST purges, in the whole cluster."))
+        return *std::move(refusal);
     const auto type = request[http::field::content_type];
     const auto media = type.substr(0, type.find_first_of("; \t"));
     if (!beast::iequals(media, kJson))
@@ -129,7 +134,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
     beast::tcp_stream stream(std::move(socket));
     beast::flat_buffer buffer(64 * 1024);
     for (;;) {
-        http::request<http::string_body> request;
+        Request request;
         boost::system::error_code ec;
         stream.expires_after(kDeadline);
         co_await http::async_read(stream, buffer, request,
@@ -156,15 +161,11 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             }
         } else if (target == "/api/v1/drain" || target == "/api/v1/reload") {
             const auto drain = target == "/api/v1/drain";
-            if (request.find(http::field::origin) != request.end()) {
-                // A page in the operator's browser can send a POST here, but not without Origin.
-                response =
-                    answer(request, http::status::forbidden, kText, "Not on a web page's word.\n");
-            } else if (request.method() != http::verb::post) {
-                response = answer(request, http::status::method_not_allowed, kText,
-                                  drain ? "POST drains this node.\n"
-                                        : "POST reloads this node's configuration.\n");
-                response.set(http::field::allow, "POST");
+            auto refusal =
+                refuse_change(request, drain ? "POST drains this node."
+                                             : "POST reloads this node's configuration.");
+            if (refusal) {
+                response = *std::move(refusal);
             } else if (drain) {
                 response = answer(request, http::status::accepted, kText, "draining\n");
                 hooks_.drain();

@@ -15,7 +15,7 @@
 namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
-/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload}. Plain and small: a few
+/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload,purge}. Plain and small: a few
 /// connections, short deadlines, no bodies in.
 class AdminServer {
 public:

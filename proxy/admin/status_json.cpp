@@ -40,6 +40,7 @@ ordered_json peer_json(const PeerStatus& peer) {
             {"failures", peer.failures},
             {"given", peer.given},
             {"lag_seconds", peer.lag_seconds},
+            {"left_alone_seconds", peer.left_alone_seconds},
             {"objects", peer.objects},
             {"resyncs", peer.resyncs},
             {"check_failures", peer.check_failures},

@@ -37,6 +37,7 @@ public:
     };
 
     bool may_ask(Time now) const { return now >= closed_until_; }
+    Time closed_until() const { return closed_until_; }
     /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is
     /// under way.
     double cost() const;

@@ -1,0 +1,126 @@
+#include "proxy/status_reports.hpp"
+
+#include <algorithm>
+
+#include "proxy/reply.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::chrono::seconds kReportDeadline{1};
+
+PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport& report) {
+    const auto& counts = report.counts;
+    PeerStatus peer;
+    peer.node = link.node;
+    peer.epoch = link.epoch;
+    peer.state = protocol::name(link.state);
+    peer.lag_seconds = link.lag_seconds;
+    peer.objects = link.objects;
+    peer.resyncs = link.resyncs;
+    peer.check_failures = link.check_failures;
+    peer.last_error = link.last_error;
+    peer.invalidations_sent = link.invalidations_sent;
+    peer.invalidations_received = link.invalidations_received;
+    peer.invalidations_confirmed = link.invalidations_confirmed;
+    peer.invalidations_pending = link.invalidations_pending;
+    peer.asked = counts.asked;
+    peer.hits = counts.hits;
+    peer.false_hits = counts.false_hits;
+    peer.stale_hits = counts.stale_hits;
+    peer.refused = counts.refused;
+    peer.failures = counts.failures;
+    peer.given = counts.given;
+    const std::chrono::duration<double> left_alone =
+        report.left_alone_until - std::chrono::steady_clock::now();
+    peer.left_alone_seconds = std::max(left_alone.count(), 0.0);
+    return peer;
+}
+
+}  // namespace
+
+PeerReport& PeerReport::operator+=(const PeerReport& other) {
+    counts += other.counts;
+    left_alone_until = std::max(left_alone_until, other.left_alone_until);
+    return *this;
+}
+
+WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
+    Report report{worker.counters, {}};
+    if (worker.peers)
+        for (std::size_t i = 0; i < worker.peers->peers.size(); ++i)
+            report.peers[worker.peers->peers[i].node] = {worker.peer_records[i].counts(),
+                                                         worker.peer_records[i].closed_until()};
+    return report;
+}
+
+boost::asio::awaitable<void> WorkerReports::renew(
+    const std::vector<std::unique_ptr<Worker>>& workers) {
+    last_.resize(workers.size());
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+        auto& worker = *workers[i];
+        if (worker.finished.load(std::memory_order_acquire)) {
+            last_[i] = report_of(worker);
+            continue;
+        }
+        const auto reply =
+            std::make_shared<Reply<Report>>(std::make_shared<Wakeup>(control_.get_executor()));
+        boost::asio::post(worker.io, [reply, &worker] { reply->give(report_of(worker)); });
+        const auto deadline = std::chrono::steady_clock::now() + kReportDeadline;
+        const auto in_time = co_await reply->wait_until(deadline);
+        if (in_time) last_[i] = reply->value();
+    }
+}
+
+WorkerCounters WorkerReports::work() const {
+    WorkerCounters sum;
+    for (const auto& report : last_) sum += report.counters;
+    return sum;
+}
+
+PeerReports WorkerReports::peers() const {
+    PeerReports sum;
+    for (const auto& report : last_)
+        for (const auto& [peer, record] : report.peers) sum[peer] += record;
+    return sum;
+}
+
+void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier) {
+    links.announcements_sent += earlier.announcements_sent;
+    links.announcements_received += earlier.announcements_received;
+    links.heartbeats_sent += earlier.heartbeats_sent;
+    links.bytes_sent += earlier.bytes_sent;
+    links.bytes_received += earlier.bytes_received;
+    for (const auto& [reason, count] : earlier.refusals) links.refusals[reason] += count;
+    for (auto& peer : links.peers) {
+        for (const auto& was : earlier.peers) {
+            if (was.node != peer.node) continue;
+            peer.resyncs += was.resyncs;
+            peer.check_failures += was.check_failures;
+            peer.invalidations_received += was.invalidations_received;
+        }
+    }
+}
+
+bool show_links(const protocol::ClusterStatus& links, const PeerReports& asked,
+                NodeStatus& status) {
+    status.summary = {links.own.kind,   links.own.objects, links.own.bits,
+                      links.own.hashes, links.own.fill,    links.own.expected_false_hit};
+    auto& cluster = status.cluster;
+    cluster.announcements_sent = links.announcements_sent;
+    cluster.announcements_received = links.announcements_received;
+    cluster.heartbeats_sent = links.heartbeats_sent;
+    cluster.bytes_sent = links.bytes_sent;
+    cluster.bytes_received = links.bytes_received;
+    cluster.link_refusals = links.refusals;
+    auto all_in_step = true;
+    for (const auto& link : links.peers) {
+        const auto report = asked.find(link.node);
+        cluster.peers.push_back(
+            status_of(link, report == asked.end() ? PeerReport() : report->second));
+        all_in_step = all_in_step && cluster.peers.back().in_step();
+    }
+    return all_in_step;
+}
+
+}  // namespace proxy
