@@ -7,10 +7,6 @@ using ::testing::Test;
 
 class Caching : public NodesTest {};
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 TEST_F(Caching, AnswersTheSecondRequestFromTheStore) {
     start(config("a"));
     const auto miss = get("a", "/one");

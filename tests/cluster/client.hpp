@@ -7,6 +7,10 @@
 
 namespace proxy::test {
 
+inline bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
 /// What a client read.
 struct Answer {
     unsigned status = 0;  // 0: the connection ended before a head came

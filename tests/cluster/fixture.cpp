@@ -89,6 +89,13 @@ NodeStatus NodesTest::status(const std::string& node) const {
     return find(node).status();
 }
 
+PeerStatus NodesTest::seen(const std::string& node, const std::string& peer) const {
+    for (const auto& each : status(node).cluster.peers)
+        if (each.node == peer) return each;
+    ADD_FAILURE() << node << " has no peer " << peer;
+    return {};
+}
+
 void NodesTest::kill(const std::string& node) {
     std::erase_if(nodes_, [&](const auto& running) { return running.name == node; });
 }

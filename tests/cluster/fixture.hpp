@@ -44,6 +44,8 @@ protected:
         return Client(address(node), kAdminPort).get(target);
     }
     NodeStatus status(const std::string& node) const;
+    /// What `node` says of `peer`; a failure when it has no such peer.
+    PeerStatus seen(const std::string& node, const std::string& peer) const;
     std::uint64_t count(const std::string& node, Outcome outcome) const {
         return status(node).work.requests[outcome];
     }

@@ -8,10 +8,6 @@
 namespace proxy::test {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 class Lifecycle : public NodesTest {};
 
 TEST_F(Lifecycle, RefusesASecondInstanceOnTheSamePort) {

@@ -1,76 +1,16 @@
-#include <poll.h>
-
-#include <atomic>
 #include <list>
 #include <mutex>
-#include <thread>
 
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/wire.hpp"
 
 namespace proxy::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// A network between two places that can be interrupted: what is sent meanwhile waits, as it does
-/// in a real one.
-class Wire {
-public:
-    Wire(const std::string& address, std::uint16_t port, std::string to, std::uint16_t to_port)
-        : listener_(Socket::listen(address, port)),
-          to_(std::move(to)),
-          to_port_(to_port),
-          thread_([this] { run(); }) {}
-    ~Wire() {
-        stop_ = true;
-        thread_.join();
-    }
-    void interrupt() { open_ = false; }
-    void heal() { open_ = true; }
-
-private:
-    static constexpr auto kStep = 5ms;
-
-    void run() {
-        while (!stop_) {
-            if (!open_) {
-                std::this_thread::sleep_for(kStep);
-                continue;
-            }
-            if (listener_.readable(kStep)) connect();
-            pairs_.remove_if([](auto& pair) {
-                return !carry(pair.first, pair.second) || !carry(pair.second, pair.first);
-            });
-        }
-    }
-    void connect() {
-        auto from = listener_.accept();
-        try {
-            pairs_.emplace_back(std::move(from), Socket::connect(to_, to_port_));
-        } catch (const std::exception&) {  // nobody there: closed
-        }
-    }
-    static bool carry(Socket& from, Socket& to) {
-        std::string bytes;
-        return !from.readable(0ms) || (from.receive(bytes) && to.send(bytes));
-    }
-
-    Socket listener_;
-    std::string to_;
-    std::uint16_t to_port_;
-    std::list<std::pair<Socket, Socket>> pairs_;
-    std::atomic<bool> stop_ = false, open_ = true;
-    std::thread thread_;
-};
-
 class PeerFaults : public NodesTest {
 protected:
-    PeerStatus seen(const std::string& node, const std::string& peer) const {
-        for (const auto& each : status(node).cluster.peers)
-            if (each.node == peer) return each;
-        ADD_FAILURE() << "no peer " << peer;
-        return {};
-    }
     /// Nodes a and b, with `stand_in` where b looks for a's objects.
     void start_with(const ScriptedOrigin& stand_in,
                     std::chrono::milliseconds budget = std::chrono::milliseconds(2000)) {

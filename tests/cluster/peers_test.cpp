@@ -3,18 +3,8 @@
 namespace proxy::test {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 class Peers : public NodesTest {
 protected:
-    PeerStatus seen(const std::string& node, const std::string& peer) const {
-        for (const auto& each : status(node).cluster.peers)
-            if (each.node == peer) return each;
-        ADD_FAILURE() << "no peer " << peer;
-        return {};
-    }
     /// Two nodes with room for large bodies.
     void start_pair(CopyPolicy copy) {
         for (const auto* name : {"a", "b"}) {

@@ -1,97 +1,22 @@
 // Old content does not come back: what one node invalidates ends everywhere.
 
 #include <atomic>
-#include <list>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <thread>
 
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/wire.hpp"
 
 namespace proxy::test {
 namespace {
 
 using nlohmann::json;
 
-/// The cable between two nodes' links: passes bytes on, until somebody pulls it.
-class Cable {
-public:
-    Cable(const std::string& listen, const std::string& target)
-        : target_(target), listener_(Socket::listen(listen, kLinkPort)), acceptor_([this] {
-              for (;;) {
-                  auto near = listener_.accept();
-                  if (!near.open()) return;
-                  connect(std::move(near));
-              }
-          }) {}
-    ~Cable() {
-        pull();
-        listener_.shut();
-        acceptor_.join();
-        for (auto& pair : pairs_) pair.thread.join(), pair.back.join();
-    }
-    Cable(const Cable&) = delete;
-
-    /// Breaks what runs over it and lets nothing new through.
-    void pull() {
-        const std::lock_guard lock(mutex_);
-        pulled_ = true;
-        for (auto& pair : pairs_) pair.near.shut(), pair.far.shut();
-    }
-    void mend() {
-        const std::lock_guard lock(mutex_);
-        pulled_ = false;
-    }
-
-private:
-    struct Pair {
-        Socket near, far;
-        std::thread thread, back;
-    };
-
-    void connect(Socket near) {
-        const std::lock_guard lock(mutex_);
-        if (pulled_) return;
-        Socket far;
-        try {
-            far = Socket::connect(target_, kLinkPort);
-        } catch (const std::system_error&) {
-            return;  // b does not listen yet: a dials again
-        }
-        auto& pair = pairs_.emplace_back();
-        pair.near = std::move(near);
-        pair.far = std::move(far);
-        pair.thread = std::thread([&pair] { pump(pair.near, pair.far); });
-        pair.back = std::thread([&pair] { pump(pair.far, pair.near); });
-    }
-    static void pump(Socket& from, Socket& to) {
-        std::string bytes;
-        while (from.receive(bytes) && to.send(bytes)) bytes.clear();
-        from.shut();
-        to.shut();
-    }
-
-    std::string target_;
-    Socket listener_;
-    std::mutex mutex_;
-    bool pulled_ = false;
-    std::list<Pair> pairs_;
-    std::thread acceptor_;
-};
-
 class Purge : public NodesTest {
 protected:
-    PeerStatus seen(const std::string& node, const std::string& peer) const {
-        for (const auto& each : status(node).cluster.peers)
-            if (each.node == peer) return each;
-        ADD_FAILURE() << "no peer " << peer;
-        return {};
-    }
-    /// a's link to b goes through a cable, from which a test may take b away. b's link to a stays:
+    /// a's link to b goes through a wire, from which a test may take b away. b's link to a stays:
     /// a hears all that b announces.
-    void start_with_cable(unsigned nodes) {
-        cable_ = std::make_unique<Cable>(address("y"), address("b"));
+    void start_with_wire(unsigned nodes) {
+        wire_ = std::make_unique<Wire>(address("y"), kLinkPort, address("b"), kLinkPort);
         for (unsigned i = 0; i < nodes; ++i) {
             auto settings = config(std::string(1, static_cast<char>('a' + i)), nodes);
             if (i == 0) settings.cluster->peers[0].link.host = address("y");
@@ -110,7 +35,7 @@ protected:
 
     std::atomic<int> version{1};
     std::atomic<bool> storable{true};
-    std::unique_ptr<Cable> cable_;
+    std::unique_ptr<Wire> wire_;
 };
 
 TEST_F(Purge, AnUnsafeMethodThroughOneNodeEndsTheCopiesOfAll) {  // RFC 9111 §4.4
@@ -139,9 +64,9 @@ TEST_F(Purge, AnErrorAnswerToAnUnsafeMethodEndsNothing) {  // behaviour 38
 
 TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
     const auto scripted = versioned();
-    start_with_cable(2);
+    start_with_wire(2);
     store("b", "/one");
-    cable_->pull();
+    wire_->cut();
     ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_step(); }));
     version = 2;
     client("a").ask("POST", "/one", "", "x");
@@ -150,7 +75,7 @@ TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
     EXPECT_EQ(get("a", "/one").body, "version 2");
     EXPECT_EQ(seen("a", "b").asked, 0u) << "its summary has it, but it does not count";
     EXPECT_EQ(get("b", "/one").body, "version 1") << "b cannot know";
-    cable_->mend();
+    wire_->heal();
     ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
     EXPECT_EQ(seen("a", "b").invalidations_pending, 0u);
     EXPECT_EQ(get("b", "/one").body, "version 2");
@@ -158,9 +83,9 @@ TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
 
 TEST_F(Purge, ANodeRefusesCopiesThatAreOlderThanItsInvalidation) {
     const auto scripted = versioned();
-    start_with_cable(3);
+    start_with_wire(3);
     store("b", "/one");
-    cable_->pull();
+    wire_->cut();
     ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_step(); }));
     client("a").ask("POST", "/one", "", "x");
     ASSERT_TRUE(eventually([&] { return seen("c", "a").invalidations_received == 1; }));
@@ -259,16 +184,16 @@ TEST_F(Purge, ByMethodIsForThoseWhomTheConfigurationAllows) {
 
 TEST_F(Purge, ThatDoesNotReachEverybodySaysWhoIsAway) {
     const auto scripted = versioned();
-    start_with_cable(3);
+    start_with_wire(3);
     store("b", "/one");
-    cable_->pull();
+    wire_->cut();
     ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_step(); }));
     version = 2;
     const auto answer = client("a").ask("PURGE", "/one");
     EXPECT_EQ(answer.status, 202u);
     EXPECT_EQ(json::parse(answer.body).at("confirmed"), json{"c"});
     EXPECT_EQ(json::parse(answer.body).at("away"), json{"b"});
-    cable_->mend();
+    wire_->heal();
     ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
     EXPECT_EQ(get("b", "/one").body, "version 2") << "it was kept for b";
 }

@@ -7,10 +7,6 @@
 namespace proxy::test {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 std::string bytes(std::size_t count, unsigned seed = 1) {
     std::string result(count, '\0');
     for (std::size_t i = 0; i < count; ++i)

@@ -14,10 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 /// Nodes that were started from a file each, which a test may change.
 class Reload : public NodesTest {
 protected:
@@ -82,11 +78,6 @@ protected:
         std::vector<std::string> result;
         for (std::string line; std::getline(in, line);) result.push_back(line);
         return result;
-    }
-    PeerStatus seen(const std::string& node, const std::string& peer) const {
-        for (const auto& each : status(node).cluster.peers)
-            if (each.node == peer) return each;
-        return {};
     }
 
 private:

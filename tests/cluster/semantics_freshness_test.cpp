@@ -32,10 +32,6 @@ protected:
 };
 HEARSAY_IN_BOTH_MODES(Freshness);
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 long age_of(const Answer& answer) {
     EXPECT_EQ(lines(answer.head, "Age"), 1u) << answer.head;
     return std::atol(answer.field("Age").c_str());

@@ -10,10 +10,6 @@ using namespace std::chrono_literals;
 class Storing : public SemanticsTest {};
 HEARSAY_IN_BOTH_MODES(Storing);
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 // 1, RFC 9111 §2, §4
 TEST_P(Storing, TakesTheWholeTargetForTheKeyAndAQueryForNothingSpecial) {
     const std::vector<std::string> targets{"/key",     "/key?",     "/key?a=1",   "/key?a=2",

@@ -10,10 +10,6 @@ using namespace std::chrono_literals;
 class Validation : public SemanticsTest {};
 HEARSAY_IN_BOTH_MODES(Validation);
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 const std::string kStale = "Cache-Control: max-age=50\r\nAge: 100\r\n";
 const std::string kModified = "Sat, 01 Jan 2000 00:00:00 GMT";
 

@@ -16,10 +16,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint16_t kTlsPort = 3130;
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
 std::string answer(std::string_view body, std::string_view fields = {}) {
     return std::string("HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\nContent-Length: ")
         .append(std::to_string(body.size()))

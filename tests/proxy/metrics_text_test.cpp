@@ -28,6 +28,7 @@ NodeStatus status() {
     peer.false_hits = 2;
     peer.given = 9;
     peer.lag_seconds = 0.25;
+    peer.left_alone_seconds = 1.5;
     s.cluster.peers.push_back(peer);
     peer.node = "c\"\n";
     peer.state = "gone";
@@ -52,6 +53,7 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
           "hearsay_announcements_total{direction=\"sent\"}",
           "hearsay_announcement_bytes_total{direction=\"received\"}",
           "hearsay_summary_lag_seconds{peer=\"b\"} 0.25\n",
+          "hearsay_peer_left_alone_seconds{peer=\"b\"} 1.5\n",
           "hearsay_summary_fill_ratio ",
           "hearsay_build_info{node=\"a\",version=\"0.1.0\"} 1\n",
           "hearsay_storage_verdicts_total{verdict=\"private\"} 3\n",

@@ -31,6 +31,7 @@ NodeStatus status() {
     peer.hits = 4;
     peer.false_hits = 2;
     peer.lag_seconds = 0.2;
+    peer.left_alone_seconds = 1.5;
     s.cluster.peers.push_back(peer);
     return s;
 }
@@ -44,7 +45,8 @@ TEST(StatusJson, HasEveryNameOfTheInterface) {
       "summary":  { "kind": "", "objects": 0, "bits": 0, "hashes": 0, "fill": 0.0, "expected_false_hit": 0.0 },
       "cluster":  { "announcements_sent": 0, "announcements_received": 0, "heartbeats_sent": 0, "bytes_sent": 0, "bytes_received": 0,
         "peers": [ { "node": "", "epoch": 0, "state": "", "asked": 0, "hits": 0, "false_hits": 0, "stale_hits": 0, "refused": 0,
-                     "failures": 0, "given": 0, "lag_seconds": 0.2, "objects": 0 } ] } })")
+                     "failures": 0, "given": 0, "lag_seconds": 0.2, "left_alone_seconds": 1.5,
+                     "objects": 0 } ] } })")
                               .flatten();
     const auto shown = json::parse(status_json(status())).flatten();
     for (const auto& [pointer, value] : expected.items()) {
