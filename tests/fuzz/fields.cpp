@@ -269,7 +269,8 @@ int fuzz_range(const std::uint8_t* data, std::size_t size) {
     const auto range = cut(rest, '\n'), length = cut(rest, '\n'), content = cut(rest, '\n'),
                condition = cut(rest, '\n'), tag = cut(rest, '\n'), modified = cut(rest, '\n'),
                date = cut(rest, '\n');
-    check_range(range, std::strtoull(std::string(length).c_str(), nullptr, 10));
+    // No body is longer than the parser takes, 2^63 - 1.
+    check_range(range, std::strtoull(std::string(length).c_str(), nullptr, 10) >> 1);
     check_content_range(content);
 
     const Validators stored{tag, modified, date};
