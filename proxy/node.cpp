@@ -1,5 +1,6 @@
 #include "proxy/node.hpp"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
@@ -16,6 +17,7 @@
 #include "proxy/admin/server.hpp"
 #include "proxy/config_changes.hpp"
 #include "proxy/control_feed.hpp"
+#include "proxy/crowd.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -32,6 +34,7 @@ namespace asio = boost::asio;
 
 /// A node whose peers are not there is ready anyway after this.
 constexpr std::chrono::seconds kReadyAlone{2};
+constexpr std::chrono::seconds kHousekeeping{5};
 constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
 protocol::ClusterConfig cluster_config(const Config& config) {
@@ -119,6 +122,7 @@ public:
     void start() {
         started_ = std::chrono::steady_clock::now();
         if (admin_) admin_->start();
+        keep_house();
         running_workers_ = workers_.size();
         threads_.emplace_back([this] {
             ::pthread_setname_np(::pthread_self(), "control");
@@ -300,6 +304,16 @@ private:
         return result;
     }
 
+    /// The allocator keeps what a crowd of connections took, for the next one that may not come.
+    void keep_house() {
+        housekeeping_.expires_after(kHousekeeping);
+        housekeeping_.async_wait([this](const boost::system::error_code& ec) {
+            if (ec) return;
+            if (crowd_.has_left(shared_.connections)) ::malloc_trim(0);
+            keep_house();
+        });
+    }
+
     void step_cap() {
         cap_moves_ = !shared_.store.step_cap_to(config_->cache.memory) && !shared_.draining;
         if (cap_moves_) asio::post(control_, [this] { step_cap(); });
@@ -334,6 +348,7 @@ private:
 
     void end_control() {
         drain_timer_.cancel();
+        housekeeping_.cancel();
         if (admin_) admin_->stop();
         cluster_->stop();
         keep_.reset();
@@ -375,7 +390,8 @@ private:
     Shared shared_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<AdminServer> admin_;
-    asio::steady_timer drain_timer_;
+    asio::steady_timer drain_timer_, housekeeping_{control_};
+    Crowd crowd_;
     Reloader reloader_;
     bool cap_moves_ = false;  // step_cap() is posted
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

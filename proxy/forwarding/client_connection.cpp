@@ -63,6 +63,12 @@ void ClientConnection::arm(std::chrono::nanoseconds timeout) {
 asio::awaitable<bool> ClientConnection::read_some() {
     boost::system::error_code ec;
     std::size_t n = 0;
+    // A first request that is there already does not wait behind all that is ready elsewhere.
+    if (std::exchange(first_read_, false) && !tls_) n = socket_.read_some(input_.prepare(1024), ec);
+    if (n > 0) {
+        input_.commit(n);
+        co_return true;
+    }
     if (tls_)
         n = co_await tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
     else

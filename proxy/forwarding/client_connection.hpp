@@ -82,7 +82,8 @@ private:
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;
     std::string address_;
-    bool idle_ = true;  // waits for the first byte of a request
+    bool first_read_ = true;  // nothing was read yet
+    bool idle_ = true;        // waits for the first byte of a request
     bool ending_;
     std::uint64_t answer_bytes_ = 0;
     bool expired_ = false;

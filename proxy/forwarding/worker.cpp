@@ -27,6 +27,8 @@ using tcp = asio::ip::tcp;
 /// end.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
+constexpr std::size_t kAcceptsAtOnce = 64;
+
 int open_spare() {
     return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
@@ -84,11 +86,16 @@ asio::awaitable<void> Worker::accept_loop(Listener& listener) {
     asio::steady_timer pause(io);
     while (!draining) {
         boost::system::error_code ec;
-        auto socket = co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, ec));
-        if (!ec) {
-            admit(std::move(socket), listener.scheme);
-            continue;
+        co_await acceptor.async_wait(tcp::acceptor::wait_read,
+                                     asio::redirect_error(asio::use_awaitable, ec));
+        // Accepted one by one, each would wait behind all that is ready elsewhere.
+        for (std::size_t taken = 0; !ec && !draining && taken < kAcceptsAtOnce; ++taken) {
+            tcp::socket socket(io);
+            acceptor.accept(socket, ec);
+            if (!ec) admit(std::move(socket), listener.scheme);
         }
+        if (!ec || ec == asio::error::would_block || ec == asio::error::connection_aborted)
+            continue;
         if (ec == asio::error::operation_aborted || !acceptor.is_open()) break;
         if (ec == asio::error::no_descriptors) refuse_waiting(acceptor);
         pause.expires_after(kAcceptPause);

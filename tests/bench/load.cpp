@@ -1,6 +1,7 @@
 // What a node does under thousands of connections that do nothing, clients that read slowly and
-// clients that leave: starts a node and an origin, prints how long new requests take meanwhile and
-// what the node holds before, during and after. Ends with 1 when a bound does not hold.
+// clients that leave: starts a node and the built-in origin, prints how long new requests take
+// meanwhile and what the node holds before, during and after. Ends with 1 when a bound does not
+// hold.
 //
 //   load <hearsay>      needs about 13,000 file descriptors
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -18,13 +20,13 @@
 #include <fstream>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/cluster/client.hpp"
-#include "tests/cluster/scripted_origin.hpp"
 
 namespace {
 
@@ -33,9 +35,14 @@ using namespace proxy::test;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kAddress = "127.77.0.1";
+// What is read slowly or left comes from an origin of its own: a miss waits for the node alone.
+constexpr const char *kOrigin = "127.77.0.2:8000", *kBulkOrigin = "127.77.0.2:8001";
+// With Authorization the answers are not stored: they pass through windows of their own.
+constexpr const char* kSmall = "Hearsay-Bytes: 5\r\nHearsay-Max-Age: 1000\r\n";
+constexpr const char* kMiddle = "Hearsay-Bytes: 1048576\r\nAuthorization: Basic eDp4\r\n";
+constexpr const char* kLarge = "Hearsay-Bytes: 33554432\r\nAuthorization: Basic eDp4\r\n";
 constexpr std::uint16_t kProxy = 3128, kAdmin = 9128;
 constexpr int kIdle = 5000, kHalfSent = 1000, kSlow = 8, kAborting = 500, kRounds = 4;
-constexpr std::size_t kLargeBytes = 32 << 20;
 constexpr auto kClientHead = 12s, kKeepAlive = 25s;
 constexpr double kLatencyBoundMs = 100;
 
@@ -53,24 +60,30 @@ public:
     }
     /// Prints what was seen since the last call; the largest time of it.
     double report(const char* when) {
-        std::vector<double> times;
+        std::array<std::vector<double>, 2> times;
         std::size_t failed = 0;
         {
             const std::lock_guard lock(mutex_);
             times.swap(times_);
             failed = std::exchange(failed_, 0);
         }
-        std::sort(times.begin(), times.end());
-        const auto at = [&](double part) {
-            return times.empty() ? 0.0
-                                 : times[static_cast<std::size_t>(
-                                       part * static_cast<double>(times.size() - 1))];
-        };
-        std::printf("%-34s %5zu requests, p50 %6.2f ms, p99 %6.2f ms, max %6.2f ms, %zu failed\n",
-                    when, times.size(), at(0.5), at(0.99), at(1), failed);
+        auto worst = 0.0;
+        for (const auto hit : {true, false}) {
+            auto& seen = times[hit];
+            std::sort(seen.begin(), seen.end());
+            const auto at = [&](double part) {
+                return seen.empty() ? 0.0
+                                    : seen[static_cast<std::size_t>(
+                                          part * static_cast<double>(seen.size() - 1))];
+            };
+            std::printf("%-34s %5zu %s, p50 %6.2f ms, p99 %6.2f ms, max %6.2f ms\n", when,
+                        seen.size(), hit ? "hits  " : "misses", at(0.5), at(0.99), at(1));
+            worst = std::max(worst, at(1));
+        }
+        if (failed > 0) std::printf("%-34s %5zu failed\n", when, failed);
         std::fflush(stdout);
         total_failed += failed;
-        return at(1);
+        return worst;
     }
     std::size_t total_failed = 0;
 
@@ -78,18 +91,19 @@ private:
     void run() {
         for (int i = 0; !stop_; ++i) {
             const auto begin = Clock::now();
+            const auto hit = i % 2 == 0;
             auto good = false;
             try {
                 Client client(kAddress, kProxy);
-                const auto target = i % 2 == 0 ? "/hit" : "/miss" + std::to_string(i);
-                good = client.get(target).body == "small";
+                const auto target = hit ? "/hit" : "/miss" + std::to_string(i);
+                good = client.get(target, kSmall).body.size() == 5;
             } catch (const std::exception&) {
             }
             const auto took = ms_since(begin);
             {
                 const std::lock_guard lock(mutex_);
                 if (good)
-                    times_.push_back(took);
+                    times_[hit].push_back(took);
                 else
                     ++failed_;
             }
@@ -99,7 +113,7 @@ private:
 
     std::atomic<bool> stop_ = false;
     std::mutex mutex_;
-    std::vector<double> times_;
+    std::array<std::vector<double>, 2> times_;  // misses, hits
     std::size_t failed_ = 0;
     std::thread thread_;
 };
@@ -117,29 +131,52 @@ std::uint64_t number_after(const std::string& text, const std::string& name) {
                : std::strtoull(text.c_str() + at + name.size() + 3, nullptr, 10);
 }
 
-class RunningNode {
+/// A program that this one started, which ends with it.
+class Process {
 public:
-    RunningNode(const char* program, std::uint16_t origin_port)
-        : directory_(std::filesystem::temp_directory_path() /
-                     ("hearsay-load-" + std::to_string(::getpid()))) {
-        std::filesystem::create_directory(directory_);
-        const auto file = directory_ / "node.json";
-        std::ofstream(file) << R"({"node": "load", "listen": ")" << kAddress << ':' << kProxy
-                            << R"(", "admin": {"listen": ")" << kAddress << ':' << kAdmin
-                            << R"("}, "workers": 2, "cache": {"memory": "256MiB"},)"
-                            << R"("origins": [{"host": "*", "url": "http://127.0.0.1:)"
-                            << origin_port << R"("}],)"
-                            << R"("timeouts": {"client_head": ")" << kClientHead.count()
-                            << R"(s", "keep_alive": ")" << kKeepAlive.count() << R"(s"}})";
+    explicit Process(std::vector<const char*> words) {
+        words.push_back(nullptr);
         pid_ = ::fork();
         if (pid_ == 0) {
-            ::execl(program, program, "run", "--config", file.c_str(), static_cast<char*>(nullptr));
+            ::execv(words.front(), const_cast<char**>(words.data()));
             ::_exit(127);
         }
     }
-    ~RunningNode() {
+    ~Process() {
         if (pid_ > 0) ::kill(pid_, SIGKILL), ::waitpid(pid_, nullptr, 0);
-        std::filesystem::remove_all(directory_);
+    }
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    pid_t id() const { return pid_; }
+    /// TERM, and how it ended.
+    int end() {
+        ::kill(pid_, SIGTERM);
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        pid_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+
+private:
+    pid_t pid_ = -1;
+};
+
+class RunningNode {
+public:
+    explicit RunningNode(const char* program) {
+        std::ofstream(file_) << R"({"node": "load", "listen": ")" << kAddress << ':' << kProxy
+                             << R"(", "admin": {"listen": ")" << kAddress << ':' << kAdmin
+                             << R"("}, "workers": 2, "cache": {"memory": "256MiB"},)"
+                             << R"("origins": [{"host": "bulk.test", "url": "http://)"
+                             << kBulkOrigin << R"("}, {"host": "*", "url": "http://)" << kOrigin
+                             << R"("}], "timeouts": {"client_head": ")" << kClientHead.count()
+                             << R"(s", "keep_alive": ")" << kKeepAlive.count() << R"(s"}})";
+        process_.emplace(std::vector<const char*>{program, "run", "--config", file_.c_str()});
+    }
+    ~RunningNode() {
+        process_.reset();
+        std::filesystem::remove(file_);
     }
     RunningNode(const RunningNode&) = delete;
 
@@ -155,11 +192,11 @@ public:
     }
     Held held() const {
         Held result;
-        std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+        std::ifstream status("/proc/" + std::to_string(process_->id()) + "/status");
         for (std::string line; std::getline(status, line);)
             if (line.starts_with("VmRSS:")) result.rss_mb = std::atof(line.c_str() + 6) / 1024;
         for ([[maybe_unused]] const auto& entry :
-             std::filesystem::directory_iterator("/proc/" + std::to_string(pid_) + "/fd"))
+             std::filesystem::directory_iterator("/proc/" + std::to_string(process_->id()) + "/fd"))
             ++result.descriptors;
         const auto json = Client(kAddress, kAdmin).get("/api/v1/status").body;
         result.connections = number_after(json, "open");
@@ -173,18 +210,12 @@ public:
                     static_cast<double>(now.memory_bytes) / 1e6);
         std::fflush(stdout);
     }
-    /// TERM, and how it ended.
-    int end() {
-        ::kill(pid_, SIGTERM);
-        int status = 0;
-        ::waitpid(pid_, &status, 0);
-        pid_ = -1;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    }
+    int end() { return process_->end(); }
 
 private:
-    std::filesystem::path directory_;
-    pid_t pid_ = -1;
+    const std::filesystem::path file_ = std::filesystem::temp_directory_path() /
+                                        ("hearsay-load-" + std::to_string(::getpid()) + ".json");
+    std::optional<Process> process_;
 };
 
 bool bound(bool holds, const char* what) {
@@ -216,15 +247,11 @@ int run(const char* program) {
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
 
-    const std::string large(kLargeBytes, 'x'), middle(1 << 20, 'y');
-    ScriptedOrigin origin([&](Exchange& e) {
-        if (e.target == "/large") return e.answer("Cache-Control: no-store\r\n", large);
-        if (e.target.starts_with("/middle")) return e.answer("Cache-Control: no-store\r\n", middle);
-        e.answer("Cache-Control: max-age=1000\r\n", "small");
-    });
-    RunningNode node(program, origin.port());
+    Process origin({program, "origin", "--listen", kOrigin}),
+        bulk({program, "origin", "--listen", kBulkOrigin});
+    RunningNode node(program);
     if (!node.wait_until_ready()) return bound(false, "the node starts"), 1;
-    Client(kAddress, kProxy).get("/hit");
+    Client(kAddress, kProxy).get("/hit", kSmall);
     const auto before = node.held();
     node.print("before");
     double worst = 0;
@@ -237,7 +264,7 @@ int run(const char* program) {
     std::vector<Client> half, idle, slow;
     for (int i = 0; i < kIdle; ++i) {
         idle.emplace_back(kAddress, kProxy);
-        if (i % 2 == 0) idle.back().get("/hit");
+        if (i % 2 == 0) idle.back().get("/hit", kSmall);
         if (i % 5 == 0) {
             half.emplace_back(kAddress, kProxy);
             half.back().socket.send("GET /half HTTP/1.1\r\nHost: origin.test\r\nX-Ha");
@@ -252,7 +279,7 @@ int run(const char* program) {
 
     for (int i = 0; i < kSlow; ++i) {
         slow.emplace_back(kAddress, kProxy);
-        slow.back().begin("GET", "/large");
+        slow.back().begin("GET", "http://bulk.test/large", kLarge);
     }
     const auto read_slowly = [&](std::chrono::milliseconds how_long) {
         for (const auto begin = Clock::now(); ms_since(begin) < how_long.count();) {
@@ -276,7 +303,8 @@ int run(const char* program) {
             if (i % 4 == 0)
                 leaving.back().socket.send("GET /half HTTP/1.1\r\nHo");
             else
-                leaving.back().begin("GET", "/middle" + std::to_string(i % 50));
+                leaving.back().begin("GET", "http://bulk.test/middle" + std::to_string(i % 50),
+                                     kMiddle);
         }
         for (int i = 1; i < kAborting; i += 4)
             leaving[static_cast<std::size_t>(i)].read_at_least(1);
@@ -296,7 +324,9 @@ int run(const char* program) {
     Held after;
     for (const auto begin = Clock::now(); ms_since(begin) < 40'000;) {
         after = node.held();
-        if (after.connections <= 1 && after.descriptors <= before.descriptors + 20) break;
+        if (after.connections <= 1 && after.descriptors <= before.descriptors + 20 &&
+            after.rss_mb < before.rss_mb + 40)
+            break;
         std::this_thread::sleep_for(500ms);
     }
     node.print("after");
@@ -307,6 +337,7 @@ int run(const char* program) {
     good &= bound(after.descriptors <= before.descriptors + 20, "so are descriptors");
     good &= bound(after.memory_bytes < before.memory_bytes + (16 << 20),
                   "and memory, but for the small bodies stored meanwhile");
+    good &= bound(after.rss_mb < before.rss_mb + 40, "which the system has back");
     const auto code = node.end();
     good &= bound(code == 0, "TERM ends the node with 0");
     return good ? 0 : 1;
