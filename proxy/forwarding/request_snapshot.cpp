@@ -11,6 +11,8 @@ namespace {
 
 using boost::beast::http::field;
 
+constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
+
 /// Written anew for each hop.
 bool per_hop(const Field& line) {
     return line.id == field::host || line.id == field::expect || line.id == field::content_length;
@@ -26,7 +28,8 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
 
     const HopByHop hop_by_hop(request.fields);
     const auto kept = [&](const Field& line) {
-        return !hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line));
+        return !hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line)) &&
+               !(key.scheme() == Scheme::https && iequals(line.name, kForwardedProto));
     };
     std::size_t bytes = 0, lines = 0;
     for (const auto& line : request.fields) {
@@ -54,6 +57,7 @@ std::string origin_request(const RequestSnapshot& request, std::string_view node
     out.reserve(request.text.size() + request.key.uri().size() + extra_lines.size() + 96);
     out.append(request.method).append(" ").append(request.key.path()).append(" HTTP/1.1\r\nHost: ");
     out.append(request.host).append("\r\n").append(request.text).append(extra_lines);
+    if (request.key.scheme() == Scheme::https) out.append(kForwardedProto).append(": https\r\n");
     out.append("Via: 1.1 ").append(node).append("\r\n\r\n");
     return out;
 }

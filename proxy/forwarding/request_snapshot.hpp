@@ -28,7 +28,8 @@ struct RequestSnapshot {
     std::vector<Field> fields;
 };
 
-/// Heads of requests, empty line included.
+/// Heads of requests, empty line included. An origin, which may be reached in the clear, is told of
+/// an https target by X-Forwarded-Proto, whatever the client says there.
 std::string origin_request(const RequestSnapshot& request, std::string_view node,
                            std::string_view extra_lines);
 /// `token`: the proof, with ` stale` behind it when a copy that has to be validated will do.

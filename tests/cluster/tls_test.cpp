@@ -261,6 +261,21 @@ TEST_F(TlsClients, GetAnswersOfTheirOwnScheme) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
+TEST_F(TlsClients, AreAnnouncedToOriginsThatAreReachedInTheClear) {
+    start(tls_config());
+    secure().get("/one");
+    secure().get("/two", "X-Forwarded-Proto: gopher\r\n");
+    get("a", "https://origin.test/three",
+        "X-Forwarded-Proto: http\r\n");                // the same object for all
+    get("a", "/four", "X-Forwarded-Proto: http\r\n");  // said by whoever stands before us
+    const auto heads = origin.heads();
+    for (const auto i : {0u, 1u, 2u}) {
+        EXPECT_EQ(field_of(heads.at(i), "X-Forwarded-Proto"), "https") << heads[i];
+        EXPECT_EQ(heads[i].find("X-Forwarded-Proto"), heads[i].rfind("X-Forwarded-Proto"));
+    }
+    EXPECT_EQ(field_of(heads.at(3), "X-Forwarded-Proto"), "http");
+}
+
 TEST_F(TlsClients, GetPipelinedAnswersInOrder) {
     start(tls_config());
     auto client = secure();
