@@ -15,7 +15,7 @@ struct Overloaded : Handlers... {
     using Handlers::operator()...;
 };
 template <class... Handlers>  // clang before 17 does not deduce aggregates by itself
-Overloaded(Handlers...) -> Overloaded<Handlers...>;
+Overloaded(Handlers...)->Overloaded<Handlers...>;
 
 std::string node_id(WireReader& in, bool& valid) {
     auto id = in.text();

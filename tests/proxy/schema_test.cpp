@@ -150,8 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/origins/0",
                R"({"host": "*", "url": "https://o", "tls": {"ca": "/x", "name": "y"}})"},
         Change{"/tls", R"({"listen": "a:2", "certificate": "/c", "key": "/k"})"},
-        Change{"/timeouts/tunnel_idle", "60"},
-        Change{"/forward/connect_ports", "[443, 8443]"},
+        Change{"/timeouts/tunnel_idle", "60"}, Change{"/forward/connect_ports", "[443, 8443]"},
         Change{"/forward/private_destinations", "\"allow\""}, Change{"/purge/allow", "[]"},
         Change{"/purge/allow", "[\"10.0.0.0/8\", \"::1\"]"}));
 
@@ -181,9 +180,9 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/tls", R"({"listen": "a:2", "certificate": "/c", "key": ""})"},
         Change{"/origins/0/url", "\"https://o/path\""},
         Change{"/origins/0/url", "\"http://o/path\""}, Change{"/origins/0/url", "\"http://u@o\""},
-        Change{"/origins/0/weight", "1"},
-        Change{"/cache/memry", "1"}, Change{"/cache/memory", "\"lots\""},
-        Change{"/cache/memory", "-1"}, Change{"/cache/memory", "1.5"}, Change{"/cache/disk", "{}"},
+        Change{"/origins/0/weight", "1"}, Change{"/cache/memry", "1"},
+        Change{"/cache/memory", "\"lots\""}, Change{"/cache/memory", "-1"},
+        Change{"/cache/memory", "1.5"}, Change{"/cache/disk", "{}"},
         Change{"/cache/client_directives", "\"x\""}, Change{"/cache/cdn_cache_control", "1"},
         Change{"/cache/stale_when_unreachable", "\"never\""}, Change{"/cache/heuristic", "0.1"},
         Change{"/cache/heuristic", "{\"fraction\": 2}"},
