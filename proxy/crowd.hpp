@@ -1,28 +1,33 @@
 #pragma once
 
-#include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace proxy {
 
 /// Tells when many connections have ended, so that it is worth the time to give the memory that
-/// they took back to the system. One thread.
+/// they took back to the system.
 class Crowd {
 public:
     static constexpr std::uint64_t kLeast = 250;
 
+    /// So many there are now. Any thread; of two at once the smaller may count.
+    void grew_to(std::uint64_t connections) {
+        if (connections > most_.load(std::memory_order_relaxed))
+            most_.store(connections, std::memory_order_relaxed);
+    }
+
     /// True when of the most that there were, since it was true last, half have gone and no fewer
-    /// than kLeast.
+    /// than kLeast. One thread.
     bool has_left(std::uint64_t connections) {
-        most_ = std::max(most_, connections);
-        const auto gone = most_ - connections;
-        if (gone < kLeast || gone < connections) return false;
-        most_ = connections;
+        const auto most = most_.load(std::memory_order_relaxed);
+        if (most < connections + kLeast || most < 2 * connections) return false;
+        most_.store(connections, std::memory_order_relaxed);
         return true;
     }
 
 private:
-    std::uint64_t most_ = 0;
+    std::atomic<std::uint64_t> most_{0};
 };
 
 }  // namespace proxy

@@ -17,7 +17,6 @@
 #include "proxy/admin/server.hpp"
 #include "proxy/config_changes.hpp"
 #include "proxy/control_feed.hpp"
-#include "proxy/crowd.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -308,8 +307,8 @@ private:
     void keep_house() {
         housekeeping_.expires_after(kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
-            if (ec) return;
-            if (crowd_.has_left(shared_.connections)) ::malloc_trim(0);
+            if (ec || !keep_) return;  // the end may have come after the time had
+            if (shared_.crowd.has_left(shared_.connections)) ::malloc_trim(0);
             keep_house();
         });
     }
@@ -391,7 +390,6 @@ private:
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<AdminServer> admin_;
     asio::steady_timer drain_timer_, housekeeping_{control_};
-    Crowd crowd_;
     Reloader reloader_;
     bool cap_moves_ = false;  // step_cap() is posted
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
@@ -20,8 +20,8 @@ public:
     /// Any thread.
     void notify() {
         if (pending_.exchange(true)) return;
-        boost::asio::post(timer_.get_executor(),
-                          [self = shared_from_this()] { self->timer_.cancel(); });
+        boost::asio::dispatch(timer_.get_executor(),
+                              [self = shared_from_this()] { self->timer_.cancel(); });
     }
 
     /// The owner's executor only; one wait at a time. False when `deadline` passed first.

@@ -137,7 +137,8 @@ void add_peers(Families& out, const std::vector<PeerStatus>& peers) {
     out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
     for (const auto& peer : peers) out.value(peer.lag_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_left_alone_seconds",
-              "Time until a peer that failed or was asked in vain is asked again; 0: it is.");
+              "How long a peer that failed, or was asked in vain, is still left alone by one "
+              "worker at least.");
     for (const auto& peer : peers) out.value(peer.left_alone_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_objects", "Objects a peer holds, estimated from its summary.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});

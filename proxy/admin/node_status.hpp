@@ -105,7 +105,7 @@ struct PeerStatus {
 
     std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
     std::uint64_t given = 0;        // our answers to its requests that carried a body to it
-    double left_alone_seconds = 0;  // until it is asked again; 0: it is
+    double left_alone_seconds = 0;  // by one worker at least, until it is asked again
 
     bool in_step() const { return state == "in_step"; }
 };

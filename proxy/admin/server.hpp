@@ -16,7 +16,7 @@ namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
 /// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload,purge}. Plain and small: a few
-/// connections, short deadlines, no bodies in.
+/// connections, short deadlines, small bodies.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;

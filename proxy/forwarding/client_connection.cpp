@@ -5,6 +5,7 @@
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 #include "proxy/forwarding/tls_contexts.hpp"
 

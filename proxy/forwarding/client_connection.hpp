@@ -56,12 +56,12 @@ public:
     /// The same without waiting, when there is nothing to be read any more.
     void part();
 
-    /// True once the node drains: this connection ends after the present answer.
     /// Counts what is sent from here on.
     void begin_answer() { answer_bytes_ = 0; }
     std::uint64_t answer_bytes() const { return answer_bytes_; }
     /// Ends the connection so that the client sees a reset, not an end.
     void reset();
+    /// True once the node drains: this connection ends after the present answer.
     bool ending() const { return ending_; }
     const std::string& peer_address() const { return address_; }
 

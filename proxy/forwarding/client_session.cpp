@@ -121,6 +121,9 @@ private:
         client_.directives =
             request_directives(head.fields, client_.config().cache.client_directives);
         client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
+        if (client_.key.scheme() == Scheme::https)  // this node says so itself
+            std::erase_if(client_.head.fields,
+                          [](const Field& line) { return iequals(line.name, kForwardedProto); });
         if (worker_.peers && client_.connection.scheme() == Scheme::http) {
             if (const auto* proof = find(head.fields, kPeerField)) {
                 auto words = proof->value;

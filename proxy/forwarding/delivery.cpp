@@ -57,7 +57,6 @@ Draft Delivery::block_draft(const Received& from) const {
         response.tags = std::move(*tags);
     response.tags.push_back(hasher(key.uri()));
     std::sort(response.tags.begin(), response.tags.end(), precedes);
-    worker_.shared.store.will_hold_blocks();
     return made;
 }
 
@@ -74,6 +73,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     auto live = std::make_shared<LiveFields>();
     render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
                     *live);
+    if (job_.block) worker_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
     const auto copy = !from_peer || wants_copy();
     if (verdict == StorageVerdict::store && !job_.block && length &&

@@ -1,13 +1,13 @@
 #include "proxy/forwarding/fetch.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "proxy/forwarding/delivery.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
 #include "proxy/forwarding/peer_question.hpp"
 #include "proxy/forwarding/response_head.hpp"
-#include "proxy/http/cache_status.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -375,8 +375,11 @@ FetchJob::FetchJob(Worker& worker, std::shared_ptr<const RequestSnapshot> asked,
 
 void start_fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
     const auto fill = job->fill;
+    const auto hash = job->hash;
     auto task = fetch(worker, std::move(job));
-    if (!worker.fetches.spawn(std::move(task))) fill->fail(FetchError::stopping);
+    if (worker.fetches.spawn(std::move(task))) return;
+    worker.shared.store.abandon(hash, fill.get(), false, Clock::now());
+    fill->fail(FetchError::stopping);
 }
 
 std::unique_ptr<FetchJob> make_block_job(Worker& worker,

@@ -11,8 +11,6 @@ namespace {
 
 using boost::beast::http::field;
 
-constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
-
 /// Written anew for each hop.
 bool per_hop(const Field& line) {
     return line.id == field::host || line.id == field::expect || line.id == field::content_length;
@@ -28,8 +26,7 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
 
     const HopByHop hop_by_hop(request.fields);
     const auto kept = [&](const Field& line) {
-        return !hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line)) &&
-               !(key.scheme() == Scheme::https && iequals(line.name, kForwardedProto));
+        return !hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line));
     };
     std::size_t bytes = 0, lines = 0;
     for (const auto& line : request.fields) {

@@ -12,6 +12,9 @@
 
 namespace proxy {
 
+/// What origins of https targets are told, whatever the client says there.
+inline constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
+
 /// What a fetch needs of the request that began it, in memory of its own: it goes on when that
 /// client has left. Not movable: `fields` views `text`.
 struct RequestSnapshot {
@@ -29,7 +32,7 @@ struct RequestSnapshot {
 };
 
 /// Heads of requests, empty line included. An origin, which may be reached in the clear, is told of
-/// an https target by X-Forwarded-Proto, whatever the client says there.
+/// an https target by kForwardedProto.
 std::string origin_request(const RequestSnapshot& request, std::string_view node,
                            std::string_view extra_lines);
 /// `token`: the proof, with ` stale` behind it when a copy that has to be validated will do.

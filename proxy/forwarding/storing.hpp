@@ -21,8 +21,8 @@ struct Received {
 };
 Received received(const Exchange& exchange);
 
-/// The request that the response answers, as far as it bears on storing. `fields`: as they went
-/// out. All must outlive this.
+/// The request that the response answers, as far as it bears on storing. `fields`: those of the
+/// client that went out. All must outlive this.
 struct StoringRequest {
     Worker& worker;
     const Config& config;

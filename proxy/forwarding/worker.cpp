@@ -65,6 +65,7 @@ void Worker::listen(int acceptor_fd, Scheme scheme) {
     ::getsockname(acceptor_fd, reinterpret_cast<sockaddr*>(&address), &size);
     acceptor.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), acceptor_fd);
     acceptor.non_blocking(true);
+    acceptor.set_option(asio::socket_base::enable_connection_aborted(true));  // else it waits
 }
 
 Worker::~Worker() {
@@ -77,7 +78,6 @@ HeadLimits Worker::head_limits() const {
 }
 
 void Worker::start() {
-    accepting_ = listeners_.size();
     for (auto& listener : listeners_) tasks.spawn(accept_loop(listener));
 }
 
@@ -89,7 +89,7 @@ asio::awaitable<void> Worker::accept_loop(Listener& listener) {
         co_await acceptor.async_wait(tcp::acceptor::wait_read,
                                      asio::redirect_error(asio::use_awaitable, ec));
         // Accepted one by one, each would wait behind all that is ready elsewhere.
-        for (std::size_t taken = 0; !ec && !draining && taken < kAcceptsAtOnce; ++taken) {
+        for (std::size_t taken = 0; !ec && taken < kAcceptsAtOnce; ++taken) {
             tcp::socket socket(io);
             acceptor.accept(socket, ec);
             if (!ec) admit(std::move(socket), listener.scheme);
@@ -101,8 +101,6 @@ asio::awaitable<void> Worker::accept_loop(Listener& listener) {
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
     }
-    // Not before: a connection that was accepted just before the drain reaches this loop after it.
-    if (--accepting_ == 0) tasks.close();
 }
 
 void Worker::admit(tcp::socket socket, Scheme scheme) {
@@ -161,6 +159,7 @@ void Worker::drain() {
         }
         acceptor.close(ec);
     }
+    tasks.close();
     for (auto* session : sessions_) session->drain();
     pool.close_idle();
     asio::co_spawn(
@@ -225,7 +224,7 @@ PeerRecord* Worker::record_of(std::string_view node) {
 void Worker::add(Session& session) {
     session.index_ = sessions_.size();
     sessions_.push_back(&session);
-    shared.connections.fetch_add(1, std::memory_order_relaxed);
+    shared.crowd.grew_to(shared.connections.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
 void Worker::remove(Session& session) {

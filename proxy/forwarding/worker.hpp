@@ -18,6 +18,7 @@
 #include "proxy/admin/access_log.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config.hpp"
+#include "proxy/crowd.hpp"
 #include "proxy/episode.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
@@ -75,6 +76,7 @@ struct Shared {
     SeenOnce seen_once;
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
+    Crowd crowd;
     /// What the limit of open files leaves to clients: half, so that each can be served from
     /// upstream.
     const std::uint64_t connections_possible = descriptor_limit() / 2;
@@ -164,7 +166,6 @@ private:
     void refuse_waiting(boost::asio::ip::tcp::acceptor& acceptor);
 
     std::list<Listener> listeners_;  // the first one is in the clear
-    std::size_t accepting_ = 0;      // loops that have not ended
     std::vector<Session*> sessions_;
     int spare_ = -1;  // a descriptor to refuse connections with when no other is left
 };

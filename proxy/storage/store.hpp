@@ -125,7 +125,6 @@ public:
         std::uint64_t objects = 0, memory_bytes = 0, evictions = 0;
     };
     Stats stats() const;
-    std::uint64_t memory_cap() const { return budget_.cap(); }
 
 private:
     static constexpr std::size_t kShards = 16;

@@ -276,6 +276,16 @@ TEST_F(TlsClients, AreAnnouncedToOriginsThatAreReachedInTheClear) {
     EXPECT_EQ(field_of(heads.at(3), "X-Forwarded-Proto"), "http");
 }
 
+TEST_F(TlsClients, ShareAnswersThatVaryByWhatOnlyTheNodeSays) {
+    start(tls_config());
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh("Vary: X-Forwarded-Proto\r\n"), "secure"); });
+    secure().get("/one", "X-Forwarded-Proto: https\r\n");
+    EXPECT_EQ(secure().get("/one", "X-Forwarded-Proto: https\r\n").cache_status().substr(0, 6),
+              "a; hit");
+    EXPECT_EQ(secure().get("/one").cache_status().substr(0, 6), "a; hit");
+}
+
 TEST_F(TlsClients, GetPipelinedAnswersInOrder) {
     start(tls_config());
     auto client = secure();

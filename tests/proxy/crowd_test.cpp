@@ -7,8 +7,9 @@ namespace {
 
 TEST(Crowd, HasLeftOnceWhenHalfOfItIsGone) {
     Crowd crowd;
-    for (const std::uint64_t connections : {0, 600, 1000, 501})
-        EXPECT_FALSE(crowd.has_left(connections));
+    crowd.grew_to(1000);
+    crowd.grew_to(600);
+    EXPECT_FALSE(crowd.has_left(501));
     EXPECT_TRUE(crowd.has_left(500));
     EXPECT_FALSE(crowd.has_left(500));
     EXPECT_FALSE(crowd.has_left(251));
@@ -19,9 +20,9 @@ TEST(Crowd, HasLeftOnceWhenHalfOfItIsGone) {
 
 TEST(Crowd, IsNoFewerThanItsLeast) {
     Crowd crowd;
-    EXPECT_FALSE(crowd.has_left(Crowd::kLeast - 1));
+    crowd.grew_to(Crowd::kLeast - 1);
     EXPECT_FALSE(crowd.has_left(0));
-    EXPECT_FALSE(crowd.has_left(Crowd::kLeast));
+    crowd.grew_to(Crowd::kLeast);
     EXPECT_TRUE(crowd.has_left(0));
 }
 
