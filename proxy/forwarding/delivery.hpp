@@ -27,7 +27,8 @@ public:
     Draft draft(const Received& from) const;
     bool charge(StoredResponse& response);
 
-    /// Who gives an answer, and what status the last of them sent.
+    /// Who gives an answer. `upstream_status`: of the last head that was received for it, be it the
+    /// 304 to a validation.
     struct Sender {
         Fill::Source source = Fill::Source::origin;
         std::string peer;
