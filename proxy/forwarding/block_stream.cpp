@@ -78,11 +78,10 @@ void BlockStream::note(const Fill::State& state, bool leader) {
     const auto peer = state.source == Fill::Source::peer;
     turn.outcome = peer ? Outcome::peer_hit : Outcome::origin_fetch;
     turn.source = peer ? Source::peer : Source::origin;
-    turn.upstream = peer ? state.peer : std::string(client_.key.host());
-    if (peer) {
-        turn.peer = state.peer;
-        turn.peer_verdict = PeerVerdict::hit;
-    }
+    if (peer)
+        turn.given_by(state.peer);
+    else
+        turn.upstream = client_.key.host();
 }
 
 asio::awaitable<FetchError> BlockStream::open(ByteRange range) {

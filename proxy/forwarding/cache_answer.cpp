@@ -71,7 +71,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     }
     // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
     const auto& fields = client_.head.fields;
-    if (client_.head.verb == verb::head || wants_exact_range(found) ||
+    const auto range = range_request(fields);
+    if (client_.head.verb == verb::head || wants_exact_range(range, found) ||
         find(fields, field::if_match) || find(fields, field::if_unmodified_since))
         co_return Followed::alone;
 
@@ -85,6 +86,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
                        (reuse == Reuse::request && found.fill);
     auto job = make_job(found, std::move(route));
+    if (may_use_blocks_ && !found.response && range.single()) job->part = range;
     if (!alone) {
         const auto claim = shared_.store.claim(client_.hash, uri, found, job->fill);
         if (claim.changed) co_return Followed::again;
@@ -100,9 +102,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
 }
 
 /// Ranges that cannot be made a part of what is stored are passed on as they are.
-bool CacheAnswer::wants_exact_range(const Store::Found& found) const {
+bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) {
     if (found.response) return false;
-    const auto range = range_request(client_.head.fields);
     using Form = RangeRequest::Form;
     if (range.form == Form::none) return false;
     return range.form == Form::several || range.form == Form::suffix || found.unshareable;
@@ -120,8 +121,6 @@ std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, Origi
     const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
     job->may_ask_peers = client_.config().cluster && !now_please;
     job->may_use_blocks = may_use_blocks_;
-    const auto range = range_request(client_.head.fields);
-    if (may_use_blocks_ && !found.response && range.single()) job->part = range;
     return job;
 }
 
@@ -254,13 +253,10 @@ bool CacheAnswer::is_variant(const StoredResponse& response) const {
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     auto& turn = client_.turn;
-    if (leader && state.source == Fill::Source::peer) {
-        turn.peer = state.peer;
-        turn.peer_verdict = PeerVerdict::hit;
-        turn.upstream = state.peer;
-    } else {
+    if (leader && state.source == Fill::Source::peer)
+        turn.given_by(state.peer);
+    else
         turn.upstream = client_.key.host();
-    }
     if (!leader) turn.cache = CacheResult::hit;
 }
 

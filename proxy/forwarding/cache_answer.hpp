@@ -39,7 +39,7 @@ private:
 
     static Followed ended(bool keep) { return keep ? Followed::keep : Followed::close; }
     boost::asio::awaitable<Followed> once();
-    bool wants_exact_range(const Store::Found& found) const;
+    static bool wants_exact_range(const RangeRequest& range, const Store::Found& found);
     std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
     void refresh(const Store::Found& found);
     boost::asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job, Stored stale,

@@ -191,13 +191,10 @@ asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& bu
     while (!broken_ && !send_now(buffers)) {
         if (broken_) break;
         arm(worker_.config().timeouts.body_idle);
-        boost::system::error_code ec;
-        const auto what = tls_ && tls_wants_ == TlsSession::Step::wait_read
-                              ? asio::ip::tcp::socket::wait_read
-                              : asio::ip::tcp::socket::wait_write;
-        co_await socket_.async_wait(what, asio::redirect_error(asio::use_awaitable, ec));
+        const auto ready =
+            co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
         worker_.wheel.disarm(*this);
-        if (ec || expired_) {
+        if (!ready || expired_) {
             broken_ = true;
             buffers.clear();
         }

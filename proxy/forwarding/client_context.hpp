@@ -39,6 +39,12 @@ struct Turn {
     bool client_reload = false;
     bool aborted = false;
     bool from_peer = false;  // a peer's question: no client request, so not counted as one
+
+    /// This peer's copy is the answer, or a part of it.
+    void given_by(const std::string& node) {
+        peer = upstream = node;
+        peer_verdict = PeerVerdict::hit;
+    }
 };
 
 /// One client connection and the request on it that is being answered. One thread, one coroutine at

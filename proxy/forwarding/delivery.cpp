@@ -170,16 +170,11 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
         abandon(true);
 }
 
-void Delivery::fail(FetchError error, unsigned upstream_status) {
+void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable) {
     ended_ = true;
     // In this order: nobody new joins a fill that has failed.
-    abandon(false);
+    abandon(unshareable);
     job_.fill->fail(error, upstream_status);
-}
-
-void Delivery::fail_alone(FetchError error, unsigned upstream_status) {
-    abandon(true);
-    fail(error, upstream_status);
 }
 
 bool Delivery::wants_copy() {

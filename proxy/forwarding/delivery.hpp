@@ -42,10 +42,9 @@ public:
     void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
               unsigned upstream_status);
 
-    /// Nothing came of it.
-    void fail(FetchError error, unsigned upstream_status = 0);
-    /// The same, and whoever asks next does not wait for another (hit-for-miss).
-    void fail_alone(FetchError error, unsigned upstream_status);
+    /// Nothing came of it. `unshareable`: whoever asks next does not wait for another
+    /// (hit-for-miss).
+    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false);
     /// Another delivery has this job's claim.
     void leave() { ended_ = true; }
 

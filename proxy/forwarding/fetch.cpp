@@ -322,7 +322,7 @@ private:
             if (given && is_wanted(*job_.part, *given))  // not to be stored, but the very answer
                 co_await pass(exchange);
             else
-                delivery_.fail_alone(FetchError::not_in_parts, head.status);
+                delivery_.fail(FetchError::not_in_parts, head.status, true);
             co_return;
         }
         const auto job = make_block_job(worker_, job_.request, job_.config, job_.route,
