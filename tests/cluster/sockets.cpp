@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace proxy::test {
@@ -72,8 +73,16 @@ Socket Socket::listen(const std::string& address, std::uint16_t port) {
 }
 
 Socket Socket::accept() const {
-    const auto fd = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
-    return fd < 0 ? Socket() : Socket(fd);
+    // accept4 takes a descriptor before it waits for a connection, so it is not what waits here:
+    // whoever is late would fail in a test that uses up all descriptors.
+    for (;;) {
+        pollfd asked{fd_, POLLIN, 0};
+        ::poll(&asked, 1, -1);
+        const auto fd = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (fd >= 0) return Socket(fd);
+        if (errno != EMFILE && errno != ECONNABORTED && errno != EINTR) return Socket();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 std::uint16_t Socket::port() const {

@@ -199,7 +199,7 @@ TEST_F(Invalidations, AreNotPassedOn) {
 }
 
 TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
-    start();
+    start(impatient(config("a")), impatient(config("b")));
     b->store("one");
     ASSERT_TRUE(run_until([&] { return a->sees("b", "one"); }));
     take_b_away();
@@ -270,7 +270,7 @@ TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {
 }
 
 TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {
-    auto first = config("a");
+    auto first = impatient(config("a"));
     first.max_invalidations_kept = 10;
     start(first, config("b"));
     take_b_away();
@@ -288,7 +288,6 @@ TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
     first.peers[0].link_host = address(200);
     first.max_queued_bytes = 100;
     first.announce_delay = 0ms;
-    first.timings.gone_after = 10s;
     start(first, config("b"));
     relay.deaf = true;
     const auto number = a->invalidate("one");
@@ -344,9 +343,7 @@ TEST_F(Invalidations, GoOutBeforeTheSnapshot) {
 }
 
 TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) {
-    auto first = config("a");
-    first.timings.gone_after = 10s;
-    start(first, config("b"));
+    start();
     b->paused = true;
     const auto number = a->invalidate("one");
     Pending<bool> late, in_time;
@@ -365,7 +362,7 @@ TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) 
 }
 
 TEST_F(Invalidations, NobodyWaitsForAPeerThatIsAway) {
-    start();
+    start(impatient(config("a")), config("b"));
     const auto wait = [](Cluster& cluster, std::uint64_t which) -> awaitable<bool> {
         co_await cluster.wait_confirmed(which, Clock::now() + 20s, Cluster::Whom::linked);
         co_return true;
