@@ -327,7 +327,7 @@ TEST_F(TlsClients, AreToldTheEnd) {
     EXPECT_TRUE(client.end.was_told());
 
     auto settings = tls_config();
-    settings.timeouts.keep_alive = 50ms;
+    settings.timeouts.keep_alive = 2s;
     start(settings);
     auto idle = secure();
     EXPECT_EQ(idle.get("/one").status, 200u);
@@ -362,16 +362,17 @@ TEST_F(TlsClients, AreRefusedWithoutAHandshake) {
         EXPECT_FALSE(silent.receive(nothing));
         EXPECT_TRUE(refused_handshakes(1));
     }
+    start(tls_config());  // with time enough for those who do speak
     {
         auto garbage = Socket::connect(address("a"), kTlsPort);
         garbage.send(std::string(100, '\x17'));
         std::string alert;
         while (garbage.receive(alert)) {
         }
-        EXPECT_TRUE(refused_handshakes(2));
+        EXPECT_TRUE(refused_handshakes(1));
     }
     EXPECT_FALSE(secure("a", TLS1_1_VERSION).end.open());
-    EXPECT_TRUE(refused_handshakes(3));
+    EXPECT_TRUE(refused_handshakes(2));
     EXPECT_TRUE(secure("a", TLS1_2_VERSION).end.open());
     EXPECT_TRUE(eventually([&] { return status("a").connections == 0; }));
 }

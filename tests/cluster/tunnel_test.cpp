@@ -183,7 +183,7 @@ TEST_F(Tunnels, EndWhenNothingPassesForTooLong) {
 
 TEST_F(Tunnels, OutliveADrainUntilItsTimeIsOver) {
     auto settings = forward_config();
-    settings.timeouts.drain = 300ms;
+    settings.timeouts.drain = 3s;
     auto& node = start(settings);
     auto [client, server] = open();
     node.drain();
