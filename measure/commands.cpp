@@ -37,7 +37,8 @@ std::optional<Address> admin_of(const NodeChoice& choice, std::string& why) {
         why = choice.config + " has no admin port";
         return std::nullopt;
     }
-    Address out{loaded.config->admin->host, std::to_string(loaded.config->admin->port)};
+    const auto& admin = loaded.config->admin->listen;
+    Address out{admin.host, std::to_string(admin.port)};
     // Listening everywhere includes loopback; the wildcard itself is no address to connect to.
     if (out.host == "0.0.0.0" || out.host.empty()) out.host = "127.0.0.1";
     if (out.host == "::") out.host = "::1";

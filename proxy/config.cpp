@@ -1,5 +1,4 @@
 #include "proxy/config.hpp"
-#include "proxy/address_range.hpp"
 
 #include "proxy/config_section.hpp"
 #include "proxy/config_values.hpp"
@@ -48,13 +47,99 @@ void read_required(ConfigSection& in, std::string_view key, Endpoint& out) {
     in.read(key, out);
 }
 
-void read_admin(ConfigSection& root, std::optional<Endpoint>& out) {
+void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
+                   PrefixList& out) {
+    if (!in.has(key)) return void(in.take(key));
+    const auto elements = in.elements(key);
+    out.clear();
+    for (const auto& [value, path] : elements) {
+        const auto prefix = text_of(context, *value, path);
+        if (prefix && !out.add(*prefix))
+            context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
+    }
+    if (elements.size() > kMaxPrefixes)
+        in.fail(key, "must be at most " + std::to_string(kMaxPrefixes));
+}
+
+/// What fits into `Authorization: Bearer` (RFC 6750 §2.1). Messages never show it.
+bool is_bearer_token(std::string_view text) {
+    const auto body = text.substr(0, text.find_last_not_of('=') + 1);
+    return text.size() >= kMinTokenBytes && text.size() <= kMaxTokenBytes &&
+           std::all_of(body.begin(), body.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("-._~+/").find(c) != std::string_view::npos;
+           });
+}
+
+void read_admin_names(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
+    const auto elements = in.elements("names");
+    for (const auto& [value, path] : elements) {
+        const auto name = text_of(context, *value, path);
+        if (!name) continue;
+        Authority authority;
+        if (parse_authority(*name, authority) != TargetError::none || authority.host != *name)
+            context.fail(path, "must be a host name without a port");
+        append_lower(out.emplace_back(), *name);
+    }
+    if (elements.size() > kMaxAdminNames)
+        in.fail("names", "must be at most " + std::to_string(kMaxAdminNames));
+}
+
+void read_admin(ConfigContext& context, ConfigSection& root, std::optional<AdminConfig>& out) {
     const auto* value = root.take("admin");
     if (!value) return;
     if (value->is_null()) return out.reset();
     auto in = *root.section("admin");
-    in.read("listen", *out);
+    in.read("listen", out->listen);
+    if (const auto token = in.text("token")) {
+        if (!is_bearer_token(*token))
+            in.fail("token", "must be " + std::to_string(kMinTokenBytes) + " to " +
+                                 std::to_string(kMaxTokenBytes) +
+                                 " letters, digits, or of -._~+/, with = at its end");
+        out->token = *token;
+    }
+    in.read("token_for", out->token_for, {{"changes", TokenFor::changes}, {"all", TokenFor::all}});
+    if (out->token_for == TokenFor::all && !in.has("token"))
+        in.fail("token_for", "\"all\" needs a token");
+    read_admin_names(context, in, out->names);
     in.done();
+}
+
+void read_clients(ConfigContext& context, ConfigSection& root, ClientsConfig& out) {
+    auto in = root.section("clients");
+    if (!in) return;
+    read_prefixes(context, *in, "allow", out.allow);
+    read_prefixes(context, *in, "deny", out.deny);
+    read_prefixes(context, *in, "trusted_proxies", out.trusted_proxies);
+    in->read("proxy_protocol", out.proxy_protocol);
+    if (out.proxy_protocol && !in->has("trusted_proxies"))
+        in->fail("proxy_protocol", "needs trusted_proxies: who sends PROXY headers");
+    in->done();
+}
+
+void read_forwarded(ConfigSection& root, ForwardedConfig& out) {
+    auto in = root.section("forwarded");
+    if (!in) return;
+    for (const auto& [key, mode] :
+         {std::pair{"origins", &out.origins}, std::pair{"forward", &out.forward}})
+        in->read(key, *mode,
+                 {{"off", ForwardedMode::off},
+                  {"append", ForwardedMode::append},
+                  {"replace", ForwardedMode::replace}});
+    in->done();
+}
+
+void read_upgrade(ConfigContext& context, ConfigSection& root, std::vector<std::string>& out) {
+    if (root.has("upgrade")) out.clear();
+    const auto elements = root.elements("upgrade");
+    for (const auto& [value, path] : elements) {
+        const auto name = text_of(context, *value, path);
+        if (!name) continue;
+        if (!is_token(*name)) context.fail(path, "must be a protocol's name, such as websocket");
+        append_lower(out.emplace_back(), *name);
+    }
+    if (elements.size() > kMaxUpgrades)
+        root.fail("upgrade", "must be at most " + std::to_string(kMaxUpgrades));
 }
 
 void read_file(ConfigSection& in, std::string_view key, std::string& out) {
@@ -88,8 +173,15 @@ void read_forward(ConfigContext& context, ConfigSection& root, ForwardConfig& ou
             out.connect_ports.push_back(value->get<std::uint16_t>());
         }
     }
-    in->read("private_destinations", out.private_destinations,
-             {{"deny", Destinations::deny}, {"allow", Destinations::allow}});
+    read_prefixes(context, *in, "clients", out.clients);
+    constexpr auto kPrivate = "private_destinations";
+    if (const auto* value = in->take(kPrivate); value && value->is_array()) {
+        out.private_destinations = Destinations::listed;
+        read_prefixes(context, *in, kPrivate, out.private_prefixes);
+    } else {
+        in->read(kPrivate, out.private_destinations,
+                 {{"deny", Destinations::deny}, {"allow", Destinations::allow}});
+    }
     in->done();
 }
 
@@ -280,18 +372,7 @@ void read_log(ConfigSection& root, LogConfig& out) {
 void read_purge(ConfigContext& context, ConfigSection& root, PurgeConfig& out) {
     auto in = root.section("purge");
     if (!in) return;
-    const auto given = in->has("allow");
-    const auto ranges = in->elements("allow");
-    if (given) out.allow.clear();
-    for (const auto& [value, path] : ranges) {
-        auto range = text_of(context, *value, path);
-        if (range && !is_address_range(*range))
-            context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
-        else if (range)
-            out.allow.push_back(std::move(*range));
-    }
-    if (ranges.size() > kMaxPurgeRanges)
-        in->fail("allow", "must be at most " + std::to_string(kMaxPurgeRanges));
+    read_prefixes(context, *in, "allow", out.allow);
     in->done();
 }
 
@@ -331,8 +412,11 @@ Config read_config(ConfigContext& context, const json& value) {
     read_required(root, "listen", out.listen);
     read_tls(root, out.tls);
     root.read("workers", out.workers, 1u, kMaxWorkers);
-    read_admin(root, out.admin);
+    read_admin(context, root, out.admin);
+    read_clients(context, root, out.clients);
     read_forward(context, root, out.forward);
+    read_forwarded(root, out.forwarded);
+    read_upgrade(context, root, out.upgrade);
     read_origins(context, root, out.origins);
     read_cache(root, out.cache);
     read_cluster(context, root, out.cluster);

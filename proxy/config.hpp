@@ -1,6 +1,7 @@
 #pragma once
 
 #include "proxy/http/cache_control.hpp"
+#include "proxy/prefix_list.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -24,13 +25,47 @@ struct Endpoint {
     bool operator==(const Endpoint&) const = default;
 };
 
-enum class Destinations : std::uint8_t { deny, allow };
+/// What requests may reach in private networks: nothing, all of it, or what is listed.
+enum class Destinations : std::uint8_t { deny, allow, listed };
 
 struct ForwardConfig {
     bool enabled = false;
+    /// Who may use this node as a forward proxy. Not 100.64.0.0/10: behind a carrier's NAT these
+    /// are strangers.
+    PrefixList clients{
+        "127.0.0.0/8",    "::1",      "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
+        "169.254.0.0/16", "fc00::/7", "fe80::/10"};
     std::vector<std::uint16_t> connect_ports{443};
     Destinations private_destinations =
-        Destinations::deny;  // of targets that no origin entry matches
+        Destinations::deny;         // of targets that no origin entry matches
+    PrefixList private_prefixes{};  // with `listed`: what may be reached besides public addresses
+};
+
+/// Who may ask at all, and who speaks for others.
+struct ClientsConfig {
+    PrefixList allow{"0.0.0.0/0", "::/0"};
+    PrefixList deny{};             // wins over `allow`
+    PrefixList trusted_proxies{};  // their X-Forwarded-For counts
+    bool proxy_protocol = false;   // connections from these begin with a PROXY v2 header
+};
+
+/// What origins are told of the client in X-Forwarded-* and Forwarded. `append` keeps what a
+/// trusted proxy said; `off` leaves X-Forwarded-For and Forwarded as they came.
+enum class ForwardedMode : std::uint8_t { off, append, replace };
+
+struct ForwardedConfig {
+    ForwardedMode origins = ForwardedMode::append;  // requests to an entry of `origins`
+    ForwardedMode forward = ForwardedMode::off;     // the others
+};
+
+/// What asks for a token: what changes something or shows the configuration, or everything.
+enum class TokenFor : std::uint8_t { changes, all };
+
+struct AdminConfig {
+    Endpoint listen{"127.0.0.1", 9128};
+    std::string token{};  // empty: none, and what one would guard is answered on loopback only
+    TokenFor token_for = TokenFor::changes;
+    std::vector<std::string> names{};  // lower case: taken as Host, besides addresses and localhost
 };
 
 /// How the server of an https origin proves itself.
@@ -100,7 +135,7 @@ struct LogConfig {
 
 struct PurgeConfig {
     /// Addresses and prefixes from which PURGE is taken on the proxy port.
-    std::vector<std::string> allow{"127.0.0.0/8", "::1"};
+    PrefixList allow{"127.0.0.0/8", "::1"};
 };
 
 struct LimitsConfig {
@@ -133,8 +168,12 @@ struct Config {
     Endpoint listen;
     std::optional<TlsConfig> tls;
     unsigned workers = 1;
-    std::optional<Endpoint> admin = Endpoint{"127.0.0.1", 9128};  // null in the JSON: none
+    std::optional<AdminConfig> admin = AdminConfig{};  // null in the JSON: none
+    ClientsConfig clients;
     ForwardConfig forward;
+    ForwardedConfig forwarded;
+    std::vector<std::string> upgrade{
+        "websocket"};  // lower case: protocols that Upgrade may ask for
     std::vector<OriginConfig> origins;
     CacheConfig cache;
     std::optional<ClusterConfig> cluster;
@@ -151,7 +190,11 @@ struct Config {
 inline constexpr std::size_t kMinKeyBytes = 32;
 inline constexpr std::size_t kMaxNodeBytes = 64;
 inline constexpr std::size_t kMaxPeers = 64;
-inline constexpr std::size_t kMaxPurgeRanges = 256;
+inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
+inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
+inline constexpr std::size_t kMaxTokenBytes = 1024;
+inline constexpr std::size_t kMaxAdminNames = 64;
+inline constexpr std::size_t kMaxUpgrades = 16;
 inline constexpr unsigned kMaxWorkers = 256;
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
@@ -190,6 +233,8 @@ std::string effective_config(const Config& config);
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
 
 std::string_view to_string(CopyPolicy policy);
+std::string_view to_string(ForwardedMode mode);
+std::string_view to_string(TokenFor what);
 std::string_view to_string(LogLevel level);
 std::string_view to_string(AccessFormat format);
 

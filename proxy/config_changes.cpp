@@ -12,8 +12,8 @@ using nlohmann::ordered_json;
 /// What is bound, started or named once. Everything else is looked up in the configuration when it
 /// is needed, or is handed over by Node when it changes.
 constexpr std::array<std::string_view, 7> kRestartOnly{
-    "$.node",  "$.listen",         "$.tls.listen",  "$.workers",
-    "$.admin", "$.cluster.listen", "$.summary.kind"};
+    "$.node",         "$.listen",         "$.tls.listen",  "$.workers",
+    "$.admin.listen", "$.cluster.listen", "$.summary.kind"};
 
 void compare(const ordered_json& from, const ordered_json& to, const std::string& path,
              std::vector<std::string>& changed) {
@@ -39,6 +39,9 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to) 
     if (from.cluster && to.cluster && from.cluster->keys != to.cluster->keys &&
         std::find(changed.begin(), changed.end(), "$.cluster.keys") == changed.end())
         changed.push_back("$.cluster.keys");
+    if (from.admin && to.admin && from.admin->token != to.admin->token &&
+        std::find(changed.begin(), changed.end(), "$.admin.token") == changed.end())
+        changed.push_back("$.admin.token");
     return changed;
 }
 
@@ -49,7 +52,7 @@ std::vector<ConfigError> restart_only(const Config& from, const Config& to,
         const auto fixed =
             std::any_of(kRestartOnly.begin(), kRestartOnly.end(),
                         [&](std::string_view setting) { return is_within(path, setting); });
-        if (fixed || path == "$.cluster" || path == "$.tls")
+        if (fixed || path == "$.cluster" || path == "$.tls" || path == "$.admin")
             errors.push_back({path, "changing it needs a restart"});
         else if (path == "$.cluster.keys" && from.cluster->keys.back() != to.cluster->keys.back())
             errors.push_back(

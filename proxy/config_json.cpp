@@ -9,11 +9,31 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json admin_json(const AdminConfig& admin) {
+    ordered_json out{{"listen", admin.listen.text()}};
+    if (!admin.token.empty()) out["token"] = "(secret)";
+    out["token_for"] = to_string(admin.token_for);
+    out["names"] = admin.names;
+    return out;
+}
+
+ordered_json clients_json(const ClientsConfig& clients) {
+    return {{"allow", clients.allow.texts()},
+            {"deny", clients.deny.texts()},
+            {"trusted_proxies", clients.trusted_proxies.texts()},
+            {"proxy_protocol", clients.proxy_protocol}};
+}
+
 ordered_json forward_json(const ForwardConfig& forward) {
-    return {{"enabled", forward.enabled},
-            {"connect_ports", forward.connect_ports},
-            {"private_destinations",
-             forward.private_destinations == Destinations::deny ? "deny" : "allow"}};
+    ordered_json out{{"enabled", forward.enabled},
+                     {"clients", forward.clients.texts()},
+                     {"connect_ports", forward.connect_ports}};
+    if (forward.private_destinations == Destinations::listed)
+        out["private_destinations"] = forward.private_prefixes.texts();
+    else
+        out["private_destinations"] =
+            forward.private_destinations == Destinations::deny ? "deny" : "allow";
+    return out;
 }
 
 ordered_json origins_json(const std::vector<OriginConfig>& origins) {
@@ -104,6 +124,22 @@ std::string_view to_string(CopyPolicy policy) {
     return "?";
 }
 
+std::string_view to_string(ForwardedMode mode) {
+    switch (mode) {
+        case ForwardedMode::off:
+            return "off";
+        case ForwardedMode::append:
+            return "append";
+        case ForwardedMode::replace:
+            return "replace";
+    }
+    return "?";
+}
+
+std::string_view to_string(TokenFor what) {
+    return what == TokenFor::all ? "all" : "changes";
+}
+
 std::string_view to_string(LogLevel level) {
     switch (level) {
         case LogLevel::trace:
@@ -139,7 +175,12 @@ std::string effective_config(const Config& config) {
                      {"listen", config.listen.text()},
                      {"workers", config.workers},
                      {"admin", nullptr},
+                     {"clients", clients_json(config.clients)},
                      {"forward", forward_json(config.forward)},
+                     {"forwarded",
+                      {{"origins", to_string(config.forwarded.origins)},
+                       {"forward", to_string(config.forwarded.forward)}}},
+                     {"upgrade", config.upgrade},
                      {"origins", origins_json(config.origins)},
                      {"cache", cache_json(config.cache)}};
     if (config.tls) {
@@ -147,13 +188,13 @@ std::string effective_config(const Config& config) {
                       {"certificate", config.tls->certificate},
                       {"key", config.tls->key}};
     }
-    if (config.admin) out["admin"] = {{"listen", config.admin->text()}};
+    if (config.admin) out["admin"] = admin_json(*config.admin);
     if (config.cluster) out["cluster"] = cluster_json(*config.cluster);
     out["summary"] = summary_json(config.summary);
     out["log"] = {{"level", to_string(config.log.level)},
                   {"access", config.log.access},
                   {"format", to_string(config.log.format)}};
-    out["purge"] = {{"allow", config.purge.allow}};
+    out["purge"] = {{"allow", config.purge.allow.texts()}};
     out["limits"] = limits_json(config.limits);
     out["timeouts"] = timeouts_json(config.timeouts);
     return out.dump(2) + "\n";

@@ -102,7 +102,7 @@ public:
         }
         if (config_->admin)
             admin_.emplace(
-                control_, *config_->admin,
+                control_, config_->admin->listen,
                 AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
                                    [this] { return effective_config(*config_); },
                                    [this] { return reload_and_wait(); },

@@ -42,7 +42,7 @@ int run_node(Config config, const std::filesystem::path& file) {
         signals.add(SIGUSR1);
         const auto node_name = config.node;
         const auto listen = config.listen.text();
-        const auto admin = config.admin ? config.admin->text() : std::string("none");
+        const auto admin = config.admin ? config.admin->listen.text() : std::string("none");
         const auto tls = config.tls ? ", TLS at " + config.tls->listen.text() : std::string();
         Node node(std::move(config), file);
         node.start();

@@ -17,8 +17,12 @@ constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{"malforme
                                                                        "timeout",
                                                                        "loop",
                                                                        "tls",
-                                                                       "forbidden"};
-static_assert(static_cast<std::size_t>(RequestRefusal::forbidden) + 1 == kRequestRefusals);
+                                                                       "forbidden",
+                                                                       "client",
+                                                                       "forward_client",
+                                                                       "proxy_header",
+                                                                       "upgrade"};
+static_assert(static_cast<std::size_t>(RequestRefusal::upgrade) + 1 == kRequestRefusals);
 
 }  // namespace
 

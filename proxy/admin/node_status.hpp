@@ -53,15 +53,19 @@ enum class RequestRefusal : std::uint8_t {
     not_implemented,  // 501
     version,          // 505
     no_route,         // forward mode off and no origin matches
-    destination,      // private, or a port not allowed
+    destination,      // private, of the house, or a port not allowed
     too_many_connections,
     draining,
-    timeout,    // the head did not come in time
-    loop,       // 508
-    tls,        // the handshake failed
-    forbidden,  // PURGE from an address that purge.allow does not list
+    timeout,         // the head did not come in time
+    loop,            // 508
+    tls,             // the handshake failed
+    forbidden,       // PURGE from an address that purge.allow does not list
+    client,          // clients.allow and clients.deny
+    forward_client,  // forward.clients
+    proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
+    upgrade,         // a handshake for a protocol that `upgrade` does not list
 };
-inline constexpr std::size_t kRequestRefusals = 12;
+inline constexpr std::size_t kRequestRefusals = 16;
 std::string_view to_string(RequestRefusal refusal);
 
 /// What one worker counts; plain numbers for one thread, summed up when somebody looks.

@@ -34,7 +34,10 @@ ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket,
     : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.draining) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
-    if (!ec) address_ = remote.address().to_string();
+    if (!ec) {
+        remote_ = plain_address(remote.address());
+        address_ = remote_.to_string();
+    }
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme == Scheme::https)

@@ -64,6 +64,7 @@ public:
     /// True once the node drains: this connection ends after the present answer.
     bool ending() const { return ending_; }
     const std::string& peer_address() const { return address_; }
+    const boost::asio::ip::address& remote_address() const { return remote_; }
 
     void drain() override;
 
@@ -81,9 +82,10 @@ private:
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;
-    std::string address_;
-    bool first_read_ = true;  // nothing was read yet
-    bool idle_ = true;        // waits for the first byte of a request
+    boost::asio::ip::address remote_;  // without scope, see plain_address()
+    std::string address_;              // the same as text
+    bool first_read_ = true;           // nothing was read yet
+    bool idle_ = true;                 // waits for the first byte of a request
     bool ending_;
     std::uint64_t answer_bytes_ = 0;
     bool expired_ = false;

@@ -95,6 +95,11 @@ boost::asio::awaitable<bool> ClientContext::refuse_route(NoRoute reason) {
     co_return co_await refuse(status_of(reason), text);
 }
 
+void ClientContext::note_refused(FetchError error) {
+    if (error == FetchError::not_allowed || error == FetchError::own_listener)
+        ++worker.counters.refusals[RequestRefusal::destination];
+}
+
 void ClientContext::finish_turn() {
     const auto duration = std::chrono::steady_clock::now() - turn.begun;
     auto& counters = worker.counters;

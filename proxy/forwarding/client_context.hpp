@@ -91,6 +91,8 @@ struct ClientContext {
                                         CacheStatus cache = {}, std::string_view lines = {});
     /// The same when there is nowhere to send the request.
     boost::asio::awaitable<bool> refuse_route(NoRoute reason);
+    /// Counts a fetch that failed because its destination is closed.
+    void note_refused(FetchError error);
 
     /// Counts and logs the turn.
     void finish_turn();

@@ -9,6 +9,7 @@ unsigned status_of(FetchError error) {
         case FetchError::body_timeout:
             return 504;
         case FetchError::not_allowed:
+        case FetchError::own_listener:
             return 403;
         case FetchError::busy:
         case FetchError::no_descriptors:
@@ -44,6 +45,9 @@ std::string explain(FetchError error, std::string_view host) {
         case FetchError::not_allowed:
             return about("Requests to ",
                          ", a private address, are not forwarded (forward.private_destinations).");
+        case FetchError::own_listener:
+            return about("Requests to ",
+                         " at this port are not forwarded: this proxy or a peer listens there.");
         case FetchError::busy:
             return about("As many requests as are allowed (limits.upstream_connections) are at ",
                          " already.");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "proxy/address_range.hpp"
 #include "proxy/purge.hpp"
 #include "proxy/reply.hpp"
 
@@ -15,16 +14,11 @@ using Clock = std::chrono::steady_clock;
 /// For the control thread to answer, beyond the time it gives the peers.
 constexpr std::chrono::seconds kControlSlack{2};
 
-bool allowed(const Config& config, std::string_view address) {
-    return std::any_of(config.purge.allow.begin(), config.purge.allow.end(),
-                       [&](const auto& range) { return in_address_range(address, range); });
-}
-
 }  // namespace
 
 asio::awaitable<bool> answer_purge(ClientContext& client) {
     client.turn.outcome = Outcome::uncacheable;
-    if (!allowed(client.config(), client.connection.peer_address())) {
+    if (!client.config().purge.allow.contains(client.connection.remote_address())) {
         ++client.worker.counters.refusals[RequestRefusal::forbidden];
         client.turn.outcome = Outcome::error;
         co_return co_await client.refuse(403, "PURGE is not for this address (purge.allow).");

@@ -268,6 +268,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     }
     ++client.worker.counters.origin_failures;
     const auto why = error == FetchError::none ? FetchError::malformed : error;
+    client.note_refused(why);
     status.detail = to_string(why);
     const auto text = explain(why, target.host);
     co_return co_await client.refuse(status_of(why), text, status);

@@ -31,8 +31,7 @@ inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bo
     }
     if (!absolute_form) return NoRoute::no_origin;
     if (!config.forward.enabled) return NoRoute::forward_disabled;
-    UpstreamTarget target{std::string(key.address()), key.port(),
-                          config.forward.private_destinations == Destinations::deny};
+    UpstreamTarget target{std::string(key.address()), key.port(), true};
     if (key.scheme() == Scheme::https) target.tls = config.tls_contexts->forward;
     return target;
 }

@@ -245,8 +245,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
 
     auto host = authority.host;
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-    UpstreamTarget target{
-        {}, authority.port, config.forward.private_destinations == Destinations::deny};
+    UpstreamTarget target{{}, authority.port, true};
     append_lower(target.host, host);
     client.turn.upstream = target.host;
     ++worker.counters.origin_requests;
@@ -255,8 +254,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     if (!acquired) {
         const auto error = acquired.error();
         ++worker.counters.origin_failures;
-        if (error == FetchError::not_allowed)
-            ++worker.counters.refusals[RequestRefusal::destination];
+        client.note_refused(error);
         CacheStatus status;
         status.forward = Forward::method;
         status.detail = to_string(error);

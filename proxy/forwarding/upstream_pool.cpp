@@ -21,13 +21,8 @@ using tcp = asio::ip::tcp;
 constexpr std::chrono::seconds kTlsLogPause{1};
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
-bool is_private_v4(const asio::ip::address_v4& address) {
-    const auto bits = address.to_uint();
-    const auto in = [bits](std::uint32_t net, unsigned prefix) {
-        return (bits ^ net) >> (32 - prefix) == 0;
-    };
-    return in(0x00000000, 8) || in(0x0a000000, 8) || in(0x64400000, 10) || in(0x7f000000, 8) ||
-           in(0xa9fe0000, 16) || in(0xac100000, 12) || in(0xc0a80000, 16) || in(0xe0000000, 3);
+FetchError error_of(Destination refused) {
+    return refused == Destination::own_house ? FetchError::own_listener : FetchError::not_allowed;
 }
 
 /// An idle connection that is readable was closed by the other side, or says what nobody asked for.
@@ -39,14 +34,6 @@ bool still_quiet(UpstreamConnection& connection) {
 }
 
 }  // namespace
-
-bool is_private(const asio::ip::address& address) {
-    if (address.is_v4()) return is_private_v4(address.to_v4());
-    const auto v6 = address.to_v6();
-    if (v6.is_v4_mapped()) return is_private_v4(asio::ip::make_address_v4(asio::ip::v4_mapped, v6));
-    return v6.is_loopback() || v6.is_unspecified() || v6.is_link_local() || v6.is_multicast() ||
-           (v6.to_bytes()[0] & 0xfe) == 0xfc;
-}
 
 asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
                                                            boost::system::error_code& ec) {
@@ -105,7 +92,7 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
     auto place = target.host + ':' + std::to_string(target.port);
-    if (target.public_only)
+    if (target.on_clients_word)
         place += '!';  // never hand such a client a connection opened for an origin entry
     if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
     if (may_reuse) {
@@ -125,9 +112,20 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
         co_return FetchError::connect_timeout;
     if (!endpoints) co_return FetchError::resolve_failed;
-    auto error = target.public_only ? FetchError::not_allowed : FetchError::connect_failed;
+    const auto config = config_;
+    Surroundings around;
+    auto error = co_await look_around(*config, target, deadline, around);
+    if (error != FetchError::none) co_return error;
+    error = FetchError::connect_failed;
     for (const auto& endpoint : *endpoints) {
-        if (target.public_only && is_private(endpoint.address())) continue;
+        const auto verdict =
+            target.on_clients_word
+                ? judge_destination(*config, around, endpoint.address(), endpoint.port())
+                : Destination::open;
+        if (verdict != Destination::open) {
+            error = error_of(verdict);
+            continue;
+        }
         auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
         connection->deadline.set(deadline);
         boost::system::error_code ec;
@@ -149,6 +147,27 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         error = FetchError::connect_failed;
     }
     co_return error;
+}
+
+asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
+                                                      const UpstreamTarget& target,
+                                                      Clock::time_point deadline,
+                                                      Surroundings& out) {
+    if (!target.on_clients_word || !is_house_port(config, target.port)) co_return FetchError::none;
+    out.own = interface_addresses();
+    for (const auto name : peer_names(config)) {
+        const auto found =
+            co_await resolver_.resolve(std::string(name), std::to_string(target.port), deadline);
+        if (found) {
+            for (const auto& endpoint : *found)
+                out.peers.push_back(plain_address(endpoint.address()));
+        } else if (found.error() == protocol::Error::resolve_timeout) {
+            co_return FetchError::connect_timeout;
+        } else if (found.error() != protocol::Error::resolve_failed) {
+            co_return FetchError::resolve_failed;  // not known is not the same as not there
+        }
+    }
+    co_return FetchError::none;
 }
 
 asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,

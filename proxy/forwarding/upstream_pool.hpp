@@ -12,6 +12,7 @@
 
 #include "protocol/resolver.hpp"
 #include "proxy/config.hpp"
+#include "proxy/forwarding/destinations.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/tls_session.hpp"
@@ -61,7 +62,7 @@ struct UpstreamConnection {
     std::unique_ptr<TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
     ReadBuffer buffer;
-    std::string place;  // host:port, whether private addresses were allowed, and how it is secured
+    std::string place;                 // host:port, on whose word, and how it is secured
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
 };
@@ -71,8 +72,7 @@ using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 struct UpstreamTarget {
     std::string host;  // name or address, no brackets
     std::uint16_t port = 80;
-    bool public_only =
-        false;  // refuse loopback and private addresses (forwarding on a client's word)
+    bool on_clients_word = false;  // not the operator's: judge_destination() has to agree
     std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
 };
 
@@ -101,6 +101,10 @@ public:
 private:
     using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
 
+    /// What judge_destination() has to know for this target.
+    boost::asio::awaitable<FetchError> look_around(const Config& config,
+                                                   const UpstreamTarget& target,
+                                                   Clock::time_point deadline, Surroundings& out);
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
     void log_tls_failure(const UpstreamTarget& target, std::string_view why);
@@ -124,9 +128,5 @@ private:
     Clock::time_point log_again_{};
     std::size_t unlogged_ = 0;
 };
-
-/// Loopback, private, link-local, unspecified and multicast addresses, IPv4 ones inside IPv6
-/// included.
-bool is_private(const boost::asio::ip::address& address);
 
 }  // namespace proxy

@@ -30,6 +30,8 @@ std::string_view to_string(FetchError error) {
             return "no_descriptors";
         case FetchError::not_allowed:
             return "not_allowed";
+        case FetchError::own_listener:
+            return "own_listener";
         case FetchError::origin_error:
             return "origin_error";
         case FetchError::changed:

@@ -29,6 +29,7 @@ enum class FetchError {
     busy,            // limits.upstream_connections are open to that place
     no_descriptors,  // this process may open no more sockets
     not_allowed,     // a private destination, or nowhere to go
+    own_listener,    // where this node or a peer listens: nothing is forwarded there
     origin_error,    // it answered with a status for which a stale response stands in
     changed,         // a part of another version came, or none: start again
     not_in_parts,    // a range came in a way that cannot be stored: ask for exactly what is wanted

@@ -34,7 +34,7 @@ Config NodesTest::config(const std::string& node) const {
     Config config;
     config.node = node;
     config.listen = {address(node), kProxyPort};
-    config.admin = Endpoint{address(node), kAdminPort};
+    config.admin = AdminConfig{{address(node), kAdminPort}};
     config.origins.push_back({"*", {"127.0.0.1", origin.port()}});
     config.cache.memory = 64 << 20;
     return config;

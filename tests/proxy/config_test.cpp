@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-const std::string kKey(32, 'k');
+const std::string kKey(32, 'k'), kToken = "0123456789.abcdef==";
 
 Environment environment(std::map<std::string, std::string> variables) {
     return [variables](const std::string& name) -> std::optional<std::string> {
@@ -39,7 +39,8 @@ std::string cluster(const std::string& more) {
 }
 
 Config good(const std::string& text) {
-    const auto result = parse_config(text, environment({{"KEY", kKey}, {"PORT", "3128"}}));
+    const auto result =
+        parse_config(text, environment({{"KEY", kKey}, {"PORT", "3128"}, {"TOKEN", kToken}}));
     EXPECT_THAT(describe(result.errors), "");
     EXPECT_TRUE(result.config);
     return result.config.value_or(Config());
@@ -58,14 +59,24 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.node, "a");
     EXPECT_EQ(c.listen, (Endpoint{"127.0.0.1", 3128}));
     EXPECT_EQ(c.workers, 1u);
-    EXPECT_EQ(c.admin, (Endpoint{"127.0.0.1", 9128}));
+    EXPECT_EQ(c.admin->listen, (Endpoint{"127.0.0.1", 9128}));
+    EXPECT_EQ(c.admin->token, "");
+    EXPECT_EQ(c.admin->token_for, TokenFor::changes);
+    EXPECT_THAT(c.clients.allow.texts(), ElementsAre("0.0.0.0/0", "::/0"));
+    EXPECT_TRUE(c.clients.deny.empty());
+    EXPECT_TRUE(c.clients.trusted_proxies.empty());
+    EXPECT_FALSE(c.clients.proxy_protocol);
+    EXPECT_EQ(c.forwarded.origins, ForwardedMode::append);
+    EXPECT_EQ(c.forwarded.forward, ForwardedMode::off);
+    EXPECT_THAT(c.upgrade, ElementsAre("websocket"));
+    EXPECT_EQ(c.forward.private_destinations, Destinations::deny);
     EXPECT_FALSE(c.forward.enabled);
     EXPECT_EQ(c.cache.memory, 512u << 20);
     EXPECT_EQ(c.cache.object_max, 1024u << 20);
     EXPECT_FALSE(c.cluster);
     EXPECT_EQ(c.summary.kind, "counting_bloom");
     EXPECT_EQ(c.log.access, "off");
-    EXPECT_THAT(c.purge.allow, ElementsAre("127.0.0.0/8", "::1"));
+    EXPECT_THAT(c.purge.allow.texts(), ElementsAre("127.0.0.0/8", "::1"));
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
     EXPECT_EQ(c.limits.head_lines, 200u);
@@ -76,8 +87,12 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
 TEST(Config, ReadsEverySection) {
     const auto c = good(R"({
         "$schema": "x", "node": "a", "listen": "[::1]:3128", "workers": 4,
-        "admin": {"listen": "0.0.0.0:9000"},
-        "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow"},
+        "admin": {"listen": "0.0.0.0:9000", "token": "${TOKEN}", "token_for": "all", "names": ["Node-A"]},
+        "clients": {"allow": ["10.0.0.0/8"], "deny": ["10.9.0.0/16"], "trusted_proxies": ["10.0.0.7"],
+                    "proxy_protocol": true},
+        "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow",
+                    "clients": ["10.1.0.0/16"]},
+        "forwarded": {"origins": "off", "forward": "replace"}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
         "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": false, "client_directives": "shield",
@@ -97,7 +112,18 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
     EXPECT_EQ(c.listen.text(), "[::1]:3128");
     EXPECT_EQ(c.workers, 4u);
-    EXPECT_EQ(c.admin->text(), "0.0.0.0:9000");
+    EXPECT_EQ(c.admin->listen.text(), "0.0.0.0:9000");
+    EXPECT_EQ(c.admin->token, kToken);
+    EXPECT_EQ(c.admin->token_for, TokenFor::all);
+    EXPECT_THAT(c.admin->names, ElementsAre("node-a"));
+    EXPECT_THAT(c.clients.allow.texts(), ElementsAre("10.0.0.0/8"));
+    EXPECT_THAT(c.clients.deny.texts(), ElementsAre("10.9.0.0/16"));
+    EXPECT_THAT(c.clients.trusted_proxies.texts(), ElementsAre("10.0.0.7"));
+    EXPECT_TRUE(c.clients.proxy_protocol);
+    EXPECT_THAT(c.forward.clients.texts(), ElementsAre("10.1.0.0/16"));
+    EXPECT_EQ(c.forwarded.origins, ForwardedMode::off);
+    EXPECT_EQ(c.forwarded.forward, ForwardedMode::replace);
+    EXPECT_THAT(c.upgrade, ElementsAre("websocket", "x"));
     EXPECT_TRUE(c.forward.enabled);
     EXPECT_THAT(c.forward.connect_ports, ElementsAre(443, 8443));
     EXPECT_EQ(c.forward.private_destinations, Destinations::allow);
@@ -127,7 +153,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.log.level, LogLevel::debug);
     EXPECT_EQ(c.log.access, "/var/log/x");
     EXPECT_EQ(c.log.format, AccessFormat::squid);
-    EXPECT_THAT(c.purge.allow, ElementsAre("10.0.0.0/8", "fd00::1"));
+    EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
@@ -343,6 +369,19 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("purge": {"allow": ["10.0.0.0/33"]})",
                              R"("purge": {"allow": ["localhost"]})",
                              R"("purge": {"allow": "10.0.0.1"})",
+                             R"("clients": {"allow": ["everybody"]})",
+                             R"("clients": {"deny": "10.0.0.1"})",
+                             R"("clients": {"proxy_protocol": true})",
+                             R"("forward": {"clients": [1]})",
+                             R"("forward": {"private_destinations": ["10.0.0.0/33"]})",
+                             R"("forward": {"private_destinations": "some"})",
+                             R"("forwarded": {"origins": "add"})",
+                             R"("upgrade": ["web socket"])",
+                             R"("upgrade": "websocket")",
+                             R"("admin": {"token": "too short"})",
+                             R"("admin": {"token": "sixteen and blanks"})",
+                             R"("admin": {"token_for": "all"})",
+                             R"("admin": {"names": ["a:9128"]})",
                              R"("summary": {"false_hit_budget": 0})",
                              R"("summary": {"false_hit_budget": 0.6})",
                              R"("summary": {"announce": {"changed": 1.1}})",
@@ -413,6 +452,23 @@ TEST(ClusterConfig, HasALimitOfPeers) {
 TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
     EXPECT_THAT(errors(cluster(R"(, "heartbeat": "2s")")),
                 ElementsAre("$.cluster.gone_after: must be at least twice the heartbeat"));
+}
+
+TEST(Config, ListsThePrivateDestinationsThatMayBeReached) {
+    const auto c =
+        good(file(R"(, "forward": {"private_destinations": ["10.1.0.0/16", "fd00::1"]})"));
+    EXPECT_EQ(c.forward.private_destinations, Destinations::listed);
+    EXPECT_THAT(c.forward.private_prefixes.texts(), ElementsAre("10.1.0.0/16", "fd00::1"));
+    EXPECT_EQ(effective_config(good(effective_config(c))), effective_config(c));
+}
+
+TEST(Config, NeverShowsTheAdminToken) {
+    const auto with = R"(, "admin": {"token": ")" + std::string(kToken) + R"("})";
+    const auto text = effective_config(good(file(with)));
+    EXPECT_THAT(text, HasSubstr("\"token\": \"(secret)\""));
+    EXPECT_EQ(text.find(kToken), std::string::npos);
+    for (const auto& error : errors(file(R"(, "admin": {"token": "not good: seventeen"})")))
+        EXPECT_EQ(error.find("seventeen"), std::string::npos) << error;
 }
 
 TEST(Config, CanDoWithoutAnAdminPort) {

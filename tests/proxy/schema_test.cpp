@@ -152,7 +152,16 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/tls", R"({"listen": "a:2", "certificate": "/c", "key": "/k"})"},
         Change{"/timeouts/tunnel_idle", "60"}, Change{"/forward/connect_ports", "[443, 8443]"},
         Change{"/forward/private_destinations", "\"allow\""}, Change{"/purge/allow", "[]"},
-        Change{"/purge/allow", "[\"10.0.0.0/8\", \"::1\"]"}));
+        Change{"/purge/allow", "[\"10.0.0.0/8\", \"::1\"]"},
+        Change{"/forward/private_destinations", "[\"10.0.0.0/8\"]"},
+        Change{"/forward/clients", "[\"10.0.0.0/8\"]"}, Change{"/clients", "{}"},
+        Change{"/clients", R"({"allow": ["::1"], "deny": [], "trusted_proxies": ["::1"]})"},
+        Change{"/clients", R"({"proxy_protocol": true, "trusted_proxies": ["::1"]})"},
+        Change{"/forwarded", R"({"origins": "replace", "forward": "append"})"},
+        Change{"/upgrade", "[]"}, Change{"/upgrade", "[\"websocket\"]"},
+        Change{"/admin/token", "\"0123456789abcdef==\""},
+        Change{"/admin", R"({"token": "0123456789abcdef", "token_for": "all"})"},
+        Change{"/admin/names", "[\"node-a\"]"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 
@@ -197,6 +206,14 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/log/level", "\"loud\""}, Change{"/log/access", "\"\""},
         Change{"/log/format", "\"xml\""}, Change{"/limits/head_lines", "1"},
         Change{"/limits/connections", "0"}, Change{"/limits/heads", "1"},
+        Change{"/forward/private_destinations", "[1]"}, Change{"/forward/clients", "\"::1\""},
+        Change{"/clients", R"({"allow": "all"})"},
+        Change{"/clients", R"({"proxy_protocol": true})"},
+        Change{"/clients", R"({"proxy_protocol": 1})"}, Change{"/clients", R"({"trusted": []})"},
+        Change{"/forwarded", R"({"origins": "add"})"}, Change{"/forwarded", R"({"peers": "off"})"},
+        Change{"/upgrade", "[\"a b\"]"}, Change{"/upgrade", "\"websocket\""},
+        Change{"/admin/token", "\"short\""}, Change{"/admin/token_for", "\"all\""},
+        Change{"/admin/token_for", "\"some\""}, Change{"/admin/names", "\"a\""},
         Change{"/purge/allow", "\"::1\""}, Change{"/purge/allow", "[1]"}, Change{"/purge/x", "1"},
         Change{"/timeouts/drain", "\"-1s\""}, Change{"/timeouts/connect", "1"}));
 

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace proxy {
+
+/// An address without its scope, an IPv4 one that came inside IPv6 (`::ffff:10.0.0.7`, as a socket
+/// for both shows it) taken out: equal when they are the same place.
+boost::asio::ip::address plain_address(const boost::asio::ip::address& address);
+
+/// Addresses (`10.0.0.7`, `::1`) and prefixes (`10.0.0.0/8`, `fe80::/10`), parsed once. An IPv4
+/// prefix is for IPv4 addresses, wherever they come from (plain_address), an IPv6 one for the
+/// others: everybody is `0.0.0.0/0` and `::/0`.
+class PrefixList {
+public:
+    PrefixList() = default;
+    /// Of texts that are known to be good.
+    PrefixList(std::initializer_list<std::string_view> texts);
+
+    /// False, and nothing is added, when the text is neither address nor prefix.
+    bool add(std::string_view text);
+    void clear();
+
+    bool contains(const boost::asio::ip::address& address) const;
+
+    bool empty() const { return texts_.empty(); }
+    const std::vector<std::string>& texts() const { return texts_; }  // as they were added
+    bool operator==(const PrefixList& other) const { return texts_ == other.texts_; }
+
+private:
+    /// The 128 bits of an address, in two words; an IPv4 one in the low word's low half.
+    struct Bits {
+        std::uint64_t high = 0, low = 0;
+    };
+    struct Prefix {
+        bool v4;
+        Bits network, mask;
+    };
+    static Bits bits_of(const boost::asio::ip::address& plain);
+
+    std::vector<Prefix> prefixes_;
+    std::vector<std::string> texts_;
+};
+
+}  // namespace proxy
