@@ -8,7 +8,7 @@ FROM debian:bookworm-slim AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         cmake g++ ninja-build pkg-config \
-        libboost1.81-dev libboost-url1.81-dev libcli11-dev libfmt-dev libspdlog-dev libssl-dev \
+        libboost1.81-dev libboost-url1.81-dev libc-ares-dev libcli11-dev libfmt-dev libspdlog-dev libssl-dev \
         libxxhash-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
@@ -26,7 +26,7 @@ RUN cmake --preset release \
 FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libxxhash0 zlib1g \
+        libc-ares2 libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay
 COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay

@@ -103,8 +103,6 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
     co_return error;
 }
 
-/// Each address gets an equal part of the time, so that one that does not answer leaves some for
-/// the next.
 awaitable<Result<tcp::socket>> PublisherLink::connect() {
     const auto& peer = shared_.config.peers[peer_];
     const auto limit = shared_.config.timings.connect;
@@ -112,16 +110,8 @@ awaitable<Result<tcp::socket>> PublisherLink::connect() {
     const auto endpoints =
         co_await shared_.resolver.resolve(peer.link_host, peer.link_port, Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
-    error_code last = make_error_code(Error::resolve_failed);
-    for (const auto& endpoint : *endpoints) {
-        tcp::socket socket(shared_.executor);
-        const auto share = limit / static_cast<long>(endpoints->size());
-        const auto connected = co_await within(share, socket.async_connect(endpoint, as_result),
-                                               Error::connect_timeout);
-        if (connected) co_return std::move(socket);
-        last = connected.error();
-    }
-    co_return last;
+    auto place = peer.link_host + ':' + peer.link_port;
+    co_return co_await shared_.dialer.connect(std::move(place), *endpoints, Clock::now() + limit);
 }
 
 awaitable<Result<Instance>> PublisherLink::say_hello(Link& link) {

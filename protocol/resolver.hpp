@@ -2,49 +2,52 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "protocol/dns_question.hpp"
 #include "protocol/error.hpp"
+#include "protocol/name_table.hpp"
 
 namespace protocol {
 
-inline constexpr std::size_t kMaxNamesInFlight = 256;
-inline constexpr std::size_t kMaxNamesKept = 1024;
-inline constexpr std::size_t kMaxAddressesPerName = 16;
-inline constexpr std::size_t kResolverThreads = 4;  // so that one dead name delays no other
-
-/// Names to endpoints, for one io_context; one thread only (that of the executor). Asks for the
-/// same name are one lookup; a lookup cannot be cancelled, but those who wait for it can leave, and
-/// its answer is kept for the next. Literal addresses answer at once and start no thread; lookups
-/// run on threads of its own. Destruction, which must come before that of the io_context, waits for
-/// none: a lookup under way ends on its own and its answer is dropped.
+/// Names to endpoints, for one io_context; one thread only (that of the executor), and no other is
+/// used: no server, however silent, keeps one name waiting for another. Asks for the same name are
+/// one look-up, which goes on when those who wait for it leave. What is kept, and how many look-ups
+/// one client may have under way, is NameTable's to say. Literal addresses answer at once.
+/// Destruction, which must come before that of the io_context, ends what is under way.
 class Resolver {
 public:
     using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
-    using Addresses = std::vector<boost::asio::ip::address>;
-    /// Asks for one name; may block. Called on threads of the resolver, and may outlive it.
-    using LookUp = std::function<Result<Addresses>(const std::string& host)>;
-    static Result<Addresses> ask_system(const std::string& host);
+    using Time = std::chrono::steady_clock::time_point;
+    /// Begins to look a name up, see ask_dns().
+    using Ask = std::function<std::unique_ptr<NameQuestion>(const std::string& name,
+                                                            std::function<void(NameAnswer)> done)>;
+    using Now = std::function<Time()>;
 
-    /// `keep`: how long an answer counts, good or bad (bad ones at most a second).
-    explicit Resolver(boost::asio::any_io_executor executor,
-                      std::chrono::steady_clock::duration keep = std::chrono::seconds(5),
-                      LookUp look_up = ask_system);
+    struct Options {
+        std::chrono::nanoseconds most_kept = kMostKept;
+        DnsSettings dns;
+        Ask ask;  // empty: DNS
+        Now now;  // empty: the steady clock; says how old an answer is, and no more
+    };
+    explicit Resolver(boost::asio::any_io_executor executor);
+    Resolver(boost::asio::any_io_executor executor, Options options);
     ~Resolver();
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
-    /// At least one endpoint, in the system's order. `host`: name, IPv4 or IPv6 address (with or
-    /// without brackets); `port`: decimal. Errors: resolve_timeout, resolve_failed, resolver_busy.
-    boost::asio::awaitable<Result<Endpoints>> resolve(
-        std::string host, std::string port, std::chrono::steady_clock::time_point deadline);
+    /// At least one endpoint, best first (RFC 6724). `host`: name, IPv4 or IPv6 address (with or
+    /// without brackets); `port`: decimal; `client`: on whose behalf a name is asked for that the
+    /// configuration does not have, as its address. Errors: resolve_timeout, resolve_failed,
+    /// resolver_busy.
+    boost::asio::awaitable<Result<Endpoints>> resolve(std::string host, std::string port,
+                                                      Time deadline, std::string client = {});
 
 private:
     struct State;

@@ -11,7 +11,11 @@ namespace protocol {
 namespace {
 
 /// Names are looked up anew for each connection: a peer that came back may have moved.
-constexpr auto kNamesKept = std::chrono::milliseconds(0);
+Resolver::Options names_kept_for_no_time() {
+    Resolver::Options options;
+    options.most_kept = std::chrono::nanoseconds(0);
+    return options;
+}
 
 Instance fresh_instance() {
     Instance instance;
@@ -48,7 +52,8 @@ Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, Clu
       publisher(publisher_config(config), std::chrono::steady_clock::now()),
       invalidations(config.peers.size(), config.max_invalidations_kept),
       neighbours(config.peers),
-      resolver(executor, kNamesKept),
+      resolver(executor, names_kept_for_no_time()),
+      dialer(executor),
       log(config.node),
       hooks(std::move(to_owner)) {
     rules.is_peer = [this](std::string_view node) { return neighbours.index_of(node).has_value(); };

@@ -7,6 +7,7 @@
 
 #include "protocol/cluster_config.hpp"
 #include "protocol/cluster_hooks.hpp"
+#include "protocol/dialer.hpp"
 #include "protocol/hello.hpp"
 #include "protocol/invalidation_log.hpp"
 #include "protocol/keys.hpp"
@@ -30,6 +31,7 @@ struct Shared {
     InvalidationLog invalidations;
     Neighbourhood neighbours;
     Resolver resolver;
+    Dialer dialer;
     LinkLog log;
     ClusterHooks hooks;
 

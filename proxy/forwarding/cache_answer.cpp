@@ -76,7 +76,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
         find(fields, field::if_match) || find(fields, field::if_unmodified_since))
         co_return Followed::alone;
 
-    auto route = route_to_origin(client_.config(), client_.key, client_.absolute_form);
+    auto route = client_.route();
     if (const auto* none = std::get_if<NoRoute>(&route)) {
         const auto keep = co_await client_.refuse_route(*none);
         co_return ended(keep);
@@ -127,7 +127,7 @@ std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, Origi
 /// Fetches anew what is being served stale, once, with nobody waiting for it (RFC 5861 §3).
 void CacheAnswer::refresh(const Store::Found& found) {
     if (found.fill) return;
-    auto route = route_to_origin(client_.config(), client_.key, client_.absolute_form);
+    auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
     job->fill->keep();
@@ -308,8 +308,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         co_return ended(keep);
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
-    BlockStream stream(client_, index,
-                       route_to_origin(client_.config(), client_.key, client_.absolute_form));
+    BlockStream stream(client_, index, client_.route());
     const auto error = co_await stream.open(range);
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.

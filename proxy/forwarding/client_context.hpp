@@ -65,6 +65,11 @@ struct ClientContext {
         if (settings != worker.settings) settings = worker.settings;
     }
 
+    /// Where the request goes when it must go to the origin.
+    OriginRoute route() const {
+        return route_to_origin(config(), key, absolute_form, connection.peer_address());
+    }
+
     /// Will the connection carry another request after this answer?
     bool keep_alive() const {
         return parser && parser->keep_alive() && parser->is_done() && !connection.ending();

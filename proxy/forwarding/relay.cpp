@@ -277,7 +277,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
 asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome) {
     CacheStatus status;
     status.forward = why;
-    const auto route = route_to_origin(client.config(), client.key, client.absolute_form);
+    const auto route = client.route();
     if (const auto* none = std::get_if<NoRoute>(&route))
         co_return co_await client.refuse_route(*none);
     co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome);

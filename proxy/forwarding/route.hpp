@@ -20,7 +20,9 @@ enum class NoRoute {
 /// The entry's `url` says whether it is reached by TLS; of a target itself, its scheme.
 using OriginRoute = std::variant<UpstreamTarget, NoRoute>;
 
-inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bool absolute_form) {
+/// `client`: its address.
+inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bool absolute_form,
+                                   const std::string& client = {}) {
     if (const auto* origin = match_origin(config.origins, key.host())) {
         UpstreamTarget target{origin->server.host, origin->server.port};
         if (origin->tls) {
@@ -33,6 +35,7 @@ inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bo
     if (!config.forward.enabled) return NoRoute::forward_disabled;
     UpstreamTarget target{std::string(key.address()), key.port(), true};
     if (key.scheme() == Scheme::https) target.tls = config.tls_contexts->forward;
+    target.client = client;
     return target;
 }
 

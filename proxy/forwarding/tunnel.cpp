@@ -247,6 +247,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
     UpstreamTarget target{{}, authority.port, true};
     append_lower(target.host, host);
+    target.client = client.connection.peer_address();
     client.turn.upstream = target.host;
     ++worker.counters.origin_requests;
     auto acquired =

@@ -33,6 +33,13 @@ bool still_quiet(UpstreamConnection& connection) {
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
+FetchError why_not_connected(const boost::system::error_code& error) {
+    if (error == protocol::Error::connect_timeout) return FetchError::connect_timeout;
+    if (error == asio::error::no_descriptors) return FetchError::no_descriptors;
+    if (error == asio::error::operation_aborted) return FetchError::abandoned;
+    return FetchError::connect_failed;
+}
+
 }  // namespace
 
 asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
@@ -50,7 +57,11 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
                            protocol::Resolver& resolver,
                            const std::shared_ptr<const Config>& config)
-    : executor_(std::move(executor)), wheel_(wheel), resolver_(resolver), config_(config) {}
+    : executor_(std::move(executor)),
+      wheel_(wheel),
+      resolver_(resolver),
+      dialer_(executor_),
+      config_(config) {}
 
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
     const auto at = idle_at_.find((*connection)->place);
@@ -107,8 +118,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         seat = take_seat(place);
         if (!seat) co_return FetchError::busy;
     }
-    const auto endpoints =
-        co_await resolver_.resolve(target.host, std::to_string(target.port), deadline);
+    const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port),
+                                                      deadline, target.client);
     if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
         co_return FetchError::connect_timeout;
     if (!endpoints) co_return FetchError::resolve_failed;
@@ -116,37 +127,36 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     Surroundings around;
     auto error = co_await look_around(*config, target, deadline, around);
     if (error != FetchError::none) co_return error;
-    error = FetchError::connect_failed;
+    protocol::Endpoints admitted;
     for (const auto& endpoint : *endpoints) {
         const auto verdict =
             target.on_clients_word
                 ? judge_destination(*config, around, endpoint.address(), endpoint.port())
                 : Destination::open;
-        if (verdict != Destination::open) {
+        if (verdict == Destination::open)
+            admitted.push_back(endpoint);
+        else
             error = error_of(verdict);
-            continue;
-        }
-        auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
-        connection->deadline.set(deadline);
-        boost::system::error_code ec;
-        co_await connection->socket.async_connect(endpoint,
-                                                  asio::redirect_error(asio::use_awaitable, ec));
-        if (!ec) {
-            connection->socket.set_option(tcp::no_delay(true), ec);
-            connection->seat = std::move(seat);
-            if (!target.tls) co_return connection;
-            const auto failed = co_await secure(*connection, target);
-            if (failed != FetchError::none) co_return failed;
-            co_return connection;
-        }
-        if (connection->deadline.expired()) co_return FetchError::connect_timeout;
-        if (ec == asio::error::no_descriptors) {
-            close_idle();  // for whoever comes next
-            co_return FetchError::no_descriptors;
-        }
-        error = FetchError::connect_failed;
     }
-    co_return error;
+    if (admitted.empty()) co_return error;
+    auto dialled = co_await dialer_.connect(place, std::move(admitted), deadline);
+    if (!dialled) {
+        // For whoever comes next.
+        if (dialled.error() == asio::error::no_descriptors) close_idle();
+        co_return why_not_connected(dialled.error());
+    }
+    auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
+    connection->socket = std::move(*dialled);
+    connection->seat = std::move(seat);
+    boost::system::error_code ec;
+    connection->socket.set_option(tcp::no_delay(true), ec);
+    if (!target.tls) co_return connection;
+    const auto remote = connection->socket.remote_endpoint(ec);
+    connection->deadline.set(deadline);
+    const auto failed = co_await secure(*connection, target);
+    if (failed == FetchError::none) co_return connection;
+    if (endpoints->size() > 1 && failed != FetchError::abandoned) dialer_.distrust(place, remote);
+    co_return failed;
 }
 
 asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,

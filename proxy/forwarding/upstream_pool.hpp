@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "protocol/dialer.hpp"
 #include "protocol/resolver.hpp"
 #include "proxy/config.hpp"
 #include "proxy/forwarding/destinations.hpp"
@@ -74,6 +75,9 @@ struct UpstreamTarget {
     std::uint16_t port = 80;
     bool on_clients_word = false;  // not the operator's: judge_destination() has to agree
     std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
+    /// Whose request named the host, as an address; empty: the configuration did. No client can
+    /// take all name look-ups for itself.
+    std::string client = {};
 };
 
 /// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
@@ -117,6 +121,7 @@ private:
     boost::asio::any_io_executor executor_;
     TimerWheel& wheel_;
     protocol::Resolver& resolver_;
+    protocol::Dialer dialer_;
     const std::shared_ptr<const Config>& config_;
     Idle idle_;
     std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order

@@ -1,17 +1,17 @@
 #include "protocol/resolver.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <atomic>
-#include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "protocol/task_group.hpp"
 #include "tests/protocol/coroutine.hpp"
+#include "tests/protocol/dns_server.hpp"
 
 namespace protocol::test {
 namespace {
@@ -19,49 +19,44 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using Endpoints = Resolver::Endpoints;
+using Reply = DnsServer::Reply;
 
 const auto kPast = Clock::time_point{};
 const auto kFarAway = Clock::time_point::max();
 
-/// A name server that answers when it is told to. Names that begin with "no" have no address.
-class Names {
-public:
-    Result<Resolver::Addresses> operator()(const std::string& host) {
-        std::unique_lock lock(mutex_);
-        ++asked_;
-        opened_.wait(lock, [this] { return open_; });
-        if (host.starts_with("no")) return make_error_code(Error::resolve_failed);
-        return Resolver::Addresses{asio::ip::make_address("127.0.0.7")};
-    }
-    void open() {
-        const std::scoped_lock lock(mutex_);
-        open_ = true;
-        opened_.notify_all();
-    }
-    int asked() const { return asked_; }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable opened_;
-    bool open_ = false;
-    std::atomic<int> asked_ = 0;
-};
+/// Names that begin with "no" do not exist, with "silent" are not answered.
+Reply usual(const std::string& name) {
+    Reply reply;
+    if (name.starts_with("no")) reply.code = Reply::Code::no_such_name;
+    if (name.starts_with("silent")) reply.silent = true;
+    reply.addresses = {"127.0.0.7"};
+    return reply;
+}
 
 class ResolverTest : public ::testing::Test {
 protected:
-    ResolverTest() { keep(5s); }
-    ~ResolverTest() override { names.open(); }
+    ResolverTest() { begin({}); }
 
-    void keep(Clock::duration how_long) {
-        auto ask = [held = held](const std::string& host) { return (*held)(host); };
-        resolver = std::make_unique<Resolver>(io.get_executor(), how_long, ask);
+    void begin(Resolver::Options options) {
+        options.dns.servers = dns.place();
+        options.dns.search = false;
+        options.dns.patience = patience;
+        options.now = [this] { return now; };
+        resolver = std::make_unique<Resolver>(io.get_executor(), std::move(options));
     }
     Result<Endpoints> resolve(const std::string& host, const std::string& port = "3129",
                               Clock::time_point deadline = kFarAway) {
-        return run(io, resolver->resolve(host, port, deadline));
+        Pending<Result<Endpoints>> answer;
+        start(io, resolver->resolve(host, port, deadline), answer);
+        wait_for(answer);
+        return *answer.value;
     }
-    void ask(const std::string& host, Pending<Result<Endpoints>>& answer) {
-        start(io, resolver->resolve(host, "1", kFarAway), answer);
+    void ask(const std::string& host, Pending<Result<Endpoints>>& answer,
+             const std::string& client = {}) {
+        start(io, resolver->resolve(host, "1", kFarAway, client), answer);
+    }
+    void wait_for(const Pending<Result<Endpoints>>& answer) {
+        while (!answer.value) io.run_one();
     }
     static std::string text(const Result<Endpoints>& result) {
         if (!result) return result.error().message();
@@ -69,8 +64,9 @@ protected:
     }
 
     asio::io_context io;
-    std::shared_ptr<Names> held = std::make_shared<Names>();  // a lookup may outlive the test
-    Names& names = *held;
+    DnsServer dns{io, usual};
+    std::chrono::milliseconds patience{5000};
+    Clock::time_point now = Clock::now();
     std::unique_ptr<Resolver> resolver;
 };
 
@@ -78,7 +74,7 @@ TEST_F(ResolverTest, LiteralAddressesAnswerAtOnceAndAskNobody) {
     EXPECT_EQ(text(resolve("127.0.0.1", "80", kPast)), "127.0.0.1 80");
     EXPECT_EQ(text(resolve("::1", "65535", kPast)), "::1 65535");
     EXPECT_EQ(text(resolve("[::1]", "0", kPast)), "::1 0");
-    EXPECT_EQ(names.asked(), 0);
+    EXPECT_TRUE(dns.asked.empty());
 }
 
 TEST_F(ResolverTest, APortIsANumberThatFits) {
@@ -88,83 +84,164 @@ TEST_F(ResolverTest, APortIsANumberThatFits) {
 }
 
 TEST_F(ResolverTest, NamesAreLookedUp) {
-    names.open();
-    EXPECT_EQ(text(resolve("yes")), "127.0.0.7 3129");
-    EXPECT_EQ(resolve("no").error(), Error::resolve_failed);
+    EXPECT_EQ(text(resolve("yes.test")), "127.0.0.7 3129");
+    EXPECT_EQ(resolve("no.test").error(), Error::resolve_failed);
+}
+
+TEST_F(ResolverTest, BothFamiliesAreAskedFor) {
+    dns.script = [](const std::string&) {
+        Reply reply;
+        reply.addresses = {"127.0.0.7", "::1"};
+        return reply;
+    };
+    const auto both = resolve("yes.test");
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->size(), 2U);
+}
+
+TEST_F(ResolverTest, AnAnswerTooLongForOnePacketComesByTcp) {  // RFC 7766 §5
+    dns.script = [](const std::string&) {
+        Reply reply;
+        for (int i = 1; i <= 10; ++i) reply.addresses.push_back("127.0.0." + std::to_string(i));
+        reply.truncated = true;
+        return reply;
+    };
+    const auto all = resolve("yes.test");
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->size(), 10U);
+    EXPECT_GT(dns.by_tcp, 0U);
 }
 
 TEST_F(ResolverTest, AnEmptyNameIsNotThisHost) {
-    names.open();
     EXPECT_EQ(resolve("").error(), Error::resolve_failed);
-    EXPECT_EQ(names.asked(), 0);
+    EXPECT_TRUE(dns.asked.empty());
+}
+
+TEST_F(ResolverTest, ANameThatCannotBeIsNotAskedFor) {
+    // A label of more than 63 bytes.
+    EXPECT_EQ(resolve(std::string(80, 'x')).error(), Error::resolve_failed);
+    EXPECT_TRUE(dns.asked.empty());
+}
+
+TEST_F(ResolverTest, LocalhostNeedsNoNameServer) {
+    const auto found = resolve("localhost");
+    ASSERT_TRUE(found);
+    for (const auto& endpoint : *found) EXPECT_TRUE(endpoint.address().is_loopback());
+    EXPECT_TRUE(dns.asked.empty());
+}
+
+TEST_F(ResolverTest, TheHostsFileComesFirst) {
+    const auto file =
+        std::filesystem::temp_directory_path() / ("hosts-" + std::to_string(::getpid()));
+    std::ofstream(file) << "127.0.0.9 first.test other.test\n";
+    ::setenv("CARES_HOSTS", file.c_str(), 1);
+    EXPECT_EQ(text(resolve("other.test")), "127.0.0.9 3129");
+    EXPECT_TRUE(dns.asked.empty());
+    EXPECT_EQ(text(resolve("third.test")), "127.0.0.7 3129");
+    ::unsetenv("CARES_HOSTS");
+    std::filesystem::remove(file);
 }
 
 TEST_F(ResolverTest, WhoCannotWaitLeavesAndTheAnswerIsKeptForTheNext) {
-    EXPECT_EQ(resolve("yes", "1", kPast).error(), Error::resolve_timeout);
-    names.open();
-    EXPECT_EQ(text(resolve("yes", "2")), "127.0.0.7 2");
-    EXPECT_EQ(text(resolve("yes", "3", kPast)), "127.0.0.7 3");
-    EXPECT_EQ(names.asked(), 1);
+    EXPECT_EQ(resolve("yes.test", "1", kPast).error(), Error::resolve_timeout);
+    EXPECT_EQ(text(resolve("yes.test", "2")), "127.0.0.7 2");
+    EXPECT_EQ(text(resolve("yes.test", "3", kPast)), "127.0.0.7 3");
+    EXPECT_EQ(dns.asked.size(), 1U);
 }
 
-TEST_F(ResolverTest, BadNewsIsKeptToo) {
-    names.open();
-    EXPECT_EQ(resolve("no").error(), Error::resolve_failed);
-    EXPECT_EQ(resolve("no").error(), Error::resolve_failed);
-    EXPECT_EQ(names.asked(), 1);
+TEST_F(ResolverTest, AnAnswerIsKeptForItsTtl) {
+    EXPECT_TRUE(resolve("yes.test"));
+    now += 59s;
+    EXPECT_TRUE(resolve("yes.test"));
+    EXPECT_EQ(dns.asked.size(), 1U);
+    now += 1s;
+    EXPECT_TRUE(resolve("yes.test"));
+    EXPECT_EQ(dns.asked.size(), 2U);
 }
 
-TEST_F(ResolverTest, AnAnswerThatIsNotKeptIsLookedUpAnew) {
-    names.open();
-    keep(0s);
-    EXPECT_TRUE(resolve("yes"));
-    EXPECT_TRUE(resolve("yes"));
-    EXPECT_EQ(names.asked(), 2);
+TEST_F(ResolverTest, ThatANameDoesNotExistIsKeptShortly) {
+    EXPECT_FALSE(resolve("no.test"));
+    EXPECT_FALSE(resolve("no.test"));
+    EXPECT_EQ(dns.asked.size(), 1U);
+    now += kNoSuchNameKept;
+    EXPECT_FALSE(resolve("no.test"));
+    EXPECT_EQ(dns.asked.size(), 2U);
+}
+
+TEST_F(ResolverTest, SilentServersOfOtherNamesDelayNobody) {
+    std::list<Pending<Result<Endpoints>>> waiting(100);
+    int number = 0;
+    for (auto& answer : waiting) ask("silent" + std::to_string(number++) + ".test", answer);
+    io.poll();
+    EXPECT_EQ(text(resolve("yes.test")), "127.0.0.7 3129");
+    for (const auto& answer : waiting) EXPECT_FALSE(answer.value);
+    resolver.reset();
+}
+
+TEST_F(ResolverTest, WhenTheServerFallsSilentTheOldAnswerStandsIn) {  // RFC 8767
+    patience = 10ms;
+    begin({});
+    EXPECT_TRUE(resolve("yes.test"));
+    dns.script = [](const std::string&) {
+        Reply reply;
+        reply.silent = true;
+        return reply;
+    };
+    now += 60s;
+    EXPECT_EQ(text(resolve("yes.test")), "127.0.0.7 3129");
+    const auto asked = dns.asked.size();
+    EXPECT_EQ(text(resolve("yes.test", "2", kPast)), "127.0.0.7 2");
+    EXPECT_EQ(dns.asked.size(), asked);
+    EXPECT_EQ(resolve("unknown.test").error(), Error::resolve_timeout);
+}
+
+TEST_F(ResolverTest, AServerThatFailsIsTroubleAndNotAnAnswer) {
+    EXPECT_TRUE(resolve("yes.test"));
+    dns.script = [](const std::string&) {
+        Reply reply;
+        reply.code = Reply::Code::server_failure;
+        return reply;
+    };
+    now += 60s;
+    EXPECT_EQ(text(resolve("yes.test")), "127.0.0.7 3129");
+    EXPECT_EQ(resolve("unknown.test").error(), Error::resolve_failed);
+}
+
+TEST_F(ResolverTest, ALookUpHasAnEnd) {
+    Resolver::Options options;
+    options.dns.at_most = 20ms;
+    begin(options);
+    EXPECT_EQ(resolve("silent.test").error(), Error::resolve_timeout);
 }
 
 TEST_F(ResolverTest, AllWhoAskForOneNameGetTheAnswerOfOneLookup) {
     std::list<Pending<Result<Endpoints>>> answers(kMaxNamesInFlight + 50);
-    for (auto& answer : answers) ask("yes", answer);
-    io.poll();
-    names.open();
-    io.restart();
-    io.run();
-    for (const auto& answer : answers) EXPECT_TRUE(answer.value && *answer.value);
-    EXPECT_EQ(names.asked(), 1);
+    for (auto& answer : answers) ask("yes.test", answer);
+    for (const auto& answer : answers) {
+        wait_for(answer);
+        EXPECT_TRUE(*answer.value);
+    }
+    EXPECT_EQ(dns.asked.size(), 1U);
 }
 
-TEST_F(ResolverTest, TooManyNamesAtOnceAreRefused) {
-    std::list<Pending<Result<Endpoints>>> answers(kMaxNamesInFlight);
+TEST_F(ResolverTest, OneClientsNamesDoNotKeepOthersWaiting) {
+    std::list<Pending<Result<Endpoints>>> answers(kMaxNamesInFlightPerClient);
     int number = 0;
-    for (auto& answer : answers) ask("name " + std::to_string(number++), answer);
+    for (auto& answer : answers) ask("silent" + std::to_string(number++), answer, "10.0.0.1");
     io.poll();
-    Pending<Result<Endpoints>> one_more;
-    ask("another", one_more);
-    io.poll();
-    ASSERT_TRUE(one_more.value);
+    Pending<Result<Endpoints>> one_more, anothers;
+    ask("yes.test", one_more, "10.0.0.1");
+    ask("other.test", anothers, "10.0.0.2");
+    wait_for(anothers);
+    EXPECT_TRUE(*anothers.value);
+    wait_for(one_more);
     EXPECT_EQ(one_more.value->error(), Error::resolver_busy);
-    names.open();
-    io.restart();
-    io.run();
-    for (const auto& answer : answers) EXPECT_TRUE(*answer.value);
-    EXPECT_TRUE(resolve("another"));
-}
-
-TEST_F(ResolverTest, TheNamesItRemembersAreLimited) {
-    names.open();
-    ASSERT_TRUE(resolve("first"));
-    const auto many = static_cast<int>(kMaxNamesKept);
-    for (int i = 0; i < many; ++i) ASSERT_TRUE(resolve("name " + std::to_string(i)));
-    ASSERT_EQ(names.asked(), many + 1);
-    EXPECT_TRUE(resolve("name " + std::to_string(many - 1)));
-    EXPECT_EQ(names.asked(), many + 1);  // the latest is known
-    EXPECT_TRUE(resolve("first"));
-    EXPECT_EQ(names.asked(), many + 2);  // the first is not
+    resolver.reset();
 }
 
 TEST_F(ResolverTest, ACancelledWaiterLeaves) {
     auto wait = [](Resolver& from, boost::system::error_code& why) -> awaitable<void> {
-        const auto answer = co_await from.resolve("yes", "1", kFarAway);
+        const auto answer = co_await from.resolve("silent.test", "1", kFarAway);
         if (!answer) why = answer.error();
     };
     boost::system::error_code why;
@@ -173,33 +250,26 @@ TEST_F(ResolverTest, ACancelledWaiterLeaves) {
     io.poll();
     EXPECT_EQ(tasks.size(), 1U);
     tasks.cancel();
-    io.restart();
     io.poll();
     EXPECT_EQ(tasks.size(), 0U);
     EXPECT_EQ(why, asio::error::operation_aborted);
 }
 
-TEST_F(ResolverTest, ItsEndWaitsForNoLookupUnderWay) {
+TEST_F(ResolverTest, ItsEndEndsTheLookUpsUnderWay) {
     auto other = std::make_unique<asio::io_context>();
-    auto ask = [held = held](const std::string& host) { return (*held)(host); };
-    auto leaving = std::make_unique<Resolver>(other->get_executor(), 5s, ask);
+    Resolver::Options options;
+    options.dns.servers = dns.place();
+    auto leaving = std::make_unique<Resolver>(other->get_executor(), options);
     Pending<Result<Endpoints>> answer;
-    start(*other, leaving->resolve("yes", "1", kFarAway), answer);
-    while (names.asked() == 0) other->poll_one();
-    leaving.reset();  // nobody has opened the names: this would wait for ever
+    start(*other, leaving->resolve("silent.test", "1", kFarAway), answer);
+    while (dns.asked.empty()) {
+        other->poll();
+        io.poll();
+    }
+    leaving.reset();
     other.reset();
-    names.open();  // the answer comes when all who asked are gone
     EXPECT_FALSE(answer.value);
-    EXPECT_EQ(resolve("yes")->size(), 1U);
-}
-
-TEST(ResolverOfTheSystem, KnowsThisHostAndNoImpossibleName) {
-    const auto found = Resolver::ask_system("localhost");
-    ASSERT_TRUE(found);
-    for (const auto& address : *found) EXPECT_TRUE(address.is_loopback());
-    // A label of more than 63 bytes: no name server need be asked.
-    const auto none = Resolver::ask_system(std::string(80, 'x'));
-    EXPECT_EQ(none.error(), Error::resolve_failed);
+    EXPECT_EQ(resolve("yes.test")->size(), 1U);
 }
 
 }  // namespace
