@@ -324,6 +324,7 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
               {"second_use", CopyPolicy::second_use},
               {"never", CopyPolicy::never}});
     in->read("peer_budget", cluster.peer_budget, 1ms, 60s);
+    in->read("peer_stall", cluster.peer_stall, 10ms, 10min);
     in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
     in->read("gone_after", cluster.gone_after, 50ms, 10min);
     if (cluster.gone_after < 2 * cluster.heartbeat) {

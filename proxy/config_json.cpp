@@ -76,6 +76,7 @@ ordered_json cluster_json(const ClusterConfig& cluster) {
             {"listen", cluster.listen.text()},
             {"copy", to_string(cluster.copy)},
             {"peer_budget", format_duration(cluster.peer_budget)},
+            {"peer_stall", format_duration(cluster.peer_stall)},
             {"heartbeat", format_duration(cluster.heartbeat)},
             {"gone_after", format_duration(cluster.gone_after)},
             {"peers", std::move(peers)}};

@@ -104,7 +104,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 
     auto error = co_await writer_.receive(exchange, sender.source);
     const auto faultless = error == FetchError::none || error == FetchError::abandoned;
-    if (!faultless && from_peer && !job_.block) error = co_await resume(etag);
+    if (!faultless && from_peer)
+        error = co_await resume(job_.block ? std::string_view(job_.block->etag) : etag);
     if (error == FetchError::none && job_.block &&
         job_.fill->received() != job_.block->range.size())
         error = FetchError::malformed;
@@ -127,9 +128,11 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     if (etag.empty() || !std::holds_alternative<UpstreamTarget>(job_.route))
         co_return FetchError::reset;
-    const auto offset = job_.fill->received();
+    const auto& block = job_.block;
+    const auto first = (block ? block->range.first : 0) + job_.fill->received();
     std::string lines;
-    append_range_request(lines, offset, std::nullopt, etag);
+    append_range_request(lines, first, block ? std::optional(block->range.last) : std::nullopt,
+                         etag);
     Exchange exchange(worker_.pool, worker_.head_limits());
     const auto error = co_await ask_origin(worker_, job_, lines, exchange);
     if (error != FetchError::none) co_return error;
@@ -137,13 +140,17 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     const auto state = job_.fill->state();
     const auto given = content_range(head.fields);
     if (head.status != 206 || !given || !given->range || !given->length ||
-        given->range->first != offset || given->range->last + 1 != *given->length ||
-        (state.length_known && *given->length != state.length) ||
         validators_of(head.fields).etag != etag)
         co_return FetchError::reset;
+    const auto length = block                ? std::optional(block->length)
+                        : state.length_known ? std::optional(state.length)
+                                             : std::nullopt;
+    const ByteRange rest{first, block ? block->range.last : *given->length - 1};
+    if (given->range != rest || (length && *given->length != *length)) co_return FetchError::reset;
     const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
     if (result != FetchError::none) co_return result;
-    if (job_.fill->received() != *given->length) co_return FetchError::malformed;
+    if (job_.fill->received() != (block ? block->range.size() : *given->length))
+        co_return FetchError::malformed;
     exchange.finish();
     co_return FetchError::none;
 }

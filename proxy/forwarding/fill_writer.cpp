@@ -14,9 +14,13 @@ void FillWriter::begin(Fill::Answer answer) {
 asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source) {
     auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
                                                   : worker_.counters.bytes_from_origins;
+    // A peer is near, and the origin can give the rest.
+    const auto idle = source == Fill::Source::peer
+                          ? std::min(config_.cluster->peer_stall, config_.timeouts.body_idle)
+                          : config_.timeouts.body_idle;
     while (!exchange.done()) {
         if (!fill_.wanted()) co_return FetchError::abandoned;
-        const auto error = co_await exchange.read_body(Clock::now() + config_.timeouts.body_idle);
+        const auto error = co_await exchange.read_body(Clock::now() + idle);
         if (error != FetchError::none) co_return error;
         std::uint64_t rest = 0;  // what is at hand, when it is all there is
         if (exchange.done())

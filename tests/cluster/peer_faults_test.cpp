@@ -17,10 +17,18 @@ protected:
         auto settings = config("b", 2);
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
         settings.cluster->peer_budget = budget;
-        start(config("a", 2));
+        settings.cluster->peer_stall = stall;
+        settings.cache.slice_from = slice_from;
+        settings.cache.block = block;
+        auto other = config("a", 2);
+        other.cache.slice_from = slice_from;
+        other.cache.block = block;
+        start(other);
         start(settings);
         ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
     }
+    std::chrono::nanoseconds stall = ClusterConfig().peer_stall;
+    std::uint64_t slice_from = CacheConfig().slice_from, block = CacheConfig().block;
     /// Stores so many objects at a, all known to b.
     void store_at_a(int objects) {
         for (int i = 0; i < objects; ++i) get("a", "/" + std::to_string(i));
@@ -123,6 +131,71 @@ TEST_F(PeerFaults, ABodyThatAPeerCutsIsNeitherWholeNorStored) {  // RFC 9112 §8
     EXPECT_TRUE(answer.status == 502 || !answer.complete) << answer.head;
     EXPECT_EQ(seen("b", "a").failures, 1u);
     EXPECT_EQ(status("b").cache.objects, 0u);
+}
+
+TEST_F(PeerFaults, TheRestOfABodyInWhichAPeerStallsComesFromTheOrigin) {
+    Gate never;
+    ScriptedOrigin stalled([&](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("ETag: \"v\"\r\nContent-Length: 10\r\n") +
+               "\r\nbody ");
+        never.wait();
+        e.keep = false;
+    });
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.field("Range") == "bytes=5-")
+            e.answer(fresh("ETag: \"v\"\r\nContent-Range: bytes 5-9/10\r\n"), "of it",
+                     "206 Partial Content");
+        else
+            e.answer(fresh("ETag: \"v\"\r\n"), "body of it");
+    });
+    stall = 50ms;
+    start_with(stalled);
+    store_at_a(1);
+    const auto answer = get("b", "/0");  // and not after timeouts.body_idle, which is longer
+    EXPECT_EQ(answer.body, "body of it");
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(seen("b", "a").failures, 1u);
+    never.open();
+}
+
+TEST_F(PeerFaults, TheRestOfABlockInWhichAPeerStallsComesFromTheOrigin) {
+    std::string body(3 * 1024, ' ');
+    for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i % 26);
+    const auto part = [&body](const std::string& range, std::string& fields) {
+        const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
+        const auto last = std::strtoull(range.c_str() + range.find('-') + 1, nullptr, 10);
+        fields = fresh("ETag: \"v\"\r\nAccept-Ranges: bytes\r\n");
+        if (range.empty()) return body;
+        fields +=
+            "Content-Range: bytes " + range.substr(6) + "/" + std::to_string(body.size()) + "\r\n";
+        return body.substr(first, last + 1 - first);
+    };
+    Gate never;
+    ScriptedOrigin stalled([&](Exchange& e) {
+        std::string fields;
+        const auto bytes = part(e.field("Range"), fields);
+        e.send("HTTP/1.1 206 Partial Content\r\n" + fields + "Content-Length: " +
+               std::to_string(bytes.size()) + "\r\n\r\n" + bytes.substr(0, 100));
+        never.wait();
+        e.keep = false;
+    });
+    const auto scripted = origin.set([&](Exchange& e) {
+        std::string fields;
+        const auto range = e.field("Range");
+        const auto bytes = part(range, fields);
+        e.answer(fields, bytes, range.empty() ? "200 OK" : "206 Partial Content");
+    });
+    stall = 50ms;
+    slice_from = 2048;
+    block = 1024;
+    start_with(stalled);
+    ASSERT_EQ(get("a", "/0").body, body);
+    ASSERT_TRUE(eventually([&] { return announced("a", 3); }));
+    const auto answer = get("b", "/0");
+    EXPECT_EQ(answer.body, body);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_GE(seen("b", "a").failures, 1u);
+    never.open();
 }
 
 TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {

@@ -99,7 +99,7 @@ TEST(Config, ReadsEverySection) {
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
-                    "heartbeat": 0.1, "gone_after": "1s",
+                    "peer_stall": "4s", "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
         "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
                     "announce": {"changed": 1, "delay": "250ms"}},
@@ -143,6 +143,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.cluster->keys, ElementsAre(kKey));
     EXPECT_EQ(c.cluster->copy, CopyPolicy::second_use);
     EXPECT_EQ(c.cluster->peer_budget, 20ms);
+    EXPECT_EQ(c.cluster->peer_stall, 4s);
     EXPECT_EQ(c.cluster->heartbeat, 100ms);
     EXPECT_EQ(c.cluster->gone_after, 1s);
     ASSERT_EQ(c.cluster->peers.size(), 1u);
@@ -491,6 +492,7 @@ TEST(EffectiveConfig, ShowsDefaultsAndNoKeys) {
     EXPECT_THAT(text, Not(HasSubstr(kKey)));
     EXPECT_THAT(text, HasSubstr("\"memory\": \"512MiB\""));
     EXPECT_THAT(text, HasSubstr("\"peer_budget\": \"50ms\""));
+    EXPECT_THAT(text, HasSubstr("\"peer_stall\": \"3s\""));
     EXPECT_THAT(text, HasSubstr("\"http\": \"[::1]:1\""));
 }
 
