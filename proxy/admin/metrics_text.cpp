@@ -86,6 +86,12 @@ void add_requests(Families& out, const WorkerCounters& work) {
     out.value(work.origin_requests);
     out.counter("hearsay_origin_failures_total", "Requests to origins without a usable answer.");
     out.value(work.origin_failures);
+    out.counter("hearsay_origin_down_requests_total",
+                "Requests not put to an origin, as it left others without an answer.");
+    out.value(work.origin_down_requests);
+    out.gauge("hearsay_origins_down",
+              "Origins that left the last requests without an answer, summed over workers.");
+    out.value(work.origins_down);
     out.counter("hearsay_validations_total", "Requests to origins that ended in 304.");
     out.value(work.validations);
     out.counter("hearsay_bytes_total", "Body bytes moved.");

@@ -75,6 +75,8 @@ struct WorkerCounters {
     PerEnum<StorageVerdict, kStorageVerdicts> verdicts;
     PerEnum<RequestRefusal, kRequestRefusals> refusals;
     std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
+    std::uint64_t origin_down_requests = 0;  // not put to an origin, as it is down
+    std::uint64_t origins_down = 0;          // now
     std::uint64_t bytes_to_clients = 0, bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t validations = 0;  // of origin_requests: conditional ones that ended in 304
     std::uint64_t collapsed = 0;    // requests that followed another's fill

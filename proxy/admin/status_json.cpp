@@ -95,6 +95,8 @@ std::string status_json(const NodeStatus& status) {
          {{"origin_requests", work.origin_requests},
           {"origin_failures", work.origin_failures},
           {"peer_requests", work.peer_requests},
+          {"origin_down_requests", work.origin_down_requests},
+          {"origins_down", work.origins_down},
           {"validations", work.validations}}},
         {"bytes",
          {{"to_clients", work.bytes_to_clients},

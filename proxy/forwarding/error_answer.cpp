@@ -4,6 +4,8 @@ namespace proxy {
 
 unsigned status_of(FetchError error) {
     switch (error) {
+        case FetchError::resolve_timeout:
+        case FetchError::origin_down:
         case FetchError::connect_timeout:
         case FetchError::head_timeout:
         case FetchError::body_timeout:
@@ -27,6 +29,8 @@ std::string explain(FetchError error, std::string_view host) {
     switch (error) {
         case FetchError::resolve_failed:
             return about("The name ", " could not be resolved.");
+        case FetchError::resolve_timeout:
+            return about("No name server said in time where ", " is.");
         case FetchError::connect_failed:
             return about("The origin ", " refused the connection or is unreachable.");
         case FetchError::connect_timeout:
@@ -53,6 +57,10 @@ std::string explain(FetchError error, std::string_view host) {
                          " already.");
         case FetchError::no_descriptors:
             return "This proxy has no file descriptor left for another connection.";
+        case FetchError::origin_down:
+            return about("The origin ",
+                         " left the last requests without an answer (origin_down): it is asked "
+                         "again from time to time, and this request was not.");
         case FetchError::origin_error:
             return about("The origin ", " answered with an error.");
         case FetchError::changed:

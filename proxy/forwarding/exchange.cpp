@@ -43,6 +43,52 @@ asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_p
     co_return connection_->deadline.expired() ? FetchError::head_timeout : FetchError::reset;
 }
 
+void Exchange::listen(std::function<void()> notify) {
+    using Socket = asio::ip::tcp::socket;
+    listener_ = std::make_shared<Listener>(Listener{std::move(notify)});
+    auto& socket = connection_->socket;
+    socket.async_wait(Socket::wait_read, [weak = std::weak_ptr(listener_),
+                                          &socket](const boost::system::error_code& cancelled) {
+        const auto listener = weak.lock();  // with it there is the socket
+        if (cancelled || !listener) return;
+        listener->heard = true;
+        boost::system::error_code ignored;
+        socket.cancel(ignored);
+        listener->notify();
+    });
+}
+
+asio::awaitable<FetchError> Exchange::send_some(std::string_view& bytes,
+                                                Clock::time_point deadline) {
+    connection_->deadline.set(deadline);
+    boost::system::error_code ec;
+    const auto sent = co_await connection_->write(asio::buffer(bytes), ec);
+    bytes.remove_prefix(sent);
+    if (!ec) co_return FetchError::none;
+    if (connection_->deadline.expired()) co_return FetchError::head_timeout;
+    co_return ec == asio::error::operation_aborted&& heard() ? FetchError::none : FetchError::reset;
+}
+
+Exchange::Said Exchange::look() {
+    auto& buffer = connection_->buffer;
+    std::size_t scanned = 0;
+    for (;;) {
+        // More than a head may have is receive_any_head()'s to refuse.
+        if (find_head_end(buffer.data(), scanned) > 0 || buffer.size() > limits_.head_bytes)
+            return Said::head;
+        std::size_t got = 0;
+        const auto step = connection_->read_now(buffer.prepare(2048), got);
+        buffer.commit(got);
+        if (got > 0) {
+            got_bytes_ = true;
+            continue;
+        }
+        return step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write
+                   ? Said::nothing
+                   : Said::end;
+    }
+}
+
 asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
     auto& buffer = connection_->buffer;
     boost::system::error_code ec;

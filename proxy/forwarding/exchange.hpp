@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,6 +59,21 @@ public:
     /// The next head, which may be an interim one. After `head_timeout` it may be called again.
     boost::asio::awaitable<FetchError> receive_any_head(bool is_head, Clock::time_point deadline);
 
+    // While a body is sent, the answer to it may come already (RFC 9112 §9.5).
+    /// Listens for it: `notify` is called once when the origin says something or ends the
+    /// connection; what is being sent then is broken off. No more than one at a time.
+    void listen(std::function<void()> notify);
+    void stop_listening() { listener_.reset(); }
+    bool heard() const { return listener_ && listener_->heard; }
+    /// send() as far as it gets until something is heard; `bytes` is what is left then.
+    boost::asio::awaitable<FetchError> send_some(std::string_view& bytes,
+                                                 Clock::time_point deadline);
+    enum class Said { nothing, head, end };
+    /// Takes what has come, without waiting. `head`: receive_any_head() has one to give at once.
+    Said look();
+    /// The connection could carry another request after this answer.
+    bool keep_alive() const { return parser_ && parser_->keep_alive(); }
+
     const Head& head() const { return head_; }
     std::optional<std::uint64_t> content_length() const;
     WallTime request_time() const { return request_time_; }
@@ -74,6 +90,11 @@ public:
     void finish();
 
 private:
+    struct Listener {
+        std::function<void()> notify;
+        bool heard = false;
+    };
+
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
     FetchError decode();
 
@@ -81,7 +102,8 @@ private:
     HeadLimits limits_;
     OnInterim on_interim_;
     UpstreamPtr connection_;
-    std::string head_bytes_;  // what head_ views; the buffer moves on
+    std::shared_ptr<Listener> listener_;  // its wait may outlive this
+    std::string head_bytes_;              // what head_ views; the buffer moves on
     Head head_;
     std::optional<ResponseParser> parser_;
     std::vector<std::string_view> pieces_;

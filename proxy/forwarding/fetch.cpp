@@ -179,7 +179,19 @@ private:
         }
         Exchange exchange(worker_.pool, worker_.head_limits());
         exchange.on_interim([this](const Head& interim) { return pass_on(interim); });
-        const auto error = co_await proxy::ask_origin(worker_, job_, lines, exchange);
+        const auto* target = std::get_if<UpstreamTarget>(&job_.route);
+        if (target == nullptr) {
+            delivery_.fail(FetchError::not_allowed);
+            co_return;
+        }
+        OriginQuestion asked(worker_, *target);
+        if (asked.is_probe() && has_stand_in()) {
+            // Whether the origin is back shows behind an answer that nobody has to wait for.
+            delivery_.fail(FetchError::origin_down);
+            co_await proxy::ask_origin(job_, lines, exchange, asked);
+            co_return;
+        }
+        const auto error = co_await proxy::ask_origin(job_, lines, exchange, asked);
         if (error != FetchError::none) {
             delivery_.fail(error);
             co_return;
@@ -219,6 +231,13 @@ private:
             co_return;
         }
         co_await pass(exchange);
+    }
+
+    /// Is something stored that may be given while the origin is unreachable?
+    bool has_stand_in() const {
+        return job_.stale && may_serve_stale(job_.directives, job_.stale->freshness,
+                                             job_.stale->residence(Clock::now()),
+                                             OriginTrouble::unreachable, config_.cache.rules);
     }
 
     asio::awaitable<void> pass_on(const Head& interim) {

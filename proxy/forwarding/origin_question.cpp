@@ -1,22 +1,90 @@
 #include "proxy/forwarding/origin_question.hpp"
 
+#include <spdlog/spdlog.h>
+
 namespace proxy {
+namespace {
 
 namespace asio = boost::asio;
+using End = OriginHealth::End;
 
-asio::awaitable<FetchError> ask_origin(Worker& worker, const FetchJob& job, std::string_view lines,
-                                       Exchange& exchange) {
-    const auto* target = std::get_if<UpstreamTarget>(&job.route);
-    if (target == nullptr) co_return FetchError::not_allowed;
+End end_of(FetchError error) {
+    switch (error) {
+        case FetchError::connect_timeout:
+        case FetchError::head_timeout:
+            return End::timed_out;
+        case FetchError::resolve_failed:
+        case FetchError::resolve_timeout:
+        case FetchError::busy:
+        case FetchError::no_descriptors:
+        case FetchError::not_allowed:
+        case FetchError::own_listener:
+        case FetchError::origin_down:
+        case FetchError::abandoned:
+        case FetchError::stopping:
+            return End::untold;
+        default:
+            return End::answered;
+    }
+}
+
+}  // namespace
+
+OriginQuestion::OriginQuestion(Worker& worker, const UpstreamTarget& target)
+    : worker_(worker),
+      place_(place_of(target)),
+      began_(std::chrono::steady_clock::now()),
+      leave_(worker.origin_health.may_ask(place_, began_)),
+      open_(allowed()) {
+    ++(allowed() ? worker.counters.origin_requests : worker.counters.origin_down_requests);
+}
+
+OriginQuestion::~OriginQuestion() {
+    book(End::untold);
+}
+
+void OriginQuestion::ended(FetchError error) {
+    if (!open_) return;
+    if (error != FetchError::none) ++worker_.counters.origin_failures;
+    book(end_of(error));
+}
+
+void OriginQuestion::book(End end) {
+    if (!open_) return;
+    open_ = false;
+    const auto now = std::chrono::steady_clock::now();
+    const auto name = place_.substr(0, place_.find_first_of("!/"));
+    const auto change = worker_.origin_health.ended(place_, leave_, end, began_, now);
+    worker_.counters.origins_down = worker_.origin_health.down();
+    if (change == OriginHealth::Change::went_down)
+        spdlog::warn(
+            "{} left the last {} requests without an answer: it is asked by one request at a "
+            "time, others get what is stored, or 504",
+            name, kOriginTimeouts);
+    else if (change == OriginHealth::Change::came_back)
+        spdlog::info("{} answers again", name);
+}
+
+asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lines,
+                                       Exchange& exchange, OriginQuestion& asked) {
+    if (!asked.allowed()) co_return FetchError::origin_down;
     const Exchange::Request request{origin_request(*job.request, job.config->node, lines), false,
                                     true};
     const auto& timeouts = job.config->timeouts;
     const Exchange::Patience patience{Exchange::Clock::now() + timeouts.origin_connect,
                                       timeouts.origin_head};
-    ++worker.counters.origin_requests;
-    const auto error = co_await exchange.run(*target, request, patience);
-    if (error != FetchError::none) ++worker.counters.origin_failures;
+    const auto error =
+        co_await exchange.run(std::get<UpstreamTarget>(job.route), request, patience);
+    asked.ended(error);
     co_return error;
+}
+
+asio::awaitable<FetchError> ask_origin(Worker& worker, const FetchJob& job, std::string_view lines,
+                                       Exchange& exchange) {
+    const auto* target = std::get_if<UpstreamTarget>(&job.route);
+    if (target == nullptr) co_return FetchError::not_allowed;
+    OriginQuestion asked(worker, *target);
+    co_return co_await ask_origin(job, lines, exchange, asked);
 }
 
 }  // namespace proxy

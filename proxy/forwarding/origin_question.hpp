@@ -1,15 +1,47 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <string>
 #include <string_view>
 
 #include "proxy/forwarding/exchange.hpp"
 #include "proxy/forwarding/fetch.hpp"
+#include "proxy/forwarding/origin_health.hpp"
 
 namespace proxy {
 
-/// Asks the job's origin, with these lines beside the request's own, and waits for the head; books
-/// that it was asked. What it says is in `exchange` then.
+/// The leave to put one request to an origin, and what came of it in the worker's OriginHealth and
+/// counters. Owned by one coroutine; the worker must outlive it.
+class OriginQuestion {
+public:
+    OriginQuestion(Worker& worker, const UpstreamTarget& target);
+    /// A question without an end says nothing of the origin.
+    ~OriginQuestion();
+    OriginQuestion(const OriginQuestion&) = delete;
+    OriginQuestion& operator=(const OriginQuestion&) = delete;
+
+    /// False: the origin is down and must not be asked now (FetchError::origin_down).
+    bool allowed() const { return leave_ != OriginHealth::Leave::no; }
+    /// This one finds out whether the origin is back, which may take its time.
+    bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
+    /// The head has come, or it has not: books that. The first call counts.
+    void ended(FetchError error);
+
+private:
+    void book(OriginHealth::End end);
+
+    Worker& worker_;
+    const std::string place_;
+    const OriginHealth::Time began_;
+    const OriginHealth::Leave leave_;
+    bool open_;
+};
+
+/// Puts the job's request to its origin, with these lines beside the request's own, and waits for
+/// the head; what it says is in `exchange` then. `asked`: of the job's target.
+boost::asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lines,
+                                              Exchange& exchange, OriginQuestion& asked);
+/// The same in one, for a question whose leave is nobody's concern.
 boost::asio::awaitable<FetchError> ask_origin(Worker& worker, const FetchJob& job,
                                               std::string_view lines, Exchange& exchange);
 

@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/origin_question.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -249,12 +250,14 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     append_lower(target.host, host);
     target.client = client.connection.peer_address();
     client.turn.upstream = target.host;
-    ++worker.counters.origin_requests;
-    auto acquired =
-        co_await worker.pool.acquire(target, Clock::now() + config.timeouts.origin_connect, false);
+    OriginQuestion asked(worker, target);
+    UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
+    if (asked.allowed())
+        acquired = co_await worker.pool.acquire(
+            target, Clock::now() + config.timeouts.origin_connect, false);
+    asked.ended(acquired ? FetchError::none : acquired.error());
     if (!acquired) {
         const auto error = acquired.error();
-        ++worker.counters.origin_failures;
         client.note_refused(error);
         CacheStatus status;
         status.forward = Forward::method;

@@ -42,6 +42,14 @@ FetchError why_not_connected(const boost::system::error_code& error) {
 
 }  // namespace
 
+std::string place_of(const UpstreamTarget& target) {
+    auto place = target.host + ':' + std::to_string(target.port);
+    if (target.on_clients_word)
+        place += '!';  // never hand such a client a connection opened for an origin entry
+    if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
+    return place;
+}
+
 asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
                                                            boost::system::error_code& ec) {
     if (tls) return tls_read_some(socket, *tls, into, ec);
@@ -52,6 +60,17 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
                                                        boost::system::error_code& ec) {
     if (tls) return tls_write(socket, *tls, from, ec);
     return asio::async_write(socket, from, asio::redirect_error(asio::use_awaitable, ec));
+}
+
+TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::size_t& got) {
+    using Step = TlsSession::Step;
+    if (tls) return tls->read(into, got);
+    const auto n = ::recv(socket.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
+    got = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    if (n > 0) return Step::done;
+    if (n == 0) return Step::end;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? Step::wait_read
+                                                                     : Step::failed;
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
@@ -102,10 +121,7 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
-    auto place = target.host + ':' + std::to_string(target.port);
-    if (target.on_clients_word)
-        place += '!';  // never hand such a client a connection opened for an origin entry
-    if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
+    const auto place = place_of(target);
     if (may_reuse) {
         if (auto idle = take_idle(place)) co_return idle;
     }
@@ -121,7 +137,9 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port),
                                                       deadline, target.client);
     if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
-        co_return FetchError::connect_timeout;
+        co_return FetchError::resolve_timeout;
+    if (!endpoints && endpoints.error() == asio::error::operation_aborted)
+        co_return FetchError::abandoned;
     if (!endpoints) co_return FetchError::resolve_failed;
     const auto config = config_;
     Surroundings around;
@@ -172,7 +190,7 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
             for (const auto& endpoint : *found)
                 out.peers.push_back(plain_address(endpoint.address()));
         } else if (found.error() == protocol::Error::resolve_timeout) {
-            co_return FetchError::connect_timeout;
+            co_return FetchError::resolve_timeout;
         } else if (found.error() != protocol::Error::resolve_failed) {
             co_return FetchError::resolve_failed;  // not known is not the same as not there
         }

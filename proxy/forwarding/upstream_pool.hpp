@@ -58,12 +58,14 @@ struct UpstreamConnection {
                                                   boost::system::error_code& ec);
     boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
                                               boost::system::error_code& ec);
+    /// Reads what is there.
+    TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
 
     boost::asio::ip::tcp::socket socket;
     std::unique_ptr<TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
     ReadBuffer buffer;
-    std::string place;                 // host:port, on whose word, and how it is secured
+    std::string place;                 // place_of() its target
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
 };
@@ -133,5 +135,8 @@ private:
     Clock::time_point log_again_{};
     std::size_t unlogged_ = 0;
 };
+
+/// What tells connections apart: host:port, on whose word, and how it is secured.
+std::string place_of(const UpstreamTarget& target);
 
 }  // namespace proxy

@@ -20,6 +20,7 @@
 #include "proxy/config.hpp"
 #include "proxy/crowd.hpp"
 #include "proxy/episode.hpp"
+#include "proxy/forwarding/origin_health.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/upstream_pool.hpp"
@@ -135,6 +136,7 @@ public:
     TimerWheel wheel;
     protocol::Resolver resolver;
     UpstreamPool pool;
+    OriginHealth origin_health;
     protocol::TaskGroup tasks;    // client connections; takes no new ones while draining
     protocol::TaskGroup fetches;  // may outlive the client that began them
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster

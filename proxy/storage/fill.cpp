@@ -10,6 +10,8 @@ std::string_view to_string(FetchError error) {
             return "none";
         case FetchError::resolve_failed:
             return "resolve_failed";
+        case FetchError::resolve_timeout:
+            return "resolve_timeout";
         case FetchError::connect_failed:
             return "connect_failed";
         case FetchError::connect_timeout:
@@ -32,6 +34,8 @@ std::string_view to_string(FetchError error) {
             return "not_allowed";
         case FetchError::own_listener:
             return "own_listener";
+        case FetchError::origin_down:
+            return "origin_down";
         case FetchError::origin_error:
             return "origin_error";
         case FetchError::changed:

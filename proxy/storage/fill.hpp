@@ -19,6 +19,7 @@ inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
 enum class FetchError {
     none,
     resolve_failed,
+    resolve_timeout,  // no name server answered in time
     connect_failed,
     connect_timeout,
     tls_failed,  // no TLS connection that proves what it has to prove
@@ -30,6 +31,7 @@ enum class FetchError {
     no_descriptors,  // this process may open no more sockets
     not_allowed,     // a private destination, or nowhere to go
     own_listener,    // where this node or a peer listens: nothing is forwarded there
+    origin_down,     // it left the last requests without an answer, and is not asked now
     origin_error,    // it answered with a status for which a stale response stands in
     changed,         // a part of another version came, or none: start again
     not_in_parts,    // a range came in a way that cannot be stored: ask for exactly what is wanted

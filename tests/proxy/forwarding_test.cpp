@@ -303,7 +303,8 @@ TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
           FetchError::reset, FetchError::malformed, FetchError::origin_error})
         EXPECT_EQ(status_of(error), 502u);
     for (const auto error :
-         {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout})
+         {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout,
+          FetchError::resolve_timeout, FetchError::origin_down})
         EXPECT_EQ(status_of(error), 504u);
     EXPECT_EQ(status_of(FetchError::not_allowed), 403u);
     EXPECT_EQ(status_of(FetchError::own_listener), 403u);

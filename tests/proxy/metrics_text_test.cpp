@@ -20,6 +20,8 @@ NodeStatus status() {
     s.work.durations[0].observe(700ms);
     s.work.durations[0].observe(1h);
     s.work.origin_requests = 8;
+    s.work.origins_down = 2;
+    s.work.origin_down_requests = 5;
     s.work.verdicts[StorageVerdict::is_private] = 3;
     s.cache.evictions = 2;
     PeerStatus peer;
@@ -43,6 +45,8 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
          {"hearsay_requests_total{outcome=\"local_hit\"} 5\n",
           "hearsay_request_duration_seconds_bucket{outcome=\"error\",le=\"0.001\"}",
           "hearsay_origin_requests_total 8\n",
+          "hearsay_origins_down 2\n",
+          "hearsay_origin_down_requests_total 5\n",
           "hearsay_bytes_total{direction=\"to_clients\"}",
           "hearsay_cache_objects ",
           "hearsay_cache_bytes{tier=\"memory\"}",

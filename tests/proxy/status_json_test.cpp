@@ -19,6 +19,8 @@ NodeStatus status() {
     s.work.requests[Outcome::uncacheable] = 2;
     s.work.requests[Outcome::error] = 1;
     s.work.origin_requests = 8;
+    s.work.origins_down = 2;
+    s.work.origin_down_requests = 5;
     s.work.peer_requests = 6;
     s.work.bytes_to_clients = 100;
     s.cache.objects = 7;
@@ -63,6 +65,8 @@ TEST(StatusJson, ShowsTheNumbersAndTheirSum) {
     EXPECT_EQ(shown["requests"]["total"], 15);
     EXPECT_EQ(shown["requests"]["peer_hit"], 4);
     EXPECT_EQ(shown["upstream"]["origin_requests"], 8);
+    EXPECT_EQ(shown["upstream"]["origins_down"], 2);
+    EXPECT_EQ(shown["upstream"]["origin_down_requests"], 5);
     EXPECT_EQ(shown["upstream"]["peer_requests"], 6);
     EXPECT_EQ(shown["cache"]["evictions"], 3);
     EXPECT_EQ(shown["cluster"]["peers"][0]["false_hits"], 2);
@@ -91,6 +95,8 @@ TEST(WorkerCounters, AddUp) {
     sum += status().work;
     EXPECT_EQ(sum.total(), 30u);
     EXPECT_EQ(sum.origin_requests, 16u);
+    EXPECT_EQ(sum.origins_down, 4u);
+    EXPECT_EQ(sum.origin_down_requests, 10u);
     EXPECT_EQ(sum.bytes_to_clients, 200u);
 }
 
