@@ -17,6 +17,9 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kDrainIdle{300};  // for a request already on its way
 constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::size_t kMaxLingerBytes = 256 * 1024;
+// For a client that reads the answer only when it has sent all of its body.
+constexpr std::chrono::seconds kLingerForBody{30};
+constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
 constexpr std::size_t kRecordBytes = 16 * 1024;  // as many as a TLS record takes
 
@@ -139,6 +142,11 @@ asio::awaitable<bool> ClientConnection::receive_more() {
     co_return more;
 }
 
+void ClientConnection::interrupt() {
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+}
+
 bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
     while (!buffers.empty()) {
         // A head and what follows share a record. After a wait the same bytes come here again, as
@@ -217,15 +225,19 @@ void ClientConnection::part() {
     tls_.reset();  // what still comes is not for us to read
 }
 
-asio::awaitable<void> ClientConnection::linger() {
+asio::awaitable<void> ClientConnection::linger(bool unread_body) {
     part();
     boost::system::error_code ec;
     socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
     if (ec) co_return;
     idle_ = false;
-    arm(kLinger);
+    unread_body = unread_body && !ending_;
+    const auto end = TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
     std::size_t dropped = 0;
-    while (dropped < kMaxLingerBytes) {
+    while (unread_body || dropped < kMaxLingerBytes) {
+        const auto left = end - TimerWheel::Clock::now();
+        if (left <= left.zero()) break;
+        arm(unread_body ? std::min<std::chrono::nanoseconds>(left, kLingerForMore) : left);
         const auto more = co_await read_some();
         if (!more) break;
         dropped += input_.size();

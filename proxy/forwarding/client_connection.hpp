@@ -37,6 +37,8 @@ public:
 
     /// Waits for bytes of the request's body; false when none come any more.
     boost::asio::awaitable<bool> receive_more();
+    /// Ends a receive_more() that waits, as if nothing came any more; the next one waits again.
+    void interrupt();
     ReadBuffer& input() { return input_; }
 
     /// Sends all of `buffers` (which is left empty); false when the client is gone or stuck.
@@ -51,8 +53,9 @@ public:
     TlsSession* tls() { return tls_.get(); }  // null: in the clear
 
     /// Ends the connection so that the client still reads what was sent: half-close, then what it
-    /// still sends is read and dropped for a moment (RFC 9112 §9.6).
-    boost::asio::awaitable<void> linger();
+    /// still sends is read and dropped for a moment (RFC 9112 §9.6); with `unread_body`, which may
+    /// be on its way for long, as long as it comes and the client is not too slow.
+    boost::asio::awaitable<void> linger(bool unread_body = false);
     /// The same without waiting, when there is nothing to be read any more.
     void part();
 

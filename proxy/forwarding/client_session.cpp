@@ -58,7 +58,8 @@ public:
             // To HTTP/1.0 a plain end would mean that the body is whole.
             if (client_.head.version < 11) client_.connection.reset();
         } else if (!client_.connection.broken()) {
-            co_await client_.connection.linger();
+            const auto unread_body = client_.parser && !client_.parser->is_done();
+            co_await client_.connection.linger(unread_body);
         }
     }
 

@@ -3,6 +3,7 @@
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/exchange.hpp"
 #include "proxy/forwarding/interim.hpp"
+#include "proxy/forwarding/origin_question.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/store_update.hpp"
 #include "proxy/http/field_list.hpp"
@@ -39,6 +40,7 @@ public:
           config_(client.config()),
           target_(target),
           snapshot_(client.head, client.key, false),
+          asked_(worker_, target),
           exchange_(worker_.pool, worker_.head_limits()) {
         exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
     }
@@ -46,6 +48,14 @@ public:
     Relay& operator=(const Relay&) = delete;
 
     asio::awaitable<FetchError> ask() {
+        if (!asked_.allowed()) co_return FetchError::origin_down;
+        const auto error = co_await put();
+        if (!client_gone_) asked_.ended(error);
+        co_return error;
+    }
+
+private:
+    asio::awaitable<FetchError> put() {
         const auto has_body = !client_.parser->is_done();
         const auto& request = client_.head;
         std::string framing;
@@ -59,7 +69,6 @@ public:
         Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
                               is_idempotent(request.verb) && !has_body};
         const auto connect = Clock::now() + config_.timeouts.origin_connect;
-        ++worker_.counters.origin_requests;
         if (out.may_retry) {
             const Exchange::Patience patience{connect, config_.timeouts.origin_head};
             co_return co_await exchange_.run(target_, out, patience);
@@ -76,14 +85,17 @@ public:
             if (error != FetchError::none || answered_) co_return error;
         }
         if (error == FetchError::none && has_body) error = co_await send_body();
-        sent_whole_ = error == FetchError::none;
+        exchange_.stop_listening();
+        if (error != FetchError::none) sent_whole_ = false;
         if (client_gone_) co_return FetchError::abandoned;
+        if (answered_ || early_error_ != FetchError::none) co_return early_error_;
         // An origin that refuses in the middle of a body has often said why before it closed.
         const auto answered =
             co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
         co_return answered;
     }
 
+public:
     asio::awaitable<bool> answer(CacheStatus status, Outcome outcome) {
         const auto& head = exchange_.head();
         LiveFields live;
@@ -188,10 +200,13 @@ private:
         co_return FetchError::none;
     }
 
+    /// As much of it as the origin wants.
     asio::awaitable<FetchError> send_body() {
         auto& input = client_.connection.input();
         const auto chunked = client_.parser->chunked();
         std::string out;
+        sent_whole_ = false;
+        listen();
         for (;;) {
             out.clear();
             const auto consumed =
@@ -209,16 +224,54 @@ private:
             input.consume(*consumed);
             const auto done = client_.parser->is_done();
             if (done && chunked) out.append("0\r\n\r\n");
-            if (!out.empty()) {
-                const auto error =
-                    co_await exchange_.send(out, Clock::now() + config_.timeouts.body_idle);
+            std::string_view rest(out);
+            while (!rest.empty()) {
+                const auto idle = answered_ ? kAnsweredPatience : config_.timeouts.body_idle;
+                const auto error = co_await exchange_.send_some(rest, Clock::now() + idle);
                 if (error != FetchError::none) co_return error;
+                if (!exchange_.heard()) continue;
+                const auto enough = co_await hear();
+                if (enough) co_return FetchError::none;
             }
-            if (done) co_return FetchError::none;
-            if (!co_await client_.connection.receive_more()) {
+            if (done) break;
+            const auto more = co_await client_.connection.receive_more();
+            if (exchange_.heard()) {
+                const auto enough = co_await hear();
+                if (enough) co_return FetchError::none;
+            } else if (!more) {
                 client_gone_ = true;
                 co_return FetchError::abandoned;
             }
+        }
+        sent_whole_ = true;
+        co_return FetchError::none;
+    }
+
+    void listen() {
+        exchange_.listen([this] { client_.connection.interrupt(); });
+    }
+
+    /// The origin has said something before the body's end. True when no more of that is to be
+    /// sent.
+    asio::awaitable<bool> hear() {
+        for (;;) {
+            const auto said = exchange_.look();
+            if (said == Exchange::Said::nothing) {  // a part of a head, or of TLS
+                listen();
+                co_return false;
+            }
+            exchange_.stop_listening();
+            if (said == Exchange::Said::end) co_return true;
+            const auto error = co_await exchange_.receive_any_head(
+                client_.head.verb == verb::head, Clock::now() + config_.timeouts.origin_head);
+            early_error_ = error;
+            if (error != FetchError::none) co_return true;
+            const auto status = exchange_.head().status;
+            if (status >= 200) {
+                answered_ = true;
+                co_return status >= 400 || !exchange_.keep_alive();
+            }
+            co_await pass_on(exchange_.head());
         }
     }
 
@@ -240,10 +293,12 @@ private:
     const Config& config_;
     const UpstreamTarget& target_;
     const RequestSnapshot snapshot_;
+    OriginQuestion asked_;
     Exchange exchange_;
     std::string interim_;
-    bool continued_ = false;  // the client was told to send its body
-    bool answered_ = false;   // the origin did not want it
+    bool continued_ = false;                     // the client was told to send its body
+    bool answered_ = false;                      // before the body's end
+    FetchError early_error_ = FetchError::none;  // in place of such an answer
     bool sent_whole_ = true;
     bool client_gone_ = false;
     bool malformed_ = false;
@@ -266,7 +321,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
         client.turn.aborted = true;
         co_return false;
     }
-    ++client.worker.counters.origin_failures;
+    if (error == FetchError::none) ++client.worker.counters.origin_failures;  // else it is counted
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     client.note_refused(why);
     status.detail = to_string(why);

@@ -1,0 +1,105 @@
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+/// Answers that come before the request's body has ended.
+class EarlyAnswers : public NodesTest {
+protected:
+    EarlyAnswers() { start(config("a")); }
+
+    static constexpr std::size_t kLarge = 16u << 20;  // more than sockets hold
+    /// Begins to send kLarge bytes: these.
+    static void begin(Client& uploader, std::string_view bytes) {
+        uploader.begin("POST", "/", "Content-Length: " + std::to_string(kLarge) + "\r\n");
+        uploader.socket.send(bytes);
+    }
+    static std::string refusal(std::string_view more = {}) {
+        return "HTTP/1.1 413 Content Too Large\r\n" + std::string(more) +
+               "Content-Length: 9\r\n\r\ntoo large";
+    }
+};
+
+TEST_F(EarlyAnswers, ARefusalReachesAClientThatHasNotSentAll) {  // RFC 9112 §9.5
+    const auto scripted = origin.set({});
+    for (const auto* how : {"", "Connection: close\r\n"}) {
+        origin.before_body([how](Exchange& e) {
+            e.send(refusal(how));
+            e.keep = false;
+        });
+        auto uploader = client();
+        begin(uploader, "the first bytes");
+        const auto answer = uploader.read();
+        EXPECT_EQ(answer.status, 413u);
+        EXPECT_EQ(answer.body, "too large");
+        EXPECT_EQ(answer.field("Connection"), "close");
+    }
+}
+
+TEST_F(EarlyAnswers, ARefusalWithoutACloseEndsTheUploadToo) {
+    Gate end;
+    const auto scripted = origin.set({});
+    origin.before_body([&end](Exchange& e) {
+        e.send(refusal());
+        end.wait();  // neither reads nor closes
+        e.keep = false;
+    });
+    auto uploader = client();
+    begin(uploader, "the first bytes");
+    EXPECT_EQ(uploader.read().status, 413u);
+    end.open();
+}
+
+TEST_F(EarlyAnswers, AClientThatReadsOnlyAfterItsBodyHasBeenSentSeesItAsWell) {  // RFC 9112 §9.6
+    Gate end;
+    const auto scripted = origin.set({});
+    origin.before_body([&end](Exchange& e) {
+        e.send(refusal("Connection: close\r\n"));
+        end.wait();
+        e.keep = false;
+    });
+    auto uploader = client();
+    begin(uploader, std::string(kLarge, 'x'));
+    EXPECT_EQ(uploader.read().body, "too large");
+    uploader.socket.shut_send();
+    EXPECT_TRUE(uploader.at_end());
+    end.open();
+}
+
+TEST_F(EarlyAnswers, AnOriginThatAnswersAndGoesOnReadingGetsAllOfTheBody) {
+    const auto scripted = origin.set({});
+    origin.before_body(
+        [](Exchange& e) { e.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"); });
+    auto uploader = client();
+    const auto answer = uploader.ask("POST", "/", {}, std::string(kLarge, 'x'));
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(answer.body, "ok");
+    EXPECT_TRUE(eventually([&] { return origin.requests() == 1; }));  // it has read it all
+    EXPECT_EQ(uploader.ask("POST", "/", {}, "x").status, 200u);       // on the same connection
+    EXPECT_TRUE(eventually([&] { return origin.requests() == 2; }));
+}
+
+TEST_F(EarlyAnswers, AnInterimAnswerInTheMiddleOfABodyIsPassedOnAndTheBodyGoesOn) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer({}, std::to_string(e.body.size())); });
+    origin.before_body(
+        [](Exchange& e) { e.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"); });
+    auto uploader = client();
+    begin(uploader, "x");
+    EXPECT_EQ(uploader.read(true).status, 103u);
+    uploader.socket.send(std::string(kLarge - 1, 'x'));
+    const auto answer = uploader.read();
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(answer.body, std::to_string(kLarge));
+}
+
+TEST_F(EarlyAnswers, AnOriginThatClosesInTheMiddleOfABodyIsABadGateway) {
+    const auto scripted = origin.set({});
+    origin.before_body([](Exchange& e) { e.keep = false; });
+    auto uploader = client();
+    begin(uploader, "the first bytes");
+    EXPECT_EQ(uploader.read().status, 502u);
+}
+
+}  // namespace
+}  // namespace proxy::test
