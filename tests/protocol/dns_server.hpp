@@ -28,9 +28,8 @@ public:
     using Script = std::function<Reply(const std::string& name)>;
 
     DnsServer(boost::asio::io_context& io, Script says)
-        : script(std::move(says)),
-          udp_(io, {boost::asio::ip::make_address("127.0.0.1"), 0}),
-          tcp_(io, {boost::asio::ip::make_address("127.0.0.1"), udp_.local_endpoint().port()}) {
+        : script(std::move(says)), udp_(io), tcp_(io) {
+        bind();
         receive();
         accept();
     }
@@ -46,6 +45,18 @@ public:
 private:
     static constexpr std::size_t kHeader = 12;
     static constexpr unsigned kA = 1, kAaaa = 28;
+
+    /// One port for both, which neither may have lent to somebody else.
+    void bind() {
+        namespace ip = boost::asio::ip;
+        const auto address = ip::make_address("127.0.0.1");
+        boost::system::error_code taken;
+        do {
+            tcp_ = ip::tcp::acceptor(tcp_.get_executor(), {address, 0});
+            udp_ = ip::udp::socket(udp_.get_executor(), ip::udp::v4());
+            udp_.bind({address, tcp_.local_endpoint().port()}, taken);
+        } while (taken);
+    }
 
     using Bytes = std::vector<unsigned char>;
     static void put16(Bytes& out, unsigned value) {
