@@ -15,9 +15,14 @@ void InvalidationLog::take_over(const InvalidationLog& earlier,
         if (was[i])
             peers_[i] = earlier.peers_[*was[i]];
         else
-            peers_[i].confirmed = peers_[i].sent = first_ - 1;
+            peers_[i].confirmed = peers_[i].sent = peers_[i].told = first_ - 1;
     }
     forget_confirmed();
+}
+
+void InvalidationLog::came_back(std::size_t peer, std::uint64_t confirmed) {
+    auto& to = peers_[peer];
+    to.confirmed = to.sent = to.told = std::min(confirmed, to.confirmed);
 }
 
 std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
@@ -39,7 +44,7 @@ void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tag
 
 void InvalidationLog::connected(std::size_t peer, bool new_run) {
     auto& to = peers_[peer];
-    if (new_run) to.confirmed = std::min(to.confirmed, first_ - 1);
+    if (new_run) to.confirmed = to.told = std::min(to.confirmed, first_ - 1);
     to.sent = to.confirmed;
 }
 
@@ -47,7 +52,7 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
     auto& to = peers_[peer];
     if (to.sent == last()) return std::nullopt;
     if (to.sent + 1 < first_) {
-        to.sent = last();
+        to.sent = to.told = last();
         ++to.count;
         return InvalidateAll{to.sent};
     }
@@ -57,6 +62,7 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
     for (auto i = begin; i < end; ++i)
         (log_[i].is_tag ? order.tags : order.keys).push_back(log_[i].hash);
     to.sent += end - begin;
+    to.told = std::max(to.told, to.sent);
     to.count += end - begin;
     order.last = to.sent;
     return order;
@@ -64,8 +70,9 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
 
 bool InvalidationLog::confirm(std::size_t peer, std::uint64_t last) {
     auto& by = peers_[peer];
-    if (last > by.sent) return false;
+    if (last > by.told) return false;
     by.confirmed = std::max(by.confirmed, last);
+    by.sent = std::max(by.sent, by.confirmed);
     forget_confirmed();
     return true;
 }

@@ -29,12 +29,17 @@ public:
                       std::span<const summary::KeyHash> tags);
     std::uint64_t last() const { return first_ + log_.size() - 1; }
 
+    /// A peer that was listed before, but not in the log that was taken over: goes on from what it
+    /// had confirmed then.
+    void came_back(std::size_t peer, std::uint64_t confirmed);
+
     /// A connection to the peer begins: it is sent again all that it has not confirmed. A new run
     /// of it has lost what it remembered, so it is sent all that is kept.
     void connected(std::size_t peer, bool new_run);
     /// What to send to it now, if anything.
     std::optional<Message> next(std::size_t peer);
-    /// False when it cannot have applied that.
+    /// False when it cannot have applied that: it was never sent to this run of it. What an earlier
+    /// connection sent, and this one has not sent again yet, it may well have applied.
     bool confirm(std::size_t peer, std::uint64_t last);
 
     std::uint64_t confirmed(std::size_t peer) const { return peers_[peer].confirmed; }
@@ -48,7 +53,8 @@ private:
         bool is_tag = false;
     };
     struct Peer {
-        std::uint64_t confirmed = 0, sent = 0;  // numbers
+        std::uint64_t confirmed = 0, sent = 0;  // numbers; sent on this connection
+        std::uint64_t told = 0;                 // the highest ever sent to this run of it
         std::uint64_t count = 0;
     };
 
