@@ -343,6 +343,7 @@ void read_summary(ConfigSection& root, SummaryConfig& out) {
                              (planned ? std::string("; this kind is ") + kLater : ""));
     }
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
+    in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);
     if (auto announce = in->section("announce")) {
         announce->read("changed", out.announce.changed, 0.0, 1.0);
         announce->read("delay", out.announce.delay, 1ms, 1h);

@@ -120,8 +120,9 @@ struct AnnounceConfig {
 };
 
 struct SummaryConfig {
-    std::string kind = "counting_bloom";  // the only one in this version
-    double false_hit_budget = 0.004;      // per local miss, over all peers
+    std::string kind = "counting_bloom";    // the only one in this version
+    double false_hit_budget = 0.004;        // per local miss, over all peers
+    std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
     AnnounceConfig announce;
 };
 

@@ -101,7 +101,7 @@ TEST(Config, ReadsEverySection) {
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
                     "peer_stall": "4s", "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
-        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
+        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01, "peer_max": "64MiB",
                     "announce": {"changed": 1, "delay": "250ms"}},
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
@@ -149,6 +149,7 @@ TEST(Config, ReadsEverySection) {
     ASSERT_EQ(c.cluster->peers.size(), 1u);
     EXPECT_EQ(c.cluster->peers[0].link, (Endpoint{"b", 3129}));
     EXPECT_EQ(c.summary.false_hit_budget, 0.01);
+    EXPECT_EQ(c.summary.peer_max, 64u << 20);
     EXPECT_EQ(c.summary.announce.changed, 1.0);
     EXPECT_EQ(c.summary.announce.delay, 250ms);
     EXPECT_EQ(c.log.level, LogLevel::debug);
@@ -385,6 +386,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("admin": {"names": ["a:9128"]})",
                              R"("summary": {"false_hit_budget": 0})",
                              R"("summary": {"false_hit_budget": 0.6})",
+                             R"("summary": {"peer_max": "1KiB"})",
+                             R"("summary": {"peer_max": "1GiB"})",
                              R"("summary": {"announce": {"changed": 1.1}})",
                              R"("summary": {"announce": {"delay": 0}})",
                              R"("timeouts": {"keep_alive": "25h"})",
