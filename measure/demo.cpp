@@ -245,6 +245,7 @@ int run_demo(const DemoCommand& command) {
 
     options.replay.rate = command.rate;
     options.replay.stop_on_signal = true;
+    options.replay.verify = Verify::all;
     options.origin = &origin;
     Report report = measure(trace, options, progress);
     report.note =

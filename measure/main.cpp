@@ -22,9 +22,26 @@ struct CommandLine {
     ReplayCommand replay;
     DemoCommand demo;
     double timeout_seconds = 30;
-    bool reverse = false, no_verify = false;
+    bool reverse = false, verify = false, no_verify = false;
     std::int64_t max_age = -1;
 };
+
+constexpr const char* kReplayFooter = R"(Formats of --trace, found out from the first lines:
+  JSON           hearsay's own access log (log.format json); lines of peers' requests are skipped
+  Squid          its native access.log, also hearsay's log.format squid
+  Common,        of any server, also hearsay's log.format combined; URLs that are only a path
+  Combined       follow --site
+  tab-separated  milliseconds since 1970, number of the client, method, absolute URL, status, bytes
+                 (0 or - if not known); what follows is not looked at; # begins a comment
+
+Requests of one client go to one proxy, in order, one at a time. Sizes of the log are asked of the
+built-in origin (`hearsay origin`, --origin-listen); any other origin answers as it does, and its
+bytes are counted as they come. Caches should be empty, and nobody else should use them meanwhile,
+or the table compares different things; it says so when it can tell.
+
+  hearsay replay --trace access.log --proxy http://10.0.0.1:3128 --admin http://10.0.0.1:9128
+
+Exit codes: 0; 1 when it was stopped, a body was wrong or nothing was answered; 2 usage.)";
 
 /// Checks whose conditions do not crowd the help.
 template <typename Number>
@@ -71,8 +88,7 @@ void add_workload_options(CLI::App& command, WorkloadOptions& workload) {
 
 void add_source(CLI::App& command, ReplayCommand& replay) {
     option(command, "--trace", "FILE", replay.trace.path,
-           "Request log: tab-separated, Squid access.log, Common or Combined; plain or gzip; "
-           "- is standard input");
+           "Request log, plain or gzip; - is standard input; formats: see below");
     option(command, "--site", "URL", replay.trace.site,
            "Put before URLs that are only a path, as in server logs")
         ->capture_default_str();
@@ -102,8 +118,7 @@ void add_pace(CLI::App& command, ReplayOptions& replay) {
 void add_replay(CLI::App& app, CommandLine& line) {
     auto& command =
         *app.add_subcommand("replay", "Drive proxies with a request log and print what they did");
-    command.footer(
-        "Exits 1 when it was stopped, when a body was wrong or when nothing was answered.");
+    command.footer(kReplayFooter);
     ReplayCommand& replay = line.replay;
     option(command, "--proxy", "URL", replay.proxies, "Proxy, http://HOST:PORT; once for each")
         ->required();
@@ -120,8 +135,11 @@ void add_replay(CLI::App& app, CommandLine& line) {
                      "Try the next proxy when a connection fails or breaks");
     command.add_flag("--reverse", line.reverse,
                      "Send `GET /path` with Host (reverse proxies) instead of `GET http://...`");
-    command.add_flag("--no-verify", line.no_verify,
-                     "Do not check bodies against the built-in origin's");
+    auto* verify = command.add_flag(
+        "--verify", line.verify,
+        "Every body must be the built-in origin's (so it is with --origin-listen; else only those "
+        "are checked that say they come from it)");
+    command.add_flag("--no-verify", line.no_verify, "Check no body")->excludes(verify);
     option(command, "--max-age", "N", line.max_age,
            "Freshness the origin gives, in seconds (default: a day)")
         ->check(within(std::int64_t{0}, std::int64_t{2'147'483'647}));
@@ -161,7 +179,9 @@ int run_replay(CommandLine& line) {
         return kUsage;
     }
     replay.replay.form = line.reverse ? RequestForm::origin : RequestForm::absolute;
-    replay.replay.verify = !line.no_verify;
+    if (line.no_verify) replay.replay.verify = Verify::none;
+    if (line.verify || (!line.no_verify && !replay.origin_listen.empty()))
+        replay.replay.verify = Verify::all;
     if (line.max_age >= 0) replay.replay.max_age = static_cast<std::uint64_t>(line.max_age);
     replay.replay.timeout =
         std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));

@@ -62,6 +62,8 @@ public:
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
+    /// Objects in the cache at the first sample.
+    std::uint64_t objects_before() const { return objects_before_; }
     /// What was counted since the first sample. Levels (cache, ready, state, lag) are the last
     /// ones.
     NodeCounters counted() const;
@@ -69,6 +71,7 @@ public:
 private:
     std::optional<NodeCounters> base_, last_;
     NodeCounters earlier_runs_;
+    std::uint64_t objects_before_ = 0;
     /// The latest moment, on the clock of Time, at which the process can have started.
     std::chrono::duration<double> started_by_{0};
     unsigned restarts_ = 0;

@@ -164,9 +164,21 @@ TEST(ReplayCommand, FailsWhenNobodyAnswers) {
 TEST(ReplayCommand, SaysWhenTheOriginIsNotTheBuiltInOne) {
     const ScriptedServer proxy(
         [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
-    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    auto command = small_replay(proxy.address());
+    command.replay.verify = Verify::all;
+    const auto ended = run([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
-    EXPECT_THAT(ended.error, HasSubstr("--no-verify"));
+    EXPECT_THAT(ended.error, HasSubstr("--verify"));
+}
+
+TEST(ReplayCommand, CountsTheBytesOfAnyOrigin) {
+    const ScriptedServer proxy(
+        [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
+    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    EXPECT_EQ(ended.code, kOk);
+    EXPECT_EQ(ended.error, "");
+    EXPECT_THAT(ended.out, HasSubstr(" 250 B"));  // of 50 requests
+    EXPECT_THAT(ended.out, HasSubstr("0 checked against the built-in origin's, 50 only counted"));
 }
 
 TEST(ReplayCommand, NamesALogThatIsNotThere) {
