@@ -15,8 +15,10 @@ using namespace measure;
 /// What the command line said; each sub-command fills its own part.
 struct CommandLine {
     std::string config;
-    bool json = false;
+    bool json = false, strict = false;
     NodeChoice node;
+    std::vector<std::string> nodes;
+    std::string help_on;
     std::string origin_listen = "127.0.0.1:8000";
     OriginOptions origin;
     ReplayCommand replay;
@@ -207,7 +209,33 @@ int run_node(const std::string& file) {
                      proxy::describe(loaded.errors).c_str());
         return kBadConfig;
     }
-    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file));
+    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file),
+                           loaded.warnings);
+}
+
+int run_status(const CommandLine& line) {
+    std::vector<NodeChoice> choices;
+    for (const auto& url : line.nodes) choices.push_back({url, {}});
+    if (!line.node.url.empty() || !line.node.config.empty() || choices.empty())
+        choices.push_back(line.node);
+    return status_command(choices, line.json);
+}
+
+/// `hearsay help [COMMAND]`.
+int run_help(const CLI::App& app, const std::string& name) {
+    const auto is_meant = [&](const CLI::App* command) { return command->check_name(name); };
+    const auto found =
+        name.empty() ? std::vector<const CLI::App*>{} : app.get_subcommands(is_meant);
+    if (!name.empty() && found.empty()) {
+        std::fprintf(stderr, "hearsay: no command '%s'; see hearsay help\n", name.c_str());
+        return kUsage;
+    }
+    // App::help() would print the help of the sub-command that was given: this one.
+    const auto text = found.empty() ? app.get_formatter()->make_help(&app, app.get_name(),
+                                                                     CLI::AppFormatMode::Normal)
+                                    : found.front()->help(app.get_name());
+    std::fputs(text.c_str(), stdout);
+    return kOk;
 }
 
 }  // namespace
@@ -219,10 +247,11 @@ int main(int argc, char** argv) {
     CommandLine line;
 
     auto* run = app.add_subcommand("run", "Run a proxy");
-    option(*run, "--config", "FILE", line.config, "Its configuration (JSON)")->required();
-    auto* check =
-        app.add_subcommand("check", "Check a configuration; exits 78 when it is not valid");
+    option(*run, "file,--config", "FILE", line.config, "Its configuration (JSON)")->required();
+    auto* check = app.add_subcommand(
+        "check", "Check a configuration, and what it names; exits 78 when it is not valid");
     option(*check, "file,--config", "FILE", line.config, "The configuration (JSON)")->required();
+    check->add_flag("--strict", line.strict, "Take warnings for errors");
     add_demo(app, line.demo);
     add_replay(app, line);
     auto* origin = app.add_subcommand(
@@ -231,12 +260,17 @@ int main(int argc, char** argv) {
     option(*origin, "--workers", "N", line.origin.workers, "Threads")
         ->check(within(1u, 64u))
         ->capture_default_str();
-    auto* status = app.add_subcommand("status", "Show what a running node counts");
+    auto* status = app.add_subcommand(
+        "status", "Show what running nodes count: one, or several and the sum of them");
+    option(*status, "nodes", "HOST:PORT...", line.nodes,
+           "Admin addresses; of all nodes, for the hit rate of the cluster");
     add_node_options(*status, line.node);
     status->add_flag("--json", line.json, "As the node gives it");
     auto* healthcheck = app.add_subcommand("healthcheck", "Exit 0 when a node is ready, else 1");
     add_node_options(*healthcheck, line.node);
     auto* version = app.add_subcommand("version", "Print the version");
+    auto* help = app.add_subcommand("help", "Print the help of a command");
+    option(*help, "command", "COMMAND", line.help_on, "Which; without it, the list of all");
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
@@ -249,11 +283,12 @@ int main(int argc, char** argv) {
         return app.exit(error) == 0 ? kOk : kUsage;
     }
     if (*run) return run_node(line.config);
-    if (*check) return check_command(line.config);
+    if (*help) return run_help(app, line.help_on);
+    if (*check) return check_command(line.config, line.strict);
     if (app.got_subcommand("demo")) return demo_command(line.demo);
     if (app.got_subcommand("replay")) return run_replay(line);
     if (*origin) return run_origin(line);
-    if (*status) return status_command(line.node, line.json);
+    if (*status) return run_status(line);
     if (*healthcheck) return healthcheck_command(line.node);
     if (*version) std::puts("hearsay " HEARSAY_VERSION);
     return kOk;

@@ -143,6 +143,8 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
     take(json, "node", out.node);
     take(json, "uptime_seconds", out.uptime_seconds);
     take(json, "ready", out.ready);
+    take(json, "draining", out.draining);
+    take(part(json, "config"), "last_error", out.reload_error);
     const Json& requests = part(json, "requests");
     take(requests, "total", out.total);
     take(requests, "local_hit", out.local_hit);

@@ -25,7 +25,8 @@ struct PeerCounters {
 struct NodeCounters {
     std::string node;
     double uptime_seconds = 0;
-    bool ready = false;
+    bool ready = false, draining = false;
+    std::string reload_error;  ///< why the last reload was refused; empty when it was not
     std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0,
                   error = 0;
     std::uint64_t origin_requests = 0, peer_requests = 0;
