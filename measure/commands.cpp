@@ -28,6 +28,11 @@ int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
     return code;
 }
 
+int cannot_listen(const OriginOptions& options, const boost::system::system_error& error) {
+    return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
+                error.code().message());
+}
+
 /// The admin address to ask, or a reason why there is none.
 std::optional<Address> admin_of(const NodeChoice& choice, std::string& why) {
     if (!choice.url.empty()) return parse_address(choice.url);
@@ -168,8 +173,7 @@ int origin_command(const OriginOptions& options) {
                    grouped(origin.requests()), grouped(origin.body_bytes()));
         return kOk;
     } catch (const boost::system::system_error& error) {
-        return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
-                    error.code().message());
+        return cannot_listen(options, error);
     }
 }
 
@@ -196,7 +200,11 @@ int replay_command(ReplayCommand command) {
             options.host = at.host;
             options.port = at.port;
             options.workers = command.origin_workers;
-            origin = std::make_unique<Origin>(options);
+            try {
+                origin = std::make_unique<Origin>(options);
+            } catch (const boost::system::system_error& error) {
+                return cannot_listen(options, error);
+            }
         }
         MeasureOptions options;
         options.replay = command.replay;

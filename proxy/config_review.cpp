@@ -21,7 +21,7 @@ struct Listener {
 std::vector<Listener> listeners(const Config& config) {
     std::vector<Listener> found{{"$.listen", config.listen}};
     if (config.tls) found.push_back({"$.tls.listen", config.tls->listen});
-    if (config.admin) found.push_back({"$.admin.listen", *config.admin});
+    if (config.admin) found.push_back({"$.admin.listen", config.admin->listen});
     if (config.cluster) found.push_back({"$.cluster.listen", config.cluster->listen});
     return found;
 }
@@ -62,6 +62,7 @@ public:
         origins();
         if (config_.cluster) cluster(*config_.cluster);
         access_log();
+        everybody();
         return std::move(found_);
     }
 
@@ -163,6 +164,20 @@ private:
         if (word && access != "off" && access != "stdout")
             doubt("$.log.access",
                   "\"" + access + "\" is taken for a file's name; the words are off and stdout");
+    }
+
+    void everybody() {
+        if (is_loopback(config_.listen.host)) return;
+        const auto is_all = [](const PrefixList& list) {
+            const auto& texts = list.texts();
+            return std::any_of(texts.begin(), texts.end(),
+                               [](const std::string& text) { return text.ends_with("/0"); });
+        };
+        if (config_.forward.enabled && is_all(config_.forward.clients))
+            doubt("$.forward.clients", "lets everybody in: strangers find an open proxy soon");
+        if (is_all(config_.purge.allow)) doubt("$.purge.allow", "lets everybody purge");
+        if (is_all(config_.clients.trusted_proxies))
+            doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");
     }
 
     const Config& config_;

@@ -91,7 +91,7 @@ std::vector<ConfigError> doubts_here(const Config& config) {
     };
     listens("$.listen", config.listen);
     if (config.tls) listens("$.tls.listen", config.tls->listen);
-    if (config.admin) listens("$.admin.listen", *config.admin);
+    if (config.admin) listens("$.admin.listen", config.admin->listen);
     if (config.cluster) listens("$.cluster.listen", config.cluster->listen);
 
     const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);

@@ -224,6 +224,16 @@ TEST(ReplayCommand, RunsTheOriginMeanwhile) {
     EXPECT_THAT(ended.out, HasSubstr("\"built_in_origin_requests\": 50"));
 }
 
+TEST(ReplayCommand, SaysWhereItsOriginCannotListen) {
+    const ScriptedServer taken([](const Seen&) { return Reply{}; });
+    auto command = small_replay(nobody());
+    command.origin_listen = taken.address().text();
+    const auto ended = run([&] { return replay_command(command); });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_EQ(ended.error,
+              "hearsay: cannot listen at " + taken.address().text() + ": Address already in use\n");
+}
+
 TEST(ReplayCommand, FailsWhenNobodyAnswers) {
     const auto ended = run([] { return replay_command(small_replay(nobody())); });
     EXPECT_EQ(ended.code, kFailed);

@@ -158,6 +158,16 @@ TEST(ConfigReview, FindsVariablesWithoutBraces) {
     EXPECT_THAT(warnings(with(R"({"log": {"access": "/var/log/us$d $5 $$"}})")), IsEmpty());
 }
 
+TEST(ConfigReview, FindsDoorsThatAreOpenToEverybody) {
+    EXPECT_THAT(
+        warnings(with(R"({"origins": null, "forward": {"enabled": true, "clients": ["0.0.0.0/0"]},
+                                  "purge": {"allow": ["::/0"]},
+                                  "clients": {"trusted_proxies": ["0.0.0.0/0"]}})")),
+        ElementsAre(StartsWith("$.forward.clients: lets everybody in"),
+                    "$.purge.allow: lets everybody purge",
+                    StartsWith("$.clients.trusted_proxies: lets everybody")));
+}
+
 TEST(ConfigReview, FindsWordsThatBecomeFilesOfALog) {
     for (const auto* word : {"Off", "none", "STDOUT", "stderr", "-"}) {
         auto config = sound();
