@@ -208,8 +208,9 @@ struct ConfigError {
 };
 
 struct ConfigResult {
-    std::optional<Config> config;     // empty exactly when there are errors
-    std::vector<ConfigError> errors;  // all of them, in the order of the file's sections
+    std::optional<Config> config;            // empty exactly when there are errors
+    std::vector<ConfigError> errors;         // all of them, in the order of the file's sections
+    std::vector<ConfigError> warnings = {};  // what is in order, but probably not meant
 };
 
 /// Looks up the `${NAME}` of strings; empty: not set, which is an error.
@@ -218,10 +219,13 @@ Environment process_environment();
 
 ConfigResult parse_config(std::string_view json,
                           const Environment& environment = process_environment());
-/// With the certificates, keys and CAs that the file names (`tls_contexts`).
+/// With the certificates, keys and CAs that the file names (`tls_contexts`), and the folder of the
+/// log looked for.
 ConfigResult load_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());
-/// The settings alone, for whoever may not read a node's keys.
+/// For whoever asks a running node: only what is wrong with the place of its admin port is an
+/// error, so neither its keys nor other variables of its environment are needed. Other settings may
+/// be missing.
 ConfigResult load_settings(const std::filesystem::path& file,
                            const Environment& environment = process_environment());
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
+#include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config_changes.hpp"
 #include "proxy/control_feed.hpp"
@@ -275,7 +276,7 @@ private:
             try {
                 cluster = make_cluster(*next);
             } catch (const std::exception& error) {
-                result.errors.push_back({"$.cluster", error.what()});
+                result.errors.push_back({"$.cluster", protocol::plain_message(error)});
             }
         }
         if (result.errors.empty() && (changes("$.log.access") || changes("$.log.format"))) {

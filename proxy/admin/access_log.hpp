@@ -43,7 +43,8 @@ struct AccessRecord {
 };
 
 /// Each appends one line with its newline. Bytes from outside cannot end a line or forge a field:
-/// they come escaped (JSON `\u00xx`; else `%xx` in squid, `\xhh` in combined).
+/// they come escaped (`%xx` in squid, `\xhh` in combined; in JSON `\u00xx` for control characters
+/// and `\uefxx` for bytes xx that are no UTF-8, which otherwise stays as it is).
 ///
 /// json: an object with keys ts (RFC 3339, UTC, milliseconds), client, method, url, status, bytes,
 /// dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was asked),

@@ -277,7 +277,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     client_.turn.source = Source::none;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     client_.note_refused(error);
-    const auto text = explain(error, client_.key.host());
+    const auto text = explain(error, client_.key.host(), state.malformed);
     const auto keep = co_await client_.refuse(status_of(error), text, status);
     co_return ended(keep);
 }

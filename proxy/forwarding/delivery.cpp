@@ -1,5 +1,7 @@
 #include "proxy/forwarding/delivery.hpp"
 
+#include "proxy/forwarding/failure_log.hpp"
+
 #include <algorithm>
 
 #include "proxy/forwarding/origin_question.hpp"
@@ -114,6 +116,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
                                 : error == FetchError::abandoned ? StorageVerdict::aborted
                                                                  : StorageVerdict::incomplete];
     if (!done) {
+        if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && !from_peer)
+            log_failure(worker_.upstream_log, *origin, error, exchange.malformed());
         fail(error, from.head.status);
         co_return faultless;
     }
@@ -177,11 +181,12 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
         abandon(true);
 }
 
-void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable) {
+void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
+                    ParseError malformed) {
     ended_ = true;
     // In this order: nobody new joins a fill that has failed.
     abandon(unshareable);
-    job_.fill->fail(error, upstream_status);
+    job_.fill->fail(error, upstream_status, malformed);
 }
 
 bool Delivery::wants_copy() {

@@ -44,7 +44,8 @@ public:
 
     /// Nothing came of it. `unshareable`: whoever asks next does not wait for another
     /// (hit-for-miss).
-    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false);
+    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false,
+              ParseError malformed = {});
     /// Another delivery has this job's claim.
     void leave() { ended_ = true; }
 

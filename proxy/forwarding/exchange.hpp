@@ -75,6 +75,8 @@ public:
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
 
     const Head& head() const { return head_; }
+    /// What was malformed, after that error.
+    ParseError malformed() const { return malformed_; }
     std::optional<std::uint64_t> content_length() const;
     WallTime request_time() const { return request_time_; }
     WallTime response_time() const { return response_time_; }
@@ -97,6 +99,7 @@ private:
 
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
     FetchError decode();
+    FetchError refuse(ParseError what);
 
     UpstreamPool& pool_;
     HeadLimits limits_;
@@ -109,6 +112,7 @@ private:
     std::vector<std::string_view> pieces_;
     std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view
     std::size_t interim_bytes_ = 0;
+    ParseError malformed_ = ParseError::ok;
     bool got_bytes_ = false;
     bool eof_ = false;
     std::size_t read_bytes_ = kFirstReadBytes;

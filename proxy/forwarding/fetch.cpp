@@ -193,7 +193,7 @@ private:
         }
         const auto error = co_await proxy::ask_origin(job_, lines, exchange, asked);
         if (error != FetchError::none) {
-            delivery_.fail(error);
+            delivery_.fail(error, 0, false, exchange.malformed());
             co_return;
         }
         const auto& head = exchange.head();

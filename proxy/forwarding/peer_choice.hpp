@@ -38,6 +38,8 @@ public:
 
     bool may_ask(Time now) const { return now >= closed_until_; }
     Time closed_until() const { return closed_until_; }
+    /// Failures in a row have opened the breaker, at least once.
+    bool broken() const { return failures_in_row_ >= kBreakerFailures; }
     /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is
     /// under way.
     double cost() const;

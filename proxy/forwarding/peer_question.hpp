@@ -35,6 +35,7 @@ public:
 
 private:
     PeerRecord* record();
+    UpstreamTarget target() const;
 
     Worker& worker_;
     const std::chrono::nanoseconds budget_;
@@ -42,6 +43,7 @@ private:
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
     std::chrono::nanoseconds round_trip_{0};
+    FetchError failed_by_ = FetchError::none;
     bool open_ = false;
 };
 

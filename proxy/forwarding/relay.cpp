@@ -2,6 +2,7 @@
 
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/failure_log.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
@@ -50,7 +51,7 @@ public:
     asio::awaitable<FetchError> ask() {
         if (!asked_.allowed()) co_return FetchError::origin_down;
         const auto error = co_await put();
-        if (!client_gone_) asked_.ended(error);
+        if (!client_gone_) asked_.ended(error, exchange_.malformed());
         co_return error;
     }
 
@@ -286,6 +287,7 @@ public:
     }
     bool client_gone() const { return client_gone_; }
     bool malformed() const { return malformed_; }
+    ParseError what() const { return exchange_.malformed(); }
 
 private:
     ClientContext& client_;
@@ -314,18 +316,24 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     if (error == FetchError::none && !relay.unasked_304())
         co_return co_await relay.answer(status, outcome);
     if (relay.malformed()) {
-        co_await client.refuse(400, "The request's body is malformed.");
+        const auto what = client.parser->error();
+        std::string text("The request's body is malformed: ");
+        text.append(to_string(what == ParseError::ok ? ParseError::bad_chunk : what)).append(".");
+        co_await client.refuse(400, text);
         co_return false;
     }
     if (relay.client_gone()) {
         client.turn.aborted = true;
         co_return false;
     }
-    if (error == FetchError::none) ++client.worker.counters.origin_failures;  // else it is counted
+    if (error == FetchError::none) {  // else it is counted and logged
+        ++client.worker.counters.origin_failures;
+        log_failure(client.worker.upstream_log, target, FetchError::malformed);
+    }
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     client.note_refused(why);
     status.detail = to_string(why);
-    const auto text = explain(why, target.host);
+    const auto text = explain(why, target.host, relay.what());
     co_return co_await client.refuse(status_of(why), text, status);
 }
 

@@ -17,8 +17,6 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-/// A place whose certificate is no good may be asked for at any rate: the log is not.
-constexpr std::chrono::seconds kTlsLogPause{1};
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
 FetchError error_of(Destination refused) {
@@ -217,15 +215,9 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
 }
 
 void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_view why) {
-    const auto now = Clock::now();
-    if (now < log_again_) {
-        ++unlogged_;
-        return;
-    }
-    spdlog::warn("no TLS connection to {}:{}: {}", target.host, target.port, why);
-    if (unlogged_ > 0) spdlog::warn("{} more TLS failures were not logged", unlogged_);
-    unlogged_ = 0;
-    log_again_ = now + kTlsLogPause;
+    const auto place = Endpoint{target.host, target.port}.text();
+    if (const auto more = tls_log_.admit(place, Clock::now()))
+        spdlog::warn("no TLS connection to {}: {}{}", place, why, *more);
 }
 
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {

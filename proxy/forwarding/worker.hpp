@@ -27,6 +27,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/purge.hpp"
+#include "proxy/rate_limited_log.hpp"
 #include "proxy/storage/store.hpp"
 #include "summary/key_hash.hpp"
 
@@ -142,6 +143,7 @@ public:
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers
     WorkerCounters counters;
+    RateLimitedLog upstream_log;  // origins and peers that fail
     bool draining = false;
     std::atomic<bool> finished{false};  // run() has returned: members may be read by any thread
 

@@ -178,10 +178,11 @@ std::shared_ptr<const StoredResponse> Fill::complete() {
     return answer_.shared ? answer_.response : nullptr;
 }
 
-void Fill::fail(FetchError error, unsigned upstream_status) {
+void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::failed;
     error_ = error;
+    malformed_ = malformed;
     answer_.upstream_status = upstream_status;
     wake_readers();
 }
@@ -203,6 +204,7 @@ Fill::State Fill::state_for(const Reader* reader) const {
     state.released = reader ? reader->released_ : closed_;
     state.validated = answer_.validated;
     state.error = error_;
+    state.malformed = malformed_;
     state.source = answer_.source;
     state.peer = answer_.peer;
     state.length = phase_ == Phase::complete && answer_.response ? answer_.response->body->size()

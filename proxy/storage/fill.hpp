@@ -15,6 +15,8 @@ namespace proxy {
 /// A fetch that nobody reads any more goes on when at most this much is missing.
 inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
 
+enum class ParseError;
+
 /// Why a fetch gave no usable answer.
 enum class FetchError {
     none,
@@ -65,6 +67,7 @@ public:
         bool released = false;   // this answer is not for this reader: it fetches for itself
         bool validated = false;  // the response is a stored one that a 304 has made fresh again
         FetchError error = FetchError::none;
+        ParseError malformed{};  // what was, if that is the error and it is known
         Source source = Source::origin;
         std::string peer;          // node that gave the answer, when source is peer
         std::uint64_t length = 0;  // body length if `length_known`
@@ -147,7 +150,7 @@ public:
     void keep();
     /// Ends the body. The response to be stored, or null when it was not shared.
     std::shared_ptr<const StoredResponse> complete();
-    void fail(FetchError error, unsigned upstream_status = 0);
+    void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 
     // For a peer's question: the state without joining.
@@ -163,6 +166,7 @@ private:
     Phase phase_ = Phase::waiting;
     Answer answer_;
     FetchError error_ = FetchError::none;
+    ParseError malformed_{};
     std::string interim_;  // not yet taken
     bool kept_ = false;
     bool closed_ = false;  // not shared any more: newcomers are released

@@ -105,6 +105,19 @@ Certificates::Files Certificates::write(const Pair& pair) {
     return files;
 }
 
+std::string Certificates::encrypted(const std::string& key) const {
+    const std::shared_ptr<BIO> in(BIO_new_file(key.c_str(), "r"), BIO_free);
+    const std::shared_ptr<EVP_PKEY> plain(
+        PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
+    const unsigned char passphrase[] = {'p', 'a', 's', 's'};
+    write_file(key + ".encrypted", [&](std::FILE* file) {
+        return PEM_write_PKCS8PrivateKey(file, plain.get(), EVP_aes_256_cbc(),
+                                         reinterpret_cast<const char*>(passphrase),
+                                         sizeof passphrase, nullptr, nullptr);
+    });
+    return key + ".encrypted";
+}
+
 TlsEnd::TlsEnd(SSL_CTX* context, Socket connected, bool server, const std::string& name)
     : socket(std::move(connected)), ssl_(SSL_new(context), SSL_free) {
     SSL_set_fd(ssl_.get(), socket.descriptor());

@@ -31,6 +31,8 @@ public:
     };
     /// Signed by ca(). `names` as OpenSSL writes them: `DNS:a.example,IP:127.0.0.1`.
     Files issue(const std::string& names, int days_from = -1, int days_to = 1);
+    /// A copy of this key that a passphrase protects.
+    std::string encrypted(const std::string& key) const;
     std::string ca() const { return ca_.certificate; }
     /// Another authority, which signed nothing.
     std::string strange_ca() const { return strange_.certificate; }

@@ -494,6 +494,9 @@ TEST(TlsFiles, AreChecked) {
     config.tls->certificate = files.certificate;
     config.tls->key = files.certificate;
     EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    config.tls->key = certificates().encrypted(files.key);
+    EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    EXPECT_NE(load_tls(config).front().message.find("is encrypted"), std::string::npos);
     config.node = "a";
     config.tls_contexts.reset();
     EXPECT_THROW(Node{config}, std::runtime_error);

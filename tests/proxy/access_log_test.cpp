@@ -89,9 +89,35 @@ TEST(JsonLine, StaysOneValidLineWhateverClientsSend) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
     EXPECT_TRUE(
         std::all_of(text.begin(), text.end() - 1, [](char c) { return c >= 0x20 && c < 0x7f; }));
-    // Every byte is there, those above 0x7f as the code point of the same number.
+    // Every byte is there, one that is no UTF-8 as U+EF00 and its value.
     const auto url = json::parse(text)["url"].get<std::string>();
-    EXPECT_EQ(url, std::string("a\"b\\c\nd\re\0f\x7f\xc3\xbf g\x1b[2J", 20));
+    EXPECT_EQ(url, std::string("a\"b\\c\nd\re\0f\x7f\xee\xbf\xbf g\x1b[2J", 21));
+}
+
+std::string json_url(std::string_view url) {
+    auto r = record();
+    r.url = url;
+    const auto text = line(AccessFormat::json, r);
+    const auto begin = text.find("\"url\":\"") + 7;
+    return text.substr(begin, text.find("\",\"status\"") - begin);
+}
+
+TEST(JsonLine, KeepsUtf8) {
+    for (const std::string text :
+         {"http://a/caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x90\xa6", "\xef\xbf\xbd"})
+        EXPECT_EQ(json_url(text), text);
+}
+
+TEST(JsonLine, EscapesBytesThatAreNoUtf8SoThatTheyCanBeHadBack) {
+    EXPECT_EQ(json_url("caf\xe9!"), "caf\\uefe9!");
+    EXPECT_EQ(json_url("\xc3"), "\\uefc3");             // cut off
+    EXPECT_EQ(json_url("\xc0\xaf"), "\\uefc0\\uefaf");  // longer than needed
+    EXPECT_EQ(json_url("\xe0\x80\xaf"), "\\uefe0\\uef80\\uefaf");
+    EXPECT_EQ(json_url("\xed\xa0\x80"), "\\uefed\\uefa0\\uef80");  // a surrogate
+    EXPECT_EQ(json_url("\xf4\x90\x80\x80"), "\\ueff4\\uef90\\uef80\\uef80");
+    EXPECT_EQ(json_url("\xf5\x80\x80\x80"), "\\ueff5\\uef80\\uef80\\uef80");
+    EXPECT_EQ(json_url("\xee\xbf\xa9"), "\\uefee\\uefbf\\uefa9");  // U+EFE9 itself
+    EXPECT_EQ(json_url("\xc2\x9b[2J"), "\\u009b[2J");              // a control character
 }
 
 TEST(SquidLine, HasTheNativeFormat) {

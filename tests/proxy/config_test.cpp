@@ -442,7 +442,7 @@ TEST(ClusterConfig, TakesANodeThatListsItself) {
 
 TEST(ClusterConfig, HasALimitOfPeers) {
     std::string peers;
-    for (std::size_t i = 0; i <= kMaxPeers; ++i) {
+    for (std::size_t i = 0; i < kMaxPeers; ++i) {
         const auto n = std::to_string(i);
         peers += (i ? ", " : "") + std::string(R"({"node": "n)") + n + R"(", "http": "n)" + n +
                  R"(:1", "link": "n)" + n + R"(:2"})";
@@ -455,7 +455,7 @@ TEST(ClusterConfig, HasALimitOfPeers) {
 
 TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
     EXPECT_THAT(errors(cluster(R"(, "heartbeat": "2s")")),
-                ElementsAre("$.cluster.gone_after: must be at least twice the heartbeat"));
+                ElementsAre("$.cluster.gone_after: must be more than twice the heartbeat"));
 }
 
 TEST(Config, ListsThePrivateDestinationsThatMayBeReached) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -99,6 +100,40 @@ TEST(Schema, KnowsEveryDefaultThatTheParserWrites) {
     effective["cluster"]["keys"] = {std::string(32, 'k')};
     EXPECT_TRUE(schema_accepts(effective));
     EXPECT_EQ(describe(parse(effective.dump()).errors), "");
+}
+
+/// The properties of an object, which may be one of several things that are allowed.
+json properties_of(const json& schema) {
+    if (schema.contains("properties")) return schema["properties"];
+    for (const auto& choice : schema.value("anyOf", json::array()))
+        if (choice.contains("properties")) return choice["properties"];
+    return json::object();
+}
+
+/// Compares each setting of `effective`, apart from those that a file must have, with what the
+/// schema says of it.
+void expect_defaults(const json& schema, const json& effective, const std::string& path) {
+    const auto known = properties_of(schema);
+    const auto required = schema.value("required", json::array());
+    for (const auto& [name, value] : effective.items()) {
+        const auto where = path + "." + name;
+        if (std::find(required.begin(), required.end(), name) != required.end()) continue;
+        if (!known.contains(name)) {
+            ADD_FAILURE() << where << " is not in the schema";
+        } else if (!properties_of(known[name]).empty()) {
+            expect_defaults(known[name], value, where);
+        } else {
+            EXPECT_EQ(known[name].value("default", json()), value) << where;
+        }
+    }
+}
+
+TEST(Schema, HasTheDefaultOfEverySetting) {
+    Config config;
+    config.cluster.emplace();
+    auto defaults = json::parse(effective_config(config));
+    defaults["cluster"].erase("keys");
+    expect_defaults(json::parse(read(kConfigs / "hearsay.schema.json")), defaults, "$");
 }
 
 /// One change to a good file: JSON pointer and new value; null removes.
