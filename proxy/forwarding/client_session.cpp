@@ -9,6 +9,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/hops.hpp"
+#include "proxy/http/upgrade.hpp"
 
 namespace proxy {
 namespace {
@@ -172,6 +173,11 @@ private:
             }
         }
         tell_of_client(origin, false);
+        auto upgrade = upgrade_wish(head.fields, head.version, client_.config().upgrade);
+        if (upgrade.state == UpgradeWish::State::refused) co_return co_await refuse_upgrade();
+        if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done())
+            co_return co_await pass(client_, Forward::bypass, Outcome::uncacheable,
+                                    std::move(upgrade.protocols));
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
             client_.directives.no_store) {
             co_return co_await pass(client_,
@@ -210,6 +216,11 @@ private:
                               : "This is no forward proxy for " + client_.requester.text() +
                                     " (forward.clients).";
         co_return co_await client_.refuse(403, text);
+    }
+
+    asio::awaitable<bool> refuse_upgrade() {
+        ++worker_.counters.refusals[RequestRefusal::upgrade];
+        co_return co_await client_.refuse(403, "WebSockets are not let through (upgrade).");
     }
 
     asio::awaitable<bool> refuse_loop() {
