@@ -168,6 +168,16 @@ TEST(ConfigReview, FindsDoorsThatAreOpenToEverybody) {
                     StartsWith("$.clients.trusted_proxies: lets everybody")));
 }
 
+TEST(ConfigReview, FindsAnAdminPortBeyondLoopbackWithoutAToken) {
+    for (const auto* host : {"0.0.0.0", "[::]", "10.0.0.1", "node-a"}) {
+        const auto listen = std::string(R"("admin": {"listen": ")") + host + R"(:9128")";
+        EXPECT_EQ(warned(node("127.0.0.1:3128", listen + "}")), Paths{"$.admin"}) << host;
+        EXPECT_EQ(warned(node("127.0.0.1:3128", listen + R"(, "token": "0123456789abcdef"})")),
+                  Paths{})
+            << host;
+    }
+}
+
 TEST(ConfigReview, FindsWordsThatBecomeFilesOfALog) {
     for (const auto* word : {"Off", "none", "STDOUT", "stderr", "-"}) {
         auto config = sound();
