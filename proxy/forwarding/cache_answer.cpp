@@ -246,9 +246,15 @@ bool CacheAnswer::may_reuse(const StoredResponse& response) const {
 }
 
 /// Is this the variant for this request?
-bool CacheAnswer::is_variant(const StoredResponse& response) const {
+bool CacheAnswer::is_variant(const StoredResponse& response) {
     return response.vary_names.empty() ||
-           variant_matches(response.vary_names, response.variant, client_.head.fields, client_.out);
+           variant_matches(response.vary_names, response.variant, selecting(), client_.out);
+}
+
+Selecting CacheAnswer::selecting() {
+    Selecting by(client_.head.fields);
+    by.hashed = hashed_ ? &*hashed_ : nullptr;
+    return by;
 }
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
@@ -352,9 +358,13 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
         found = shared_.store.find(shared_.key_hasher(uri), uri, {}, turn.begun);
     }
     if (!found.response && !found.fill)
-        found = shared_.store.find(client_.hash, client_.key.uri(), fields, turn.begun);
+        found = shared_.store.find(client_.hash, client_.key.uri(), selecting(), turn.begun);
 
     if (found.response) {
+    if (const auto* hashes = find(fields, kFieldsField))
+        hashed_.emplace(hashes->value, FieldHasher(shared_.field_key, client_.key.uri()));
+
+    // One block of a body that is stored in such: named by version and range.
         const auto& response = *found.response;
         if (response.blocks) co_return co_await refuse_peer(Refusal::absent);  // no body of its own
         if (!may_reuse(response) && !(stale_too && response.freshness.has_validator)) {

@@ -8,6 +8,7 @@
 #include "proxy/forwarding/fetch.hpp"
 #include "proxy/forwarding/route.hpp"
 #include "proxy/http/request_policy.hpp"
+#include "proxy/http/hashed_fields.hpp"
 
 namespace proxy {
 
@@ -58,7 +59,8 @@ private:
 
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
     bool may_reuse(const StoredResponse& response) const;
-    bool is_variant(const StoredResponse& response) const;
+    bool is_variant(const StoredResponse& response);
+    Selecting selecting();
     void note_source(const Fill::State& state, bool leader);
     void gave(std::size_t peer);
 
@@ -69,4 +71,5 @@ private:
     bool may_use_blocks_ = true;
 };
 
+    std::optional<HashedFields> hashed_;  // of a peer's question
 }  // namespace proxy

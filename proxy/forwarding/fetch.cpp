@@ -7,6 +7,7 @@
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
 #include "proxy/forwarding/peer_question.hpp"
+#include "proxy/forwarding/peer_request.hpp"
 #include "proxy/forwarding/response_head.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/merge_304.hpp"
@@ -93,10 +94,14 @@ private:
         co_return false;
     }
 
-    std::string question(std::string_view token) const {
+    /// Empty: no peer can be asked.
+    std::string question(std::string_view token) {
+        if (!peer_request_)
+            peer_request_.emplace(*job_.request, job_.directives, worker_.shared.field_key);
+        if (!peer_request_->possible()) return {};
         std::string lines;
         if (job_.block) append_block_request(lines);
-        return peer_request(*job_.request, config_.node, token, max_age(), lines);
+        return peer_request_->text(config_.node, token, max_age(), lines);
     }
 
     void append_block_request(std::string& out) const {
@@ -416,3 +421,4 @@ std::unique_ptr<FetchJob> make_block_job(Worker& worker,
 }
 
 }  // namespace proxy
+    std::optional<PeerRequest> peer_request_;  // once a peer is asked

@@ -23,7 +23,7 @@ bool always_stops(const Field& field) {
         case http_field::proxy_authorization:
             return true;
         case http_field::unknown:
-            return iequals(field.name, kPeerField);
+            return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField);
         default:
             return false;
     }

@@ -11,6 +11,8 @@ namespace proxy {
 
 /// The field in which a peer proves itself to a peer; it never leaves the hop it is for.
 inline constexpr std::string_view kPeerField = "Hearsay-Peer";
+/// Beside it: what the client's request has in fields that no peer is told (hashed_fields.hpp).
+inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 
 /// More connection options, or more field names in a no-cache or private argument, than anybody
 /// sends.
@@ -31,9 +33,10 @@ private:
 
 /// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what
 /// it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, Proxy-Authenticate,
-/// Proxy-Authentication-Info, Proxy-Authorization and kPeerField. Content-Length and Host never
-/// stop here, whatever Connection names: without them the message would mean something else. Views
-/// the head; cheap when there is no Connection field or it only says close or keep-alive.
+/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField and kFieldsField. Content-Length and
+/// Host never stop here, whatever Connection names: without them the message would mean something
+/// else. Views the head; cheap when there is no Connection field or it only says close or
+/// keep-alive.
 class HopByHop {
 public:
     explicit HopByHop(Fields head);
