@@ -3,6 +3,7 @@
 #include "proxy/forwarding/answer.hpp"
 #include "proxy/forwarding/block_stream.hpp"
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/relay.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/validators.hpp"
@@ -64,9 +65,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
     turn.forward = status.forward;
     if (directives.only_if_cached) {
-        status.detail = "only-if-cached";
-        const auto keep = co_await client_.refuse(
-            504, "Not in this cache, and only-if-cached was asked for.", status);
+        const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
     // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
@@ -181,8 +180,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     auto& turn = client_.turn;
     const auto& response = *state.response;
     // What a 304 made good again answers everybody as a hit does, after the trip.
-    status.stored = state.stored && !state.validated && leader;
-    if (status.stored)
+    if (state.stored && !state.validated && leader) {
+        status.stored = state.phase == Fill::Phase::complete && !response.blocks;
         status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
     if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
     if (state.source == Fill::Source::peer) {
@@ -272,9 +271,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
                                                                    CacheStatus status) {
     status.detail = to_string(state.error);
     status.forward_status = state.upstream_status;
-    const auto trouble = state.error == FetchError::origin_error ? OriginTrouble::error_status
-                                                                 : OriginTrouble::unreachable;
-    if (stale &&
+    const auto asked = went_forward(state.error);
+    const auto trouble = trouble_of(state.error);
+    if (stale && trouble &&
         may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
                         trouble, client_.config().cache.rules)) {
         client_.turn.cache = CacheResult::stale;
@@ -283,9 +282,11 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     client_.turn.source = Source::none;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     client_.note_refused(error);
+        if (!asked) status.forward = Forward::none;
     const auto text = explain(error, client_.key.host());
     const auto keep = co_await client_.refuse(status_of(error), text, status);
     co_return ended(keep);
+    if (!asked) status.forward = Forward::nowhere;
 }
 
 /// Out of the store.
@@ -320,6 +321,12 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         // Nothing was sent yet: begin again with what the origin has now.
         shared_.store.invalidate(client_.hash, Clock::now());
         co_return Followed::again;
+    if (client_.directives.only_if_cached && !stream.hold(range)) {
+        client_.turn.source = Source::none;
+        client_.turn.outcome = Outcome::error;
+        const auto keep = co_await refuse_to_fetch();
+        co_return ended(keep);
+    }
     }
     if (error != FetchError::none) {
         status.detail = to_string(error);
@@ -405,10 +412,16 @@ void CacheAnswer::gave(std::size_t peer) {
 }
 
 asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
-    CacheStatus status;
-    status.forward = Forward::uri_miss;
+    auto status = kOwnAnswer;
     status.detail = to_string(reason);
     co_return co_await client_.refuse(504, to_string(reason), status, lines);
 }
 
 }  // namespace proxy
+asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
+    auto status = kOwnAnswer;
+    status.detail = "only-if-cached";
+    co_return co_await client_.refuse(504, "Not in this cache, and only-if-cached was asked for.",
+                                      status);
+}
+

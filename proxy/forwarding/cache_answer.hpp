@@ -58,6 +58,7 @@ private:
     boost::asio::awaitable<bool> refuse_peer(Refusal reason, std::string_view lines = {});
 
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
+    boost::asio::awaitable<bool> refuse_to_fetch();  // only-if-cached
     bool may_reuse(const StoredResponse& response) const;
     bool is_variant(const StoredResponse& response);
     Selecting selecting();

@@ -204,6 +204,7 @@ void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
                                              std::move(response), Clock::now())) {
         ++worker_.counters.verdicts[StorageVerdict::invalidated];
     }
+        job_.fill->withdraw();
 }
 
 /// `unshareable`: whoever asks next does not wait for another's answer.

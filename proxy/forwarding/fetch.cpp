@@ -222,7 +222,7 @@ private:
         }
         if (job_.stale && is_origin_trouble(head.status) &&
             may_serve_stale(job_.directives, job_.stale->freshness,
-                            job_.stale->residence(Clock::now()), OriginTrouble::error_status,
+                            job_.stale->residence(Clock::now()), OriginTrouble::error,
                             config_.cache.rules)) {
             delivery_.fail(FetchError::origin_error, head.status);
             co_return;

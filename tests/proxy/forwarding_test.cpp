@@ -7,6 +7,7 @@
 #include <random>
 
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/peer_request.hpp"
@@ -357,6 +358,29 @@ TEST_F(Route, IsSecuredAsTheEntryOrElseTheTargetSays) {
     ASSERT_TRUE(tls("https://else.test/"));
     EXPECT_EQ(tls("https://else.test/")->name, "");
     EXPECT_NE(tls("https://else.test/")->id, tls("http://one.test/")->id);
+}
+
+TEST(OriginTrouble, IsUnreachableOnlyWhereNoAnswerCouldBeHad) {
+    for (const auto error :
+         {FetchError::resolve_failed, FetchError::connect_failed, FetchError::connect_timeout,
+          FetchError::tls_failed, FetchError::head_timeout, FetchError::body_timeout,
+          FetchError::reset, FetchError::resolve_timeout}) {
+        EXPECT_EQ(trouble_of(error), OriginTrouble::unreachable) << to_string(error);
+        EXPECT_TRUE(went_forward(error)) << to_string(error);
+    }
+    for (const auto error : {FetchError::busy, FetchError::no_descriptors, FetchError::stopping}) {
+        EXPECT_EQ(trouble_of(error), OriginTrouble::error) << to_string(error);
+        EXPECT_FALSE(went_forward(error)) << to_string(error);
+    }
+    EXPECT_EQ(trouble_of(FetchError::origin_down), OriginTrouble::unreachable);
+    EXPECT_FALSE(went_forward(FetchError::origin_down)) << "it was spared the question";
+    for (const auto error : {FetchError::not_allowed, FetchError::own_listener}) {
+        EXPECT_EQ(trouble_of(error), std::nullopt) << to_string(error);
+        EXPECT_FALSE(went_forward(error)) << to_string(error);
+    }
+    EXPECT_EQ(trouble_of(FetchError::malformed), OriginTrouble::error);
+    EXPECT_EQ(trouble_of(FetchError::origin_error), OriginTrouble::error);
+    EXPECT_TRUE(went_forward(FetchError::malformed));
 }
 
 TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
