@@ -6,6 +6,7 @@
 #include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/relay.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
 
@@ -85,7 +86,10 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
                        (reuse == Reuse::request && found.fill);
     auto job = make_job(found, std::move(route));
-    if (may_use_blocks_ && !found.response && range.single()) job->part = range;
+    if (may_use_blocks_ && !found.response && range.single()) {
+        job->part = range;
+        job->part_of_a_version = find(fields, field::if_range) != nullptr;
+    }
     if (!alone) {
         const auto claim = shared_.store.claim(client_.hash, uri, found, job->fill);
         if (claim.changed) co_return Followed::again;
@@ -183,6 +187,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     if (state.stored && !state.validated && leader) {
         status.stored = state.phase == Fill::Phase::complete && !response.blocks;
         status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
+    }
     if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
     if (state.source == Fill::Source::peer) {
         peer_detail_ = "PEER_" + state.peer;
@@ -208,7 +213,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     // The leader's conditions were taken off its request, so they are judged here.
     const auto unchanged = (state.stored || leader) && not_modified(client_, response);
     if (unchanged) {
-        const auto keep = co_await send_not_modified(client_, response, age, status);
+        const auto keep = co_await send_not_modified(client_, response, live, age, status);
         co_return ended(keep);
     }
 
@@ -275,18 +280,18 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     const auto trouble = trouble_of(state.error);
     if (stale && trouble &&
         may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
-                        trouble, client_.config().cache.rules)) {
+                        *trouble, client_.config().cache.rules)) {
         client_.turn.cache = CacheResult::stale;
+        if (!asked) status.forward = Forward::none;
         co_return co_await answer_whole(std::move(stale), status);
     }
     client_.turn.source = Source::none;
+    if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     client_.note_refused(error);
-        if (!asked) status.forward = Forward::none;
     const auto text = explain(error, client_.key.host());
     const auto keep = co_await client_.refuse(status_of(error), text, status);
     co_return ended(keep);
-    if (!asked) status.forward = Forward::nowhere;
 }
 
 /// Out of the store.
@@ -305,7 +310,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     client_.turn.source = Source::memory;
     const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
     if (not_modified(client_, *index)) {
-        const auto keep = co_await send_not_modified(client_, *index, age, status);
+        const auto keep = co_await send_not_modified(client_, *index, nullptr, age, status);
         co_return ended(keep);
     }
     const auto length = index->blocks->length;
@@ -316,17 +321,17 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
     BlockStream stream(client_, index, client_.route());
-    const auto error = co_await stream.open(range);
-    if (error == FetchError::changed) {
-        // Nothing was sent yet: begin again with what the origin has now.
-        shared_.store.invalidate(client_.hash, Clock::now());
-        co_return Followed::again;
     if (client_.directives.only_if_cached && !stream.hold(range)) {
         client_.turn.source = Source::none;
         client_.turn.outcome = Outcome::error;
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
+    const auto error = co_await stream.open(range);
+    if (error == FetchError::changed) {
+        // Nothing was sent yet: begin again with what the origin has now.
+        shared_.store.invalidate(client_.hash, Clock::now());
+        co_return Followed::again;
     }
     if (error != FetchError::none) {
         status.detail = to_string(error);
@@ -355,8 +360,11 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
     client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
 
-    // One block of a body that is stored in such: named by version and range.
     const auto& fields = client_.head.fields;
+    if (const auto* hashes = find(fields, kFieldsField))
+        hashed_.emplace(hashes->value, FieldHasher(shared_.field_key, client_.key.uri()));
+
+    // One block of a body that is stored in such: named by version and range.
     const auto range = range_request(fields);
     const auto* version = find(fields, field::if_range);
     Store::Found found;
@@ -368,16 +376,14 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
         found = shared_.store.find(client_.hash, client_.key.uri(), selecting(), turn.begun);
 
     if (found.response) {
-    if (const auto* hashes = find(fields, kFieldsField))
-        hashed_.emplace(hashes->value, FieldHasher(shared_.field_key, client_.key.uri()));
-
-    // One block of a body that is stored in such: named by version and range.
         const auto& response = *found.response;
         if (response.blocks) co_return co_await refuse_peer(Refusal::absent);  // no body of its own
-        if (!may_reuse(response) && !(stale_too && response.freshness.has_validator)) {
+        // What may be for one client alone is not validated on behalf of another node's.
+        const auto may_validate = response.freshness.has_validator && !response.freshness.personal;
+        if (!may_reuse(response) && !(stale_too && may_validate)) {
             std::string lines;
             for (const auto& line : response.fields())
-                if (line.id == field::etag || line.id == field::last_modified)
+                if (may_validate && (line.id == field::etag || line.id == field::last_modified))
                     append_line(lines, line);
             co_return co_await refuse_peer(Refusal::stale, lines);
         }
@@ -417,7 +423,6 @@ asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view 
     co_return co_await client_.refuse(504, to_string(reason), status, lines);
 }
 
-}  // namespace proxy
 asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
     auto status = kOwnAnswer;
     status.detail = "only-if-cached";
@@ -425,3 +430,4 @@ asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
                                       status);
 }
 
+}  // namespace proxy

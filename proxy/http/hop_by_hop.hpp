@@ -53,9 +53,12 @@ private:
     bool too_many_ = false, close_ = false, keep_alive_ = false;
 };
 
-/// Which fields of a response go into the store: all except hop-by-hop ones, Age (it is counted on)
-/// and those that a qualified no-cache or private keeps for the first client (RFC 9111 §5.2.2.4,
-/// §5.2.2.7).
+/// Set-Cookie, or its forerunner Set-Cookie2: meant for one client.
+bool is_set_cookie(const Field& field);
+
+/// Which fields of a response go into the store: all except hop-by-hop ones, Age (it is counted
+/// on), cookies unless `rules` let them be stored, and those that a qualified no-cache or private
+/// keeps for the first client (RFC 9111 §5.2.2.4, §5.2.2.7).
 class StoredFields {
 public:
     StoredFields(Fields response, const CacheRules& rules);
@@ -64,6 +67,7 @@ public:
 private:
     HopByHop hop_by_hop_;
     NameSet withheld_;
+    bool cookies_too_;
 };
 
 }  // namespace proxy
