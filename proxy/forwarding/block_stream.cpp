@@ -16,10 +16,32 @@ BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResp
       route_(std::move(route)),
       etag_(validators_of(index_->fields()).etag) {}
 
+bool BlockStream::hold(ByteRange range) {
+    held_.clear();
+    held_from_ = index_->blocks->at(range.first).first;
+    for (auto offset = range.first; offset <= range.last;) {
+        const auto block = index_->blocks->at(offset);
+        const auto uri = block_key(client_.key.uri(), etag_, block);
+        const auto hash = worker_.shared.key_hasher(uri);
+        auto found = worker_.shared.store.find(hash, uri, {}, Clock::now());
+        if (!found.response) {
+            held_.clear();
+            return false;
+        }
+        held_.push_back(std::move(found.response));
+        offset = block.last + 1;
+    }
+    return true;
+}
+
 BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) {
     auto& store = worker_.shared.store;
     Block block;
     block.range = index_->blocks->at(offset);
+    if (!held_.empty()) {
+        block.stored = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        return block;
+    }
     const auto uri = block_key(client_.key.uri(), etag_, block.range);
     const auto hash = worker_.shared.key_hasher(uri);
     const auto found = store.find(hash, uri, {}, Clock::now());

@@ -70,7 +70,6 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
     own_head.append(lines).append("Date: ");
     append_http_date(own_head, wall_now());
     own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
-    if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;
     compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
     if (head.verb != boost::beast::http::verb::head) {
         buffers.emplace_back(body.data(), body.size());

@@ -96,10 +96,11 @@ struct ClientContext {
     /// Answers with a message of our own; true when the connection can carry another request.
     /// `lines`: fields that end in CRLF, beside Date, Via, Cache-Status and those of framing.
     boost::asio::awaitable<bool> answer(unsigned status, std::string_view lines,
-                                        std::string_view body, CacheStatus cache = {});
+                                        std::string_view body, CacheStatus cache = kOwnAnswer);
     /// The same with a short text for a person, and these field lines.
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
-                                        CacheStatus cache = {}, std::string_view lines = {});
+                                        CacheStatus cache = kOwnAnswer,
+                                        std::string_view lines = {});
     /// The same when there is nowhere to send the request.
     boost::asio::awaitable<bool> refuse_route(NoRoute reason);
     /// Counts a fetch that failed because its destination is closed.

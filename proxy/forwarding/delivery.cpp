@@ -75,6 +75,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     auto live = std::make_shared<LiveFields>();
     render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
                     *live);
+    live->lines.append(from.own_lines);
     if (job_.block) worker_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
     const auto copy = !from_peer || wants_copy();
@@ -208,6 +209,7 @@ void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
     } else if (!worker_.shared.store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
                                              std::move(response), Clock::now())) {
         ++worker_.counters.verdicts[StorageVerdict::invalidated];
+        job_.fill->withdraw();
     }
 }
 

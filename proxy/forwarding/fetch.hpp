@@ -43,7 +43,8 @@ struct FetchJob {
     /// Nothing is stored, and the client wants this range, which says where it begins: only the
     /// block that holds its first byte is asked for.
     std::optional<RangeRequest> part;
-    bool may_use_blocks = true;  // false: however large, it comes in one piece
+    bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
+    bool may_use_blocks = true;      // false: however large, it comes in one piece
 };
 
 /// Begins a fetch, which runs to its end: fills `job->fill`, stores what may be stored, and tells

@@ -39,10 +39,7 @@ asio::awaitable<bool> answer_purge(ClientContext& client) {
 
     const auto& report = reply->value();
     const auto body = purge_json(report);
-    CacheStatus status;
-    status.forward = Forward::method;
-    co_return co_await client.answer(status_of(report), "Content-Type: application/json\r\n", body,
-                                     status);
+    co_return co_await client.answer(status_of(report), "Content-Type: application/json\r\n", body);
 }
 
 }  // namespace proxy

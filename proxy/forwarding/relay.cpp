@@ -5,6 +5,7 @@
 #include "proxy/forwarding/failure_log.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/store_update.hpp"
 #include "proxy/forwarding/tunnel.hpp"
@@ -365,6 +366,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     client.note_refused(why);
     status.detail = to_string(why);
+    if (!went_forward(why)) status.forward = Forward::nowhere;
     const auto text = explain(why, target.host, relay.what());
     co_return co_await client.refuse(status_of(why), text, status);
 }

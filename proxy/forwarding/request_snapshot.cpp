@@ -69,18 +69,4 @@ std::string origin_request(const RequestSnapshot& request, std::string_view node
     return out;
 }
 
-std::string peer_request(const RequestSnapshot& request, std::string_view node,
-                         std::string_view token, std::optional<std::chrono::seconds> max_age,
-                         std::string_view extra_lines) {
-    std::string out;
-    out.reserve(request.text.size() + request.key.uri().size() + 192);
-    out.append(request.method).append(" ").append(request.key.uri()).append(" HTTP/1.1\r\nHost: ");
-    out.append(request.key.authority()).append("\r\n").append(request.text);
-    out.append(extra_lines).append("Cache-Control: only-if-cached");
-    if (max_age) out.append(", max-age=").append(std::to_string(max_age->count()));
-    out.append("\r\n").append(kPeerField).append(": ").append(node).append(" ");
-    out.append(token).append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
-    return out;
-}
-
 }  // namespace proxy

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,13 +27,8 @@ struct RequestSnapshot {
     std::vector<Field> fields;
 };
 
-/// Heads of requests, empty line included.
+/// The head of a request, empty line included.
 std::string origin_request(const RequestSnapshot& request, std::string_view node,
                            std::string_view extra_lines);
-/// `token`: the proof, with ` stale` behind it when a copy that has to be validated will do.
-/// `max_age`: the peer is not to answer with what is older.
-std::string peer_request(const RequestSnapshot& request, std::string_view node,
-                         std::string_view token, std::optional<std::chrono::seconds> max_age,
-                         std::string_view extra_lines = {});
 
 }  // namespace proxy

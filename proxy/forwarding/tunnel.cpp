@@ -13,6 +13,7 @@
 
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/origin_question.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -272,7 +273,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         const auto error = acquired.error();
         client.note_refused(error);
         CacheStatus status;
-        status.forward = Forward::method;
+        status.forward = went_forward(error) ? Forward::method : Forward::nowhere;
         status.detail = to_string(error);
         const auto text = explain(error, target.host);
         co_await client.refuse(status_of(error), text, status);

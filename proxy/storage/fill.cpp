@@ -178,6 +178,11 @@ std::shared_ptr<const StoredResponse> Fill::complete() {
     return answer_.shared ? answer_.response : nullptr;
 }
 
+void Fill::withdraw() {
+    const std::lock_guard lock(mutex_);
+    answer_.shared = false;
+}
+
 void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::failed;

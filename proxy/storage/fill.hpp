@@ -150,6 +150,8 @@ public:
     void keep();
     /// Ends the body. The response to be stored, or null when it was not shared.
     std::shared_ptr<const StoredResponse> complete();
+    /// It is complete, but the store did not take it.
+    void withdraw();
     void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 

@@ -31,7 +31,7 @@ Store::Store(std::uint64_t memory_cap_bytes, Listener listener)
 
 Store::~Store() = default;
 
-Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields request,
+Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                          Clock::time_point now) {
     Found found;
     auto& in = shard(hash);

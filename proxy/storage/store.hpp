@@ -18,6 +18,7 @@
 
 #include "proxy/episode.hpp"
 #include "proxy/http/tags.hpp"
+#include "proxy/http/vary.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
@@ -66,7 +67,8 @@ public:
         std::uint64_t generation = 0;  // give it to claim() and publish()
     };
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
-    Found find(summary::KeyHash hash, std::string_view uri, Fields request, Clock::time_point now);
+    Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
+               Clock::time_point now);
 
     struct Claim {
         std::shared_ptr<Fill> fill;

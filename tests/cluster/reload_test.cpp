@@ -137,6 +137,7 @@ TEST_F(Reload, LeavesARequestAtHandItsRules) {
         e.answer(fresh("Set-Cookie: a=b\r\n"), "x");
     });
     auto settings = config("a");
+    settings.cache.rules.store_set_cookie = true;
     run(settings);
     auto waiting = client();
     waiting.begin("GET", "/before");

@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/forward", "null"}, Change{"/cluster", "null"}, Change{"/summary", "null"},
         Change{"/admin/listen", "\"[::1]:1\""}, Change{"/cache/memory", "\"1.5GiB\""},
         Change{"/cache/memory", "2000000"}, Change{"/cache/object_max", "\"10MB\""},
-        Change{"/cache/store_set_cookie", "false"}, Change{"/cache/cdn_cache_control", "false"},
+        Change{"/cache/store_set_cookie", "true"}, Change{"/cache/cdn_cache_control", "false"},
         Change{"/cache/stale_when_unreachable", "0"},
         Change{"/cache/heuristic", "{\"fraction\": 1, \"maximum\": \"1h\"}"},
         Change{"/cache/client_directives", "\"shield\""}, Change{"/cluster/copy", "\"second_use\""},
