@@ -27,7 +27,9 @@ bool announceable(const StoredResponse& response, Store::Clock::time_point now) 
 }  // namespace
 
 Store::Store(std::uint64_t memory_cap_bytes, Listener listener)
-    : budget_(memory_cap_bytes), listener_(std::move(listener)) {}
+    : budget_(memory_cap_bytes), listener_(std::move(listener)) {
+    for (auto& in : shards_) in.queue.count_into(evictable_);
+}
 
 Store::~Store() = default;
 
@@ -118,6 +120,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     }
     variants.push_back(std::move(response));
     settle(in, *entry, now);
+    if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
     in.unshareable.erase(hash);
     return true;
 }
@@ -289,11 +292,34 @@ std::optional<Store::Clock::time_point> Store::invalidated_at(
     return last;
 }
 
-bool Store::evict_one(Shard& in) {
+/// Whoever reads it got it from find(), under the shard's lock, which the caller holds: with nobody
+/// there, nobody comes. A response that a 304 renewed has the body of the one before.
+bool Store::in_use(const Entry& entry) {
+    return std::any_of(entry.variants.begin(), entry.variants.end(), [](const auto& response) {
+        return response.use_count() > 1 || response->body.use_count() > 1;
+    });
+}
+
+void Store::hold(summary::KeyHash hash) {
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto it = in.entries.find(hash);
+    if (it != in.entries.end() && it->second->queued() && in_use(*it->second))
+        in.queue.hold(*it->second);
+}
+
+bool Store::evict_one(Shard& in, std::uint64_t left) {
     std::vector<std::shared_ptr<const StoredResponse>> dropped;
     const std::lock_guard lock(in.mutex);
+    const auto is_used = [](const auto& node) { return in_use(static_cast<const Entry&>(node)); };
+    in.queue.release(is_used);
+    if (evictable_.load(std::memory_order_relaxed) <= left) return false;
     auto* node = in.queue.pop_victim();
     if (!node) return false;
+    if (is_used(*node)) {
+        in.queue.hold(*node);
+        return true;
+    }
     auto& entry = static_cast<Entry&>(*node);
     drop_responses(in, entry, dropped);
     ++in.evictions;
@@ -301,18 +327,26 @@ bool Store::evict_one(Shard& in) {
     return true;
 }
 
-std::optional<Charge> Store::reserve(std::uint64_t bytes) {
-    if (bytes > budget_.cap()) return std::nullopt;
+template <class Enough>
+bool Store::evict_until(Enough enough, std::uint64_t left) {
     std::size_t empty_shards = 0;
-    while (!budget_.take(bytes)) {
+    while (!enough()) {
         auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
-        empty_shards = evict_one(in) ? 0 : empty_shards + 1;
-        if (empty_shards < kShards) continue;
+        empty_shards = evict_one(in, left) ? 0 : empty_shards + 1;
+        if (empty_shards == kShards) return false;
+    }
+    return true;
+}
+
+std::optional<Charge> Store::reserve(std::uint64_t bytes) {
+    const auto cap = budget_.cap();
+    if (bytes > cap) return std::nullopt;
+    if (!evict_until([&] { return budget_.take(bytes); }, cap / kShareLeft)) {
         if (full_.met())
             spdlog::warn(
                 "cache.memory ({} bytes) is full of what clients still read or wait for: "
                 "answers are passed on without being stored",
-                budget_.cap());
+                cap);
         return std::nullopt;
     }
     if (full_.on() && full_.over(Episode::Clock::now()))
@@ -324,11 +358,7 @@ bool Store::step_cap_to(std::uint64_t bytes) {
     const auto held = std::min(budget_.used(), budget_.cap());
     const auto next = std::max(bytes, held - std::min(held, kCapStepBytes));
     budget_.set_cap(next);
-    std::size_t empty_shards = 0;
-    while (budget_.used() > next && empty_shards < kShards) {
-        auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
-        empty_shards = evict_one(in) ? 0 : empty_shards + 1;
-    }
+    evict_until([&] { return budget_.used() <= next; }, 0);
     return next == bytes;
 }
 

@@ -33,6 +33,9 @@ inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remember
 inline constexpr std::chrono::seconds kHitForMiss{5};
 /// Evicted in one step when the cap is lowered.
 inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
+/// One part in so many of the cap is left to what is stored and not in use: bodies that come, and
+/// those that slow readers hold, do not push out more.
+inline constexpr std::uint64_t kShareLeft = 4;
 /// What stands in the summary is reusable without validation for more than this when announced.
 inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
 
@@ -112,8 +115,12 @@ public:
     std::optional<Clock::time_point> invalidated_at(
         summary::KeyHash hash, std::span<const summary::KeyHash> tags = {}) const;
 
-    /// Room for `bytes` under the cap, made by evicting; nothing when all that is left is in use.
+    /// Room for `bytes` under the cap, made by evicting what nobody reads at the moment, as long as
+    /// more than one part in kShareLeft can be evicted; nothing else.
     std::optional<Charge> reserve(std::uint64_t bytes);
+    /// A client reads this slowly: it is not to be counted among what can be evicted. Costs nothing
+    /// but time when it is not there, or is done with meanwhile.
+    void hold(summary::KeyHash hash);
     /// What publish() needs to be charged for one response beyond its head and body.
     static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
 
@@ -171,10 +178,16 @@ private:
                                 std::uint64_t generation);
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
-    bool evict_one(Shard& shard);
+    static bool in_use(const Entry& entry);
+    /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
+    bool evict_one(Shard& shard, std::uint64_t left);
+    /// False when it cannot be had.
+    template <class Enough>
+    bool evict_until(Enough enough, std::uint64_t left);
 
-    Episode full_;         // nothing left to evict
-    MemoryBudget budget_;  // outlives all charges in the shards
+    Episode full_;                             // nothing left to evict
+    std::atomic<std::uint64_t> evictable_{0};  // of what the shards' queues hold
+    MemoryBudget budget_;                      // outlives all charges in the shards
     Listener listener_;
     std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> next_victim_{0};

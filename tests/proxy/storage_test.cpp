@@ -148,6 +148,28 @@ TEST(EvictionQueue, RemembersWhatItLetGoForAWhile) {
     EXPECT_EQ(queue.pop_victim(), &other);
 }
 
+TEST(EvictionQueue, HoldsAsideWhatIsInUseAndCountsItNot) {
+    std::atomic<std::uint64_t> total{0};
+    EvictionQueue queue;
+    queue.count_into(total);
+    Item used(1), other(2);
+    queue.insert(used, 10);
+    queue.insert(other, 5);
+    ASSERT_EQ(queue.pop_victim(), &used);
+    queue.hold(used);
+    EXPECT_EQ(total, 5u);
+    EXPECT_EQ(queue.pop_victim(), &other);
+    EXPECT_EQ(queue.pop_victim(), nullptr);
+    queue.insert(used, 20);  // it grew meanwhile
+    queue.release([](const auto&) { return true; });
+    EXPECT_EQ(queue.pop_victim(), nullptr);
+    EXPECT_EQ(total, 0u);
+    queue.release([](const auto&) { return false; });
+    EXPECT_EQ(total, 20u);
+    EXPECT_EQ(queue.pop_victim(), &used);
+    EXPECT_EQ(total, 0u);
+}
+
 summary::KeyHash hash(std::string_view uri) {
     static const summary::KeyHasher hasher(std::as_bytes(std::span(kSecret)));
     return hasher(uri);
@@ -230,13 +252,38 @@ TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
     EXPECT_EQ(standing, stats.objects);
 }
 
-TEST_F(StoreTest, CountsEvictedBytesUntilTheirReaderIsDone) {
+TEST_F(StoreTest, EvictsNothingThatIsRead) {
     put("u", response(std::string(9000, 'x')));
     auto held = find("u").response;
-    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);  // evicted, yet still in use
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().memory_bytes, 9000u);
+    EXPECT_NE(find("u").response, nullptr) << "it would free nothing";
+    EXPECT_EQ(store.stats().evictions, 0u);
+    held.reset();
+    EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().evictions, 1u);
+}
+
+TEST_F(StoreTest, CountsReplacedBytesUntilTheirReaderIsDone) {
+    put("u", response(std::string(9000, 'x')));
+    auto held = find("u").response;
+    store.invalidate(hash("u"), kNow);
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
     EXPECT_EQ(store.stats().memory_bytes, 9000u);
     held.reset();
     EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+}
+
+TEST_F(StoreTest, IsNotEmptiedByWhatSlowReadersHold) {
+    put("large", response(std::string(5000, 'x')));
+    for (int i = 0; i < 4; ++i) put(std::to_string(i), response(std::string(1000, 'x')));
+    auto held = find("large").response;
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(response(std::string(4000, 'y')), nullptr);
+    EXPECT_NE(find("large").response, nullptr);
+    EXPECT_GE(store.stats().objects, 3u) << "a quarter of the cap is left to others";
+    EXPECT_NE(response(std::string(1000, 'y')), nullptr) << "what fits beside it is stored";
+    held.reset();
+    EXPECT_NE(response(std::string(4000, 'y')), nullptr);
 }
 
 TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
@@ -501,9 +548,9 @@ TEST_F(FillTest, KeepsAWindowOfWhatIsNotStored) {
     Fill::Reader leader(fill, wakeup(), true);
     begin(false, 100);
     append("0123456789");
-    EXPECT_TRUE(fill->window_full());
+    EXPECT_EQ(fill->ahead(), fill->window_bytes());
     EXPECT_EQ(take(leader), "0123456789");
-    EXPECT_FALSE(fill->window_full());
+    EXPECT_EQ(fill->ahead(), 0u);
 }
 
 TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
@@ -514,6 +561,7 @@ TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
     fill->stop_sharing();
     Fill::Reader late(fill, wakeup(), false);
     EXPECT_TRUE(late.state().released);
+    EXPECT_EQ(fill->ahead(), 10u);
     EXPECT_EQ(take(leader), "0123456789");
     EXPECT_EQ(take(follower), "0123456789");
     append("more");
@@ -530,6 +578,51 @@ TEST_F(FillTest, IsWantedWhileSomebodyReadsOrLittleIsMissing) {
     EXPECT_FALSE(fill->wanted());
     append(std::string(kNearlyDoneBytes, 'x'));
     EXPECT_TRUE(fill->wanted());
+}
+
+TEST_F(FillTest, KnowsTheSlowestOfThousandsWhoComeAndGo) {
+    auto leader = std::make_unique<Fill::Reader>(fill, wakeup(), true);
+    begin(true);
+    std::vector<std::unique_ptr<Fill::Reader>> followers;
+    for (int i = 0; i < 3000; ++i)
+        followers.push_back(std::make_unique<Fill::Reader>(fill, wakeup(), false));
+    append(std::string(4000, 'x'));
+    fill->stop_sharing();
+    leader->consume(4000);
+    std::vector<std::uint64_t> taken(followers.size(), 0);
+    std::mt19937 random(7);
+    while (!followers.empty()) {
+        const auto one = random() % followers.size();
+        if (random() % 4 == 0) {
+            followers.erase(followers.begin() + static_cast<std::ptrdiff_t>(one));
+            taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(one));
+        } else {
+            const auto bytes = std::min<std::uint64_t>(random() % 1000, 4000 - taken[one]);
+            followers[one]->consume(bytes);
+            taken[one] += bytes;
+        }
+        const auto slowest = taken.empty() ? 4000 : *std::min_element(taken.begin(), taken.end());
+        ASSERT_EQ(fill->ahead(), 4000 - slowest);
+    }
+    EXPECT_EQ(fill->audience().readers, 1u);
+    leader.reset();
+    EXPECT_EQ(fill->audience().readers, 0u);
+    EXPECT_EQ(fill->audience().joined, 3001u);
+}
+
+TEST_F(FillTest, LeavesABodyThatStandsInTheStoreWhole) {
+    auto body = std::make_shared<Body>();
+    body->add_block(10, {});
+    body->append("0123456789");
+    Fill::Reader leader(fill, wakeup(), true);
+    Fill::Answer answer;
+    answer.response = std::make_shared<StoredResponse>();
+    answer.response->body = body;
+    answer.validated = true;
+    fill->begin(std::move(answer));
+    EXPECT_EQ(take(leader), "0123456789");
+    fill->complete();
+    EXPECT_EQ(body->dropped(), 0u);
 }
 
 TEST_F(FillTest, TellsReadersThatItFailed) {
