@@ -38,7 +38,7 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields req
     Found found;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    found.generation = in.invalidated.generation();
+    found.generation = invalidated_.generation();
     if (!in.unshareable.empty()) {
         if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
             found.unshareable = now < seen->second;
@@ -99,8 +99,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
-    if (in.invalidated.noted_since(hash, generation) ||
-        any_noted_since(in, response->tags, generation)) {
+    if (invalidated_.noted_since(hash, generation) || any_noted_since(response->tags, generation)) {
         erase_if_empty(in, *entry);
         return false;
     }
@@ -186,11 +185,10 @@ std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
     return std::move(entry.fill);
 }
 
-bool Store::any_noted_since(const Shard& in, std::span<const summary::KeyHash> tags,
-                            std::uint64_t generation) {
-    return std::any_of(tags.begin(), tags.end(), [&](const auto& tag) {
-        return in.invalidated.noted_since(tag, generation);
-    });
+bool Store::any_noted_since(std::span<const summary::KeyHash> tags,
+                            std::uint64_t generation) const {
+    return std::any_of(tags.begin(), tags.end(),
+                       [&](const auto& tag) { return invalidated_.noted_since(tag, generation); });
 }
 
 /// Brings the index up to what the entry holds now.
@@ -210,7 +208,7 @@ bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t gene
                      std::span<const summary::KeyHash> tags) {
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    if (any_noted_since(in, tags, generation)) return false;
+    if (any_noted_since(tags, generation)) return false;
     const auto it = in.entries.find(hash);
     if (it == in.entries.end() || it->second->fill.get() != fill) return true;
     it->second->fill_tags.assign(tags.begin(), tags.end());
@@ -227,7 +225,7 @@ void Store::erase_if_empty(Shard& in, Entry& entry) {
 
 bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
     const auto stored = invalidate_entry(hash, now);
-    if (has_blocks_.load(std::memory_order_relaxed)) invalidate_tag(hash, now);
+    if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
     return stored;
 }
 
@@ -236,7 +234,7 @@ bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    in.invalidated.note(hash, now);
+    invalidated_.note(hash, now);
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return false;
     auto& entry = *it->second;
@@ -248,12 +246,16 @@ bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
 }
 
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
+    invalidated_.note(tag, now);  // first: what is published after its shard was passed is refused
+    return drop_tagged(tag);
+}
+
+std::size_t Store::drop_tagged(summary::KeyHash tag) {
     std::size_t uris = 0;
     for (auto& in : shards_) {
         std::vector<std::shared_ptr<const StoredResponse>> dropped;
         std::vector<std::shared_ptr<Fill>> ended;
         const std::lock_guard lock(in.mutex);
-        in.invalidated.note(tag, now);
         for (;;) {
             const auto next = in.tagged.lower_bound({tag, {}});
             if (next == in.tagged.end() || next->tag != tag) break;
@@ -269,11 +271,11 @@ std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
 }
 
 void Store::invalidate_all(Clock::time_point now) {
+    invalidated_.note_all(now);  // first, as above
     for (auto& in : shards_) {
         std::vector<std::shared_ptr<const StoredResponse>> dropped;
         decltype(in.entries) ended;
         const std::lock_guard lock(in.mutex);
-        in.invalidated.note_all(now);
         for (auto& [hash, entry] : in.entries) {
             in.queue.remove(*entry);
             drop_responses(in, *entry, dropped);
@@ -285,10 +287,8 @@ void Store::invalidate_all(Clock::time_point now) {
 
 std::optional<Store::Clock::time_point> Store::invalidated_at(
     summary::KeyHash hash, std::span<const summary::KeyHash> tags) const {
-    const auto& in = shard(hash);
-    const std::lock_guard lock(in.mutex);
-    auto last = in.invalidated.last(hash);
-    for (const auto& tag : tags) last = std::max(last, in.invalidated.last(tag));
+    auto last = invalidated_.last(hash);
+    for (const auto& tag : tags) last = std::max(last, invalidated_.last(tag));
     return last;
 }
 

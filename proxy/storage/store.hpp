@@ -27,7 +27,6 @@
 namespace proxy {
 
 inline constexpr std::size_t kMaxVariants = 16;           // per target URI; the oldest goes
-inline constexpr std::size_t kMaxInvalidations = 4096;    // per shard, remembered one by one
 inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
@@ -45,8 +44,9 @@ struct KeyHashHasher {
 };
 
 /// What a node stores in memory, for all its workers. Any thread; each call locks one shard
-/// briefly, none waits for anything else. Byte-accurate: heads, bodies (those still filling and
-/// those pinned by slow readers too) and the store's own records are charged to one cap.
+/// briefly (invalidations by tag one after the other), none waits for anything else. Byte-accurate:
+/// heads, bodies (those still filling and those pinned by slow readers too) and the store's own
+/// records are charged to one cap.
 class Store {
 public:
     using Clock = std::chrono::steady_clock;
@@ -159,7 +159,6 @@ private:
         boost::unordered_flat_map<summary::KeyHash, Clock::time_point, KeyHashHasher> unshareable;
         std::set<Tagged, TaggedOrder> tagged;
         EvictionQueue queue;
-        InvalidationMemory invalidated{kMaxInvalidations};
         std::uint64_t objects = 0;
         std::uint64_t evictions = 0;
         std::string scratch;  // for variant matching
@@ -174,10 +173,10 @@ private:
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
     static std::shared_ptr<Fill> end_fill(Entry& entry);
     static void index_tags(Shard& shard, Entry& entry);
-    static bool any_noted_since(const Shard& shard, std::span<const summary::KeyHash> tags,
-                                std::uint64_t generation);
+    bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t generation) const;
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
+    std::size_t drop_tagged(summary::KeyHash tag);
     static bool in_use(const Entry& entry);
     /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
     bool evict_one(Shard& shard, std::uint64_t left);
@@ -189,6 +188,7 @@ private:
     std::atomic<std::uint64_t> evictable_{0};  // of what the shards' queues hold
     MemoryBudget budget_;                      // outlives all charges in the shards
     Listener listener_;
+    InvalidationMemory invalidated_;  // its lock may be taken under a shard's
     std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> next_victim_{0};
     std::atomic<bool> has_blocks_{false};
