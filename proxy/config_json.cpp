@@ -98,7 +98,9 @@ ordered_json limits_json(const LimitsConfig& limits) {
             {"connections", limits.connections},
             {"upstream_connections", limits.upstream_connections},
             {"upstream_idle", limits.upstream_idle},
-            {"body_window", format_size(limits.body_window)}};
+            {"body_window", format_size(limits.body_window)},
+            {"body_windows", format_size(limits.body_windows)},
+            {"client_rate_min", format_size(limits.client_rate_min)}};
 }
 
 ordered_json timeouts_json(const TimeoutsConfig& timeouts) {

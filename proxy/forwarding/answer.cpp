@@ -72,6 +72,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
                                                kBuffersPerSend, client.buffers);
         // Most answers go out at once: no coroutine for those.
         if (!client.connection.send_now(client.buffers)) {
+            client.worker.shared.store.hold(client.hash);
             const auto sent = co_await client.connection.send(client.buffers);
             if (!sent) {
                 turn.aborted = true;

@@ -43,7 +43,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
         return block;
     }
     const auto uri = block_key(client_.key.uri(), etag_, block.range);
-    const auto hash = worker_.shared.key_hasher(uri);
+    const auto hash = block.hash = worker_.shared.key_hasher(uri);
     const auto found = store.find(hash, uri, {}, Clock::now());
     if (found.response) {
         block.stored = found.response;
@@ -78,7 +78,8 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     const auto deadline = Clock::now() + kFollowAtMost;
     for (;;) {
         const auto state = block.reader->state();
-        if (state.released) {  // not for others: this one fetches for itself
+        const auto given_up = !block.leader && state.error == FetchError::abandoned;
+        if (state.released || given_up) {  // not for others: this one fetches for itself
             block = find_or_fetch(block.range.first, true);
             if (block.stored) co_return FetchError::none;
             continue;
@@ -151,8 +152,11 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
             if (piece.failed) co_return false;
             bytes = piece.bytes;
         }
-        const auto sent = co_await client_.connection.send(buffers);
-        if (!sent) co_return false;
+        if (!client_.connection.send_now(buffers)) {
+            if (block.stored) worker_.shared.store.hold(block.hash);
+            const auto sent = co_await client_.connection.send(buffers);
+            if (!sent) co_return false;
+        }
         client_.turn.body_bytes += bytes;
         offset += bytes;
         if (block.reader) block.reader->consume(bytes);

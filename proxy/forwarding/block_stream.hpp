@@ -39,6 +39,7 @@ private:
     /// Where the bytes of one block come from.
     struct Block {
         ByteRange range;
+        summary::KeyHash hash;
         std::shared_ptr<const StoredResponse> stored;
         std::unique_ptr<Fill::Reader> reader;
         bool leader = false;

@@ -133,7 +133,7 @@ void CacheAnswer::refresh(const Store::Found& found) {
     auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
-    job->fill->keep();
+    job->fill->keep(kRefreshAtMost);
     const auto claim = shared_.store.claim(client_.hash, client_.key.uri(), found, job->fill);
     if (claim.leader) start_fetch(worker_, std::move(job));
 }
@@ -164,6 +164,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
         state = reader.state();
     }
     if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
+    // It was given up in the moment in which this one came.
+    if (!leader && state.error == FetchError::abandoned) co_return Followed::again;
     note_source(state, leader);
     // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
     if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)

@@ -1,6 +1,8 @@
 #include "proxy/forwarding/client_connection.hpp"
 
+#include <linux/sockios.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <boost/asio/redirect_error.hpp>
@@ -162,11 +164,43 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
     }
 }
 
-asio::awaitable<bool> ClientConnection::receive_more() {
-    arm(worker_.config().timeouts.body_idle);
-    const auto more = co_await read_some();
+void ClientConnection::arm(ClientPace& pace, std::int64_t moved) {
+    const auto window = worker_.config().timeouts.body_idle;
+    worker_.wheel.arm(*this, pace.wait(TimerWheel::Clock::now(), moved, window));
+}
+
+/// After a wait: the client may go on.
+template <class Moved>
+bool ClientConnection::fast_enough(ClientPace& pace, Moved moved) {
     worker_.wheel.disarm(*this);
-    co_return more;
+    const auto& config = worker_.config();
+    const auto window = config.timeouts.body_idle;
+    if (!pace.fast_enough(TimerWheel::Clock::now(), window,
+                          least_bytes(config.limits.client_rate_min, window), moved))
+        return false;
+    expired_ = false;
+    return true;
+}
+
+/// Bytes of the answer that have left this host: what the kernel still holds was not taken, and it
+/// holds so much that a slow client's socket takes nothing for minutes.
+std::int64_t ClientConnection::taken() {
+    int held = 0;
+    if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;
+    return static_cast<std::int64_t>(answer_bytes_) - held;
+}
+
+asio::awaitable<bool> ClientConnection::receive_more() {
+    for (;;) {
+        arm(giving_, body_bytes_);
+        const auto before = input_.size();
+        co_await read_some();
+        const auto got = input_.size() - before;
+        body_bytes_ += static_cast<std::int64_t>(got);
+        const auto late = expired_;
+        if (!fast_enough(giving_, [this] { return body_bytes_; })) co_return false;
+        if (got > 0 || !late) co_return got > 0;
+    }
 }
 
 void ClientConnection::interrupt() {
@@ -228,11 +262,11 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
 asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
     while (!broken_ && !send_now(buffers)) {
         if (broken_) break;
-        arm(worker_.config().timeouts.body_idle);
+        arm(taking_, taking_.begun() ? 0 : taken());
         const auto ready =
             co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
-        worker_.wheel.disarm(*this);
-        if (!ready || expired_) {
+        const auto late = expired_;
+        if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) {
             broken_ = true;
             buffers.clear();
         }

@@ -106,6 +106,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     if (!shared && copy) abandon(true);
 
     auto error = co_await writer_.receive(exchange, sender.source);
+    if (job_.given_up) error = FetchError::abandoned;
     const auto faultless = error == FetchError::none || error == FetchError::abandoned;
     if (!faultless && from_peer)
         error = co_await resume(job_.block ? std::string_view(job_.block->etag) : etag);
@@ -187,7 +188,7 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
     ended_ = true;
     // In this order: nobody new joins a fill that has failed.
     abandon(unshareable);
-    job_.fill->fail(error, upstream_status, malformed);
+    job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
 }
 
 bool Delivery::wants_copy() {

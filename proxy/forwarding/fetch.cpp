@@ -4,6 +4,7 @@
 #include <span>
 
 #include "proxy/forwarding/delivery.hpp"
+#include "proxy/forwarding/fetch_leash.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
 #include "proxy/forwarding/peer_question.hpp"
@@ -426,6 +427,7 @@ private:
 };
 
 asio::awaitable<void> fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
+    const FetchLeash leash(worker.wheel, *job);
     Fetch running(worker, *job);
     co_await running.run();
 }
@@ -443,8 +445,9 @@ FetchJob::FetchJob(Worker& worker, std::shared_ptr<const RequestSnapshot> asked,
 void start_fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
     const auto fill = job->fill;
     const auto hash = job->hash;
+    auto& stop = job->stop;
     auto task = fetch(worker, std::move(job));
-    if (worker.fetches.spawn(std::move(task))) return;
+    if (worker.fetches.spawn(std::move(task), stop)) return;
     worker.shared.store.abandon(hash, fill.get(), false, Clock::now());
     fill->fail(FetchError::stopping);
 }

@@ -101,6 +101,36 @@ TEST_F(Purge, ANodeRefusesCopiesThatAreOlderThanItsInvalidation) {
     EXPECT_EQ(get("b", "/one").body, "version 1") << "b cannot know";
 }
 
+TEST_F(Purge, OfOtherThingsDoesNotEndSharing) {
+    // Each answer says that it is 100 s old: older than all that is invalidated here.
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.field("Range").empty() || e.target != "/parts")
+            return e.answer(fresh("Age: 100\r\n"), "body");
+        e.answer(fresh("ETag: \"1\"\r\nContent-Range: bytes 0-3/4\r\n"), "part",
+                 "206 Partial Content");
+    });
+    start_cluster(2);
+    get("a", "/parts", "Range: bytes=0-1\r\n");  // from here on there are blocks
+    for (int i = 0; i < 20; ++i) store("b", "/" + std::to_string(i));
+    Client admin(address("a"), kAdminPort);
+    for (int i = 0; i < 5; ++i) {
+        json urls;
+        for (int n = 0; n < 1000; ++n)
+            urls.push_back("http://origin.test/form" + std::to_string(i * 1000 + n));
+        ASSERT_EQ(admin
+                      .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                           json{{"urls", urls}}.dump())
+                      .status,
+                  200u);
+    }
+    auto user = client("a");
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
+    for (int i = 0; i < 20; ++i)
+        EXPECT_TRUE(user.get("/" + std::to_string(i)).cache_status().starts_with("b; hit")) << i;
+    EXPECT_EQ(seen("a", "b").hits, 20u);
+    EXPECT_EQ(seen("a", "b").stale_hits, 0u);
+}
+
 TEST_F(Purge, WhatEndsWithTheLastRequestsOfADrainingNodeReachesItsPeers) {
     start_cluster(2);
     store("b", "/one");

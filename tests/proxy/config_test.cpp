@@ -80,6 +80,8 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
     EXPECT_EQ(c.limits.head_lines, 200u);
+    EXPECT_EQ(c.limits.body_windows, 128u << 20);
+    EXPECT_EQ(c.limits.client_rate_min, 500u);
     EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
     EXPECT_EQ(c.timeouts.drain, 10s);
 }
@@ -106,7 +108,8 @@ TEST(Config, ReadsEverySection) {
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
-                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
+                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB",
+                   "body_windows": "1GiB", "client_rate_min": "2KB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0}})");
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
@@ -158,6 +161,8 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
+    EXPECT_EQ(c.limits.body_windows, 1u << 30);
+    EXPECT_EQ(c.limits.client_rate_min, 2000u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
     EXPECT_EQ(c.timeouts.body_idle, 6s);
     EXPECT_EQ(c.timeouts.tunnel_idle, 7s);
@@ -364,6 +369,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("cache": {"memory": "99999999999TiB"})",
                              R"("limits": {"head_lines": 1})",
                              R"("limits": {"connections": 0})",
+                             R"("limits": {"body_windows": "64KiB"})",
+                             R"("limits": {"client_rate_min": "2GiB"})",
                              R"("limits": {"request_line": "128KiB"})",
                              R"("forward": {"connect_ports": [0]})",
                              R"("forward": {"connect_ports": [65536]})",
