@@ -45,7 +45,7 @@ struct FetchJob {
     /// block that holds its first byte is asked for.
     std::optional<RangeRequest> part;
     bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
-    bool may_use_blocks = true;  // false: however large, it comes in one piece
+    bool may_use_blocks = true;      // false: however large, it comes in one piece
 
     protocol::TaskGroup::Stop stop;  // of the fetch that runs it
     bool given_up = false;           // it was stopped as nobody read any more

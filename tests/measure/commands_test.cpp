@@ -125,12 +125,14 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
                           : "HTTP/1.0 401 Unauthorized\r\n\r\nThis needs a token.\n",
                      true};
     });
-    const auto refused = run([&] { return status_command({guarded.address().text(), {}}, false); });
+    const auto refused = run([&] {
+        return status_command({{guarded.address().text(), {}}}, false);
+    });
     EXPECT_EQ(refused.code, kFailed);
     EXPECT_THAT(refused.error, HasSubstr("401"));
     EXPECT_THAT(refused.error, HasSubstr("This needs a token."));
     ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
-    const auto let_in = run([&] { return status_command({guarded.address().text(), {}}, true); });
+    const auto let_in = run([&] { return status_command({{guarded.address().text(), {}}}, true); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
     EXPECT_EQ(let_in.code, kOk) << let_in.error;
 }
