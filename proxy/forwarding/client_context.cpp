@@ -127,6 +127,7 @@ void ClientContext::finish_turn() {
     record.peer = turn.peer;
     record.peer_verdict = turn.peer_verdict;
     record.upstream = turn.upstream;
+    record.role = turn.from_peer ? Role::peer : Role::client;
     record.content_type = turn.content_type;
     record.referer = value_or_empty(head.fields, field::referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);
