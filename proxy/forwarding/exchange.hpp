@@ -73,6 +73,8 @@ public:
     Said look();
     /// The connection could carry another request after this answer.
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
+    /// From here on `counter`, which must outlive this, grows by each body byte that is decoded.
+    void count_into(std::uint64_t& counter) { received_ = &counter; }
 
     const Head& head() const { return head_; }
     std::optional<std::uint64_t> content_length() const;
@@ -112,6 +114,7 @@ private:
     bool got_bytes_ = false;
     bool eof_ = false;
     std::size_t read_bytes_ = kFirstReadBytes;
+    std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
 };
 

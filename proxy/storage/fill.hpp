@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -78,8 +79,9 @@ public:
     /// What a reader may send now.
     struct Piece {
         std::uint64_t bytes = 0;
-        bool end = false;     // after these bytes the body is complete
-        bool failed = false;  // no more will come: cut the client's connection
+        std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
+        bool end = false;              // after these bytes the body is complete
+        bool failed = false;           // no more will come: cut the client's connection
     };
 
     /// Membership of one reader. Constructed and used on the reader's thread.
@@ -136,6 +138,8 @@ public:
     std::size_t next_block_bytes() const;
     void add_block(std::size_t capacity, Charge charge);
     void append(std::string_view data);  // at most room() bytes
+    /// The peer that gave the answer broke off: what comes from here on is the origin's.
+    void goes_on_at_origin();
     /// The body proved too large to store: from here on only the readers at hand, in a window.
     void stop_sharing();
     bool window_full() const;
@@ -163,7 +167,8 @@ private:
     Phase phase_ = Phase::waiting;
     Answer answer_;
     FetchError error_ = FetchError::none;
-    std::string interim_;  // not yet taken
+    std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
+    std::string interim_;                                                 // not yet taken
     bool kept_ = false;
     bool closed_ = false;  // not shared any more: newcomers are released
     std::vector<Reader*> readers_;
