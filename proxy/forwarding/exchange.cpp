@@ -152,6 +152,7 @@ FetchError Exchange::decode() {
     const auto data = connection_->buffer.data();
     const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
         if (!piece.empty()) pieces_.push_back(piece);
+        if (received_) *received_ += piece.size();
     });
     if (!consumed) return refuse(parser_->error());
     pending_ = *consumed;
