@@ -10,6 +10,7 @@
 
 #include "measure/measurement.hpp"
 #include "proxy/config.hpp"
+#include "proxy/config_access.hpp"
 
 namespace measure {
 namespace {
@@ -105,6 +106,8 @@ int check_command(const std::string& file) {
     const auto& config = *loaded.config;
     fmt::print("{}: ok: node {}, proxy at {}, {} peers\n", file, config.node, config.listen.text(),
                config.cluster ? config.cluster->peers.size() : 0);
+    for (const auto& [path, message] : proxy::access_doubts(config))
+        fmt::print(stderr, "{}: warning: {}: {}\n", file, path, message);
     return kOk;
 }
 
@@ -182,11 +185,14 @@ int status_command(const NodeChoice& choice, bool json) {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
-        const auto answer = http_get(*admin, "/api/v1/status", kAdminTimeout);
+        const auto answer = http_get(*admin, "/api/v1/status", kAdminTimeout, admin_token());
         if (!answer) {
             return fail(kFailed, "no node answers at http://{}: {} (give --url or --config)",
                         admin->text(), answer.error().message());
         }
+        if (answer->status != 200)
+            return fail(kFailed, "http://{}: status {}: {}", admin->text(), answer->status,
+                        answer->body);
         const auto counters = parse_status(answer->body, why);
         if (!counters) return fail(kFailed, "http://{}: {}", admin->text(), why);
         if (json) {
@@ -205,7 +211,7 @@ int healthcheck_command(const NodeChoice& choice) {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
-        const auto answer = http_get(*admin, "/readyz", kAdminTimeout);
+        const auto answer = http_get(*admin, "/readyz", kAdminTimeout, admin_token());
         if (!answer) return fail(kFailed, "http://{}: {}", admin->text(), answer.error().message());
         if (answer->status != 200) {
             return fail(kFailed, "http://{}/readyz: status {}", admin->text(), answer->status);

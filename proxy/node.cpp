@@ -106,8 +106,7 @@ public:
             admin_.emplace(
                 control_, config_->admin->listen,
                 AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
-                                   [this] { return effective_config(*config_); },
-                                   [this] { return reload_and_wait(); },
+                                   [this] { return config_; }, [this] { return reload_and_wait(); },
                                    [this](PurgeOrder order) { return purge(std::move(order)); }});
         cluster_->start();
         proxy_port_ = workers_.front()->port();

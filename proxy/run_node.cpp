@@ -9,6 +9,7 @@
 #include <functional>
 #include <thread>
 
+#include "proxy/config_access.hpp"
 #include "proxy/node.hpp"
 
 namespace proxy {
@@ -44,6 +45,8 @@ int run_node(Config config, const std::filesystem::path& file) {
         const auto listen = config.listen.text();
         const auto admin = config.admin ? config.admin->listen.text() : std::string("none");
         const auto tls = config.tls ? ", TLS at " + config.tls->listen.text() : std::string();
+        for (const auto& [path, message] : access_doubts(config))
+            spdlog::warn("{}: {}", path, message);
         Node node(std::move(config), file);
         node.start();
         spdlog::info("node {}: proxy at {}{}, admin at {}", node_name, listen, tls, admin);

@@ -112,7 +112,7 @@ TEST_F(Purge, WhatEndsWithTheLastRequestsOfADrainingNodeReachesItsPeers) {
     auto last = client("a");
     last.begin("POST", "/one", "", "x");
     ASSERT_TRUE(gate.wait_for(1));
-    Client(address("a"), kAdminPort).ask("POST", "/api/v1/drain", "", "x");
+    admin_client("a").ask("POST", "/api/v1/drain", "", "x");
     ASSERT_TRUE(eventually([&] { return seen("b", "a").state == "withdrawn"; }));
     gate.open();
     EXPECT_EQ(last.read().status, 200u);
@@ -208,7 +208,7 @@ TEST_F(Purge, ByTheAdminPortTakesUrlsAndTags) {
         EXPECT_EQ(get("a", target).field("Surrogate-Key").empty(), false) << "passed on";
         get("b", target);
     }
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     const auto purge = [&](const std::string& body) {
         return admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n", body);
     };
@@ -226,7 +226,7 @@ TEST_F(Purge, ByTheAdminPortTakesUrlsAndTags) {
 TEST_F(Purge, ByTheAdminPortRefusesWhatItDoesNotUnderstandAndWebPages) {
     start(config("a"));
     get("a", "/one");
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     const auto purge = [&](std::string_view fields, std::string_view body) {
         return admin.ask("POST", "/api/v1/purge", fields, body);
     };
@@ -275,7 +275,7 @@ TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetched) {
     first.begin("GET", "/one");
     ASSERT_TRUE(first.read_at_least(4));
     now = 2;
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
               R"({"tags": ["news"]})");
     EXPECT_EQ(get("a", "/one").body, "version 2") << "newcomers do not follow the old one";

@@ -29,6 +29,8 @@ protected:
     static json as_json(const Config& config) {
         auto result = json::parse(effective_config(config));
         if (config.cluster) result["cluster"]["keys"] = config.cluster->keys;
+        if (config.admin && !config.admin->token.empty())
+            result["admin"]["token"] = config.admin->token;
         return result;
     }
     void write(const std::string& node, const std::string& text) const {
@@ -41,7 +43,7 @@ protected:
     }
 
     static Answer post(const std::string& node, std::string_view fields = {}) {
-        return Client(address(node), kAdminPort).ask("POST", "/api/v1/reload", fields, "");
+        return admin_client(node).ask("POST", "/api/v1/reload", fields, "");
     }
     /// Reloads `config`, which must work, and gives the settings that changed.
     static std::vector<std::string> changed_by_reload(const std::string& node) {
@@ -488,6 +490,23 @@ TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
     EXPECT_TRUE(contains(errors.at(0).message, "the last key gives")) << errors.at(0).message;
     EXPECT_TRUE(in_step("a"));
     EXPECT_FALSE(contains(admin("a", "/api/v1/config").body, new_key));
+}
+
+TEST_F(Reload, ChangesTheAdminTokenWithoutShowingIt) {
+    auto settings = config("a");
+    settings.admin->token = "the-first-token-0";
+    run(settings);
+    auto next = settings;
+    next.admin->token = "the-second-token-";
+    write(next);
+    EXPECT_EQ(post("a").status, 401u);
+    const auto answer = post("a", "Authorization: Bearer the-first-token-0\r\n");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(json::parse(answer.body).at("changed"), json::parse(R"(["$.admin.token"])"));
+    EXPECT_EQ(post("a", "Authorization: Bearer the-first-token-0\r\n").status, 401u);
+    const auto again = post("a", "Authorization: Bearer the-second-token-\r\n");
+    EXPECT_EQ(again.status, 200u);
+    EXPECT_FALSE(contains(again.body, "second"));
 }
 
 }  // namespace
