@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "proxy/forwarding/proxy_header.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
 
 namespace proxy {
@@ -37,10 +38,7 @@ ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket,
     : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.draining) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
-    if (!ec) {
-        remote_ = plain_address(remote.address());
-        address_ = remote_.to_string();
-    }
+    if (!ec) remote_ = plain_address(remote.address());
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme == Scheme::https)
@@ -85,6 +83,35 @@ asio::awaitable<bool> ClientConnection::read_some() {
     co_return !ec && !expired_;
 }
 
+/// Not one byte more, as what follows may be for OpenSSL, which reads from the socket itself.
+asio::awaitable<bool> ClientConnection::read_exactly(std::string& out, std::size_t bytes) {
+    auto at = out.size();
+    out.resize(at + bytes);
+    while (at < out.size()) {
+        boost::system::error_code ec;
+        const auto rest = asio::buffer(out.data() + at, out.size() - at);
+        const auto n =
+            co_await socket_.async_read_some(rest, asio::redirect_error(asio::use_awaitable, ec));
+        at += n;
+        if (ec || expired_) co_return false;
+    }
+    co_return true;
+}
+
+asio::awaitable<bool> ClientConnection::receive_proxy_header() {
+    idle_ = false;
+    arm(worker_.config().timeouts.client_head);
+    std::string header;
+    auto came = co_await read_exactly(header, kProxyHeaderStart);
+    const auto rest = came ? proxy_header_rest(header) : std::nullopt;
+    if (rest) came = co_await read_exactly(header, *rest);
+    worker_.wheel.disarm(*this);
+    if (!came || !rest) co_return false;
+    const auto parsed = parse_proxy_header(header);
+    if (parsed && parsed->client) remote_ = *parsed->client;
+    co_return parsed.has_value();
+}
+
 asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     idle_ = false;
     arm(worker_.config().timeouts.client_head);
@@ -93,7 +120,7 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     worker_.wheel.disarm(*this);
     if (!ec && !expired_) co_return Handshake::done;
     ++worker_.counters.refusals[RequestRefusal::tls];
-    spdlog::debug("no TLS connection with the client {}: {}", address_,
+    spdlog::debug("no TLS connection with the client {}: {}", remote_.to_string(),
                   expired_ ? "the handshake took too long" : tls_->why());
     const auto plain = tls_->met_plain_http();
     tls_.reset();

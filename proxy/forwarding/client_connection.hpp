@@ -24,6 +24,10 @@ public:
     ~ClientConnection() override;
 
     Scheme scheme() const { return scheme_; }
+    /// Reads the PROXY header with which this connection begins; remote_address() is then whom it
+    /// names. False: it is malformed, or did not come in time. Before handshake().
+    boost::asio::awaitable<bool> receive_proxy_header();
+
     enum class Handshake { done, failed, plain_http };
     /// After plain_http the connection goes on in the clear, for an answer that says so.
     boost::asio::awaitable<Handshake> handshake();
@@ -66,7 +70,7 @@ public:
     void reset();
     /// True once the node drains: this connection ends after the present answer.
     bool ending() const { return ending_; }
-    const std::string& peer_address() const { return address_; }
+    /// Who connected, without scope (plain_address), or whom the PROXY header names.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
     void drain() override;
@@ -75,6 +79,7 @@ private:
     void expire() override;
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<bool> read_some();
+    boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
     bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
 
     Worker& worker_;
@@ -85,10 +90,9 @@ private:
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;
-    boost::asio::ip::address remote_;  // without scope, see plain_address()
-    std::string address_;              // the same as text
-    bool first_read_ = true;           // nothing was read yet
-    bool idle_ = true;                 // waits for the first byte of a request
+    boost::asio::ip::address remote_;
+    bool first_read_ = true;  // nothing was read yet
+    bool idle_ = true;        // waits for the first byte of a request
     bool ending_;
     std::uint64_t answer_bytes_ = 0;
     bool expired_ = false;

@@ -138,7 +138,7 @@ void ClientContext::finish_turn() {
     record.ts = std::chrono::system_clock::now() -
                 std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
     record.duration = duration;
-    record.client = connection.peer_address();
+    record.client = requester.text();
     record.method = head.method;
     record.url = key.uri().empty() ? head.target : key.uri();
     record.version = static_cast<unsigned>(head.version);

@@ -236,6 +236,11 @@ asio::awaitable<void> tunnel(ClientContext& client) {
             client, RequestRefusal::no_route, 403,
             "This is no forward proxy (forward.enabled is false), so it opens "
             "no tunnels.");
+    if (!client.requester.rights().forward) {
+        const auto text = "This is no forward proxy for " + client.requester.text() +
+                          " (forward.clients), so it opens no tunnels.";
+        co_return co_await refuse(client, RequestRefusal::forward_client, 403, text);
+    }
     const auto& ports = config.forward.connect_ports;
     if (std::find(ports.begin(), ports.end(), authority.port) == ports.end()) {
         std::string text("Tunnels to port ");
@@ -248,7 +253,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
     UpstreamTarget target{{}, authority.port, true};
     append_lower(target.host, host);
-    target.client = client.connection.peer_address();
+    target.client = client.requester.text();
     client.turn.upstream = target.host;
     OriginQuestion asked(worker, target);
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;

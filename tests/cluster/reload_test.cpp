@@ -492,6 +492,34 @@ TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
     EXPECT_FALSE(contains(admin("a", "/api/v1/config").body, new_key));
 }
 
+TEST_F(Reload, ClosesDestinationsAlsoForConnectionsThatAreOpen) {
+    auto settings = config("a");
+    settings.origins.clear();
+    settings.forward.enabled = true;
+    settings.forward.private_destinations = Destinations::allow;
+    run(settings);
+    const auto url = "http://127.0.0.1:" + std::to_string(origin.port());
+    EXPECT_EQ(get("a", url + "/one").status, 200u);
+    settings.forward.private_destinations = Destinations::listed;
+    settings.forward.private_prefixes = {"10.0.0.0/8"};
+    EXPECT_EQ(reload(settings), paths({"$.forward.private_destinations"}));
+    EXPECT_EQ(get("a", url + "/two").status, 403u);
+    EXPECT_EQ(origin.requests(), 1u);
+    settings.forward.private_prefixes = {"127.0.0.0/8"};
+    reload(settings);
+    EXPECT_EQ(get("a", url + "/two").status, 200u);
+}
+
+TEST_F(Reload, ChangesWhoMayAskOnConnectionsThatAreOpen) {
+    auto settings = config("a");
+    run(settings);
+    auto kept = client();
+    EXPECT_EQ(kept.get("/one").status, 200u);
+    settings.clients.deny = {"127.0.0.0/8"};
+    EXPECT_EQ(reload(settings), paths({"$.clients.deny"}));
+    EXPECT_EQ(kept.get("/one").status, 403u);
+}
+
 TEST_F(Reload, ChangesTheAdminTokenWithoutShowingIt) {
     auto settings = config("a");
     settings.admin->token = "the-first-token-0";

@@ -199,6 +199,21 @@ TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
     EXPECT_EQ(as_is.text, "If-None-Match: \"a\"\r\nRange: bytes=0-1\r\n");
 }
 
+TEST(RequestSnapshot, TellsOriginsAloneOfTheClient) {
+    const auto head = request_head(
+        "GET", "/a",
+        {line("Host", "h.test"), line("X-Forwarded-For", "10.0.0.1"), line("X-B", "2"),
+         line("Forwarded", "for=10.0.0.1"), line("Connection", "x-forwarded-for, forwarded")});
+    const RequestSnapshot snapshot(head, key_of("/a"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /a HTTP/1.1\r\nHost: h.test\r\nX-B: 2\r\nX-Forwarded-For: 10.0.0.1\r\n"
+              "Forwarded: for=10.0.0.1\r\nVia: 1.1 n\r\n\r\n")
+        << "whatever Connection names";
+    const auto to_peer = peer_request(snapshot, "a", "t0ken", std::nullopt);
+    EXPECT_EQ(to_peer.find("orwarded"), std::string::npos) << to_peer;
+    EXPECT_EQ(snapshot.fields.size(), 3u) << "what may be varied by";
+}
+
 TEST(RequestSnapshot, AsksAPeerForWhatItHasOnly) {  // RFC 9111 §5.2.1.7
     const auto head = request_head("GET", "/a", {line("Host", "h.test")});
     const RequestSnapshot snapshot(head, key_of("/a"), true);
