@@ -47,7 +47,6 @@ private:
     /// Where the bytes of one block come from.
     struct Block {
         ByteRange range;
-        summary::KeyHash hash;
         std::shared_ptr<const StoredResponse> stored;
         std::unique_ptr<Fill::Reader> reader;
         summary::KeyHash hash;           // of its key

@@ -47,7 +47,8 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
     if (found.response) {
         const auto& response = *found.response;
         const auto cut = wants_block && !is_block;  // out of what is stored in one piece
-        if (cut && (response.blocks || response.freshness.personal || !is_version(fields, response)))
+        if (cut &&
+            (response.blocks || response.freshness.personal || !is_version(fields, response)))
             co_return co_await refuse_peer(Refusal::absent);
         // A part of a version that is named needs no freshness: who asks has the index.
         // What may be for one client alone is not validated on behalf of another node's.
