@@ -23,7 +23,7 @@ struct HttpAnswer {
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;
 
-/// One GET on a connection of its own; blocks at most `timeout` (name resolution aside). For admin
+/// One GET on a connection of its own; blocks at most `timeout`. For admin
 /// pages, not for load. Any thread.
 boost::system::result<HttpAnswer> http_get(const Address&, const std::string& target,
                                            std::chrono::milliseconds timeout);

@@ -228,6 +228,12 @@ void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_vie
     log_again_ = now + kTlsLogPause;
 }
 
+void UpstreamPool::distrust(const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto remote = connection.socket.remote_endpoint(gone);
+    if (!gone) dialer_.distrust(connection.place, remote);
+}
+
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
     if (!connection.tls) return;
     auto ticket = connection.tls->take_ticket();
