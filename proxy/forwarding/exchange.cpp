@@ -104,6 +104,7 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
 asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
     for (;;) {
         const auto error = co_await receive_any_head(is_head, deadline);
+        if (error == FetchError::head_timeout && !got_bytes_) pool_.distrust(*connection_);
         if (error != FetchError::none || head_.status >= 200 || head_.status == 101)
             co_return error;
         if (on_interim_) co_await on_interim_(head_);
