@@ -246,11 +246,16 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         int code = kOk;
         for (const auto& admin : admins) {
             std::string why;
-            const auto answer = http_get(admin, "/api/v1/status", kAdminTimeout);
+            const auto answer = http_get(admin, "/api/v1/status", kAdminTimeout, admin_token());
             if (!answer) {
                 code = fail(kFailed, "no node answers at http://{}: {}{}", admin.text(),
                             answer.error().message(),
                             choices.size() == 1 ? " (give its admin address, or --config)" : "");
+                continue;
+            }
+            if (answer->status == 401 || answer->status == 403) {
+                code = fail(kFailed, "http://{}: status {}: {}", admin.text(), answer->status,
+                            answer->body);
                 continue;
             }
             const auto counters = parse_status(answer->body, why);
@@ -281,7 +286,7 @@ int healthcheck_command(const NodeChoice& choice) {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
-        const auto answer = http_get(*admin, "/readyz", kAdminTimeout);
+        const auto answer = http_get(*admin, "/readyz", kAdminTimeout, admin_token());
         if (!answer) return fail(kFailed, "http://{}: {}", admin->text(), answer.error().message());
         if (answer->status != 200) {
             return fail(kFailed, "http://{}/readyz: status {}", admin->text(), answer->status);

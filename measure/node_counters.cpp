@@ -177,7 +177,7 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
 
 std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
                                          std::string& why) {
-    const auto answer = http_get(admin, "/api/v1/status", timeout);
+    const auto answer = http_get(admin, "/api/v1/status", timeout, admin_token());
     if (!answer) {
         why = answer.error().message();
         return std::nullopt;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <map>
+#include <new>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -18,6 +20,8 @@ namespace protocol {
 namespace {
 
 namespace asio = boost::asio;
+
+constexpr std::size_t kMaxFormerPeers = 256;
 
 void require(bool holds, const std::string& otherwise) {
     if (!holds) throw std::invalid_argument("cluster: " + otherwise);
@@ -97,6 +101,11 @@ public:
         for (const auto& peer : shared_.config.peers)
             was.push_back(earlier.shared_.neighbours.index_of(peer.node));
         shared_.invalidations.take_over(earlier.shared_.invalidations, was);
+        subscriptions_.take_over(earlier.subscriptions_, was);
+        for (std::size_t i = 0; i < was.size(); ++i) {
+            if (was[i]) publications_[i]->take_over(*earlier.publications_[*was[i]]);
+        }
+        remember_former_peers(earlier);
         for (auto& publication : publications_) publication->invalidated();
         run(listens);
     }
@@ -108,6 +117,18 @@ public:
         wake_waiting();
         tasks_.cancel();
         shared_.hooks = {};
+        shared_.plan_work = nullptr;
+    }
+
+    /// One slice at a time, each in a turn of its own, so that links and invalidations go on
+    /// between them.
+    void plan_work() {
+        if (working_ || stopped_) return;
+        if (!shared_.publisher.busy() && !shared_.neighbours.busy()) return;
+        working_ = true;
+        asio::post(shared_.executor, [self = weak_from_this()] {
+            if (const auto node = self.lock()) node->work();
+        });
     }
 
     void withdraw() {
@@ -169,12 +190,37 @@ public:
 
 private:
     void run(bool listens) {
+        shared_.plan_work = [this] { plan_work(); };
+        plan_work();  // what was taken over may go on
         if (listens) tasks_.spawn(subscriptions_.listen(tasks_, shared_from_this()));
         shared_.show_view();
         for (auto& publication : publications_) {
             tasks_.spawn(publish(shared_from_this(), *publication));
         }
         if (!publications_.empty()) tasks_.spawn(check(shared_from_this()));
+    }
+
+    /// A peer may be taken out of the list and put back: it is to drop then what was invalidated
+    /// meanwhile.
+    void remember_former_peers(const Node& earlier) {
+        former_ = earlier.former_;
+        for (std::size_t i = 0; i < earlier.publications_.size(); ++i) {
+            const auto& node = earlier.shared_.config.peers[i].node;
+            former_[node] = earlier.shared_.invalidations.confirmed(i);
+        }
+        for (std::size_t i = 0; i < publications_.size(); ++i) {
+            const auto known = former_.find(shared_.config.peers[i].node);
+            if (known == former_.end()) continue;
+            if (!earlier.shared_.neighbours.index_of(known->first)) {
+                shared_.invalidations.came_back(i, known->second);
+            }
+            former_.erase(known);
+        }
+        while (former_.size() > kMaxFormerPeers) {
+            former_.erase(std::min_element(
+                former_.begin(), former_.end(),
+                [](const auto& one, const auto& other) { return one.second < other.second; }));
+        }
     }
 
     static awaitable<void> publish(std::shared_ptr<Node> self, PublisherLink& publication) {
@@ -194,10 +240,31 @@ private:
             timer.expires_after(shared.config.timings.heartbeat);
             const auto [error] = co_await timer.async_wait(as_result);
             if (error) co_return;
+            self->plan_work();
             const auto due = shared.publisher.check(Clock::now());
             if (!due) continue;
             for (auto& publication : self->publications_) publication->offer(*due);
         }
+    }
+
+    void work() {
+        working_ = false;
+        if (stopped_) return;
+        try {
+            const bool made_image = shared_.publisher.makes_image();
+            const auto news = shared_.publisher.work();
+            const bool image_is_there = made_image && !shared_.publisher.makes_image();
+            for (auto& publication : publications_) {
+                if (news) publication->offer(*news);
+                if (image_is_there) publication->wake();
+            }
+            shared_.neighbours.work();
+        } catch (const std::bad_alloc&) {
+            return shared_.log.ended("work on summaries", make_error_code(Error::out_of_memory),
+                                     "goes on at the next heartbeat", Clock::now());
+        }
+        shared_.show_view();
+        plan_work();
     }
 
     /// What arrives in one turn of the event loop goes out together.
@@ -225,19 +292,23 @@ private:
         posted_ = false;
         if (stopped_) return;
         const auto announcement = shared_.publisher.announce(Clock::now());
+        plan_work();
         if (!announcement) return;
         for (auto& publication : publications_) publication->offer(*announcement);
+        plan_announcement();
     }
 
     Shared shared_;
     summary::KeyHasher hasher_;
     std::vector<std::unique_ptr<PublisherLink>> publications_;  // order of config.peers
     SubscriberLinks subscriptions_;
+    std::map<std::string, std::uint64_t> former_;  // what peers listed once have confirmed
     TaskGroup tasks_;
     asio::steady_timer announce_timer_;
     std::vector<asio::steady_timer*> waiting_;  // for confirmations
     bool timer_runs_ = false;
     bool posted_ = false;
+    bool working_ = false;  // a slice is posted
     bool stopped_ = false;
 };
 

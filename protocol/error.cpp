@@ -56,6 +56,10 @@ Words words(Error error) noexcept {
             return {"summary_too_large", "summary above the size limit"};
         case Error::too_many_links:
             return {"too_many_links", "too many connections"};
+        case Error::too_many_shapes:
+            return {"too_many_shapes", "new summary shapes too often"};
+        case Error::out_of_memory:
+            return {"out_of_memory", "no memory for what the peer sent"};
         case Error::wrong_version:
             return {"wrong_version", "another version of the protocol"};
         case Error::wrong_key:

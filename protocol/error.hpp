@@ -37,6 +37,8 @@ enum class Error {
     malformed_summary,  // a snapshot or delta that cannot be decoded
     summary_too_large,  // a shape above the limit for one peer
     too_many_links,     // more connections at once than peers could need
+    too_many_shapes,    // it changes the shape of its summary again and again
+    out_of_memory,      // there was none for what it sent
 
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol

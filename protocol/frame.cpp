@@ -36,7 +36,9 @@ std::span<std::byte> FrameBuffer::prepare() {
         begin_ = end_ = 0;
         if (bytes_.size() > kKeptBytes && wanted_ <= kKeptBytes) bytes_ = {};
     }
-    const auto needed = std::max(wanted_, end_ - begin_) + kReadBytes;
+    // What a length promises is believed as far as bytes have come: at most as many again.
+    const auto held = end_ - begin_;
+    const auto needed = std::max(std::min(wanted_, 2 * held), held) + kReadBytes;
     if (bytes_.size() - begin_ < needed) {
         std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   bytes_.begin() + static_cast<std::ptrdiff_t>(end_), bytes_.begin());

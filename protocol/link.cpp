@@ -3,6 +3,9 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace protocol {
@@ -22,6 +25,17 @@ std::string describe(const asio::ip::tcp::socket& socket) {
     return host + ':' + std::to_string(remote.port());
 }
 
+/// A peer for whose messages there is no memory loses its link, and nobody else anything.
+error_code error_of(const std::exception_ptr& exception) {
+    try {
+        std::rethrow_exception(exception);
+    } catch (const std::bad_alloc&) {
+        return make_error_code(Error::out_of_memory);
+    } catch (const boost::system::system_error& error) {
+        return error.code();  // cancelled between two waits
+    }
+}
+
 }  // namespace
 
 Link::Link(asio::ip::tcp::socket socket, Traffic& traffic)
@@ -32,6 +46,12 @@ Link::Link(asio::ip::tcp::socket socket, Traffic& traffic)
       heard_at_(Clock::now()) {
     error_code ignored;  // a matter of speed only
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+}
+
+asio::ip::address Link::remote_address() const {
+    error_code error;
+    const auto remote = socket_.remote_endpoint(error);
+    return error ? asio::ip::address() : remote.address();
 }
 
 awaitable<Result<ByteView>> Link::read_frame(std::size_t max_bytes, Clock::time_point deadline,
@@ -115,7 +135,7 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {
     if (closed_because_) co_return make_error_code(*closed_because_);
     const bool reader_first = order[0] == 0;
     const auto& exception = reader_first ? read_exception : write_exception;
-    if (exception) co_return asio::error::make_error_code(asio::error::operation_aborted);
+    if (exception) co_return error_of(exception);
     co_return reader_first ? read_error : write_error;
 }
 

@@ -42,6 +42,7 @@ public:
 
     /// The peer's address and port, for logs.
     const std::string& remote() const { return remote_; }
+    boost::asio::ip::address remote_address() const;
 
     awaitable<Result<HelloMessage>> read_hello(Clock::time_point deadline);
     awaitable<Result<void>> write_hello(HelloMessage message, Clock::time_point deadline);

@@ -1,13 +1,49 @@
 #include "protocol/neighbourhood.hpp"
 
 #include <cassert>
+#include <mutex>
 #include <utility>
 
 namespace protocol {
 
 static_assert(kMaxPeers == summary::kMaxPeers);
 
-Neighbourhood::Neighbourhood(const std::vector<PeerConfig>& peers) {
+namespace {
+
+// Slices of a millisecond or two.
+constexpr std::uint64_t kWordsFilledAtOnce = std::uint64_t{1} << 17;
+constexpr std::uint64_t kWordsReleasedAtOnce = std::uint64_t{1} << 21;
+
+bool has_shape(const std::shared_ptr<summary::Directory>& directory, std::size_t peer,
+               summary::Shape shape) {
+    return directory && directory->shape(static_cast<unsigned>(peer)) == shape;
+}
+
+}  // namespace
+
+/// The last of the workers to let a directory go should not have to give gigabytes back.
+class Neighbourhood::Graveyard {
+public:
+    void bury(std::unique_ptr<summary::Directory> directory) {
+        const std::lock_guard lock(mutex_);
+        dead_.push_back(std::move(directory));
+    }
+    bool empty() const {
+        const std::lock_guard lock(mutex_);
+        return dead_.empty();
+    }
+    void dig() {
+        const std::lock_guard lock(mutex_);
+        if (!dead_.empty() && dead_.back()->release(kWordsReleasedAtOnce)) dead_.pop_back();
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::unique_ptr<summary::Directory>> dead_;
+};
+
+Neighbourhood::Neighbourhood(const std::vector<PeerConfig>& peers)
+    : graveyard_(std::make_shared<Graveyard>()) {
     assert(peers.size() <= kMaxPeers);
     for (const auto& config : peers) {
         PeerView::Peer peer;
@@ -41,24 +77,61 @@ void Neighbourhood::unlinked(std::size_t peer) {
     standings_[peer].in_step = false;
     judge(peer);
     if (std::exchange(replicas_[peer], nullptr) != nullptr) {
-        directory_->drop(static_cast<unsigned>(peer));
+        const auto index = static_cast<unsigned>(peer);
+        if (directory_) directory_->drop(index);
+        if (next_) next_->drop(index);
     }
     changed_ = true;
 }
 
 void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
+    const bool works = next_ || (directory_ && directory_->filling());
     replicas_[peer] = &replica;
     const auto index = static_cast<unsigned>(peer);
-    if (directory_ && directory_->shape(index) == replica.shape()) {
-        directory_->load(index, replica.bits());
-    } else {
-        rebuild_directory();
-    }
+    const auto place_in = [&](const std::shared_ptr<summary::Directory>& directory) {
+        const bool fits = has_shape(directory, peer, replica.shape());
+        if (fits) directory->begin_load(index, replica.bits());
+        return fits;
+    };
+    // One of another shape goes on counting with what it said before, until the next is there.
+    const bool is_there = place_in(directory_);
+    if (!is_there && directory_) directory_->forget(index);
+    const bool will_be_there = place_in(next_);
+    if (!will_be_there && next_) next_->drop(index);
+    if (next_ ? !will_be_there : !is_there) next_is_late_ = true;
+    if (!works) work();  // what one slice does is done at once
 }
 
 void Neighbourhood::change(std::size_t peer, const summary::Delta& delta) {
     assert(replicas_[peer] != nullptr);
-    directory_->apply(static_cast<unsigned>(peer), delta);
+    for (const auto& directory : {directory_, next_}) {
+        if (has_shape(directory, peer, replicas_[peer]->shape())) {
+            directory->apply(static_cast<unsigned>(peer), delta);
+        }
+    }
+}
+
+bool Neighbourhood::busy() const {
+    return next_ || next_is_late_ || (directory_ && directory_->filling()) || !graveyard_->empty();
+}
+
+void Neighbourhood::work() {
+    if (!next_ && next_is_late_) begin_directory();
+    if (next_) {
+        if (!next_->fill_some(kWordsFilledAtOnce)) return;
+        directory_ = std::move(next_);
+        next_.reset();
+        changed_ = true;
+    } else if (directory_ && directory_->filling()) {
+        directory_->fill_some(kWordsFilledAtOnce);
+    } else {
+        return graveyard_->dig();
+    }
+    for (std::size_t i = 0; i < view_.peers.size(); ++i) judge(i);
+}
+
+bool Neighbourhood::present(std::size_t peer) const {
+    return directory_ && (directory_->active() >> peer & 1) != 0;
 }
 
 void Neighbourhood::set_in_step(std::size_t peer, bool in_step) {
@@ -72,7 +145,7 @@ void Neighbourhood::set_behind(std::size_t peer, bool behind) {
 }
 
 void Neighbourhood::judge(std::size_t peer) {
-    const bool counts = standings_[peer].in_step && !standings_[peer].behind;
+    const bool counts = standings_[peer].in_step && !standings_[peer].behind && present(peer);
     if (std::exchange(view_.peers[peer].in_step, counts) != counts) changed_ = true;
 }
 
@@ -82,15 +155,18 @@ std::shared_ptr<const PeerView> Neighbourhood::take_view() {
     return std::make_shared<const PeerView>(view_);
 }
 
-void Neighbourhood::rebuild_directory() {
+void Neighbourhood::begin_directory() {
     std::vector<summary::Directory::Member> members;
     for (std::size_t i = 0; i < view_.peers.size(); ++i) {
         const auto* replica = replicas_[i];
         if (replica == nullptr) continue;
         members.push_back({static_cast<unsigned>(i), replica->shape(), &replica->bits()});
     }
-    directory_ = std::make_shared<summary::Directory>(members);
-    changed_ = true;
+    auto directory = std::make_unique<summary::Directory>(members, summary::Directory::InSlices{});
+    next_ = {directory.release(), [graveyard = graveyard_](summary::Directory* of) {
+                 graveyard->bury(std::unique_ptr<summary::Directory>(of));
+             }};
+    next_is_late_ = false;
 }
 
 }  // namespace protocol

@@ -17,6 +17,10 @@ namespace protocol {
 
 /// What the links know, brought together for the workers: tokens, who counts, and the directory
 /// over all replicas. Control thread only; what it hands out may go anywhere.
+///
+/// Large directories are filled in slices by work(); a peer counts when it is in the one that is
+/// handed out. A new one is built beside the old, over all who are there when it is begun; who
+/// comes meanwhile is in the next.
 class Neighbourhood {
 public:
     explicit Neighbourhood(const std::vector<PeerConfig>& peers);
@@ -31,6 +35,11 @@ public:
     /// It no longer does: nothing it said counts any more.
     void unlinked(std::size_t peer);
 
+    /// Is there work to be done in slices?
+    bool busy() const;
+    /// One slice, a few milliseconds at most.
+    void work();
+
     /// It has a new summary. `replica` must stay where it is until unlinked().
     void load(std::size_t peer, const summary::Replica& replica);
     void change(std::size_t peer, const summary::Delta& delta);
@@ -38,6 +47,8 @@ public:
     /// It has not confirmed what we invalidated: whatever it says, it does not count yet.
     void set_behind(std::size_t peer, bool behind);
     bool behind(std::size_t peer) const { return standings_[peer].behind; }
+    /// Its summary is in the directory that the workers have.
+    bool present(std::size_t peer) const;
 
     /// The present view if it differs from the one taken last; else null.
     std::shared_ptr<const PeerView> take_view();
@@ -47,13 +58,20 @@ private:
         bool in_step = false, behind = false;
     };
 
-    void rebuild_directory();
+    /// Directories that nobody uses any more, to be taken apart in slices. Any thread may bring
+    /// one.
+    class Graveyard;
+
+    void begin_directory();
     void judge(std::size_t peer);
 
     PeerView view_;
     bool changed_ = true;
     std::array<Standing, kMaxPeers> standings_{};
-    std::shared_ptr<summary::Directory> directory_;
+    std::shared_ptr<Graveyard> graveyard_;
+    std::shared_ptr<summary::Directory> directory_;  // what the workers have
+    std::shared_ptr<summary::Directory> next_;       // being filled
+    bool next_is_late_ = false;  // somebody has come, or changed shape, since it was begun
     std::array<const summary::Replica*, kMaxPeers> replicas_{};
 };
 

@@ -17,6 +17,8 @@ void Outbox::offer(const Announcement& announcement) {
 }
 
 void Outbox::offer(const CheckHash& check) {
+    // The image may hold changes that come later still than what the check-hash is of.
+    if (image_ && image_->state == SnapshotImage::State::under_way) return;
     push({check.epoch, check.generation, nullptr, check.hash});
 }
 
@@ -40,34 +42,55 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
         if (std::exchange(finished_, true)) return std::nullopt;
         return Goodbye{};
     }
-    // A snapshot under way is finished even if another is wanted already: a slow subscriber would
-    // never see the end of one otherwise.
-    if (auto part = next_part()) return part;
-    if (snapshot_wanted_) return begin_snapshot(publisher);
-    if (!queue_.empty()) return pop();
+    if (auto message = next_of_snapshot(publisher)) return message;
+    const bool waits = snapshot_wanted_ || image_;
+    if (!waits && !queue_.empty()) return pop();
     if (now < heartbeat_due_) return std::nullopt;
     heartbeat_due_ = now + config_.heartbeat;
     ++counters_.heartbeats;
-    return publisher.heartbeat();
+    auto beat = publisher.heartbeat();
+    if (waits) {
+        beat.epoch = told_epoch_;
+        beat.generation = told_generation_;
+    }
+    return beat;
+}
+
+std::optional<Message> Outbox::next_of_snapshot(Publisher& publisher) {
+    // A snapshot under way is finished even if another is wanted already: a slow subscriber would
+    // never see the end of one otherwise.
+    if (auto part = next_part()) return part;
+    if (image_ && image_->state == SnapshotImage::State::given_up) {
+        image_.reset();
+        want_snapshot();
+    }
+    if (snapshot_wanted_ && !image_) {
+        image_ = publisher.image();
+        if (!image_) return std::nullopt;
+        snapshot_wanted_ = false;
+        clear_queue();  // the image holds it
+    }
+    if (!image_ || image_->state != SnapshotImage::State::ready) return std::nullopt;
+    return begin_snapshot();
 }
 
 std::optional<Message> Outbox::next_part() {
-    if (!image_) return std::nullopt;
-    if (image_sent_ == image_->payload.size()) {
+    if (!image_ || !image_sent_) return std::nullopt;
+    if (*image_sent_ == image_->payload.size()) {
         image_.reset();
+        image_sent_.reset();
         return std::nullopt;
     }
-    const auto rest = ByteView(image_->payload).subspan(image_sent_);
+    const auto rest = ByteView(image_->payload).subspan(*image_sent_);
     const SnapshotPart part{rest.first(std::min(rest.size(), kSnapshotPartBytes))};
-    image_sent_ += part.payload.size();
+    *image_sent_ += part.payload.size();
     return part;
 }
 
-Message Outbox::begin_snapshot(Publisher& publisher) {
-    snapshot_wanted_ = false;
-    clear_queue();
-    image_ = publisher.snapshot();
+Message Outbox::begin_snapshot() {
     image_sent_ = 0;
+    told_epoch_ = image_->begin.epoch;
+    told_generation_ = image_->begin.generation;
     ++counters_.announcements;
     ++counters_.snapshots;
     counters_.announcement_bytes += image_->payload.size();
@@ -79,6 +102,8 @@ Message Outbox::pop() {
     queue_.pop_front();
     queued_bytes_ -= sending_.bytes();
     if (!sending_.delta) return CheckHash{sending_.epoch, sending_.generation, sending_.hash};
+    told_epoch_ = sending_.epoch;
+    told_generation_ = sending_.generation;
     ++counters_.announcements;
     counters_.announcement_bytes += sending_.delta->size();
     return Delta{sending_.epoch, sending_.generation, *sending_.delta};

@@ -15,7 +15,8 @@ namespace protocol {
 /// What one subscriber has still to be told. Begins with a snapshot. The link asks for one message
 /// at a time, when the socket takes it, so memory is bounded by the limit whatever the subscriber
 /// does: when more is waiting than that, all of it is replaced by one snapshot, taken when its turn
-/// comes. Reads no clock. One thread only.
+/// comes. While a snapshot is in the making, heartbeats go on with what was told last, and
+/// announcements wait behind it. Reads no clock. One thread only.
 class Outbox {
 public:
     using TimePoint = Publisher::TimePoint;
@@ -59,15 +60,17 @@ private:
     void push(Item item);
     void clear_queue();
     std::optional<Message> next_part();
-    Message begin_snapshot(Publisher& publisher);
+    std::optional<Message> next_of_snapshot(Publisher& publisher);
+    Message begin_snapshot();
     Message pop();
 
     Config config_;
     std::deque<Item> queue_;
     std::size_t queued_bytes_ = 0;
-    Item sending_;  // keeps the payload of the last message alive
-    std::shared_ptr<const SnapshotImage> image_;
-    std::size_t image_sent_ = 0;
+    Item sending_;                                // keeps the payload of the last message alive
+    std::shared_ptr<const SnapshotImage> image_;  // in the making, or being sent
+    std::optional<std::size_t> image_sent_;       // bytes, once it has begun
+    std::uint64_t told_epoch_ = 0, told_generation_ = 0;
     bool snapshot_wanted_ = true;
     bool leaving_ = false;
     bool finished_ = false;

@@ -8,11 +8,19 @@
 
 namespace protocol {
 
+namespace {
+
+/// Up to here a delta is compared with the very snapshot; above, with the least that it can take.
+constexpr std::uint64_t kCompareUpToBits = std::uint64_t{1} << 20;
+
+}  // namespace
+
 Publisher::Publisher(const Config& config, TimePoint now)
     : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
 
 void Publisher::take_over(Publisher& earlier) {
     own_ = summary::OwnSummary(config_.summary, std::move(earlier.own_));
+    left_over_ = true;  // perhaps
 }
 
 void Publisher::stored(summary::KeyHash key, TimePoint now) {
@@ -36,31 +44,72 @@ std::optional<Publisher::TimePoint> Publisher::announce_due() const {
 
 std::optional<Announcement> Publisher::announce(TimePoint now) {
     if (!first_untold_) return std::nullopt;
-    first_untold_.reset();
-    enough_ = false;
-
-    Announcement announcement;
-    if (own_.fit() != summary::Fit::fits) {
-        own_.regrow();
-    } else {
-        announcement.delta = encode_changes();
+    if (own_.fit() != summary::Fit::fits && !own_.growing()) {
+        own_.begin_regrow();
+        if (grow()) {
+            first_untold_.reset();
+            enough_ = false;
+            auto announcement = news();
+            announcement.check = take_check(now);
+            return announcement;
+        }
     }
+    auto delta = encode_changes();
+    enough_ = !own_.all_told();
+    if (!enough_) first_untold_.reset();
+    auto announcement = news();
+    announcement.delta = std::move(delta);
+    if (!enough_) announcement.check = take_check(now);
+    return announcement;
+}
+
+Announcement Publisher::news() const {
+    Announcement announcement;
     announcement.epoch = own_.epoch();
     announcement.generation = own_.generation();
-    announcement.check = take_check(now);
     return announcement;
 }
 
 std::shared_ptr<const Bytes> Publisher::encode_changes() {
     // A delta of changes that cancelled out is told too: its generation is used up, and leaving it
     // out would look like a gap. It is a few bytes.
-    const auto delta = own_.take_delta();
+    const auto delta = own_.take_delta(config_.flips_at_once);
     if (!delta) return nullptr;
     auto payload = std::make_shared<Bytes>();
-    const auto coding = summary::encode_update(&*delta, own_.snapshot(), *payload);
-    const bool fits = payload->size() <= kMaxDeltaPayloadBytes;
-    if (coding != summary::Coding::delta || !fits) return nullptr;
+    const auto bits = own_.shape().bits;
+    if (bits > kCompareUpToBits) {  // too large to encode only for comparing
+        summary::encode_delta(*delta, bits, *payload);
+        if (payload->size() > own_.ones() / 8) return nullptr;
+    } else if (summary::encode_update(&*delta, own_.snapshot(), *payload) !=
+               summary::Coding::delta) {
+        return nullptr;
+    }
+    if (payload->size() > kMaxDeltaPayloadBytes) return nullptr;
     return payload;
+}
+
+/// A slice of growth; true when there is a new epoch.
+bool Publisher::grow() {
+    if (!own_.grow_some(config_.keys_at_once)) return false;
+    if (making_) std::exchange(making_, nullptr)->image->state = SnapshotImage::State::given_up;
+    left_over_ = own_.tidy();
+    return true;
+}
+
+std::optional<Announcement> Publisher::work() {
+    const bool grows = own_.growing();
+    if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
+        if (!grow()) return std::nullopt;
+        first_untold_.reset();
+        enough_ = false;
+        return news();
+    }
+    if (making_) {
+        make_image();
+    } else {
+        left_over_ = own_.tidy();
+    }
+    return std::nullopt;
 }
 
 std::optional<CheckHash> Publisher::check(TimePoint now) {
@@ -78,22 +127,48 @@ Heartbeat Publisher::heartbeat() const {
     return {own_.epoch(), own_.generation(), own_.objects()};
 }
 
-std::shared_ptr<const SnapshotImage> Publisher::snapshot() {
-    auto image = image_.lock();
-    if (image && image->begin.epoch == own_.epoch() &&
-        image->begin.generation == own_.generation()) {
-        return image;
-    }
-    auto fresh = std::make_shared<SnapshotImage>();
-    summary::encode_snapshot(own_.snapshot(), fresh->payload);
-    auto& begin = fresh->begin;
+std::shared_ptr<const SnapshotImage> Publisher::image() {
+    const auto of_now = [this](const SnapshotImage& image) {
+        return image.begin.epoch == own_.epoch() && image.begin.generation == own_.generation();
+    };
+    // A filter much too large for what is left in it looks wrong to others; it is being replaced.
+    if (own_.fit() == summary::Fit::too_large) return nullptr;
+    if (making_) return of_now(*making_->image) ? making_->image : nullptr;
+    if (auto image = image_.lock(); image && of_now(*image)) return image;
+
+    making_ = std::make_unique<Making>(own_);
+    const std::shared_ptr<const SnapshotImage> image = making_->image;
+    auto& begin = making_->image->begin;
     begin.epoch = own_.epoch();
     begin.generation = own_.generation();
     begin.objects = own_.objects();
     begin.kind = static_cast<std::uint8_t>(Kind::counting_bloom);
     begin.shape = own_.shape();
-    begin.payload_bytes = fresh->payload.size();
-    image_ = fresh;
+    image_ = image;
+    make_image();
+    return image;
+}
+
+/// A slice of it; true when it is ready.
+bool Publisher::make_image() {
+    auto& making = *making_;
+    auto& image = *making.image;
+    if (!making.encoder) {
+        if (!making.copy.step(own_, 2 * config_.words_at_once)) return false;
+        making.encoder.emplace(making.copy.bits(), making.copy.ones(), image.payload);
+        if (making.copy.bits().words().size() > config_.words_at_once) return false;
+    }
+    if (!making.encoder->step(config_.words_at_once)) return false;
+    image.begin.payload_bytes = image.payload.size();
+    image.state = SnapshotImage::State::ready;
+    making_.reset();
+    return true;
+}
+
+std::shared_ptr<const SnapshotImage> Publisher::snapshot() {
+    while (making_) make_image();
+    auto fresh = image();
+    while (making_) make_image();
     return fresh;
 }
 

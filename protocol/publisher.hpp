@@ -8,6 +8,7 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/message.hpp"
+#include "summary/coding.hpp"
 #include "summary/own_summary.hpp"
 
 namespace protocol {
@@ -20,14 +21,17 @@ struct Announcement {
     std::optional<CheckHash> check;      // goes out after it
 };
 
-/// An encoded snapshot and what its frame says of it.
+/// A snapshot and what its frame says of it. With many objects it takes a while until it is there;
+/// who waits for it needs all announcements since it was begun.
 struct SnapshotImage {
-    SnapshotBegin begin;
+    SnapshotBegin begin;  // payload_bytes counts once it is ready
     Bytes payload;
+    enum class State : std::uint8_t { under_way, ready, given_up } state = State::under_way;
 };
 
 /// Our own summary and the decision when to tell what. Knows nothing of subscribers; reads no
-/// clock. One thread only.
+/// clock. One thread only. What takes long with many objects, growth and snapshots, is done in
+/// slices by work(); with few the first slice, which is done at once, is all of it.
 ///
 /// The rule: changes are told when `announce_changed` of the objects have changed (at least one),
 /// or `announce_delay` after the first untold change, whichever is first.
@@ -40,6 +44,10 @@ public:
         double announce_changed = 0.001;
         std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);
         std::chrono::nanoseconds check_hash = std::chrono::seconds(10);
+        // What is done at once: about 3 ms each.
+        std::size_t flips_at_once = 32'768;      // sorted and encoded, in one delta
+        std::uint64_t keys_at_once = 8'192;      // fed to a filter that grows
+        std::size_t words_at_once = 1ull << 16;  // of a snapshot, encoded; copied twice as many
     };
 
     Publisher(const Config& config, TimePoint now);
@@ -56,23 +64,44 @@ public:
     /// the event loop may first take all that has arrived), nothing when all is told.
     std::optional<TimePoint> announce_due() const;
 
-    /// Takes all untold changes as the next generation; moves to another shape, and so to a new
-    /// epoch, when the number of objects asks for it. Nothing when all is told.
+    /// Takes untold changes as the next generation: all of them, or the first flips_at_once, and
+    /// then more is due at once. Begins to move to another shape, and so to a new epoch, when the
+    /// number of objects asks for it. Nothing when all is told.
     std::optional<Announcement> announce(TimePoint now);
+
+    /// Is there work to be done in slices?
+    bool busy() const { return own_.growing() || making_ != nullptr || left_over_; }
+    bool makes_image() const { return making_ != nullptr; }
+    /// One slice, a few milliseconds at most. What there is to tell when a new shape is there.
+    std::optional<Announcement> work();
 
     /// The check-hash, when one is due and everything is told. Those that are due while changes
     /// come in go out with announce().
     std::optional<CheckHash> check(TimePoint now);
 
     Heartbeat heartbeat() const;
-    /// As of now; encoded once per generation. Never null.
+    /// The image for somebody who needs one: of this generation, so that several share it. Null
+    /// while one is being made that was begun too early for him; ask again when it is done.
+    std::shared_ptr<const SnapshotImage> image();
+    /// As of now, all at once. Never null.
     std::shared_ptr<const SnapshotImage> snapshot();
 
     const summary::OwnSummary& own() const { return own_; }
 
 private:
+    /// An image in the making: first the bits are copied, then the copy is encoded.
+    struct Making {
+        explicit Making(summary::OwnSummary& own) : copy(own) {}
+        std::shared_ptr<SnapshotImage> image = std::make_shared<SnapshotImage>();
+        summary::OwnSummary::CopiedBits copy;
+        std::optional<summary::SnapshotEncoder> encoder;
+    };
+
     void changed(TimePoint now);
     std::shared_ptr<const Bytes> encode_changes();
+    bool grow();
+    bool make_image();
+    Announcement news() const;
     std::optional<CheckHash> take_check(TimePoint now);
 
     Config config_;
@@ -80,6 +109,9 @@ private:
     std::optional<TimePoint> first_untold_;
     bool enough_ = false;
     TimePoint check_due_;
+    std::unique_ptr<Making> making_;
+    bool growth_has_turn_ = false;              // when both go on
+    bool left_over_ = false;                    // memory to be given back
     std::weak_ptr<const SnapshotImage> image_;  // shared while a subscriber is being sent it
 };
 

@@ -3,6 +3,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/error.hpp>
 #include <utility>
+#include <vector>
 
 namespace protocol {
 namespace {
@@ -47,7 +48,9 @@ public:
             if (auto order = owner_.shared_.invalidations.next(owner_.peer_)) return order;
             if (awaits_confirmation()) return std::nullopt;
         }
-        return owner_.outbox_->next(owner_.shared_.publisher, now);
+        auto message = owner_.outbox_->next(owner_.shared_.publisher, now);
+        if (owner_.shared_.plan_work) owner_.shared_.plan_work();
+        return message;
     }
     Clock::time_point due() const override {
         return awaits_confirmation() ? Clock::time_point::max() : owner_.outbox_->due();
@@ -110,6 +113,9 @@ awaitable<Result<tcp::socket>> PublisherLink::connect() {
     const auto endpoints =
         co_await shared_.resolver.resolve(peer.link_host, peer.link_port, Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
+    std::vector<asio::ip::address> addresses;  // that is where it will dial us from, most likely
+    for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
+    shared_.doorstep.expect(peer_, std::move(addresses));
     auto place = peer.link_host + ':' + peer.link_port;
     co_return co_await shared_.dialer.connect(std::move(place), *endpoints, Clock::now() + limit);
 }

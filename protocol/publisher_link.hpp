@@ -22,6 +22,9 @@ public:
     /// `on_confirmed`: the peer has confirmed an invalidation, or it cannot as its link is gone.
     PublisherLink(Shared& shared, std::size_t peer, std::function<void()> on_confirmed);
 
+    /// Before run(): the run of the peer that `earlier` knew is not a new one.
+    void take_over(const PublisherLink& earlier) { instance_ = earlier.instance_; }
+
     /// Goes on until cancelled. After the goodbye there is a link only while something that was
     /// invalidated since is not confirmed.
     awaitable<void> run();
@@ -30,6 +33,10 @@ public:
     void offer(const CheckHash& check);
     /// Something was added to the invalidations.
     void invalidated();
+    /// There may be something to send.
+    void wake() {
+        if (link_ != nullptr) link_->wake();
+    }
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
 

@@ -8,6 +8,7 @@
 #include "protocol/cluster_config.hpp"
 #include "protocol/cluster_hooks.hpp"
 #include "protocol/dialer.hpp"
+#include "protocol/doorstep.hpp"
 #include "protocol/hello.hpp"
 #include "protocol/invalidation_log.hpp"
 #include "protocol/keys.hpp"
@@ -30,10 +31,14 @@ struct Shared {
     Publisher publisher;
     InvalidationLog invalidations;
     Neighbourhood neighbours;
+    Doorstep doorstep;
     Resolver resolver;
     Dialer dialer;
     LinkLog log;
     ClusterHooks hooks;
+
+    /// To be called when the publisher or the neighbourhood has work in slices. May be empty.
+    std::function<void()> plan_work;
 
     /// Hands out the view if it has changed.
     void show_view();

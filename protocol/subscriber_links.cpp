@@ -27,16 +27,6 @@ void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
     sum.invalidations += more.invalidations;
 }
 
-struct CountedIn {
-    explicit CountedIn(std::size_t& counter) : counter_(counter) { ++counter_; }
-    CountedIn(const CountedIn&) = delete;
-    CountedIn& operator=(const CountedIn&) = delete;
-    ~CountedIn() { --counter_; }
-
-private:
-    std::size_t& counter_;
-};
-
 [[noreturn]] void cannot_listen(const ClusterConfig& config, const error_code& error) {
     throw boost::system::system_error(
         error, "cannot listen for peers on " + config.listen_host + ':' + config.listen_port);
@@ -61,6 +51,10 @@ public:
     Result<void> on_message(const Message& message, Clock::time_point now) override {
         // Nobody is there any more to apply what it says; it must not be confirmed.
         if (owner_.closed_) return error_code(asio::error::operation_aborted);
+        const auto* begin = std::get_if<SnapshotBegin>(&message);
+        if (begin != nullptr && !owner_.slots_[peer_].shapes.take(begin->shape, now)) {
+            return make_error_code(Error::too_many_shapes);
+        }
         const auto action = session_.on_message(message, now);
         auto& neighbours = owner_.shared_.neighbours;
         if (action) {
@@ -79,6 +73,7 @@ public:
         state = session_.in_step() ? PeerState::in_step : PeerState::waiting_snapshot;
         neighbours.set_in_step(peer_, session_.in_step());
         owner_.shared_.show_view();
+        if (owner_.shared_.plan_work) owner_.shared_.plan_work();
         return {};
     }
     std::optional<Message> next(Clock::time_point now) override { return session_.next(now); }
@@ -131,6 +126,16 @@ void SubscriberLinks::bind_in_place_of(SubscriberLinks& earlier) {
     acceptor_.assign(protocol, earlier.acceptor_.release());
 }
 
+void SubscriberLinks::take_over(const SubscriberLinks& earlier,
+                                std::span<const std::optional<std::size_t>> was) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        if (!was[i]) continue;
+        slots_[i].instance = earlier.slots_[*was[i]].instance;
+        slots_[i].applied = earlier.slots_[*was[i]].applied;
+        slots_[i].shapes = earlier.slots_[*was[i]].shapes;
+    }
+}
+
 std::uint16_t SubscriberLinks::port() const {
     error_code none;
     return acceptor_.is_open() ? acceptor_.local_endpoint(none).port() : std::uint16_t{0};
@@ -160,21 +165,38 @@ awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> ow
                                        tcp::socket socket) {
     Link link(std::move(socket), unknown_);
     std::optional<std::size_t> claimed;
-    Result<Greeted> greeted = make_error_code(Error::too_many_links);
-    if (hellos_ < kMaxHellosAtOnce) {
-        const CountedIn counted(hellos_);
-        greeted = co_await greet(link, claimed);
-    }
+    const auto ticket = take_place(link);
+    const auto leave_place = [&](const void*) { give_up_place(ticket); };
+    std::unique_ptr<const void, decltype(leave_place)> at_end(&link, leave_place);
+    auto greeted = co_await greet(link, claimed);
+    if (!give_up_place(ticket)) greeted = make_error_code(Error::too_many_links);
+    at_end.release();
     if (!greeted) {
         note_refusal(link, claimed, greeted.error());
         co_return;
     }
+    shared_.doorstep.proved(greeted->peer, link.remote_address());
     auto& slot = slots_[greeted->peer];
     link.count_into(slot.traffic);
     const auto error = co_await subscribe(link, *greeted);
     if (error == asio::error::operation_aborted) co_return;  // we are stopping
     slot.last_error = reason_of(error);
     shared_.log.ended(slot.name, error, link.remote(), Clock::now());
+}
+
+Doorstep::Ticket SubscriberLinks::take_place(Link& link) {
+    const auto arrival = shared_.doorstep.arrive(link.remote_address());
+    hellos_.emplace(arrival.ticket, &link);
+    if (arrival.gives_way) {
+        const auto other = hellos_.extract(*arrival.gives_way);
+        other.mapped()->close(Error::too_many_links);
+    }
+    return arrival.ticket;
+}
+
+bool SubscriberLinks::give_up_place(Doorstep::Ticket ticket) {
+    shared_.doorstep.leave(ticket);
+    return hellos_.erase(ticket) > 0;
 }
 
 awaitable<Result<SubscriberLinks::Greeted>> SubscriberLinks::greet(
@@ -313,8 +335,11 @@ void SubscriberLinks::report(std::size_t peer, ClusterStatus::Peer& status) cons
         status.hashes = replica.shape().hashes;
         status.objects = slot.session->objects();
     }
-    const bool behind = shared_.neighbours.behind(peer);
-    status.state = slot.state == PeerState::in_step && behind ? PeerState::behind : slot.state;
+    status.state = slot.state;
+    if (slot.state == PeerState::in_step) {
+        if (!shared_.neighbours.present(peer)) status.state = PeerState::waiting_snapshot;
+        if (shared_.neighbours.behind(peer)) status.state = PeerState::behind;
+    }
     status.lag_seconds = std::chrono::duration<double>(Clock::now() - confirmed_at).count();
     status.announcements_received = counters.announcements;
     status.snapshots_received = counters.snapshots;

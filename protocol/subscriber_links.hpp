@@ -4,20 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "protocol/cluster_status.hpp"
 #include "protocol/link.hpp"
+#include "protocol/shape_allowance.hpp"
 #include "protocol/shared.hpp"
 #include "protocol/sync_session.hpp"
 #include "protocol/task_group.hpp"
 
 namespace protocol {
-
-inline constexpr std::size_t kMaxHellosAtOnce = 64;  // connections that have not proved themselves
 
 /// The links that peers make to us. Must outlive listen() and all it spawns.
 class SubscriberLinks {
@@ -37,6 +38,10 @@ public:
     /// Instead of bind(): listens on with the socket of `earlier`, which listens no more.
     void bind_in_place_of(SubscriberLinks& earlier);
 
+    /// What each peer has had applied already, so that it is not applied again. `was`: for each
+    /// peer its index in `earlier`.
+    void take_over(const SubscriberLinks& earlier, std::span<const std::optional<std::size_t>> was);
+
     /// Adds our side's numbers.
     void report(std::size_t peer, ClusterStatus::Peer& status) const;
     std::uint64_t announcement_bytes() const;
@@ -53,7 +58,8 @@ private:
         SyncSession* session = nullptr;
         Instance instance{};
         Traffic traffic;
-        std::uint64_t applied = 0;      // the last invalidation of that run
+        std::uint64_t applied = 0;  // the last invalidation of that run
+        ShapeAllowance shapes;
         SyncSession::Counters earlier;  // of connections that have ended
         Clock::time_point confirmed_at;
         std::uint64_t objects = 0;
@@ -66,6 +72,9 @@ private:
     };
 
     awaitable<void> serve(std::shared_ptr<void> owner, boost::asio::ip::tcp::socket socket);
+    Doorstep::Ticket take_place(Link& link);
+    /// False when it had to give way.
+    bool give_up_place(Doorstep::Ticket ticket);
     awaitable<Result<Greeted>> greet(Link& link, std::optional<std::size_t>& claimed);
     awaitable<void> refuse(Link& link, boost::system::error_code error);
     awaitable<boost::system::error_code> subscribe(Link& link, const Greeted& greeted);
@@ -78,7 +87,7 @@ private:
     HeardOf heard_of_;
     boost::asio::ip::tcp::acceptor acceptor_;
     std::vector<Slot> slots_;
-    std::size_t hellos_ = 0;
+    std::map<Doorstep::Ticket, Link*> hellos_;  // under way, each with its place on the doorstep
     bool closed_ = false;
     Traffic unknown_;  // of connections whose peer is not known
 };

@@ -1,14 +1,32 @@
 #include "protocol/sync_session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "summary/coding.hpp"
+#include "summary/sizing.hpp"
 
 namespace protocol {
 namespace {
 
 /// Heartbeats that may pass before an unanswered request is made again.
 constexpr int kBeatsPerRequest = 4;
+
+/// A filter on the ladder has at most 58 bits per object when it is full and is left when it is
+/// used by a quarter, so none has more than this per object (summary/sizing.hpp).
+constexpr std::uint64_t kBitsPerObject = 512;
+constexpr std::uint64_t kPayloadSlack = 64;
+
+/// Does the size of the filter follow from the objects it is said to hold, and do so many leave
+/// traces in so few bytes? Each object, in an almost empty filter as in a full one, costs more than
+/// a bit of payload, or the payload has a bit for every other one of the filter. So whoever wants
+/// us to take memory has to send a byte for each 512 of it.
+bool is_plausible(const SnapshotBegin& begin) {
+    if (begin.shape.bits / kBitsPerObject > std::max(begin.objects, summary::kMinObjects)) {
+        return false;
+    }
+    return begin.payload_bytes + kPayloadSlack >= std::min(begin.objects, begin.shape.bits / 2) / 8;
+}
 
 }  // namespace
 
@@ -33,34 +51,35 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin,
     }
     if (!is_valid(begin.shape)) return Close{Error::malformed_summary};
     if (begin.shape.bits / 8 > config_.max_summary_bytes) return Close{Error::summary_too_large};
+    if (!is_plausible(begin)) return Close{Error::summary_too_large};
     if (begin.payload_bytes > summary::max_snapshot_bytes(begin.shape.bits)) {
         return Close{Error::malformed_summary};
     }
-    assembly_.emplace();
-    assembly_->begin = begin;
+    assembly_.emplace(begin);
     return std::nullopt;
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, TimePoint now) {
     if (!assembly_) return Close{Error::unexpected_frame};
-    auto& payload = assembly_->payload;
-    if (part.payload.size() > assembly_->begin.payload_bytes - payload.size()) {
+    auto& received = assembly_->received;
+    if (part.payload.size() > assembly_->begin.payload_bytes - received) {
         return Close{Error::malformed_summary};
     }
-    payload.insert(payload.end(), part.payload.begin(), part.payload.end());
-    if (payload.size() < assembly_->begin.payload_bytes) return std::nullopt;
-    const auto whole = std::move(*assembly_);
+    received += part.payload.size();
+    if (!assembly_->bits.take(part.payload)) return Close{Error::malformed_summary};
+    if (received < assembly_->begin.payload_bytes) return std::nullopt;
+    auto whole = std::move(*assembly_);
     assembly_.reset();
-    return load(whole, now);
+    return load(std::move(whole), now);
 }
 
-std::optional<SyncSession::Action> SyncSession::load(const Assembly& whole, TimePoint now) {
+std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint now) {
     const auto& begin = whole.begin;
-    auto bits = summary::decode_snapshot(whole.payload, begin.shape.bits);
+    auto bits = whole.bits.finish();
     if (!bits) return Close{Error::malformed_summary};
     ++counters_.announcements;
     ++counters_.snapshots;
-    counters_.announcement_bytes += whole.payload.size();
+    counters_.announcement_bytes += whole.received;
     const auto what =
         replica_.apply_snapshot(begin.epoch, begin.generation, begin.shape, std::move(*bits));
     if (what == summary::Apply::repeated) return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/message.hpp"
+#include "summary/coding.hpp"
 #include "summary/delta.hpp"
 #include "summary/replica.hpp"
 
@@ -21,7 +22,7 @@ public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
     struct Config {
-        std::uint64_t max_summary_bytes = std::uint64_t{1} << 30;
+        std::uint64_t max_summary_bytes = std::uint64_t{256} << 20;
         std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
     };
 
@@ -78,8 +79,10 @@ public:
 private:
     /// A snapshot of which not all parts are there.
     struct Assembly {
+        explicit Assembly(const SnapshotBegin& of) : begin(of), bits(of.shape.bits) {}
         SnapshotBegin begin;
-        Bytes payload;  // grows with what arrives, never with what was promised
+        summary::SnapshotDecoder bits;  // their memory grows with what arrives, not with promises
+        std::uint64_t received = 0;     // bytes
     };
 
     std::optional<Action> take(const SnapshotBegin& begin, TimePoint now);
@@ -96,7 +99,7 @@ private:
     /// True when it is news; to be confirmed in any case.
     bool note_applied(std::uint64_t last);
 
-    std::optional<Action> load(const Assembly& whole, TimePoint now);
+    std::optional<Action> load(Assembly whole, TimePoint now);
     std::optional<Action> judge(summary::Apply what, TimePoint now);
     void ask_for_snapshot(TimePoint now);
 

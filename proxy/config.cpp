@@ -349,6 +349,7 @@ void read_summary(ConfigSection& root, SummaryConfig& out) {
                              (planned ? std::string("; this kind is ") + kLater : ""));
     }
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
+    in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);
     if (auto announce = in->section("announce")) {
         announce->read("changed", out.announce.changed, 0.0, 1.0);
         announce->read("delay", out.announce.delay, 1ms, 1h);
@@ -393,6 +394,8 @@ void read_limits(ConfigSection& root, LimitsConfig& out) {
     in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
     in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
     in->read_size("body_window", out.body_window, 4 * kKiB, kGiB);
+    in->read_size("body_windows", out.body_windows, kMiB, kTiB);
+    in->read_size("client_rate_min", out.client_rate_min, 0, kGiB);
     in->done();
     if (out.request_line > out.head) in->fail("request_line", "must not be above head");
 }

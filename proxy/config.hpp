@@ -120,8 +120,9 @@ struct AnnounceConfig {
 };
 
 struct SummaryConfig {
-    std::string kind = "counting_bloom";  // the only one in this version
-    double false_hit_budget = 0.004;      // per local miss, over all peers
+    std::string kind = "counting_bloom";    // the only one in this version
+    double false_hit_budget = 0.004;        // per local miss, over all peers
+    std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
     AnnounceConfig announce;
 };
 
@@ -147,6 +148,8 @@ struct LimitsConfig {
     std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
+    std::uint64_t body_windows = 128 << 20;   // of all of them together, read buffers included
+    std::uint64_t client_rate_min = 500;      // bytes/s while a client is what is waited for
 };
 
 struct TimeoutsConfig {
@@ -155,7 +158,8 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds origin_connect = std::chrono::seconds(5);
     std::chrono::nanoseconds origin_head = std::chrono::seconds(60);
     std::chrono::nanoseconds origin_idle = std::chrono::seconds(30);  // a pooled connection
-    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side
+    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side;
+                                                                      // client_rate_min counts so
     std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
     std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM
 };

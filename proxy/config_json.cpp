@@ -85,6 +85,7 @@ ordered_json cluster_json(const ClusterConfig& cluster) {
 ordered_json summary_json(const SummaryConfig& summary) {
     return {{"kind", summary.kind},
             {"false_hit_budget", summary.false_hit_budget},
+            {"peer_max", format_size(summary.peer_max)},
             {"announce",
              {{"changed", summary.announce.changed},
               {"delay", format_duration(summary.announce.delay)}}}};
@@ -97,7 +98,9 @@ ordered_json limits_json(const LimitsConfig& limits) {
             {"connections", limits.connections},
             {"upstream_connections", limits.upstream_connections},
             {"upstream_idle", limits.upstream_idle},
-            {"body_window", format_size(limits.body_window)}};
+            {"body_window", format_size(limits.body_window)},
+            {"body_windows", format_size(limits.body_windows)},
+            {"client_rate_min", format_size(limits.client_rate_min)}};
 }
 
 ordered_json timeouts_json(const TimeoutsConfig& timeouts) {

@@ -62,6 +62,7 @@ public:
         origins();
         if (config_.cluster) cluster(*config_.cluster);
         access_log();
+        admin();
         everybody();
         return std::move(found_);
     }
@@ -164,6 +165,15 @@ private:
         if (word && access != "off" && access != "stdout")
             doubt("$.log.access",
                   "\"" + access + "\" is taken for a file's name; the words are off and stdout");
+    }
+
+    void admin() {
+        if (config_.admin && config_.admin->token.empty() &&
+            !is_loopback(config_.admin->listen.host))
+            doubt(
+                "$.admin",
+                "listens beyond loopback without a token: purge, drain, reload and /api/v1/config "
+                "are answered on loopback only, the rest to everybody");
     }
 
     void everybody() {

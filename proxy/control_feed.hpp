@@ -1,21 +1,28 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <cstddef>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace proxy {
 
+inline constexpr std::size_t kFeedBatch = 4096;
+
 /// Carries what any thread has to say to the control thread, in order and in batches: one wake-up
-/// for all that came since the last. What waits is bounded by what the workers can do while the
-/// control thread is busy. push() from any thread, the consumer on the control thread.
+/// for all that came since the last, but a turn of its own for each kFeedBatch of them, so that a
+/// great many at once (a purge of everything) hold up nothing else. What waits is bounded by what
+/// the workers can do while the control thread is busy. push() from any thread, the consumer on the
+/// control thread.
 template <class Item>
 class ControlFeed {
 public:
-    using Consumer = std::function<void(const std::vector<Item>&)>;
+    using Consumer = std::function<void(std::span<const Item>)>;
 
     ControlFeed(boost::asio::io_context& control, Consumer consumer)
         : control_(control), consumer_(std::move(consumer)) {}
@@ -23,23 +30,41 @@ public:
     void push(Item item) {
         const std::lock_guard lock(mutex_);
         pending_.push_back(std::move(item));
-        if (pending_.size() == 1) boost::asio::post(control_, [this] { deliver(); });
+        if (!std::exchange(posted_, true)) again();
     }
 
 private:
     void deliver() {
-        {
+        if (delivered_ == batch_.size()) {
+            batch_.clear();
+            delivered_ = 0;
             const std::lock_guard lock(mutex_);
             batch_.swap(pending_);
         }
-        consumer_(batch_);
-        batch_.clear();
+        const auto rest = std::span<const Item>(batch_).subspan(delivered_);
+        const auto now = rest.first(std::min(rest.size(), kFeedBatch));
+        delivered_ += now.size();
+        consumer_(now);
+        if (delivered_ < batch_.size()) return again();
+        const std::lock_guard lock(mutex_);
+        if (pending_.empty()) {
+            posted_ = false;
+        } else {
+            again();
+        }
+    }
+    void again() {
+        boost::asio::post(control_, [this] { deliver(); });
     }
 
     boost::asio::io_context& control_;
     Consumer consumer_;
     std::mutex mutex_;
-    std::vector<Item> pending_, batch_;
+    std::vector<Item> pending_;
+    bool posted_ = false;
+
+    std::vector<Item> batch_;  // the consumer's
+    std::size_t delivered_ = 0;
 };
 
 }  // namespace proxy

@@ -9,6 +9,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_future.hpp>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ protocol::ClusterConfig cluster_config(const Config& config) {
     protocol::ClusterConfig result;
     result.node = config.node;
     result.false_hit_budget = config.summary.false_hit_budget;
+    result.max_summary_bytes = config.summary.peer_max;
     result.announce_changed = config.summary.announce.changed;
     result.announce_delay = config.summary.announce.delay;
     if (!config.cluster) return result;
@@ -77,7 +79,7 @@ public:
         : config_(complete(std::move(settings))),
           cluster_(make_cluster(*config_)),
           changes_(control_,
-                   [this](const std::vector<Change>& changes) {
+                   [this](std::span<const Change> changes) {
                        for (const auto& [key, stored] : changes)
                            stored ? cluster_->stored(key) : cluster_->removed(key);
                    }),
@@ -105,8 +107,7 @@ public:
             admin_.emplace(
                 control_, config_->admin->listen,
                 AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
-                                   [this] { return effective_config(*config_); },
-                                   [this] { return reload_and_wait(); },
+                                   [this] { return config_; }, [this] { return reload_and_wait(); },
                                    [this](PurgeOrder order) { return purge(std::move(order)); }});
         cluster_->start();
         proxy_port_ = workers_.front()->port();
@@ -197,7 +198,7 @@ private:
     }
 
     /// What workers have invalidated.
-    void tell_peers(const std::vector<Invalidated>& batch) {
+    void tell_peers(std::span<const Invalidated> batch) {
         std::vector<summary::KeyHash> keys, tags;
         for (const auto& [what, is_tag] : batch) (is_tag ? tags : keys).push_back(what);
         cluster_->invalidate(keys, tags);

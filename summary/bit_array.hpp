@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "summary/words.hpp"
 
 namespace summary {
 
@@ -51,15 +52,25 @@ public:
 
     std::span<const std::uint64_t> words() const { return words_; }
 
-    /// Takes all words from outside. False, and nothing changed, when the number of words is not
-    /// that of this size or a bit past the end is set.
-    bool assign(std::span<const std::uint64_t> words);
+    /// Copies words [from, from + count) of an array of the same size; returns how many ones they
+    /// have. For copying in slices.
+    std::uint64_t copy_words(const BitArray& from, std::size_t first, std::size_t count);
+    /// As Words::touch() and Words::release(), which leaves an array of no size.
+    void touch(std::size_t from, std::size_t to) { words_.touch(from, to); }
+    bool release(std::size_t words) {
+        size_ = 0;
+        return words_.release(words);
+    }
+
+    /// Takes a word from outside, where all are 0 still. False, and nothing changed, when a bit
+    /// past the end is set.
+    bool set_word(std::size_t index, std::uint64_t word);
 
     bool operator==(const BitArray&) const = default;
 
 private:
     std::uint64_t size_ = 0;
-    std::vector<std::uint64_t> words_;
+    Words words_;
 };
 
 }  // namespace summary

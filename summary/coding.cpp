@@ -1,8 +1,10 @@
 #include "summary/coding.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
-#include <cstring>
+#include <limits>
+#include <utility>
 
 #include "summary/rice.hpp"
 
@@ -71,22 +73,11 @@ bool take_list(Input& input, std::uint64_t universe, std::vector<std::uint64_t>&
         [&](std::uint64_t position) { list.push_back(position); });
 }
 
-Coding append_raw(const BitArray& snapshot, Bytes& out) {
-    append_coding(Coding::raw_snapshot, out);
-    const auto words = std::as_bytes(snapshot.words());
-    out.insert(out.end(), words.begin(), words.end());
-    return Coding::raw_snapshot;
-}
-
 Coding append_snapshot(const BitArray& snapshot, Bytes& out) {
     const auto start = out.size();
-    append_coding(Coding::rice_snapshot, out);
-    append_positions(
-        snapshot.count_ones(), snapshot.size(), [&](auto visit) { snapshot.for_each_one(visit); },
-        out);
-    if (out.size() - start < max_snapshot_bytes(snapshot.size())) return Coding::rice_snapshot;
-    out.resize(start);
-    return append_raw(snapshot, out);
+    SnapshotEncoder(snapshot, snapshot.count_ones(), out)
+        .step(std::numeric_limits<std::size_t>::max());
+    return static_cast<Coding>(out[start]);
 }
 
 /// Quick and sure: a snapshot takes at least one bit for each one, or all its words.
@@ -131,20 +122,115 @@ std::optional<Delta> decode_delta(Input payload, std::uint64_t bits) {
 }
 
 std::optional<BitArray> decode_snapshot(Input payload, std::uint64_t bits) {
-    if (take_coding(Coding::raw_snapshot, payload)) {
-        if (payload.size() + 1 != max_snapshot_bytes(bits)) return std::nullopt;
-        std::vector<std::uint64_t> words(payload.size() / sizeof(std::uint64_t));
-        std::memcpy(words.data(), payload.data(), payload.size());
-        BitArray snapshot(bits);
-        if (!snapshot.assign(words)) return std::nullopt;
-        return snapshot;
+    SnapshotDecoder decoder(bits);
+    if (!decoder.take(payload)) return std::nullopt;
+    return decoder.finish();
+}
+
+SnapshotEncoder::SnapshotEncoder(const BitArray& snapshot, std::uint64_t ones, Bytes& out)
+    : snapshot_(snapshot), out_(out), start_(out.size()) {
+    const auto parameter = rice_parameter(ones, snapshot.size());
+    // Each one takes its low bits and the end of its zeros, and all zeros stand for at most the
+    // whole range: what that makes is asked for at once, as growing would copy it again and again.
+    const auto bits = ones * (parameter + 1) + (snapshot.size() >> parameter);
+    out_.reserve(start_ + std::min(bits / 8 + 32, max_snapshot_bytes(snapshot.size()) + 32));
+    append_coding(Coding::rice_snapshot, out_);
+    append_varint(ones, out_);
+    if (ones > 0) out_.push_back(static_cast<std::byte>(parameter));
+    writer_.emplace(parameter, out_);
+    if (out_.size() - start_ >= max_snapshot_bytes(snapshot.size())) begin_raw();
+}
+
+void SnapshotEncoder::begin_raw() {
+    writer_.reset();
+    next_ = 0;
+    out_.resize(start_);
+    append_coding(Coding::raw_snapshot, out_);
+}
+
+bool SnapshotEncoder::step(std::size_t words) {
+    const auto all = snapshot_.words();
+    const auto size = std::min(words, all.size() - next_);
+    if (writer_) {
+        const auto limit = max_snapshot_bytes(snapshot_.size());
+        const auto end = next_ + size;
+        for (; next_ < end; ++next_) {
+            for (auto word = all[next_]; word != 0; word &= word - 1) {
+                writer_->append(next_ * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+            }
+            if (out_.size() - start_ >= limit) break;
+        }
+        if (next_ == all.size()) writer_->finish();
+        if (out_.size() - start_ < limit) return next_ == all.size();
+        begin_raw();
+        return words >= all.size() && step(words);
     }
-    if (!take_coding(Coding::rice_snapshot, payload)) return std::nullopt;
-    BitArray snapshot(bits);
-    const bool complete = take_positions(
-        payload, bits, [](std::size_t) {}, [&](std::uint64_t position) { snapshot.set(position); });
-    if (!complete || !payload.empty()) return std::nullopt;
-    return snapshot;
+    const auto bytes = std::as_bytes(all.subspan(next_, size));
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+    next_ += size;
+    return next_ == all.size();
+}
+
+bool SnapshotDecoder::take(Input piece) {
+    while (!begun_ && !piece.empty()) {
+        if (!take_head(piece)) return false;
+    }
+    if (piece.empty()) return true;
+    return raw_ ? take_words(piece) : take_codes(piece);
+}
+
+/// One byte more of what comes before codes and words.
+bool SnapshotDecoder::take_head(Input& piece) {
+    head_.push_back(piece.front());
+    piece = piece.subspan(1);
+    if (head_.front() == static_cast<std::byte>(Coding::raw_snapshot)) {
+        raw_ = begun_ = true;
+        missing_ = max_snapshot_bytes(bits_.size()) - 1;
+        return true;
+    }
+    if (head_.front() != static_cast<std::byte>(Coding::rice_snapshot)) return false;
+    constexpr std::size_t kLongestCount = 5;
+    auto rest = Input(head_).subspan(1);
+    const auto count = take_varint(rest);
+    if (!count) return head_.size() <= kLongestCount;
+    if (*count > bits_.size()) return false;
+    if (*count > 0) {
+        if (rest.empty()) return true;
+        const auto parameter = std::to_integer<unsigned>(rest.front());
+        if (parameter > kMaxRiceParameter) return false;
+        codes_ = RiceStream(parameter, bits_.size());
+    }
+    missing_ = *count;
+    begun_ = true;
+    return true;
+}
+
+bool SnapshotDecoder::take_words(Input& piece) {
+    if (piece.size() > missing_) return false;
+    for (; !piece.empty(); piece = piece.subspan(1)) {
+        const auto index = max_snapshot_bytes(bits_.size()) - 1 - missing_;
+        word_ |= std::to_integer<std::uint64_t>(piece.front()) << (index % 8 * 8);
+        --missing_;
+        if (index % 8 != 7) continue;
+        if (!bits_.set_word(index / 8, std::exchange(word_, 0))) return false;
+    }
+    return true;
+}
+
+bool SnapshotDecoder::take_codes(Input& piece) {
+    for (; missing_ > 0; --missing_) {
+        std::uint64_t position = 0;
+        const auto step = codes_.next(piece, position);
+        if (step == RiceStream::Step::more) return true;
+        if (step == RiceStream::Step::malformed) return false;
+        bits_.set(position);
+    }
+    return piece.empty();
+}
+
+std::optional<BitArray> SnapshotDecoder::finish() {
+    if (!begun_ || missing_ > 0 || (!raw_ && !codes_.at_end())) return std::nullopt;
+    return std::move(bits_);
 }
 
 std::optional<Update> decode_update(Input payload, std::uint64_t bits) {

@@ -9,6 +9,7 @@
 
 #include "summary/bit_array.hpp"
 #include "summary/delta.hpp"
+#include "summary/rice.hpp"
 #include "summary/shape.hpp"
 
 /// Summaries and their changes as bytes; the format is in summary/FORMAT.md. Shape, epoch and
@@ -29,6 +30,50 @@ void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out);
 void encode_snapshot(const BitArray& snapshot, Bytes& out);
 /// The delta, or the snapshot when that is smaller (`delta` null: the snapshot).
 Coding encode_update(const Delta* delta, const BitArray& snapshot, Bytes& out);
+
+/// encode_snapshot() in steps that take about as long as one another.
+class SnapshotEncoder {
+public:
+    /// `snapshot` must stay as it is until this is done, and has `ones`.
+    SnapshotEncoder(const BitArray& snapshot, std::uint64_t ones, Bytes& out);
+
+    /// Takes the next `words` words; true when all is done.
+    bool step(std::size_t words);
+
+private:
+    void begin_raw();
+
+    const BitArray& snapshot_;
+    Bytes& out_;
+    std::size_t start_;
+    std::optional<RiceWriter> writer_;  // none: words as they are
+    std::size_t next_ = 0;              // word
+};
+
+/// A snapshot's payload, piece by piece as it arrives. The memory of its bits is taken as they are
+/// set. Refuses what decode_snapshot() refuses.
+class SnapshotDecoder {
+public:
+    explicit SnapshotDecoder(std::uint64_t bits) : bits_(bits) {}
+
+    /// False when this is no snapshot: it is of no more use then.
+    bool take(std::span<const std::byte> piece);
+    /// When all pieces were taken: the bits, or nothing when something is missing or left over.
+    std::optional<BitArray> finish();
+
+private:
+    bool take_head(std::span<const std::byte>& piece);
+    bool take_words(std::span<const std::byte>& piece);
+    bool take_codes(std::span<const std::byte>& piece);
+
+    BitArray bits_;
+    Bytes head_;  // coding, count and parameter, until they are complete
+    bool raw_ = false;
+    bool begun_ = false;
+    std::uint64_t missing_ = 0;  // ones, or bytes of words
+    RiceStream codes_;
+    std::uint64_t word_ = 0;  // of which some bytes have come
+};
 
 using Update = std::variant<Delta, BitArray>;
 

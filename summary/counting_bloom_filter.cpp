@@ -54,6 +54,17 @@ void CountingBloomFilter::erase(std::span<const std::uint64_t> positions,
     }
 }
 
+bool CountingBloomFilter::touch(std::size_t& done, std::size_t words) {
+    counters_.touch(done, done + words);
+    bits_.touch(done / 4, (done + words) / 4 + 1);  // a word of bits has four of counters
+    done += words;
+    return done >= counters_.size();
+}
+
+bool CountingBloomFilter::release(std::size_t words) {
+    return counters_.empty() || counters_.release(words) ? bits_.release(words) : false;
+}
+
 bool CountingBloomFilter::contains(std::span<const std::uint64_t> positions) const {
     return std::all_of(positions.begin(), positions.end(),
                        [this](std::uint64_t position) { return bits_.get(position); });

@@ -39,10 +39,16 @@ public:
     Shape shape() const { return shape_; }
     const BitArray& bits() const { return bits_; }
 
+    /// Takes memory that is still to be taken, `words` at a time from `*done` on; true when there
+    /// is all of it. Without it the first keys take it, thousands of pages at once.
+    bool touch(std::size_t& done, std::size_t words);
+    /// Gives the memory back in pieces, when the filter is of no more use; true at the end.
+    bool release(std::size_t words);
+
 private:
     Shape shape_;
     BitArray bits_;
-    std::vector<std::uint64_t> counters_;  // 16 to a word
+    Words counters_;  // 16 to a word
     std::uint64_t ones_ = 0;
 };
 

@@ -31,9 +31,12 @@ void change(std::uint64_t& word, std::uint64_t mask, std::uint64_t bits) {
 
 }  // namespace
 
-Directory::Directory(std::span<const Member> members) {
-    std::vector<std::vector<const BitArray*>> lanes;  // for each table, what to fill it with
-    std::uint64_t loaded = 0;
+Directory::Directory(std::span<const Member> members) : Directory(members, InSlices{}) {
+    fill_some(~std::uint64_t{0});
+}
+
+Directory::Directory(std::span<const Member> members, InSlices) {
+    std::vector<std::size_t> lanes;  // of each table
     for (const auto& member : members) {
         assert(member.peer < kMaxPeers && is_valid(member.shape));
         assert(places_[member.peer].table == kNowhere);
@@ -45,37 +48,84 @@ Directory::Directory(std::span<const Member> members) {
             tables_.emplace_back().shape = member.shape;
             lanes.emplace_back();
         }
-        places_[member.peer] = {static_cast<std::uint8_t>(index),
-                                static_cast<std::uint8_t>(lanes[index].size())};
-        tables_[index].peer_of_lane[lanes[index].size()] = static_cast<std::uint8_t>(member.peer);
-        tables_[index].peers |= peer_bit(member.peer);
-        lanes[index].push_back(member.bits);
-        if (member.bits != nullptr) loaded |= peer_bit(member.peer);
+        auto& table = tables_[index];
+        const auto lane = lanes[index]++;
+        places_[member.peer] = {static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(lane)};
+        table.peer_of_lane[lane] = static_cast<std::uint8_t>(member.peer);
+        table.peers |= peer_bit(member.peer);
+        table.sources[lane] = member.bits;
     }
-    for (std::size_t i = 0; i < tables_.size(); ++i) fill(tables_[i], lanes[i]);
-    active_.store(loaded, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+        auto& table = tables_[i];
+        const auto lane_count = std::bit_ceil(lanes[i]);
+        table.span_log2 = 6 - static_cast<unsigned>(std::countr_zero(lane_count));
+        table.words = Words((table.shape.bits + 63) / 64 * lane_count);
+        for (std::size_t lane = 0; lane < lanes[i]; ++lane) {
+            table.first_bits |= std::uint64_t{1} << (lane << table.span_log2);
+        }
+        to_fill_.push_back({static_cast<std::uint8_t>(i), std::nullopt, nullptr, 0});
+    }
 }
 
-void Directory::fill(Table& table, std::span<const BitArray* const> lanes) {
-    const auto lane_count = std::bit_ceil(lanes.size());
-    const auto lanes_log2 = static_cast<unsigned>(std::countr_zero(lane_count));
-    const auto blocks = (table.shape.bits + 63) / 64;
-    table.span_log2 = 6 - lanes_log2;
-    table.word_count = blocks * lane_count;
-    table.words = std::make_unique_for_overwrite<std::uint64_t[]>(table.word_count);
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-        table.first_bits |= std::uint64_t{1} << (lane << table.span_log2);
+bool Directory::fill_some(std::uint64_t words) {
+    while (!to_fill_.empty() && words > 0) {
+        auto& job = to_fill_.front();
+        auto& table = tables_[job.table];
+        const auto blocks = (table.shape.bits + 63) / 64;
+        const auto per_block = std::uint64_t{64} >> table.span_log2;
+        const auto size =
+            std::min(std::max<std::uint64_t>(words / per_block, 1), blocks - job.next);
+        if (!job.peer) {
+            fill(table, job.next, job.next + size);
+        } else if (job.source != nullptr) {
+            load_blocks(*job.peer, *job.source, job.next, job.next + size);
+        }
+        job.next += size;
+        words -= std::min(words, size * per_block);
+        if (job.next < blocks) continue;
+        finish(job);
+        to_fill_.pop_front();
     }
+    return to_fill_.empty();
+}
+
+void Directory::finish(const Fill& done) {
+    auto& table = tables_[done.table];
+    std::uint64_t loaded = 0;
+    if (done.peer) {
+        if (done.source != nullptr) loaded = peer_bit(*done.peer);
+    } else {
+        for (std::size_t lane = 0; lane < table.sources.size(); ++lane) {
+            if (table.sources[lane] != nullptr) loaded |= peer_bit(table.peer_of_lane[lane]);
+        }
+        table.sources.fill(nullptr);
+    }
+    active_.fetch_or(loaded, std::memory_order_relaxed);
+}
+
+/// Blocks [from, to); nobody reads them yet.
+void Directory::fill(Table& table, std::uint64_t from, std::uint64_t to) {
+    const auto lane_count = std::size_t{64} >> table.span_log2;
+    const auto lanes_log2 = 6 - table.span_log2;
 
     // A block is 64 positions: one dense word of each lane in, as many table words out. Seen as a
     // number, the index of a bit is (lane, position); the lane's bits change places with the upper
     // bits of the position, one pair at a time, by the usual exchange of half words (Warren,
     // Hacker's Delight §7-3).
-    for (std::uint64_t block = 0; block < blocks; ++block) {
-        auto* const words = table.words.get() + block * lane_count;
+    for (auto block = from; block < to; ++block) {
+        std::array<std::uint64_t, kMaxPeers> words;
+        std::uint64_t any = 0;
         for (std::size_t lane = 0; lane < lane_count; ++lane) {
-            const bool given = lane < lanes.size() && lanes[lane] != nullptr;
-            words[lane] = given ? lanes[lane]->words()[block] : 0;
+            const auto* const source = table.sources[lane];
+            words[lane] = source != nullptr ? source->words()[block] : 0;
+            any |= words[lane];
+        }
+        auto* const there = table.words.data() + block * lane_count;
+        if (any == 0) {  // pages of zeros are not touched, if nothing came before
+            for (std::size_t i = 0; i < lane_count; ++i) {
+                if (there[i] != 0) there[i] = 0;
+            }
+            continue;
         }
         for (unsigned i = 0; i < lanes_log2; ++i) {
             const auto log2 = table.span_log2 + i;
@@ -89,6 +139,7 @@ void Directory::fill(Table& table, std::span<const BitArray* const> lanes) {
                 words[low] ^= differing << half;
             }
         }
+        std::copy_n(words.begin(), lane_count, there);
     }
 }
 
@@ -100,7 +151,9 @@ std::uint64_t Directory::candidates(KeyHash key) const {
         auto hits = table.first_bits;
         const auto in_word = (std::uint64_t{1} << table.span_log2) - 1;
         for (const auto position : positions(key, table.shape)) {
-            const std::atomic_ref<std::uint64_t> word(table.words[position >> table.span_log2]);
+            // An atomic_ref wants something that it could write to, though it only reads.
+            auto& there = const_cast<std::uint64_t&>(table.words[position >> table.span_log2]);
+            const std::atomic_ref<std::uint64_t> word(there);
             hits &= word.load(std::memory_order_relaxed) >> (position & in_word);
         }
         for (; hits != 0; hits &= hits - 1) {
@@ -117,6 +170,28 @@ Shape Directory::shape(unsigned peer) const {
 }
 
 void Directory::load(unsigned peer, const BitArray& bits) {
+    load_blocks(peer, bits, 0, (bits.size() + 63) / 64);
+    active_.fetch_or(peer_bit(peer), std::memory_order_relaxed);
+}
+
+void Directory::begin_load(unsigned peer, const BitArray& bits) {
+    const auto place = places_[peer];
+    assert(place.table != kNowhere && bits.size() == tables_[place.table].shape.bits);
+    std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
+    auto& source = tables_[place.table].sources[place.lane];
+    const auto filled = std::find_if(to_fill_.begin(), to_fill_.end(), [&](const Fill& fill) {
+        return fill.table == place.table && !fill.peer;
+    });
+    if (filled != to_fill_.end() && filled->next == 0) {
+        source = &bits;
+        return;
+    }
+    source = nullptr;  // it has been filled in part with something else
+    to_fill_.push_back({place.table, peer, &bits, 0});
+}
+
+void Directory::load_blocks(unsigned peer, const BitArray& bits, std::uint64_t from,
+                            std::uint64_t to) {
     const auto place = places_[peer];
     assert(place.table != kNowhere);
     auto& table = tables_[place.table];
@@ -124,13 +199,12 @@ void Directory::load(unsigned peer, const BitArray& bits) {
     const auto span = 1U << table.span_log2;
     const auto run = ~std::uint64_t{0} >> (64 - span);
     const auto shift = static_cast<unsigned>(place.lane) << table.span_log2;
-    auto* word = table.words.get();
-    for (const auto dense : bits.words()) {
+    auto* word = table.words.data() + from * (64 / span);
+    for (const auto dense : bits.words().subspan(from, to - from)) {
         for (unsigned i = 0; i < 64; i += span) {
             change(*word++, run << shift, ((dense >> i) & run) << shift);
         }
     }
-    active_.fetch_or(peer_bit(peer), std::memory_order_relaxed);
 }
 
 void Directory::apply(unsigned peer, const Delta& delta) {
@@ -151,14 +225,27 @@ void Directory::apply(unsigned peer, const Delta& delta) {
 }
 
 void Directory::drop(unsigned peer) {
-    assert(peer < kMaxPeers);
     active_.fetch_and(~peer_bit(peer), std::memory_order_relaxed);
+    forget(peer);
+}
+
+void Directory::forget(unsigned peer) {
+    assert(peer < kMaxPeers);
+    const auto place = places_[peer];
+    if (place.table == kNowhere) return;
+    tables_[place.table].sources[place.lane] = nullptr;
+    std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
 }
 
 std::uint64_t Directory::memory_bytes() const {
     std::uint64_t bytes = 0;
-    for (const auto& table : tables_) bytes += table.word_count * sizeof(std::uint64_t);
+    for (const auto& table : tables_) bytes += table.words.size() * sizeof(std::uint64_t);
     return bytes;
+}
+
+bool Directory::release(std::uint64_t words) {
+    if (!tables_.empty() && tables_.back().words.release(words)) tables_.pop_back();
+    return tables_.empty();
 }
 
 }  // namespace summary

@@ -3,7 +3,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "summary/delta.hpp"
 #include "summary/key_hash.hpp"
 #include "summary/shape.hpp"
+#include "summary/words.hpp"
 
 namespace summary {
 
@@ -32,7 +34,17 @@ public:
                                          // each); size = shape.bits
     };
 
+    /// All at once.
     explicit Directory(std::span<const Member> members);
+
+    /// In slices: nobody counts before fill_some() has reached him. Until it has, or drop(), the
+    /// bits of members must stay where they are; what they hold may change, if the peer is told of
+    /// each change by apply().
+    struct InSlices {};
+    Directory(std::span<const Member> members, InSlices);
+    /// About so many words of tables; true when all is filled in.
+    bool fill_some(std::uint64_t words);
+    bool filling() const { return !to_fill_.empty(); }
 
     /// Bit `peer` is set when that peer's summary claims the key.
     std::uint64_t candidates(KeyHash key) const;
@@ -45,11 +57,19 @@ public:
 
     /// Writer thread. The peer must be a member, `bits` of its shape, `delta` valid for it.
     void load(unsigned peer, const BitArray& bits);
+    /// load() in slices, by fill_some(); the peer counts at the end, or goes on counting with more
+    /// and more of the new bits.
+    void begin_load(unsigned peer, const BitArray& bits);
     void apply(unsigned peer, const Delta& delta);
-    /// The peer no longer counts, until it is loaded again. Cheap.
+    /// Its bits are not read any more; it counts with what has been loaded.
+    void forget(unsigned peer);
+    /// The same, and it no longer counts until it is loaded again. Cheap.
     void drop(unsigned peer);
 
     std::uint64_t memory_bytes() const;
+
+    /// When it is of no more use to anybody: gives about so many words back; true at the end.
+    bool release(std::uint64_t words);
 
 private:
     struct Table {
@@ -58,8 +78,8 @@ private:
         std::uint64_t first_bits = 0;  // the bits of each lane's first position in a word
         std::uint64_t peers = 0;
         std::array<std::uint8_t, kMaxPeers> peer_of_lane{};
-        std::unique_ptr<std::uint64_t[]> words;
-        std::uint64_t word_count = 0;
+        Words words;
+        std::array<const BitArray*, kMaxPeers> sources{};  // of the lanes, while it is filled
     };
     struct Place {
         std::uint8_t table = kNowhere;
@@ -67,10 +87,21 @@ private:
     };
     static constexpr std::uint8_t kNowhere = 0xff;
 
-    static void fill(Table& table, std::span<const BitArray* const> lanes);
+    /// A table to be filled from all its lanes, or one peer's lane of it.
+    struct Fill {
+        std::uint8_t table = 0;
+        std::optional<unsigned> peer;
+        const BitArray* source = nullptr;  // of the one peer
+        std::uint64_t next = 0;            // block of 64 positions
+    };
+
+    static void fill(Table& table, std::uint64_t from, std::uint64_t to);
+    void load_blocks(unsigned peer, const BitArray& bits, std::uint64_t from, std::uint64_t to);
+    void finish(const Fill& fill);
 
     std::vector<Table> tables_;
     std::array<Place, kMaxPeers> places_;
+    std::deque<Fill> to_fill_;
     std::atomic<std::uint64_t> active_{0};
 };
 

@@ -11,25 +11,39 @@ OwnSummary::OwnSummary(Config config)
     : config_(config),
       filter_(shape_for(config.expected_objects, config.error)),
       epoch_(config.first_epoch) {
-    keys_.reserve(config.expected_objects);
+    for (auto& keys : keys_) keys.reserve(config.expected_objects >> kShardsLog2);
 }
 
 OwnSummary::OwnSummary(Config config, OwnSummary&& earlier) : OwnSummary(config) {
     keys_ = std::move(earlier.keys_);
-    regrow();
+    objects_ = earlier.objects_;
+    filter_ = std::move(earlier.filter_);
+    left_over_ = std::move(earlier.left_over_);
+    const bool same_ladder = filter_.shape().hashes == ladder_hashes(config.error);
+    if (same_ladder && fit() == Fit::fits) return;
+    begin_regrow();
+    grow_some(4 * kMinObjects);
 }
 
 bool OwnSummary::stored(KeyHash key) {
-    if (!keys_.insert(key).second) return false;
+    const auto shard = shard_of(key);
+    if (!keys_[shard].insert(key).second) return false;
+    ++objects_;
     filter_.insert(key, pending_);
+    if (growth_ && shard < growth_->fed) growth_->filter.insert(key, ignored_);
+    ignored_.clear();
     ++stored_;
     bound_pending();
     return true;
 }
 
 bool OwnSummary::removed(KeyHash key) {
-    if (keys_.erase(key) == 0) return false;
+    const auto shard = shard_of(key);
+    if (keys_[shard].erase(key) == 0) return false;
+    --objects_;
     filter_.erase(key, pending_);
+    if (growth_ && shard < growth_->fed) growth_->filter.erase(key, ignored_);
+    ignored_.clear();
     ++removed_;
     bound_pending();
     return true;
@@ -42,14 +56,35 @@ void OwnSummary::bound_pending() {
     }
 }
 
-std::optional<Delta> OwnSummary::take_delta() {
+std::optional<Delta> OwnSummary::take_delta(std::size_t flips) {
     ++generation_;
     stored_ = 0;
     removed_ = 0;
-    auto flips = std::exchange(pending_, {});
-    const bool known_in_part = std::exchange(snapshot_holds_pending_, false);
+    const bool known_in_part = snapshot_holds_pending_ || copies_ > 0;
+    std::vector<Flip> taken;
+    if (flips < pending_.size()) {
+        const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(flips);
+        taken.assign(pending_.begin(), end);
+        pending_.erase(pending_.begin(), end);
+    } else {
+        taken = std::exchange(pending_, {});
+        snapshot_holds_pending_ = false;
+    }
     if (std::exchange(pending_lost_, false)) return std::nullopt;
-    return known_in_part ? last_values(std::move(flips)) : net_effect(std::move(flips));
+    return known_in_part ? last_values(std::move(taken)) : net_effect(std::move(taken));
+}
+
+OwnSummary::CopiedBits::CopiedBits(OwnSummary& own) : bits_(own.filter_.bits().size()) {
+    ++own.copies_;
+}
+
+bool OwnSummary::CopiedBits::step(OwnSummary& own, std::size_t words) {
+    ones_ += bits_.copy_words(own.filter_.bits(), next_, words);
+    next_ += words;
+    if (next_ < bits_.words().size()) return false;
+    --own.copies_;
+    own.snapshot();  // what is pending now may be in it
+    return true;
 }
 
 const BitArray& OwnSummary::snapshot() {
@@ -76,21 +111,56 @@ Fit OwnSummary::fit() const {
 }
 
 void OwnSummary::regrow() {
+    begin_regrow();
+    while (!grow_some(~std::uint64_t{0})) continue;
+}
+
+void OwnSummary::begin_regrow() {
     const auto with_room =
         static_cast<std::uint64_t>(static_cast<double>(objects()) * kRoomAfterRegrow);
-    filter_ = CountingBloomFilter(
-        shape_for(std::max(with_room, config_.expected_objects), config_.error));
-    for (const auto key : keys_) {
-        filter_.insert(key, pending_);
-        pending_.clear();
+    const auto shape = shape_for(std::max(with_room, config_.expected_objects), config_.error);
+    growth_.emplace(Growth{CountingBloomFilter(shape)});
+}
+
+bool OwnSummary::grow_some(std::uint64_t keys) {
+    auto& growth = *growth_;
+    if (!growth.memory_is_there) {
+        constexpr std::uint64_t kWordsPerKey = 32;  // in the time that feeding a key takes
+        const auto words = std::min(keys, std::uint64_t{1} << 40) * kWordsPerKey;
+        const bool first = growth.touched == 0;
+        growth.memory_is_there = growth.filter.touch(growth.touched, words);
+        if (!growth.memory_is_there || !first) return false;
     }
+    std::uint64_t done = 0;
+    for (; growth.fed < keys_.size() && done < keys; ++growth.fed) {
+        for (const auto key : keys_[growth.fed]) {
+            growth.filter.insert(key, ignored_);
+            ignored_.clear();
+        }
+        done += std::max<std::uint64_t>(keys_[growth.fed].size(), 1);
+    }
+    if (growth.fed < keys_.size()) return false;
+    left_over_ = std::exchange(filter_, std::move(growth.filter));
+    growth_.reset();
+    begin_epoch();
+    return true;
+}
+
+void OwnSummary::begin_epoch() {
     pending_.clear();
     pending_lost_ = false;
     snapshot_holds_pending_ = false;
+    copies_ = 0;
     stored_ = 0;
     removed_ = 0;
     generation_ = 0;
     ++epoch_;
+}
+
+bool OwnSummary::tidy() {
+    constexpr std::size_t kWords = std::size_t{1} << 21;  // 16 MiB
+    if (left_over_ && left_over_->release(kWords)) left_over_.reset();
+    return left_over_.has_value();
 }
 
 }  // namespace summary

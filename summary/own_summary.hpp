@@ -26,7 +26,12 @@ enum class Fit { fits, too_small, too_large };
 /// take_delta().
 ///
 /// One thread only. Memory: about 20 to 40 bytes per object for the exact set of keys, shape.bits *
-/// 5 / 8 for the filter, and at most shape.bits / kBitsPerPendingFlip flips of 16 bytes.
+/// 5 / 8 for the filter, as much again while it grows, and at most shape.bits / kBitsPerPendingFlip
+/// flips of 16 bytes.
+///
+/// What takes long with many objects is done in slices, between which keys come and go: growth
+/// (begin_regrow), and copying the bits (CopiedBits). The keys are in many small tables, so that
+/// none is large when it doubles.
 class OwnSummary {
 public:
     struct Config {
@@ -49,7 +54,8 @@ public:
 
     explicit OwnSummary(Config config);
     /// The keys of `earlier`, which is of no use any more, under another configuration. A new
-    /// epoch, with nothing untold. O(objects), as regrow().
+    /// epoch, with nothing untold. When the shape does not suit any more, it begins to regrow, and
+    /// is done with it at once when there are few.
     OwnSummary(Config config, OwnSummary&& earlier);
 
     /// False, and nothing changes, when the key was there already.
@@ -57,8 +63,8 @@ public:
     /// False, and nothing changes, when the key was not there.
     bool removed(KeyHash key);
 
-    bool contains(KeyHash key) const { return keys_.contains(key); }
-    std::uint64_t objects() const { return keys_.size(); }
+    bool contains(KeyHash key) const { return keys_[shard_of(key)].contains(key); }
+    std::uint64_t objects() const { return objects_; }
 
     /// Objects that changed since take_delta() or regrow(); one in and one out is one replaced, and
     /// counts once.
@@ -67,15 +73,38 @@ public:
     /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
     /// snapshot tells it (the generation advances all the same). An empty delta when all changes
     /// cancelled.
-    std::optional<Delta> take_delta();
+    std::optional<Delta> take_delta() { return take_delta(kAllFlips); }
+    /// As above, but of the first `flips` changes of bits only, which keeps the time bounded;
+    /// all_told() says whether there are more.
+    static constexpr std::size_t kAllFlips = ~std::size_t{0};
+    std::optional<Delta> take_delta(std::size_t flips);
+    bool all_told() const { return pending_.empty() && !pending_lost_; }
 
     /// The bits as they are now. The reference is good until the next change.
     const BitArray& snapshot();
+
+    /// A copy of the bits made in slices, while they change. It is as good as a snapshot taken at
+    /// its begin for whoever gets all deltas since then: they name values, and what has changed
+    /// to and fro meanwhile is told too.
+    class CopiedBits {
+    public:
+        explicit CopiedBits(OwnSummary& own);
+        /// True when all is copied. Precondition: `own` is in the epoch of the begin.
+        bool step(OwnSummary& own, std::size_t words);
+        const BitArray& bits() const { return bits_; }
+        std::uint64_t ones() const { return ones_; }
+
+    private:
+        BitArray bits_;
+        std::uint64_t ones_ = 0;
+        std::size_t next_ = 0;
+    };
     std::uint64_t check_hash() const { return filter_.bits().check_hash(); }
 
     std::uint64_t epoch() const { return epoch_; }
     std::uint64_t generation() const { return generation_; }
     Shape shape() const { return filter_.shape(); }
+    std::uint64_t ones() const { return filter_.ones(); }
 
     /// Part of the bits that are set, and the chance of a false hit that follows from it.
     double fill() const;
@@ -86,15 +115,42 @@ public:
     Fit fit() const;
 
     /// Builds the filter anew from the exact keys, with half an octave of room so that a filling
-    /// cache does not come back at once; a new epoch. O(objects): below 0.1 s for a million.
+    /// cache does not come back at once; a new epoch. O(objects): about 0.1 s for a million.
     void regrow();
+    /// The same in slices. Until the last everything goes on with the old filter and its epoch; the
+    /// new one is fed beside it, and hears of each change to keys that it has been fed.
+    void begin_regrow();
+    bool growing() const { return growth_.has_value(); }
+    /// One slice of about so many keys (or the work of so many). True when there is a new epoch.
+    bool grow_some(std::uint64_t keys);
+
+    /// Gives memory back that growing has left over, in slices; false when there is none.
+    bool tidy();
 
 private:
+    using Keys = boost::unordered_flat_set<KeyHash, HashOfKeyHash>;
+    static constexpr unsigned kShardsLog2 = 10;
+
+    /// The next filter: first its memory is taken, then the keys go in, shard by shard.
+    struct Growth {
+        CountingBloomFilter filter;
+        std::size_t touched = 0;  // words
+        bool memory_is_there = false;
+        std::size_t fed = 0;  // shards
+    };
+
+    static std::size_t shard_of(KeyHash key) { return key.high >> (64 - kShardsLog2); }
     void bound_pending();
+    void begin_epoch();
 
     Config config_;
-    boost::unordered_flat_set<KeyHash, HashOfKeyHash> keys_;
+    std::vector<Keys> keys_{std::size_t{1} << kShardsLog2};
+    std::uint64_t objects_ = 0;
     CountingBloomFilter filter_;
+    std::optional<Growth> growth_;
+    std::optional<CountingBloomFilter> left_over_;
+    std::vector<Flip> ignored_;  // of the filter that grows
+    unsigned copies_ = 0;        // CopiedBits under way in this epoch
     std::vector<Flip> pending_;
     bool pending_lost_ = false;  // too many flips: the next announcement must be a snapshot
     bool snapshot_holds_pending_ = false;  // some receiver knows a part of the pending flips

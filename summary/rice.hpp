@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -136,6 +137,79 @@ private:
     std::span<const std::byte> bytes_;
     std::uint64_t end_;  // in bits
     std::uint64_t at_ = 0;
+    std::uint64_t next_ = 0;  // the lowest position that can follow
+};
+
+/// The same, of bytes that come piece by piece; each piece is read once and need not stay.
+class RiceStream {
+public:
+    enum class Step { position, more, malformed };
+
+    RiceStream() = default;
+    RiceStream(unsigned parameter, std::uint64_t universe)
+        : parameter_(parameter), universe_(universe) {}
+
+    /// `position`: there is one; `more`: `bytes` is empty and the code has not ended.
+    Step next(std::span<const std::byte>& bytes, std::uint64_t& position) {
+        for (;;) {
+            refill(bytes);
+            if (in_zeros_) {
+                if (buffer_ == 0) {
+                    zeros_ += held_;
+                    held_ = 0;
+                    if (zeros_ > universe_ >> parameter_) return Step::malformed;
+                    if (bytes.empty()) return Step::more;
+                    continue;
+                }
+                const auto zeros = static_cast<unsigned>(std::countr_zero(buffer_));
+                zeros_ += zeros;
+                if (zeros_ > universe_ >> parameter_) return Step::malformed;
+                drop(zeros + 1);
+                in_zeros_ = false;
+                refill(bytes);
+            }
+            if (held_ < parameter_) return Step::more;
+            const auto low = buffer_ & ((std::uint64_t{1} << parameter_) - 1);
+            position = next_ + ((zeros_ << parameter_) | low);
+            drop(parameter_);
+            if (position >= universe_) return Step::malformed;
+            next_ = position + 1;
+            zeros_ = 0;
+            in_zeros_ = true;
+            return Step::position;
+        }
+    }
+
+    /// After the last code: is there nothing but the padding of its byte?
+    bool at_end() const { return held_ < 8 && buffer_ == 0; }
+
+private:
+    void refill(std::span<const std::byte>& bytes) {
+        const auto size = std::min<std::size_t>((64 - held_) / 8, bytes.size());
+        if (size == 0) return;
+        std::uint64_t word = 0;
+        if (bytes.size() >= sizeof(word)) {
+            std::memcpy(&word, bytes.data(), sizeof(word));
+            if (size < sizeof(word)) word &= (std::uint64_t{1} << (8 * size)) - 1;
+        } else {
+            std::memcpy(&word, bytes.data(), size);
+        }
+        buffer_ |= word << held_;
+        held_ += static_cast<unsigned>(8 * size);
+        bytes = bytes.subspan(size);
+    }
+    /// At most 63 at a time, or all that is held.
+    void drop(unsigned bits) {
+        buffer_ = bits < 64 ? buffer_ >> bits : 0;
+        held_ -= bits;
+    }
+
+    unsigned parameter_ = 0;
+    std::uint64_t universe_ = 0;
+    std::uint64_t buffer_ = 0;  // low bits first; above held_ all are 0
+    unsigned held_ = 0;
+    bool in_zeros_ = true;
+    std::uint64_t zeros_ = 0;
     std::uint64_t next_ = 0;  // the lowest position that can follow
 };
 

@@ -50,7 +50,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     turn.source = Source::memory;
     const auto age = current_age(response.freshness, response.residence(turn.begun));
     if (not_modified(client, response))
-        co_return co_await send_not_modified(client, response, age, status);
+        co_return co_await send_not_modified(client, response, nullptr, age, status);
     client.note_type(response);
     const auto size = response.body_bytes();
     const auto part = wanted_part(client, response, size);
@@ -72,6 +72,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
                                                kBuffersPerSend, client.buffers);
         // Most answers go out at once: no coroutine for those.
         if (!client.connection.send_now(client.buffers)) {
+            client.worker.shared.store.hold(client.hash);
             const auto sent = co_await client.connection.send(client.buffers);
             if (!sent) {
                 turn.aborted = true;
@@ -93,6 +94,7 @@ asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t le
 }
 
 asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredResponse& response,
+                                        const LiveFields* live,
                                         std::optional<std::chrono::seconds> age,
                                         const CacheStatus& status) {
     const auto fields = response.fields();
@@ -103,7 +105,7 @@ asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredRespo
     for (const auto& line : fields)
         if (belongs_in_304(line, has_etag)) append_line(head, line);
     client.turn.status = 304;
-    client.compose(head, nullptr, age, status, Framing::none, 0);
+    client.compose(head, live, age, status, Framing::none, 0);
     const auto sent = co_await client.connection.send(client.buffers);
     client.turn.aborted = !sent;
     co_return (sent && client.keep_alive());

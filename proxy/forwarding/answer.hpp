@@ -33,9 +33,11 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
 /// A complete response or the part that was asked for, or 304, or 416.
 boost::asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
                                          const CacheStatus& status);
-/// 304 in place of `response`; `age` empty: it comes straight from its origin.
+/// 304 in place of `response`; `age` empty: it comes straight from its origin. `live`: as for
+/// ClientContext::compose.
 boost::asio::awaitable<bool> send_not_modified(ClientContext& client,
                                                const StoredResponse& response,
+                                               const LiveFields* live,
                                                std::optional<std::chrono::seconds> age,
                                                const CacheStatus& status);
 /// 416 for a body of `length` bytes.

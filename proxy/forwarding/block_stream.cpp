@@ -16,12 +16,34 @@ BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResp
       route_(std::move(route)),
       etag_(validators_of(index_->fields()).etag) {}
 
+bool BlockStream::hold(ByteRange range) {
+    held_.clear();
+    held_from_ = index_->blocks->at(range.first).first;
+    for (auto offset = range.first; offset <= range.last;) {
+        const auto block = index_->blocks->at(offset);
+        const auto uri = block_key(client_.key.uri(), etag_, block);
+        const auto hash = worker_.shared.key_hasher(uri);
+        auto found = worker_.shared.store.find(hash, uri, {}, Clock::now());
+        if (!found.response) {
+            held_.clear();
+            return false;
+        }
+        held_.push_back(std::move(found.response));
+        offset = block.last + 1;
+    }
+    return true;
+}
+
 BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) {
     auto& store = worker_.shared.store;
     Block block;
     block.range = index_->blocks->at(offset);
+    if (!held_.empty()) {
+        block.stored = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        return block;
+    }
     const auto uri = block_key(client_.key.uri(), etag_, block.range);
-    const auto hash = worker_.shared.key_hasher(uri);
+    const auto hash = block.hash = worker_.shared.key_hasher(uri);
     const auto found = store.find(hash, uri, {}, Clock::now());
     if (found.response) {
         block.stored = found.response;
@@ -56,7 +78,8 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     const auto deadline = Clock::now() + kFollowAtMost;
     for (;;) {
         const auto state = block.reader->state();
-        if (state.released) {  // not for others: this one fetches for itself
+        const auto given_up = !block.leader && state.error == FetchError::abandoned;
+        if (state.released || given_up) {  // not for others: this one fetches for itself
             block = find_or_fetch(block.range.first, true);
             if (block.stored) co_return FetchError::none;
             continue;
@@ -129,8 +152,11 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
             if (piece.failed) co_return false;
             bytes = piece.bytes;
         }
-        const auto sent = co_await client_.connection.send(buffers);
-        if (!sent) co_return false;
+        if (!client_.connection.send_now(buffers)) {
+            if (block.stored) worker_.shared.store.hold(block.hash);
+            const auto sent = co_await client_.connection.send(buffers);
+            if (!sent) co_return false;
+        }
         client_.turn.body_bytes += bytes;
         offset += bytes;
         if (block.reader) block.reader->consume(bytes);

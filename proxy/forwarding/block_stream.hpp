@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proxy/forwarding/client_context.hpp"
 #include "proxy/forwarding/fetch.hpp"
@@ -20,6 +21,10 @@ public:
     BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
                 OriginRoute route);
 
+    /// Takes hold of all blocks of `range`, so that nothing has to be fetched; false when one is
+    /// not stored.
+    bool hold(ByteRange range);
+
     /// Waits until the first block of `range` (within the body) is there or on its way. What is
     /// wrong, if it is not: nothing has been sent then.
     boost::asio::awaitable<FetchError> open(ByteRange range);
@@ -34,6 +39,7 @@ private:
     /// Where the bytes of one block come from.
     struct Block {
         ByteRange range;
+        summary::KeyHash hash;
         std::shared_ptr<const StoredResponse> stored;
         std::unique_ptr<Fill::Reader> reader;
         bool leader = false;
@@ -49,7 +55,9 @@ private:
     std::shared_ptr<const StoredResponse> index_;
     OriginRoute route_;
     std::string etag_;
-    std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
+    std::shared_ptr<const RequestSnapshot> request_;           // once something has to be fetched
+    std::vector<std::shared_ptr<const StoredResponse>> held_;  // by hold(), from held_from_ on
+    std::uint64_t held_from_ = 0;
     ByteRange range_;
     Block now_;
     std::optional<Block> next_;

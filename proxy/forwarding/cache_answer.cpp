@@ -3,8 +3,10 @@
 #include "proxy/forwarding/answer.hpp"
 #include "proxy/forwarding/block_stream.hpp"
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/relay.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
 
@@ -64,9 +66,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
     turn.forward = status.forward;
     if (directives.only_if_cached) {
-        status.detail = "only-if-cached";
-        const auto keep = co_await client_.refuse(
-            504, "Not in this cache, and only-if-cached was asked for.", status);
+        const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
     // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
@@ -86,7 +86,10 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
                        (reuse == Reuse::request && found.fill);
     auto job = make_job(found, std::move(route));
-    if (may_use_blocks_ && !found.response && range.single()) job->part = range;
+    if (may_use_blocks_ && !found.response && range.single()) {
+        job->part = range;
+        job->part_of_a_version = find(fields, field::if_range) != nullptr;
+    }
     if (!alone) {
         const auto claim = shared_.store.claim(client_.hash, uri, found, job->fill);
         if (claim.changed) co_return Followed::again;
@@ -130,7 +133,7 @@ void CacheAnswer::refresh(const Store::Found& found) {
     auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
-    job->fill->keep();
+    job->fill->keep(kRefreshAtMost);
     const auto claim = shared_.store.claim(client_.hash, client_.key.uri(), found, job->fill);
     if (claim.leader) start_fetch(worker_, std::move(job));
 }
@@ -161,6 +164,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
         state = reader.state();
     }
     if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
+    // It was given up in the moment in which this one came.
+    if (!leader && state.error == FetchError::abandoned) co_return Followed::again;
     note_source(state, leader);
     // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
     if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)
@@ -181,9 +186,10 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     auto& turn = client_.turn;
     const auto& response = *state.response;
     // What a 304 made good again answers everybody as a hit does, after the trip.
-    status.stored = state.stored && !state.validated && leader;
-    if (status.stored)
+    if (state.stored && !state.validated && leader) {
+        status.stored = state.phase == Fill::Phase::complete && !response.blocks;
         status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
+    }
     if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
     if (state.source == Fill::Source::peer) {
         peer_detail_ = "PEER_" + state.peer;
@@ -209,7 +215,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     // The leader's conditions were taken off its request, so they are judged here.
     const auto unchanged = (state.stored || leader) && not_modified(client_, response);
     if (unchanged) {
-        const auto keep = co_await send_not_modified(client_, response, age, status);
+        const auto keep = co_await send_not_modified(client_, response, live, age, status);
         co_return ended(keep);
     }
 
@@ -246,9 +252,15 @@ bool CacheAnswer::may_reuse(const StoredResponse& response) const {
 }
 
 /// Is this the variant for this request?
-bool CacheAnswer::is_variant(const StoredResponse& response) const {
+bool CacheAnswer::is_variant(const StoredResponse& response) {
     return response.vary_names.empty() ||
-           variant_matches(response.vary_names, response.variant, client_.head.fields, client_.out);
+           variant_matches(response.vary_names, response.variant, selecting(), client_.out);
+}
+
+Selecting CacheAnswer::selecting() {
+    Selecting by(client_.head.fields);
+    by.hashed = hashed_ ? &*hashed_ : nullptr;
+    return by;
 }
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
@@ -266,15 +278,17 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
                                                                    CacheStatus status) {
     status.detail = to_string(state.error);
     status.forward_status = state.upstream_status;
-    const auto trouble = state.error == FetchError::origin_error ? OriginTrouble::error_status
-                                                                 : OriginTrouble::unreachable;
-    if (stale &&
+    const auto asked = went_forward(state.error);
+    const auto trouble = trouble_of(state.error);
+    if (stale && trouble &&
         may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
-                        trouble, client_.config().cache.rules)) {
+                        *trouble, client_.config().cache.rules)) {
         client_.turn.cache = CacheResult::stale;
+        if (!asked) status.forward = Forward::none;
         co_return co_await answer_whole(std::move(stale), status);
     }
     client_.turn.source = Source::none;
+    if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     client_.note_refused(error);
     const auto text = explain(error, client_.key.host(), state.malformed);
@@ -298,7 +312,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     client_.turn.source = Source::memory;
     const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
     if (not_modified(client_, *index)) {
-        const auto keep = co_await send_not_modified(client_, *index, age, status);
+        const auto keep = co_await send_not_modified(client_, *index, nullptr, age, status);
         co_return ended(keep);
     }
     const auto length = index->blocks->length;
@@ -309,6 +323,12 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
     BlockStream stream(client_, index, client_.route());
+    if (client_.directives.only_if_cached && !stream.hold(range)) {
+        client_.turn.source = Source::none;
+        client_.turn.outcome = Outcome::error;
+        const auto keep = co_await refuse_to_fetch();
+        co_return ended(keep);
+    }
     const auto error = co_await stream.open(range);
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
@@ -342,8 +362,11 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
     client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
 
-    // One block of a body that is stored in such: named by version and range.
     const auto& fields = client_.head.fields;
+    if (const auto* hashes = find(fields, kFieldsField))
+        hashed_.emplace(hashes->value, FieldHasher(shared_.field_key, client_.key.uri()));
+
+    // One block of a body that is stored in such: named by version and range.
     const auto range = range_request(fields);
     const auto* version = find(fields, field::if_range);
     Store::Found found;
@@ -352,15 +375,17 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too
         found = shared_.store.find(shared_.key_hasher(uri), uri, {}, turn.begun);
     }
     if (!found.response && !found.fill)
-        found = shared_.store.find(client_.hash, client_.key.uri(), fields, turn.begun);
+        found = shared_.store.find(client_.hash, client_.key.uri(), selecting(), turn.begun);
 
     if (found.response) {
         const auto& response = *found.response;
         if (response.blocks) co_return co_await refuse_peer(Refusal::absent);  // no body of its own
-        if (!may_reuse(response) && !(stale_too && response.freshness.has_validator)) {
+        // What may be for one client alone is not validated on behalf of another node's.
+        const auto may_validate = response.freshness.has_validator && !response.freshness.personal;
+        if (!may_reuse(response) && !(stale_too && may_validate)) {
             std::string lines;
             for (const auto& line : response.fields())
-                if (line.id == field::etag || line.id == field::last_modified)
+                if (may_validate && (line.id == field::etag || line.id == field::last_modified))
                     append_line(lines, line);
             co_return co_await refuse_peer(Refusal::stale, lines);
         }
@@ -395,10 +420,16 @@ void CacheAnswer::gave(std::size_t peer) {
 }
 
 asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
-    CacheStatus status;
-    status.forward = Forward::uri_miss;
+    auto status = kOwnAnswer;
     status.detail = to_string(reason);
     co_return co_await client_.refuse(504, to_string(reason), status, lines);
+}
+
+asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
+    auto status = kOwnAnswer;
+    status.detail = "only-if-cached";
+    co_return co_await client_.refuse(504, "Not in this cache, and only-if-cached was asked for.",
+                                      status);
 }
 
 }  // namespace proxy

@@ -2,12 +2,15 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "proxy/forwarding/client_context.hpp"
 #include "proxy/forwarding/fetch.hpp"
 #include "proxy/forwarding/route.hpp"
+#include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/request_policy.hpp"
+#include "proxy/http/vary.hpp"
 
 namespace proxy {
 
@@ -55,10 +58,12 @@ private:
     boost::asio::awaitable<Followed> answer_whole(Stored response, CacheStatus status);
     boost::asio::awaitable<Followed> answer_in_blocks(Stored index, CacheStatus status);
     boost::asio::awaitable<bool> refuse_peer(Refusal reason, std::string_view lines = {});
+    boost::asio::awaitable<bool> refuse_to_fetch();  // only-if-cached
 
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
     bool may_reuse(const StoredResponse& response) const;
-    bool is_variant(const StoredResponse& response) const;
+    bool is_variant(const StoredResponse& response);
+    Selecting selecting();
     void note_source(const Fill::State& state, bool leader);
     void gave(std::size_t peer);
 
@@ -66,6 +71,7 @@ private:
     Worker& worker_;
     Shared& shared_;
     std::string peer_detail_;
+    std::optional<HashedFields> hashed_;  // of a peer's question
     bool may_use_blocks_ = true;
 };
 

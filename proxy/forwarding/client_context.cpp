@@ -70,7 +70,6 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
     own_head.append(lines).append("Date: ");
     append_http_date(own_head, wall_now());
     own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
-    if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;
     compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
     if (head.verb != boost::beast::http::verb::head) {
         buffers.emplace_back(body.data(), body.size());
@@ -115,7 +114,7 @@ void ClientContext::finish_turn() {
     record.ts = std::chrono::system_clock::now() -
                 std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
     record.duration = duration;
-    record.client = connection.peer_address();
+    record.client = requester.text();
     record.method = head.method;
     record.url = key.uri().empty() ? head.target : key.uri();
     record.version = static_cast<unsigned>(head.version);

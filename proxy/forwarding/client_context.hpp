@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "proxy/admin/access_log.hpp"
+#include "proxy/forwarding/client_access.hpp"
 #include "proxy/forwarding/client_connection.hpp"
 #include "proxy/forwarding/response_head.hpp"
 #include "proxy/forwarding/route.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/cache_status.hpp"
+#include "proxy/http/forwarded.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/wakeup.hpp"
@@ -54,7 +56,9 @@ struct ClientContext {
         : worker(owner),
           settings(owner.settings),
           connection(owner, std::move(socket), scheme),
-          wakeup(std::make_shared<Wakeup>(owner.io.get_executor())) {}
+          wakeup(std::make_shared<Wakeup>(owner.io.get_executor())) {
+        requester.settle(*settings, connection.remote_address());
+    }
 
     /// The rules of this request, whatever is reloaded meanwhile; valid until the turn ends.
     const Config& config() const { return *settings; }
@@ -62,12 +66,14 @@ struct ClientContext {
     void renew_config() {
         // The count of owners is shared by all workers: it is left alone as long as nothing
         // changed.
-        if (settings != worker.settings) settings = worker.settings;
+        if (settings == worker.settings) return;
+        settings = worker.settings;
+        requester.settle(*settings, connection.remote_address());
     }
 
     /// Where the request goes when it must go to the origin.
     OriginRoute route() const {
-        return route_to_origin(config(), key, absolute_form, connection.peer_address());
+        return route_to_origin(config(), key, absolute_form, requester.text());
     }
 
     /// Will the connection carry another request after this answer?
@@ -90,10 +96,11 @@ struct ClientContext {
     /// Answers with a message of our own; true when the connection can carry another request.
     /// `lines`: fields that end in CRLF, beside Date, Via, Cache-Status and those of framing.
     boost::asio::awaitable<bool> answer(unsigned status, std::string_view lines,
-                                        std::string_view body, CacheStatus cache = {});
+                                        std::string_view body, CacheStatus cache = kOwnAnswer);
     /// The same with a short text for a person, and these field lines.
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
-                                        CacheStatus cache = {}, std::string_view lines = {});
+                                        CacheStatus cache = kOwnAnswer,
+                                        std::string_view lines = {});
     /// The same when there is nowhere to send the request.
     boost::asio::awaitable<bool> refuse_route(NoRoute reason);
     /// Counts a fetch that failed because its destination is closed.
@@ -106,6 +113,8 @@ struct ClientContext {
     std::shared_ptr<const Config> settings;
     ClientConnection connection;
     std::shared_ptr<Wakeup> wakeup;
+    Requester requester;
+    ForwardedFields forwarded;  // what `head` says of the client, rewritten
     Head head;
     std::optional<RequestParser> parser;
     CacheKey key;

@@ -75,6 +75,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     auto live = std::make_shared<LiveFields>();
     render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
                     *live);
+    live->lines.append(from.own_lines);
     if (job_.block) worker_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
     const auto copy = !from_peer || wants_copy();
@@ -105,6 +106,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     if (!shared && copy) abandon(true);
 
     auto error = co_await writer_.receive(exchange, sender.source);
+    if (job_.given_up) error = FetchError::abandoned;
     const auto faultless = error == FetchError::none || error == FetchError::abandoned;
     if (!faultless && from_peer)
         error = co_await resume(job_.block ? std::string_view(job_.block->etag) : etag);
@@ -186,7 +188,7 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
     ended_ = true;
     // In this order: nobody new joins a fill that has failed.
     abandon(unshareable);
-    job_.fill->fail(error, upstream_status, malformed);
+    job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
 }
 
 bool Delivery::wants_copy() {
@@ -208,6 +210,7 @@ void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
     } else if (!worker_.shared.store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
                                              std::move(response), Clock::now())) {
         ++worker_.counters.verdicts[StorageVerdict::invalidated];
+        job_.fill->withdraw();
     }
 }
 

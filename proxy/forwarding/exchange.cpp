@@ -104,7 +104,8 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
 asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
     for (;;) {
         const auto error = co_await receive_any_head(is_head, deadline);
-        if (error != FetchError::none || head_.status >= 200) co_return error;
+        if (error != FetchError::none || head_.status >= 200 || head_.status == 101)
+            co_return error;
         if (on_interim_) co_await on_interim_(head_);
     }
 }
@@ -131,7 +132,7 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     if (is_head) parser_->skip(true);
     const auto parsed = parser_->parse_head(head_bytes_);
     if (parsed != ParseError::ok) co_return refuse(parsed);
-    if (head_.status == 101) co_return FetchError::malformed;  // no upgrade was asked for
+    if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     response_time_ = wall_now();
     co_return FetchError::none;
@@ -179,6 +180,11 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
         co_return FetchError::reset;
     }
     co_return decode();
+}
+
+UpstreamPtr Exchange::take_connection() {
+    connection_->deadline.clear();
+    return std::move(connection_);
 }
 
 void Exchange::finish() {

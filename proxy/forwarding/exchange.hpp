@@ -47,6 +47,9 @@ public:
     using OnInterim = std::function<boost::asio::awaitable<void>(const Head&)>;
     void on_interim(OnInterim handler) { on_interim_ = std::move(handler); }
 
+    /// A 101 may come, and is a final head then.
+    void allow_upgrade() { may_upgrade_ = true; }
+
     /// Sends and waits for the final head. On success head() is set.
     boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request,
                                            Patience patience);
@@ -88,6 +91,9 @@ public:
     boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
     std::span<const std::string_view> pieces() const { return pieces_; }
 
+    /// After a 101: the connection, with what came behind the head in its buffer.
+    UpstreamPtr take_connection();
+
     /// Hands the connection back when it can carry another request; closes it otherwise.
     void finish();
 
@@ -115,6 +121,7 @@ private:
     ParseError malformed_ = ParseError::ok;
     bool got_bytes_ = false;
     bool eof_ = false;
+    bool may_upgrade_ = false;
     std::size_t read_bytes_ = kFirstReadBytes;
     WallTime request_time_{}, response_time_{};
 };

@@ -4,9 +4,11 @@
 #include <span>
 
 #include "proxy/forwarding/delivery.hpp"
+#include "proxy/forwarding/fetch_leash.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
 #include "proxy/forwarding/peer_question.hpp"
+#include "proxy/forwarding/peer_request.hpp"
 #include "proxy/forwarding/response_head.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/merge_304.hpp"
@@ -93,10 +95,14 @@ private:
         co_return false;
     }
 
-    std::string question(std::string_view token) const {
+    /// Empty: no peer can be asked.
+    std::string question(std::string_view token) {
+        if (!peer_request_)
+            peer_request_.emplace(*job_.request, job_.directives, worker_.shared.field_key);
+        if (!peer_request_->possible()) return {};
         std::string lines;
         if (job_.block) append_block_request(lines);
-        return peer_request(*job_.request, config_.node, token, max_age(), lines);
+        return peer_request_->text(config_.node, token, max_age(), lines);
     }
 
     void append_block_request(std::string& out) const {
@@ -107,8 +113,9 @@ private:
     asio::awaitable<bool> ask_peer(const protocol::PeerView& view, std::size_t index) {
         const auto& peer = view.peers[index];
         if (!peer.in_step || peer.token.empty()) co_return false;
-        PeerQuestion asked(worker_, config_, peer);
         auto request = question(peer.token);
+        if (request.empty()) co_return false;
+        PeerQuestion asked(worker_, config_, peer);
         const auto verdict = co_await asked.ask(std::move(request));
         auto& exchange = asked.exchange();
         const auto& head = exchange.head();
@@ -118,7 +125,8 @@ private:
                 stale_copy_ = {index, std::string(known.etag), std::string(known.last_modified)};
         }
         if (verdict != PeerVerdict::hit) co_return false;
-        const auto from = received(exchange);
+        auto from = received(exchange);
+        from.from_peer = true;
         auto made = delivery_.draft(from);
         if (!acceptable_from_peer(head, made)) co_return false;
         if (!job_.block && invalidated_within(greatest_age(made), made.response->tags)) {
@@ -136,6 +144,7 @@ private:
     bool acceptable_from_peer(const Head& head, const Draft& made) const {
         if (job_.block) return is_wanted(*job_.block, head);
         if (head.status < 200 || head.status == 206 || head.status == 304) return false;
+        if (made.verdict == StorageVerdict::set_cookie) return false;  // replayed, not ours to pass
         return usable(
             decide_reuse(job_.directives, made.response->freshness, std::chrono::seconds(0)));
     }
@@ -160,12 +169,16 @@ private:
         return std::chrono::seconds(made.response->freshness.initial_age) + kAgeGranularity;
     }
 
-    asio::awaitable<void> ask_origin() {
+    /// `whole`: without conditions and ranges of our own, as an answer to those made no sense.
+    asio::awaitable<void> ask_origin(bool whole = false) {
         std::vector<Field> stored_fields;
         Validators validators;
         std::string lines;
+        auto ranged = false;
         if (job_.block) {
             append_block_request(lines);
+        } else if (whole) {
+            stale_copy_.reset();
         } else if (job_.stale) {
             stored_fields = job_.stale->fields();
             validators = validators_of(stored_fields);
@@ -176,6 +189,7 @@ private:
         } else if (job_.part) {
             const auto range = Blocks::aligned(job_.part->first, config_.cache.block);
             append_range_request(lines, range.first, range.last, {});
+            ranged = true;
         }
         Exchange exchange(worker_.pool, worker_.head_limits());
         exchange.on_interim([this](const Head& interim) { return pass_on(interim); });
@@ -192,18 +206,30 @@ private:
             co_return;
         }
         const auto error = co_await proxy::ask_origin(job_, lines, exchange, asked);
+        const auto& head = exchange.head();
+        // Whatever goes wrong with a validation is not the client's business: it asked for a page.
+        const auto nonsense =
+            error == FetchError::none ? !answers(head, validators) : error == FetchError::malformed;
+        if (validators.any() && nonsense) {
+            exchange.finish();
+            co_await ask_origin(true);
+            co_return;
+        }
         if (error != FetchError::none) {
             delivery_.fail(error, 0, false, exchange.malformed());
             co_return;
         }
-        const auto& head = exchange.head();
         if (job_.block) {
             co_await take_block(delivery_, *job_.block, exchange);
             co_return;
         }
+        // Our range was not the client's own, nor is what the origin makes of it.
+        if (ranged && (head.status == 304 || head.status == 412 || head.status == 416)) {
+            delivery_.fail(FetchError::not_in_parts, head.status, true);
+            co_return;
+        }
         if (head.status == 304) {
-            // RFC 9111 §4.3.3: only for what was asked, and never handed on as an answer.
-            if (!validators.any() || !applies_to(head.fields, validators)) {
+            if (!validators.any()) {  // nothing was asked that a 304 could answer
                 delivery_.fail(FetchError::malformed, head.status);
                 co_return;
             }
@@ -217,18 +243,22 @@ private:
         }
         if (job_.stale && is_origin_trouble(head.status) &&
             may_serve_stale(job_.directives, job_.stale->freshness,
-                            job_.stale->residence(Clock::now()), OriginTrouble::error_status,
+                            job_.stale->residence(Clock::now()), OriginTrouble::error,
                             config_.cache.rules)) {
             delivery_.fail(FetchError::origin_error, head.status);
             co_return;
         }
-        if (head.status == 206 && job_.part) {
+        if (head.status == 206 && ranged) {
             co_await begin_in_blocks(exchange);
             co_return;
         }
         if (auto index = large_index(exchange)) {
             publish(std::move(*index), head.status);  // what is left of this exchange is of no use
             co_return;
+        }
+        if (job_.stale) {
+            const auto made = delivery_.draft(received(exchange));
+            end_stored(made.verdict, head.status, validators.any());
         }
         co_await pass(exchange);
     }
@@ -238,6 +268,21 @@ private:
         return job_.stale && may_serve_stale(job_.directives, job_.stale->freshness,
                                              job_.stale->residence(Clock::now()),
                                              OriginTrouble::unreachable, config_.cache.rules);
+    }
+
+    /// Can this head answer a request that validates, and asks for no range (RFC 9111 §4.3.3)?
+    static bool answers(const Head& head, const Validators& validators) {
+        if (head.status == 304) return applies_to(head.fields, validators);
+        return head.status != 206 && head.status != 412 && head.status != 416;
+    }
+
+    /// What the origin does not want stored any more goes, lest it stand in for what it says now.
+    /// Without a validation what is still fresh stays: a new answer alone says nothing of it.
+    void end_stored(StorageVerdict verdict, unsigned status, bool validated) {
+        if (!ends_stored(verdict, status)) return;
+        const auto now = Clock::now();
+        if (validated || !is_fresh(job_.stale->freshness, job_.stale->residence(now)))
+            worker_.shared.store.invalidate(job_.hash, now);
     }
 
     asio::awaitable<void> pass_on(const Head& interim) {
@@ -260,6 +305,7 @@ private:
     void validated(const Exchange& exchange, Fields stored) {
         auto fresh = refreshed(delivery_.storing(), *job_.stale, stored, received(exchange));
         auto& verdict = fresh.draft.verdict;
+        end_stored(verdict, 304, true);
         if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
             verdict = StorageVerdict::no_room;
         delivery_.give(std::move(fresh.draft), std::move(fresh.live), true, 304);
@@ -283,7 +329,8 @@ private:
                 const UpdatedFields updated(given.fields, validation);
                 Head merged = given;
                 merged.fields = updated.merged();
-                const Received from{merged, validation.request_time, validation.response_time};
+                const Received from{merged, validation.request_time, validation.response_time,
+                                    updated.own_lines(), true};
                 auto made = delivery_.draft(from);
                 Delivery::Sender sender{Fill::Source::peer, peer.node, 304};
                 const auto faultless =
@@ -338,7 +385,8 @@ private:
         std::optional<Index> index;
         if (given && given->range && given->length) index = make_index(exchange, *given->length);
         if (!index || given->range != index->draft.response->blocks->at(job_.part->first)) {
-            if (given && is_wanted(*job_.part, *given))  // not to be stored, but the very answer
+            // Not to be stored, but the very answer, if any version will do.
+            if (given && is_wanted(*job_.part, *given) && !job_.part_of_a_version)
                 co_await pass(exchange);
             else
                 delivery_.fail(FetchError::not_in_parts, head.status, true);
@@ -375,9 +423,11 @@ private:
     FetchJob& job_;
     Delivery delivery_;
     std::optional<StaleCopy> stale_copy_;
+    std::optional<PeerRequest> peer_request_;  // once a peer is asked
 };
 
 asio::awaitable<void> fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
+    const FetchLeash leash(worker.wheel, *job);
     Fetch running(worker, *job);
     co_await running.run();
 }
@@ -395,8 +445,9 @@ FetchJob::FetchJob(Worker& worker, std::shared_ptr<const RequestSnapshot> asked,
 void start_fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
     const auto fill = job->fill;
     const auto hash = job->hash;
+    auto& stop = job->stop;
     auto task = fetch(worker, std::move(job));
-    if (worker.fetches.spawn(std::move(task))) return;
+    if (worker.fetches.spawn(std::move(task), stop)) return;
     worker.shared.store.abandon(hash, fill.get(), false, Clock::now());
     fill->fail(FetchError::stopping);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "protocol/task_group.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/route.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -43,7 +44,11 @@ struct FetchJob {
     /// Nothing is stored, and the client wants this range, which says where it begins: only the
     /// block that holds its first byte is asked for.
     std::optional<RangeRequest> part;
-    bool may_use_blocks = true;  // false: however large, it comes in one piece
+    bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
+    bool may_use_blocks = true;      // false: however large, it comes in one piece
+
+    protocol::TaskGroup::Stop stop;  // of the fetch that runs it
+    bool given_up = false;           // it was stopped as nobody read any more
 };
 
 /// Begins a fetch, which runs to its end: fills `job->fill`, stores what may be stored, and tells

@@ -5,9 +5,12 @@
 #include "proxy/forwarding/failure_log.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/store_update.hpp"
+#include "proxy/forwarding/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -35,14 +38,16 @@ void append_chunk(std::string& out, std::string_view piece) {
 
 class Relay {
 public:
-    Relay(ClientContext& client, const UpstreamTarget& target)
+    Relay(ClientContext& client, const UpstreamTarget& target, std::string upgrade)
         : client_(client),
           worker_(client.worker),
           config_(client.config()),
           target_(target),
           snapshot_(client.head, client.key, false),
           asked_(worker_, target),
-          exchange_(worker_.pool, worker_.head_limits()) {
+          exchange_(worker_.pool, worker_.head_limits()),
+          upgrade_(std::move(upgrade)) {
+        if (!upgrade_.empty()) exchange_.allow_upgrade();
         exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
     }
     Relay(const Relay&) = delete;
@@ -66,6 +71,8 @@ private:
             framing.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
         const auto expects = has_body && expects_continue();
         if (expects) framing.append("Expect: 100-continue\r\n");
+        if (!upgrade_.empty())
+            framing.append("Connection: Upgrade\r\nUpgrade: ").append(upgrade_).append("\r\n");
         const auto is_head = request.verb == verb::head;
         Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
                               is_idempotent(request.verb) && !has_body};
@@ -97,6 +104,29 @@ private:
     }
 
 public:
+    /// The origin speaks another protocol from here on.
+    bool switched() const { return exchange_.head().status == 101; }
+    bool switched_unasked() const {
+        return switched() && !switches_to(exchange_.head().fields, upgrade_);
+    }
+
+    asio::awaitable<bool> become_tunnel() {
+        const auto& head = exchange_.head();
+        interim_.clear();
+        append_switching(interim_, head, config_.node);
+        client_.parser.reset();  // no other request on this connection
+        client_.turn.status = head.status;
+        client_.turn.outcome = Outcome::uncacheable;
+        client_.turn.source = Source::origin;
+        client_.buffers.assign(1, asio::buffer(interim_));
+        const auto sent = co_await client_.connection.send(client_.buffers);
+        client_.turn.aborted = !sent;
+        if (!sent) co_return false;
+        const auto upstream = exchange_.take_connection();
+        co_await run_tunnel(client_, *upstream);
+        co_return false;
+    }
+
     asio::awaitable<bool> answer(CacheStatus status, Outcome outcome) {
         const auto& head = exchange_.head();
         LiveFields live;
@@ -297,6 +327,7 @@ private:
     const RequestSnapshot snapshot_;
     OriginQuestion asked_;
     Exchange exchange_;
+    const std::string upgrade_;  // the protocols to ask for; empty: none
     std::string interim_;
     bool continued_ = false;                     // the client was told to send its body
     bool answered_ = false;                      // before the body's end
@@ -309,10 +340,12 @@ private:
 }  // namespace
 
 asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
-                            Outcome outcome) {
+                            Outcome outcome, std::string upgrade) {
     client.turn.upstream = target.host;
-    Relay relay(client, target);
-    const auto error = co_await relay.ask();
+    Relay relay(client, target, std::move(upgrade));
+    auto error = co_await relay.ask();
+    if (error == FetchError::none && relay.switched_unasked()) error = FetchError::malformed;
+    if (error == FetchError::none && relay.switched()) co_return co_await relay.become_tunnel();
     if (error == FetchError::none && !relay.unasked_304())
         co_return co_await relay.answer(status, outcome);
     if (relay.malformed()) {
@@ -333,17 +366,20 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     client.note_refused(why);
     status.detail = to_string(why);
+    if (!went_forward(why)) status.forward = Forward::nowhere;
     const auto text = explain(why, target.host, relay.what());
     co_return co_await client.refuse(status_of(why), text, status);
 }
 
-asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome) {
+asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
+                           std::string upgrade) {
     CacheStatus status;
     status.forward = why;
     const auto route = client.route();
     if (const auto* none = std::get_if<NoRoute>(&route))
         co_return co_await client.refuse_route(*none);
-    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome);
+    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome,
+                             std::move(upgrade));
 }
 
 }  // namespace proxy

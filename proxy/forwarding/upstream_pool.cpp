@@ -38,6 +38,14 @@ FetchError why_not_connected(const boost::system::error_code& error) {
     return FetchError::connect_failed;
 }
 
+/// What was open when the connection was made may have been closed by a reload.
+bool is_still_open(const Config& config, const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto place = connection.socket.remote_endpoint(gone);
+    return !gone &&
+           judge_destination(config, {}, place.address(), place.port()) == Destination::open;
+}
+
 }  // namespace
 
 std::string place_of(const UpstreamTarget& target) {
@@ -121,7 +129,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
     const auto place = place_of(target);
     if (may_reuse) {
-        if (auto idle = take_idle(place)) co_return idle;
+        auto idle = take_idle(place);
+        if (idle && (!target.on_clients_word || is_still_open(*config_, *idle))) co_return idle;
     }
     auto seat = take_seat(place);
     if (!seat) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/keys.hpp"
 #include "protocol/peer_view.hpp"
 #include "protocol/resolver.hpp"
 #include "protocol/task_group.hpp"
@@ -68,11 +69,13 @@ struct Shared {
     Shared(const Config& config, const summary::KeyHasher& hasher, Hooks to_node)
         : hooks(std::move(to_node)),
           key_hasher(hasher),
+          field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
           store(config.cache.memory, hooks.changed),
           access_log(config.log) {}
 
     const Hooks hooks;
     const summary::KeyHasher key_hasher;
+    const protocol::FieldKey field_key;  // without a cluster of no use
     Store store;
     AccessLog access_log;
     SeenOnce seen_once;

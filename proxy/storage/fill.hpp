@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,11 @@ namespace proxy {
 
 /// A fetch that nobody reads any more goes on when at most this much is missing.
 inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
+/// In any case it has only so long from when the last reader left: be it that no head comes, or
+/// that what is nearly done never is.
+inline constexpr std::chrono::seconds kAloneAtMost{5};
+/// A fetch that renews what is served stale meanwhile: nobody waits for it from the start.
+inline constexpr std::chrono::seconds kRefreshAtMost{60};
 
 enum class ParseError;
 
@@ -105,7 +113,10 @@ public:
         friend class Fill;
         std::shared_ptr<Fill> fill_;
         std::shared_ptr<Wakeup> wakeup_;
+        std::size_t index_ = 0;  // among the fill's readers
         std::uint64_t offset_ = 0;
+        std::multiset<std::uint64_t>::iterator
+            place_;  // once the fill is closed and unless released
         bool leader_;
         bool released_ = false;
     };
@@ -125,9 +136,19 @@ public:
     };
 
     /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far
-    /// a fetch may run ahead of its slowest reader when its response is not stored.
+    /// a fetch may run ahead of its slowest reader when its response is not stored, at most.
     Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
+
+    /// Any thread.
+    struct Audience {
+        std::size_t readers = 0;                   // now, without those who were released
+        std::uint64_t joined = 0;                  // so many ever came
+        std::chrono::nanoseconds alone_at_most{};  // without readers it is to end after this
+    };
+    Audience audience() const;
+    /// Somebody is behind by more than goes out at once.
+    bool is_read_slowly() const;
 
     // The writer's side.
     /// An interim head, before begin(); it goes to the leader, if that still reads. The caller
@@ -141,15 +162,18 @@ public:
     void append(std::string_view data);  // at most room() bytes
     /// The body proved too large to store: from here on only the readers at hand, in a window.
     void stop_sharing();
-    bool window_full() const;
-    /// How far the slowest reader has come.
-    std::uint64_t slowest_reader() const;
+    /// How much of the body is there that the slowest reader has not taken.
+    std::uint64_t ahead() const;
+    std::uint64_t window_bytes() const { return window_bytes_; }
     /// False when nobody reads and what is missing is not nearly done.
     bool wanted() const;
-    /// From here on it goes on without readers, as long as it is being stored.
-    void keep();
+    /// From here on it goes on without readers, however much is missing, as long as it is being
+    /// stored and for `at_most`.
+    void keep(std::chrono::nanoseconds at_most = kAloneAtMost);
     /// Ends the body. The response to be stored, or null when it was not shared.
     std::shared_ptr<const StoredResponse> complete();
+    /// It is complete, but the store did not take it.
+    void withdraw();
     void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 
@@ -159,6 +183,9 @@ public:
 private:
     State state_for(const Reader* reader) const;  // mutex held
     void wake_readers();                          // mutex held
+    void release(Reader& reader);                 // mutex held
+    void close();                                 // mutex held
+    void let_go();                                // mutex held
     std::uint64_t slowest() const;                // mutex held
 
     const std::uint64_t window_bytes_;
@@ -169,8 +196,12 @@ private:
     ParseError malformed_{};
     std::string interim_;  // not yet taken
     bool kept_ = false;
+    std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     bool closed_ = false;  // not shared any more: newcomers are released
     std::vector<Reader*> readers_;
+    std::size_t released_ = 0;             // of these
+    std::multiset<std::uint64_t> places_;  // once closed: how far those have come who still read
+    std::uint64_t joined_ = 0;
     std::shared_ptr<Wakeup> writer_;
 };
 

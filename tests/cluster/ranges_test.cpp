@@ -106,6 +106,7 @@ TEST_F(Ranges, ThatHoldNoByteAre416) {  // 14
         const auto answer = part(range);
         EXPECT_EQ(answer.status, 416u) << range;
         EXPECT_EQ(answer.field("Content-Range"), "bytes */1000");
+        EXPECT_TRUE(answer.cache_status().starts_with("a; hit")) << answer.cache_status();
     }
     EXPECT_EQ(origin.requests(), 1u);
 }
@@ -230,6 +231,60 @@ TEST_F(Ranges, ThatTheOriginRefusesAreRefused) {
     const auto answer = part("20000-20001");
     EXPECT_EQ(answer.status, 416u);
     EXPECT_EQ(answer.field("Content-Range"), "bytes */10000");
+}
+
+TEST_F(Ranges, OfAVersionThatIsGoneBringTheWhole) {  // RFC 9110 §13.1.5
+    for (const auto* more : {"Cache-Control: private\r\n", "Cache-Control: max-age=1000\r\n"}) {
+        for (const auto* etag : {"\"v2\"", "W/\"v2\""}) {
+            File file{bytes(8000)};
+            file.etag = etag;
+            file.more = more;
+            const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+            start(settings("a"));
+            for (const auto* range : {"4096-", "4096-7999", "0-4095", "5000-5009"}) {
+                const auto answer = part(range, "If-Range: \"v1\"\r\n");
+                EXPECT_EQ(answer.status, 200u) << range << ' ' << etag << ' ' << more;
+                EXPECT_EQ(answer.body, file.content);
+            }
+        }
+    }
+}
+
+TEST_F(Ranges, ThatTheOriginAnswersOddlyAreAskedForAsTheyAre) {
+    for (const auto* odd : {"304 Not Modified", "412 Precondition Failed", "416 No Such Range"}) {
+        const File file{bytes(10'000)};
+        const auto scripted = origin.set([&](Exchange& e) {
+            if (e.field("Range") != "bytes=4096-8191") return file.answer(e);
+            e.send("HTTP/1.1 " + std::string(odd) + "\r\n" + fresh("Content-Length: 0\r\n\r\n"));
+        });
+        start(settings("a"));
+        const auto answer = part("5000-5009");
+        EXPECT_EQ(answer.status, 206u) << odd;
+        EXPECT_EQ(answer.body, file.content.substr(5000, 10));
+        EXPECT_EQ(asked().back(), "bytes=5000-5009");
+        EXPECT_EQ(status("a").cache.objects, 0u);  // what answers a range is not the page
+    }
+}
+
+TEST_F(Ranges, OnlyIfCachedFetchNothing) {  // 42, RFC 9111 §5.2.1.7
+    const File file{bytes(10'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    const std::string only = "Cache-Control: only-if-cached\r\n";
+    part("5000-5009");
+    ASSERT_EQ(asked().size(), 1u);
+    for (const auto* range : {"0-", "8000-9000", "0-5000"}) {
+        const auto refused = part(range, only);
+        EXPECT_EQ(refused.status, 504u) << range;
+        EXPECT_EQ(refused.cache_status(), "a; detail=only-if-cached");
+    }
+    EXPECT_EQ(get("a", "/file", only).status, 504u);
+    EXPECT_EQ(part("8000-8191", only).body, file.content.substr(8000, 192));
+    EXPECT_EQ(get("a", "/file", only + "If-None-Match: \"v1\"\r\n").status, 304u);
+    EXPECT_EQ(asked().size(), 1u);
+    EXPECT_EQ(count("a", Outcome::error), 4u);
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    EXPECT_EQ(get("a", "/file", only).body, file.content);  // now all of it is here
 }
 
 TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M

@@ -118,6 +118,34 @@ TEST(Healthcheck, FindsTheAdminPortInTheConfiguration) {
     EXPECT_THAT(without.error, HasSubstr("no admin port"));
 }
 
+TEST(Status, ShowsWhatTheAdminPortRefuses) {
+    const ScriptedServer guarded([](const Seen& seen) {
+        const auto good = seen.field("Authorization") == "Bearer 0123456789abcdef";
+        return Reply{good ? "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n7\"}"
+                          : "HTTP/1.0 401 Unauthorized\r\n\r\nThis needs a token.\n",
+                     true};
+    });
+    const auto refused = run([&] {
+        return status_command({{guarded.address().text(), {}}}, false);
+    });
+    EXPECT_EQ(refused.code, kFailed);
+    EXPECT_THAT(refused.error, HasSubstr("401"));
+    EXPECT_THAT(refused.error, HasSubstr("This needs a token."));
+    ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
+    const auto let_in = run([&] { return status_command({{guarded.address().text(), {}}}, true); });
+    ::unsetenv("HEARSAY_ADMIN_TOKEN");
+    EXPECT_EQ(let_in.code, kOk) << let_in.error;
+}
+
+TEST(Check, WarnsOfWhatIsOpenToOthers) {
+    const TemporaryFile config(
+        R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true},
+            "admin": {"listen": "0.0.0.0:9128"}})");
+    const auto checked = run([&] { return check_command(config.path()); });
+    EXPECT_EQ(checked.code, kOk);
+    EXPECT_THAT(checked.error, HasSubstr("$.admin: listens beyond loopback without a token"));
+}
+
 TEST(Status, ShowsWhatANodeCounts) {
     const auto node = admin(true);
     const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });

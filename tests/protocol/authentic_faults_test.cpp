@@ -1,5 +1,6 @@
 // Peers that hold the key and still say the wrong things, seen from a healthy node.
 
+#include "protocol/shape_allowance.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/fake_peer.hpp"
 
@@ -75,6 +76,46 @@ TEST_F(AuthenticFaults, AShapeAboveTheLimitCostsTheLinkBeforeItsBytesCome) {
     b.dial("a", address_of("a"));
     b.say(SnapshotBegin{1700, 0, 2, 1, {std::uint64_t{1} << 32, 4}, 1 << 29});
     EXPECT_EQ(end_of_the_link(), "summary_too_large");
+}
+
+TEST_F(AuthenticFaults, TwoBytesAreNotBelievedToBeALargeSummary) {
+    a = &add(config("a"));
+    b.dial("a", address_of("a"));
+    static const Bytes nothing_set = unhex("0300");
+    b.say(SnapshotBegin{1700, 0, 2, 1, {std::uint64_t{1} << 31, 4}, nothing_set.size()});
+    b.say(SnapshotPart{nothing_set});
+    EXPECT_EQ(end_of_the_link(), "summary_too_large");
+}
+
+TEST_F(AuthenticFaults, ManyObjectsLeaveMoreThanTwoBytes) {
+    a = &add(config("a"));
+    b.dial("a", address_of("a"));
+    static const Bytes nothing_set = unhex("0300");
+    b.say(SnapshotBegin{1700, 0, 100'000'000, 1, {std::uint64_t{1} << 31, 4}, nothing_set.size()});
+    EXPECT_EQ(end_of_the_link(), "summary_too_large");
+}
+
+TEST_F(AuthenticFaults, ShapesThatAlternateCostTheLinkAndReconnectingDoesNotHelp) {
+    a = &add(config("a"));
+    b.dial("a", address_of("a"));
+    std::uint64_t epoch = 1;
+    const auto alternate = [&](FakePeer& peer, std::uint64_t one, std::uint64_t other) {
+        for (unsigned i = 0; i < 2 * kShapesAtOnce; ++i) {
+            const summary::Shape shape{i % 2 == 0 ? one : other, 4};
+            peer.say(SnapshotBegin{epoch++, 0, 2, 1, shape, kSnapshot.size()});
+            peer.say(SnapshotPart{kSnapshot});
+        }
+    };
+    alternate(b, 128, 256);
+    ASSERT_TRUE(run_until([&] { return b.end().has_value(); }));
+    EXPECT_EQ(a->status_of("b").last_error, "too_many_shapes");
+    const auto refused = a->refusals("too_many_shapes");
+    FakePeer again(helpers_, "b", kKey);
+    again.dial("a", address_of("a"));
+    alternate(again, 512, 1024);
+    ASSERT_TRUE(run_until([&] { return again.end().has_value(); }));
+    EXPECT_EQ(a->refusals("too_many_shapes"), refused + 1);
+    EXPECT_LT(a->status_of("b").snapshots_received, 2 * kShapesAtOnce) << "in two connections";
 }
 
 TEST_F(AuthenticFaults, ARequestIsAnsweredByASnapshot) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,18 @@ struct TestNode {
                                                          [this](const auto& what) { drop(what); }});
         cluster->start();
     }
+    /// As when its configuration is read again while it runs.
+    void reload() {
+        auto next =
+            std::make_unique<Cluster>(*io, config,
+                                      ClusterHooks{[this](auto other) { view = other; },
+                                                   [this](const auto& what) { drop(what); }});
+        next->start_in_place_of(*cluster);
+        cluster = std::move(next);
+    }
     void drop(const Invalidation& what) {
+        if (fails_to_drop) throw std::bad_alloc();
+
         drops += 1;
         dropped_all = dropped_all || what.all;
         dropped.insert(dropped.end(), what.keys.begin(), what.keys.end());
@@ -102,6 +114,7 @@ struct TestNode {
     bool paused = false;
     unsigned drops = 0;  // what peers ordered
     bool dropped_all = false;
+    bool fails_to_drop = false;  // as if there were no memory for it
     std::vector<summary::KeyHash> dropped, dropped_tags;
 };
 

@@ -73,6 +73,13 @@ TEST(FrameBuffer, JudgesTheLengthBeforeTheFrameIsThere) {
     EXPECT_EQ(another.next(kMaxFrameBytes).error(), Error::frame_too_large);
 }
 
+TEST(FrameBuffer, MakesRoomAsBytesComeNotAsTheyArePromised) {
+    FrameBuffer buffer;
+    feed(buffer, unhex("000fffff"));  // nearly a mebibyte
+    ASSERT_TRUE(buffer.next(kMaxFrameBytes));
+    EXPECT_LE(buffer.prepare().size(), 64U << 10);
+}
+
 TEST(FrameBuffer, TakesAFrameOfExactlyTheLimit) {
     FrameBuffer buffer;
     feed(buffer, raw_frame(100, 1));

@@ -87,6 +87,56 @@ TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     EXPECT_EQ(log.next(1), std::nullopt);
 }
 
+TEST(InvalidationLog, TellsAPeerThatIsAwayOnceWhatWasInvalidatedAgainAndAgain) {
+    InvalidationLog log(3, 3000);
+    log.add(some(1, 9), {});
+    EXPECT_EQ(log.next(2), Message(Invalidate{1, some(1, 9), {}}));
+    log.confirm(2, 1);  // then it leaves, later than the second
+    for (int i = 0; i < 10'000; ++i) {
+        const auto last = log.add(some(2), some(1, 1));
+        log.next(0);
+        ASSERT_TRUE(log.confirm(0, last));
+    }
+    EXPECT_LE(log.size(), 2000U);
+    EXPECT_EQ(log.pending(0), 0U);
+    for (const std::size_t away : {1, 2}) {
+        std::size_t keys = 0;
+        std::uint64_t last = 0;
+        while (const auto message = log.next(away)) {
+            const auto* order = std::get_if<Invalidate>(&*message);
+            ASSERT_NE(order, nullptr) << "not to drop everything";
+            keys += order->keys.size();
+            last = order->last;
+        }
+        EXPECT_LE(keys, 2000U);
+        EXPECT_TRUE(log.confirm(away, last));
+        EXPECT_EQ(log.pending(away), 0U);
+    }
+    EXPECT_EQ(log.size(), 0U);
+}
+
+TEST(InvalidationLog, SendsAgainToWhomHasHeardOfItBefore) {
+    InvalidationLog log(2, 10'000);
+    log.add(some(1, 5), {});
+    log.next(0);  // not confirmed
+    for (std::uint64_t i = 0; i < 4000; ++i) log.add(some(1, 5), {});
+    EXPECT_LE(log.size(), 1100U);
+    EXPECT_EQ(log.next(0).has_value(), true) << "it may have applied the first alone";
+    log.connected(0, false);
+    std::uint64_t last = 0;
+    while (const auto message = log.next(0)) last = std::get<Invalidate>(*message).last;
+    EXPECT_EQ(last, 4001U);
+}
+
+TEST(InvalidationLog, KeepsWhatManyUnsafeRequestsOfALongPartitionEnded) {
+    InvalidationLog log(1, ClusterConfig().max_invalidations_kept);
+    auto different = some(200'000);
+    for (auto& hash : different) hash.low *= 0x9e3779b97f4a7c15;  // uniform, as hashes are
+    log.add(different, {});
+    const auto first = log.next(0);
+    EXPECT_TRUE(std::holds_alternative<Invalidate>(*first));
+}
+
 TEST(InvalidationLog, CutsALongListIntoFrames) {
     InvalidationLog log(1, 10 * kMaxInvalidatedAtOnce);
     log.add(some(kMaxInvalidatedAtOnce + 1), {});
@@ -105,6 +155,39 @@ TEST(InvalidationLog, DoesNotBelieveAConfirmationOfWhatWasNotSent) {
     EXPECT_TRUE(log.confirm(0, 3));
     EXPECT_TRUE(log.confirm(0, 2)) << "late, but true";
     EXPECT_EQ(log.confirmed(0), 3U);
+}
+
+TEST(InvalidationLog, TakesAConfirmationOfWhatAnEarlierConnectionSent) {
+    InvalidationLog log(2, 10 * kMaxInvalidatedAtOnce);
+    log.add(some(3 * kMaxInvalidatedAtOnce), {});
+    while (log.next(0)) continue;
+    log.connected(0, false);  // its confirmation was lost with the connection
+    ASSERT_TRUE(log.next(0));
+    EXPECT_TRUE(log.confirm(0, 3 * kMaxInvalidatedAtOnce)) << "it has applied all of it";
+    EXPECT_EQ(log.next(0), std::nullopt) << "nothing is left to send again";
+    EXPECT_EQ(log.pending(0), 0U);
+}
+
+TEST(InvalidationLog, ANewRunCannotConfirmWhatWasSentToTheOneBefore) {
+    InvalidationLog log(2, 100);
+    log.add(some(3), {});
+    log.next(0);
+    log.connected(0, true);
+    EXPECT_FALSE(log.confirm(0, 3));
+    log.next(0);
+    EXPECT_TRUE(log.confirm(0, 3));
+}
+
+TEST(InvalidationLog, APeerThatIsListedAgainGoesOnFromWhatItHadConfirmed) {
+    InvalidationLog log(2, 100);
+    log.add(some(5), {});
+    for (const std::size_t peer : {0, 1}) {
+        log.next(peer);
+        EXPECT_TRUE(log.confirm(peer, 5));
+    }
+    log.came_back(1, 2);  // 3 to 5 were confirmed by all who were listed then, and are forgotten
+    EXPECT_EQ(log.next(1), Message(InvalidateAll{5}));
+    EXPECT_EQ(log.next(0), std::nullopt);
 }
 
 const SyncSession::TimePoint kNow{100s};
@@ -267,6 +350,77 @@ TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {
     b->restart();
     b->dropped.clear();
     EXPECT_TRUE(run_until([&] { return b->has_dropped("one") && a->in_step_with("b"); }));
+}
+
+TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
+    a = &add(config("a", 3));
+    b = &add(config("b", 3));  // c comes later
+    ASSERT_TRUE(run_until([&] { return a->in_step_with("b") && b->in_step_with("a"); }));
+    constexpr int kMany = 10 * kMaxInvalidatedAtOnce;
+    std::uint64_t number = 0;
+    for (int i = 0; i < kMany; ++i) number = a->invalidate(std::to_string(i));
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    const auto dropped = b->dropped.size();
+    for (int i = 0; i < 3; ++i) {
+        a->config.announce_changed = 0.01 * (i + 1);
+        a->reload();
+        ASSERT_TRUE(run_until([&] { return a->in_step_with("b") && b->in_step_with("a"); }));
+        EXPECT_EQ(a->refusals("unexpected_frame"), 0U);
+        EXPECT_TRUE(confirmed(number));
+    }
+    EXPECT_EQ(b->dropped.size(), dropped) << "applied twice";
+    EXPECT_EQ(a->status_of("c").invalidations_pending, std::uint64_t{kMany});
+    auto& c = add(config("c", 3));
+    ASSERT_TRUE(run_until([&] { return a->in_step_with("c") && c.in_step_with("a"); }));
+    EXPECT_EQ(c.dropped.size(), std::size_t{kMany});
+    EXPECT_FALSE(c.dropped_all);
+}
+
+TEST_F(Invalidations, AReloadedSubscriberDoesNotApplyAgainWhatItHasApplied) {
+    Relay relay(helpers_, address(200), address_of("b"));
+    auto first = config("a");
+    first.peers[0].link_host = address(200);
+    start(first, config("b"));
+    relay.from_listener = [](Bytes frame) {  // confirmations are lost
+        return type_of_frame(frame) == 26 ? Frames{} : Frames{std::move(frame)};
+    };
+    std::uint64_t number = 0;
+    for (int i = 0; i < 3; ++i) number = a->invalidate(std::to_string(i));
+    ASSERT_TRUE(run_until([&] { return b->has_dropped("2"); }));
+    relay.from_listener = [](Bytes frame) { return Frames{std::move(frame)}; };
+    b->config.announce_changed = 0.01;
+    b->reload();
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    EXPECT_EQ(b->dropped.size(), 3U);
+}
+
+TEST_F(Invalidations, APeerThatIsTakenOutAndPutBackDropsWhatWasInvalidatedMeanwhile) {
+    a = &add(config("a", 3));
+    b = &add(config("b", 3));
+    auto& c = add(config("c", 3));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    a->config = config("a", 2);  // without c
+    a->reload();
+    ASSERT_TRUE(run_until([&] { return a->in_step_with("b"); }));
+    const auto number = a->invalidate("one");
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    EXPECT_FALSE(c.has_dropped("one"));
+    a->config = config("a", 3);
+    a->reload();
+    ASSERT_TRUE(run_until([&] { return a->in_step_with("c"); }));
+    EXPECT_TRUE(c.dropped_all);
+    EXPECT_FALSE(b->dropped_all);
+}
+
+TEST_F(Invalidations, WantOfMemoryForOneCostsThatPeerItsLinkAndNothingElse) {
+    start();
+    b->fails_to_drop = true;
+    const auto number = a->invalidate("one");
+    ASSERT_TRUE(run_until([&] { return b->refusals("out_of_memory") > 0; }));
+    EXPECT_FALSE(confirmed(number));
+    b->fails_to_drop = false;
+    ASSERT_TRUE(run_until([&] { return confirmed(number) && all_in_step(); }));
+    EXPECT_TRUE(b->has_dropped("one"));
 }
 
 TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {

@@ -56,6 +56,9 @@ TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummarie
 TEST_F(NeighbourhoodTest, AViewIsHandedOutOnlyWhenSomethingChanged) {
     ASSERT_TRUE(neighbours.take_view());
     EXPECT_FALSE(neighbours.take_view());
+    const auto replica = replica_with(key(1));
+    neighbours.load(0, replica);
+    ASSERT_TRUE(neighbours.take_view());
     neighbours.set_in_step(0, false);  // as it was
     EXPECT_FALSE(neighbours.take_view());
     neighbours.set_in_step(0, true);

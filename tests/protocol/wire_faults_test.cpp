@@ -5,8 +5,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include <deque>
+
+#include "protocol/doorstep.hpp"
 #include "protocol/frame.hpp"
-#include "protocol/subscriber_links.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/relay.hpp"
 
@@ -168,17 +170,48 @@ TEST_F(WireFaults, AConnectionThatSaysNothingIsClosedAtTheHelloDeadline) {
     EXPECT_TRUE(run_until([&] { return a->refusals("hello_timeout") == 1; }));
 }
 
+/// A connection to `node` from an address of its own.
+asio::ip::tcp::socket knock(asio::io_context& io, const std::string& node,
+                            const std::string& from) {
+    asio::ip::tcp::socket socket(io, asio::ip::tcp::v4());
+    socket.bind({asio::ip::make_address(from), 0});
+    socket.connect({asio::ip::make_address(node), 3129});
+    return socket;
+}
+
 TEST_F(WireFaults, ConnectionsWithoutAHelloAreLimited) {
     a = &add(config("a"));
     std::vector<asio::ip::tcp::socket> clients;
-    for (std::size_t i = 0; i < kMaxHellosAtOnce + 5; ++i) {
-        clients.emplace_back(helpers_);
-        clients.back().connect({asio::ip::make_address(address_of("a")), 3129});
+    for (std::size_t i = 0; i < kMaxAtOncePerAddress + 5; ++i) {
+        clients.push_back(knock(helpers_, address_of("a"), address(100)));
     }
-    EXPECT_TRUE(run_until([&] { return a->refusals("too_many_links") > 0; }));
+    EXPECT_TRUE(run_until([&] { return a->refusals("too_many_links") == 5; }));
     clients.clear();
     b = &add(config("b"));
     EXPECT_TRUE(run_until([&] { return all_in_step(); }));
+}
+
+TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
+    auto patient = config("a");
+    patient.timings.hello = 60s;  // who came first stays, if nobody makes it go
+    a = &add(patient);
+    std::deque<asio::ip::tcp::socket> flood;
+    unsigned number = 0;
+    const auto one_more = [&] {
+        const auto from = "127.200." + std::to_string(number / 100 % 100) + '.' +
+                          std::to_string(1 + number % 100);
+        ++number;
+        flood.push_back(knock(helpers_, address_of("a"), from));
+        if (flood.size() > 300) flood.pop_front();
+    };
+    for (int i = 0; i < 200; ++i) one_more();
+    ASSERT_TRUE(run_until([&] { return a->refusals("too_many_links") > 100; }));
+    b = &add(config("b"));
+    auto next = std::chrono::steady_clock::now();
+    EXPECT_TRUE(run_until([&] {
+        for (; next < std::chrono::steady_clock::now(); next += 1ms) one_more();  // 1,000 a second
+        return all_in_step();
+    }));
 }
 
 TEST_F(WireFaults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory) {

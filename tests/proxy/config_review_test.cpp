@@ -168,6 +168,16 @@ TEST(ConfigReview, FindsDoorsThatAreOpenToEverybody) {
                     StartsWith("$.clients.trusted_proxies: lets everybody")));
 }
 
+TEST(ConfigReview, FindsAnAdminPortBeyondLoopbackWithoutAToken) {
+    for (const auto* host : {"0.0.0.0", "[::]", "10.0.0.1", "node-a"}) {
+        auto config = with(R"({"admin": {}})");
+        config["admin"]["listen"] = host + std::string(":9128");
+        EXPECT_THAT(warnings(config), ElementsAre(StartsWith("$.admin: listens beyond"))) << host;
+        config["admin"]["token"] = "0123456789abcdef0123456789abcdef";
+        EXPECT_THAT(warnings(config), IsEmpty()) << host;
+    }
+}
+
 TEST(ConfigReview, FindsWordsThatBecomeFilesOfALog) {
     for (const auto* word : {"Off", "none", "STDOUT", "stderr", "-"}) {
         auto config = sound();

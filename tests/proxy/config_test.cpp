@@ -80,6 +80,8 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
     EXPECT_EQ(c.limits.head_lines, 200u);
+    EXPECT_EQ(c.limits.body_windows, 128u << 20);
+    EXPECT_EQ(c.limits.client_rate_min, 500u);
     EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
     EXPECT_EQ(c.timeouts.drain, 10s);
 }
@@ -95,18 +97,19 @@ TEST(Config, ReadsEverySection) {
         "forwarded": {"origins": "off", "forward": "replace"}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
-        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": false, "client_directives": "shield",
+        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": true, "client_directives": "shield",
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
                     "peer_stall": "4s", "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
-        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
+        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01, "peer_max": "64MiB",
                     "announce": {"changed": 1, "delay": "250ms"}},
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
-                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
+                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB",
+                   "body_windows": "1GiB", "client_rate_min": "2KB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0}})");
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
@@ -133,7 +136,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.origins[1].server, (Endpoint{"::1", 8000}));
     EXPECT_EQ(c.cache.memory, 2ull << 30);
     EXPECT_EQ(c.cache.object_max, 1000u);
-    EXPECT_FALSE(c.cache.rules.store_set_cookie);
+    EXPECT_TRUE(c.cache.rules.store_set_cookie);
     EXPECT_FALSE(c.cache.rules.cdn_cache_control);
     EXPECT_EQ(c.cache.rules.stale_when_unreachable, 0s);
     EXPECT_EQ(c.cache.rules.heuristic_fraction, 0.2);
@@ -149,6 +152,7 @@ TEST(Config, ReadsEverySection) {
     ASSERT_EQ(c.cluster->peers.size(), 1u);
     EXPECT_EQ(c.cluster->peers[0].link, (Endpoint{"b", 3129}));
     EXPECT_EQ(c.summary.false_hit_budget, 0.01);
+    EXPECT_EQ(c.summary.peer_max, 64u << 20);
     EXPECT_EQ(c.summary.announce.changed, 1.0);
     EXPECT_EQ(c.summary.announce.delay, 250ms);
     EXPECT_EQ(c.log.level, LogLevel::debug);
@@ -157,6 +161,8 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
+    EXPECT_EQ(c.limits.body_windows, 1u << 30);
+    EXPECT_EQ(c.limits.client_rate_min, 2000u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
     EXPECT_EQ(c.timeouts.body_idle, 6s);
     EXPECT_EQ(c.timeouts.tunnel_idle, 7s);
@@ -363,6 +369,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("cache": {"memory": "99999999999TiB"})",
                              R"("limits": {"head_lines": 1})",
                              R"("limits": {"connections": 0})",
+                             R"("limits": {"body_windows": "64KiB"})",
+                             R"("limits": {"client_rate_min": "2GiB"})",
                              R"("limits": {"request_line": "128KiB"})",
                              R"("forward": {"connect_ports": [0]})",
                              R"("forward": {"connect_ports": [65536]})",
@@ -385,6 +393,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("admin": {"names": ["a:9128"]})",
                              R"("summary": {"false_hit_budget": 0})",
                              R"("summary": {"false_hit_budget": 0.6})",
+                             R"("summary": {"peer_max": "1KiB"})",
+                             R"("summary": {"peer_max": "1GiB"})",
                              R"("summary": {"announce": {"changed": 1.1}})",
                              R"("summary": {"announce": {"delay": 0}})",
                              R"("timeouts": {"keep_alive": "25h"})",

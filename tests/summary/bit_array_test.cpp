@@ -43,12 +43,10 @@ TEST(BitArray, CheckHashTellsArraysApart) {
 
 TEST(BitArray, TakesWordsOnlyIfTheyFit) {
     BitArray bits(70);
-    const std::vector<std::uint64_t> good{5, 0x3f};
-    EXPECT_TRUE(bits.assign(good));
+    EXPECT_TRUE(bits.set_word(0, 5));
+    EXPECT_TRUE(bits.set_word(1, 0x3f));
     EXPECT_EQ(bits.count_ones(), 8U);
-    EXPECT_FALSE(bits.assign(std::vector<std::uint64_t>{5, 0x40}));  // past the end
-    EXPECT_FALSE(bits.assign(std::vector<std::uint64_t>{5}));
-    EXPECT_FALSE(bits.assign(std::vector<std::uint64_t>{5, 0, 0}));
+    EXPECT_FALSE(bits.set_word(1, 0x40));  // past the end
     EXPECT_EQ(bits.count_ones(), 8U);
 }
 

@@ -1,0 +1,89 @@
+#include "protocol/doorstep.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace protocol {
+
+namespace {
+
+/// An IPv4 address is the same one when it comes over an IPv6 socket.
+Doorstep::Address plain(const Doorstep::Address& address) {
+    namespace ip = boost::asio::ip;
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        return ip::make_address_v4(ip::v4_mapped, address.to_v6());
+    }
+    return address;
+}
+
+}  // namespace
+
+Doorstep::Places& Doorstep::places(std::size_t peer) {
+    if (expected_.size() <= peer) expected_.resize(peer + 1);
+    return expected_[peer];
+}
+
+void Doorstep::expect(std::size_t peer, std::vector<Address> addresses) {
+    for (auto& address : addresses) address = plain(address);
+    places(peer).listed = std::move(addresses);
+}
+
+void Doorstep::proved(std::size_t peer, const Address& address) {
+    places(peer).proved = plain(address);
+}
+
+std::size_t Doorstep::peers_at(const Address& address) const {
+    const auto wanted = plain(address);
+    return static_cast<std::size_t>(
+        std::count_if(expected_.begin(), expected_.end(), [&](const Places& of) {
+            return of.proved == wanted ||
+                   std::find(of.listed.begin(), of.listed.end(), wanted) != of.listed.end();
+        }));
+}
+
+std::size_t Doorstep::waiting_at(const Address& address) const {
+    return static_cast<std::size_t>(
+        std::count_if(waiting_.begin(), waiting_.end(),
+                      [&](const Waiting& waiting) { return waiting.address == address; }));
+}
+
+Doorstep::Arrival Doorstep::arrive(const Address& from) {
+    const auto address = plain(from);
+    const auto peers = peers_at(address);
+    Arrival arrival;
+    arrival.ticket = ++last_;
+    waiting_.push_back({arrival.ticket, address, peers == 0});
+    const auto here = waiting_at(address);
+    if (here > kMaxAtOncePerAddress * std::max<std::size_t>(peers, 1)) {
+        arrival.gives_way = evict_from(address);
+    } else if (peers == 0) {
+        std::size_t strangers = 0, most = 0;
+        const Waiting* crowd = nullptr;  // the oldest at the address with most of them
+        for (const auto& waiting : waiting_) {
+            if (!waiting.stranger) continue;
+            ++strangers;
+            const auto count = waiting_at(waiting.address);
+            if (count > most) {
+                most = count;
+                crowd = &waiting;
+            }
+        }
+        if (strangers > kMaxStrangersAtOnce) arrival.gives_way = evict_from(crowd->address);
+    }
+    return arrival;
+}
+
+std::optional<Doorstep::Ticket> Doorstep::evict_from(const Address& address) {
+    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
+        return waiting.address == address;
+    });
+    const auto ticket = oldest->ticket;
+    waiting_.erase(oldest);
+    return ticket;
+}
+
+void Doorstep::leave(Ticket ticket) {
+    std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.ticket == ticket; });
+}
+
+}  // namespace protocol

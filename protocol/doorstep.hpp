@@ -1,0 +1,62 @@
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <vector>
+
+namespace protocol {
+
+inline constexpr std::size_t kMaxStrangersAtOnce = 64;   // at addresses where no peer is known
+inline constexpr std::size_t kMaxAtOncePerAddress = 16;  // of them, and for each peer at an address
+
+/// Connections that have not proved who they are, and who has to give way when there are many. The
+/// address of a peer has places of its own, which nobody elsewhere can take. Among strangers the
+/// address with most connections gives up its oldest: a hello takes a few milliseconds, so whoever
+/// means it is through before its turn to go comes. Decides only; no I/O, no clock. One thread.
+class Doorstep {
+public:
+    using Address = boost::asio::ip::address;
+    using Ticket = std::uint64_t;
+
+    /// Where a peer may come from, in place of what was said of it before.
+    void expect(std::size_t peer, std::vector<Address> addresses);
+    /// It has proved itself from here: the next time it may come from here too.
+    void proved(std::size_t peer, const Address& address);
+    bool expected(const Address& address) const { return peers_at(address) > 0; }
+
+    struct Arrival {
+        Ticket ticket = 0;
+        std::optional<Ticket> gives_way;  // to be closed; has left already
+    };
+    Arrival arrive(const Address& address);
+    void leave(Ticket ticket);
+
+    std::size_t size() const { return waiting_.size(); }
+
+private:
+    struct Waiting {
+        Ticket ticket;
+        Address address;
+        bool stranger;
+    };
+
+    std::size_t peers_at(const Address& address) const;
+    std::size_t waiting_at(const Address& address) const;
+    std::optional<Ticket> evict_from(const Address& address);
+
+    struct Places {
+        std::vector<Address> listed;
+        Address proved;
+    };
+
+    Places& places(std::size_t peer);
+
+    std::vector<Places> expected_;  // by peer
+    std::list<Waiting> waiting_;    // oldest first
+    Ticket last_ = 0;
+};
+
+}  // namespace protocol

@@ -1,0 +1,252 @@
+// How long the control thread is busy at once: the longest step of each kind, with many objects and
+// peers. `steps [objects] [peers]`, by default 10 million and 64; takes a minute and, for 64 peers,
+// 6 GB (the directory twice). Nothing here waits, so what is measured is work, page faults
+// included.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/invalidation_log.hpp"
+#include "protocol/neighbourhood.hpp"
+#include "protocol/outbox.hpp"
+#include "protocol/publisher.hpp"
+#include "protocol/sync_session.hpp"
+#include "summary/sizing.hpp"
+
+namespace {
+
+using namespace protocol;
+using Clock = std::chrono::steady_clock;
+
+struct Steps {
+    double longest = 0, sum = 0;
+    std::uint64_t count = 0;
+};
+std::map<std::string, Steps> steps;
+
+template <class Step>
+auto timed(const std::string& kind, Step step) {
+    struct Watch {
+        explicit Watch(Steps& into) : into_(into) {}
+        ~Watch() {
+            const auto ms =
+                std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
+            into_.longest = std::max(into_.longest, ms);
+            into_.sum += ms;
+            ++into_.count;
+        }
+        Steps& into_;
+        Clock::time_point begin_ = Clock::now();
+    };
+    const Watch watch(steps[kind]);
+    return step();
+}
+
+std::uint64_t mix(std::uint64_t word) {
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+    return word ^ (word >> 31);
+}
+summary::KeyHash key(std::uint64_t number) {
+    constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
+    return {mix((2 * number + 1) * kStep), mix((2 * number + 2) * kStep)};
+}
+
+class Bench {
+public:
+    Bench(std::uint64_t objects, unsigned peers)
+        : objects_(objects),
+          peers_(peers),
+          publisher_({{summary::error_per_summary(0.004, peers)},
+                      0.001,
+                      std::chrono::seconds(1),
+                      std::chrono::seconds(10)},
+                     now_),
+          outbox_({std::size_t{1} << 30, std::chrono::seconds(1)}, now_),
+          session_({std::uint64_t{1} << 30, std::chrono::seconds(1)}, now_),
+          neighbours_(names(peers)) {}
+
+    void run() {
+        fill();
+        deliver();
+        finish();
+        deliver();
+        churn();
+        checks();
+        directory();
+        members_change();
+        reload();
+        empty();
+    }
+
+private:
+    static constexpr std::uint64_t kBatch = 4096;  // proxy/control_feed.hpp
+
+    static std::vector<PeerConfig> names(unsigned count) {
+        std::vector<PeerConfig> result(count);
+        for (unsigned i = 0; i < count; ++i) result[i].node = "n" + std::to_string(i);
+        return result;
+    }
+
+    void announce() {
+        while (const auto due = publisher_.announce_due()) {
+            if (*due > now_) break;
+            const auto news = timed("announce", [&] { return publisher_.announce(now_); });
+            if (news) outbox_.offer(*news);
+        }
+    }
+    void work() {
+        const auto& own = publisher_.own();
+        const std::string kind = own.growing() ? "own summary: growth, and image" : "image";
+        const auto news = timed(kind, [&] { return publisher_.work(); });
+        if (news) outbox_.offer(*news);
+    }
+    void finish() {
+        announce();
+        while (publisher_.busy()) work();
+    }
+    void fill() {
+        for (std::uint64_t i = 0; i < objects_; i += kBatch) {
+            timed("4,096 keys stored", [&] {
+                for (auto k = i; k < i + kBatch; ++k) publisher_.stored(key(k), now_);
+            });
+            announce();
+            if (publisher_.busy()) work();
+        }
+        finish();
+    }
+    void deliver() {
+        while (const auto message =
+                   timed("next message", [&] { return outbox_.next(publisher_, now_); })) {
+            const std::string kind = std::holds_alternative<SnapshotPart>(*message)
+                                         ? "snapshot part"
+                                     : std::holds_alternative<Delta>(*message) ? "delta: replica"
+                                                                               : "other message";
+            auto action = timed(kind, [&] { return session_.on_message(*message, now_); });
+            if (!action) continue;
+            if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
+                if (loaded_) {
+                    timed("delta: directory", [&] { neighbours_.change(0, change->delta); });
+                }
+            }
+        }
+    }
+    /// 0.1 % and more replaced, as in a burst.
+    void churn() {
+        for (std::uint64_t i = 0; i < 40 * kBatch; i += kBatch) {
+            timed("4,096 keys replaced", [&] {
+                for (auto k = i; k < i + kBatch; ++k) {
+                    publisher_.stored(key(objects_ + first_ + k), now_);
+                    publisher_.removed(key(first_ + k), now_);
+                }
+            });
+            announce();
+            deliver();
+        }
+        first_ += 40 * kBatch;
+    }
+    void checks() {
+        now_ += std::chrono::seconds(11);
+        const auto check = timed("check hash", [&] { return publisher_.check(now_); });
+        if (!check) std::puts("no check-hash was due");
+        if (check) outbox_.offer(*check);
+        deliver();
+        timed("estimated objects", [&] { return session_.replica().estimated_objects(); });
+    }
+    void neighbours_work(const char* kind) {
+        while (neighbours_.busy()) timed(kind, [&] { neighbours_.work(); });
+    }
+    /// All hold the same, which costs what different ones cost.
+    void directory() {
+        for (unsigned i = 0; i < peers_; ++i) {
+            timed("directory: load", [&] { neighbours_.load(i, session_.replica()); });
+            timed("directory: view", [&] { return neighbours_.take_view(); });
+        }
+        loaded_ = true;
+        neighbours_work("directory: build");
+        view_ = neighbours_.take_view();
+        churn();
+    }
+    void members_change() {
+        timed("directory: leave", [&] { neighbours_.unlinked(1); });
+        timed("directory: load", [&] { neighbours_.load(1, session_.replica()); });
+        neighbours_work("directory: one peer anew");
+        summary::Replica other;
+        const auto shape =
+            summary::shape_for(2 * objects_, summary::error_per_summary(0.004, peers_));
+        other.apply_snapshot(1, 0, shape, summary::BitArray(shape.bits));
+        timed("directory: load", [&] { neighbours_.load(1, other); });
+        neighbours_work("directory: build");
+        timed("directory: view", [&] { view_ = neighbours_.take_view(); });
+        neighbours_work("directory: old one given back");
+        neighbours_.unlinked(1);
+    }
+    void reload() {
+        Publisher next({{summary::error_per_summary(0.004, peers_)},
+                        0.01,
+                        std::chrono::seconds(1),
+                        std::chrono::seconds(10)},
+                       now_);
+        timed("reload: same shape", [&] { next.take_over(publisher_); });
+        Publisher other({{summary::error_per_summary(0.0004, peers_)},
+                         0.01,
+                         std::chrono::seconds(1),
+                         std::chrono::seconds(10)},
+                        now_);
+        timed("reload: other shape", [&] { other.take_over(next); });
+        while (other.busy()) timed("reload: growth", [&] { other.work(); });
+        publisher_ = std::move(other);
+    }
+    /// A purge of everything.
+    void empty() {
+        InvalidationLog log(peers_, std::size_t{1} << 16);
+        std::vector<summary::KeyHash> keys;
+        for (std::uint64_t i = first_; i < objects_ + first_; i += kBatch) {
+            timed("4,096 keys removed", [&] {
+                for (auto k = i; k < i + kBatch; ++k) publisher_.removed(key(k), now_);
+            });
+            keys.clear();
+            for (auto k = i; k < i + kBatch; ++k) keys.push_back(key(k));
+            timed("4,096 invalidated", [&] { log.add(keys, {}); });
+            timed("invalidation: next", [&] { return log.next(0); });
+            announce();
+            if (publisher_.busy()) work();
+        }
+        finish();
+    }
+
+    std::uint64_t objects_;
+    unsigned peers_;
+    Clock::time_point now_ = Clock::now();
+    Publisher publisher_;
+    Outbox outbox_;
+    SyncSession session_;
+    Neighbourhood neighbours_;
+    std::shared_ptr<const PeerView> view_;
+    std::uint64_t first_ = 0;  // keys below are gone
+    bool loaded_ = false;
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const auto number = [&](int i, std::uint64_t otherwise) {
+        return count > i ? std::strtoull(arguments[i], nullptr, 10) : otherwise;
+    };
+    const auto objects = number(1, 10'000'000);
+    const auto peers = static_cast<unsigned>(number(2, 64));
+    Bench(objects, peers).run();
+    std::printf("%llu objects, %u peers\n%-34s %10s %10s %10s\n",
+                static_cast<unsigned long long>(objects), peers, "step", "longest ms", "mean ms",
+                "steps");
+    for (const auto& [kind, of] : steps) {
+        std::printf("%-34s %10.2f %10.3f %10llu\n", kind.c_str(), of.longest,
+                    of.sum / static_cast<double>(of.count),
+                    static_cast<unsigned long long>(of.count));
+    }
+}

@@ -1,0 +1,44 @@
+#include "protocol/shape_allowance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace protocol::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const ShapeAllowance::TimePoint kNow{100s};
+
+summary::Shape shape(std::uint64_t number) {
+    return {64 * number, 4};
+}
+
+TEST(ShapeAllowance, AFillingCacheIsLetThrough) {
+    ShapeAllowance allowance;
+    for (std::uint64_t i = 1; i <= kShapesAtOnce; ++i) EXPECT_TRUE(allowance.take(shape(i), kNow));
+    EXPECT_FALSE(allowance.take(shape(1), kNow));
+    EXPECT_TRUE(allowance.take(shape(kShapesAtOnce), kNow)) << "the same is no change";
+}
+
+TEST(ShapeAllowance, ThereIsOneMoreEachTwoSeconds) {
+    ShapeAllowance allowance;
+    for (std::uint64_t i = 1; i <= kShapesAtOnce; ++i) allowance.take(shape(i), kNow);
+    EXPECT_FALSE(allowance.take(shape(1), kNow + 1s));
+    EXPECT_TRUE(allowance.take(shape(1), kNow + 2s));
+    EXPECT_FALSE(allowance.take(shape(2), kNow + 3s));
+    EXPECT_TRUE(allowance.take(shape(2), kNow + 4s));
+    EXPECT_TRUE(allowance.take(shape(3), kNow + 8s));
+    EXPECT_TRUE(allowance.take(shape(4), kNow + 8s));
+    EXPECT_FALSE(allowance.take(shape(5), kNow + 8s));
+}
+
+TEST(ShapeAllowance, NeverHoldsMoreThanAtFirst) {
+    ShapeAllowance allowance;
+    allowance.take(shape(1), kNow);
+    std::uint64_t taken = 0;
+    for (; allowance.take(shape(2 + taken), kNow + 1000h); ++taken) continue;
+    EXPECT_EQ(taken, kShapesAtOnce);
+}
+
+}  // namespace
+}  // namespace protocol::test

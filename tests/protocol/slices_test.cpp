@@ -1,0 +1,356 @@
+// Publisher, outbox, session and neighbourhood with so much that one slice does not do it.
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <thread>
+
+#include "protocol/neighbourhood.hpp"
+#include "protocol/outbox.hpp"
+#include "protocol/publisher.hpp"
+#include "protocol/sync_session.hpp"
+#include "summary/bloom_filter.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace protocol::test {
+namespace {
+
+using namespace std::chrono_literals;
+using summary::test::key;
+using summary::test::keys;
+using summary::test::Random;
+
+const Publisher::TimePoint kNow{100s};
+
+/// A publisher with many objects and a subscriber that hears all it says.
+class Large : public ::testing::Test {
+protected:
+    Large() {
+        for (const auto k : keys(0, kMany)) publisher.stored(k, kNow);
+        finish();
+    }
+
+    void tell(const std::optional<Announcement>& announcement) {
+        if (announcement) outbox.offer(*announcement);
+    }
+    void announce() {
+        while (publisher.announce_due()) tell(publisher.announce(kNow));
+    }
+    void finish() {
+        announce();
+        while (publisher.busy()) tell(publisher.work());
+    }
+    /// Everything that the outbox has now, into the session.
+    void deliver(Outbox::TimePoint now = kNow) {
+        while (const auto message = outbox.next(publisher, now)) {
+            if (std::holds_alternative<SnapshotBegin>(*message)) ++snapshots;
+            const auto action = session.on_message(*message, now);
+            ASSERT_FALSE(action && std::holds_alternative<SyncSession::Close>(*action));
+        }
+    }
+    void change(std::uint64_t count) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto number = random.below(2 * kMany);
+            random.one_in(2) ? publisher.stored(key(number), kNow)
+                             : publisher.removed(key(number), kNow);
+        }
+    }
+    void expect_in_step() {
+        EXPECT_TRUE(session.in_step());
+        EXPECT_EQ(session.replica().epoch(), publisher.own().epoch());
+        EXPECT_EQ(session.replica().generation(), publisher.own().generation());
+        EXPECT_EQ(session.replica().bits().check_hash(), publisher.own().check_hash());
+        EXPECT_EQ(session.counters().resyncs, 0U);
+    }
+
+    static constexpr std::uint64_t kMany = 60'000;
+    Random random{3};
+    Publisher publisher{{{}, 0.001, 1s, 10s, 2000, 500, 4096}, kNow};
+    Outbox outbox{{1 << 24, 500ms}, kNow};
+    SyncSession session{{1 << 30, 500ms}, kNow};
+    unsigned snapshots = 0;
+};
+
+TEST_F(Large, ASnapshotTakesSlicesAndIsMendedByWhatIsAnnouncedMeanwhile) {
+    deliver();  // begins the image
+    ASSERT_TRUE(publisher.busy());
+    EXPECT_EQ(snapshots, 0U);
+    unsigned slices = 0;
+    for (; publisher.busy(); ++slices) {
+        change(20);
+        if (slices % 3 == 0) announce();
+        tell(publisher.work());
+        ASSERT_NO_FATAL_FAILURE(deliver());
+    }
+    EXPECT_GT(slices, 5U);
+    announce();
+    deliver();
+    EXPECT_EQ(snapshots, 1U);
+    expect_in_step();
+}
+
+TEST_F(Large, CheckHashesDoNotFailBecauseOfASnapshotInTheMaking) {
+    deliver();
+    auto now = kNow;
+    while (publisher.busy()) {
+        change(20);
+        announce();
+        now += 11s;  // one is due each time
+        if (const auto check = publisher.check(now)) outbox.offer(*check);
+        tell(publisher.work());
+        deliver();
+    }
+    finish();
+    now += 11s;
+    const auto check = publisher.check(now);
+    ASSERT_TRUE(check);
+    outbox.offer(*check);
+    deliver();
+    EXPECT_EQ(session.counters().check_failures, 0U);
+    expect_in_step();
+}
+
+TEST_F(Large, HeartbeatsGoOnWhileASnapshotIsMadeAndSayWhatWasTold) {
+    deliver();
+    while (publisher.busy()) publisher.work();
+    deliver();
+    expect_in_step();
+    outbox.want_snapshot();
+    change(100);
+    tell(publisher.announce(kNow));
+    EXPECT_EQ(outbox.next(publisher, kNow), std::nullopt);
+    const auto beat = outbox.next(publisher, kNow + 1s);
+    ASSERT_TRUE(beat && std::holds_alternative<Heartbeat>(*beat));
+    EXPECT_EQ(std::get<Heartbeat>(*beat).generation, session.replica().generation());
+    session.on_message(*beat, kNow + 1s);
+    EXPECT_TRUE(session.in_step()) << "it is not to ask for what is on its way";
+    finish();
+    deliver();
+    expect_in_step();
+}
+
+TEST_F(Large, GrowthTakesSlicesAndTheOldShapeIsKeptInStepMeanwhile) {
+    deliver();
+    finish();
+    deliver();
+    const auto epoch = publisher.own().epoch();
+    std::uint64_t next = kMany;
+    while (!publisher.own().growing()) {
+        for (int i = 0; i < 5000; ++i) publisher.stored(key(next++), kNow);
+        announce();
+        deliver();
+    }
+    unsigned slices = 0;
+    while (publisher.own().growing()) {
+        ++slices;
+        change(50);
+        announce();
+        tell(publisher.work());
+        ASSERT_NO_FATAL_FAILURE(deliver());
+        if (!publisher.own().growing()) break;
+        EXPECT_EQ(publisher.own().epoch(), epoch);
+    }
+    EXPECT_GT(slices, 30U);
+    EXPECT_EQ(publisher.own().epoch(), epoch + 1);
+    EXPECT_TRUE(session.in_step());
+    finish();
+    deliver();
+    expect_in_step();
+}
+
+TEST_F(Large, AnImageIsGivenUpWhenANewShapeIsThere) {
+    std::uint64_t next = kMany;
+    while (!publisher.own().growing()) {
+        for (int i = 0; i < 5000; ++i) publisher.stored(key(next++), kNow);
+        announce();
+    }
+    for (;;) {  // all but the last slices
+        deliver();
+        tell(publisher.work());
+        if (!publisher.own().growing()) break;
+        change(5);
+        announce();
+        outbox.want_snapshot();
+    }
+    finish();
+    deliver();
+    finish();
+    deliver();
+    expect_in_step();
+}
+
+TEST_F(Large, ManyChangesAreToldInDeltasOfBoundedSize) {
+    deliver();
+    finish();
+    deliver();
+    const auto generation = publisher.own().generation();
+    for (std::uint64_t i = 0; i < 3'000; ++i) publisher.removed(key(i), kNow);
+    announce();
+    EXPECT_GT(publisher.own().generation(), generation + 1);
+    deliver();
+    EXPECT_EQ(snapshots, 1U);
+    expect_in_step();
+}
+
+TEST_F(Large, SubscribersWhoComeAtDifferentTimesShareWhatTheyCan) {
+    deliver();
+    Outbox second({1 << 24, 500ms}, kNow), late({1 << 24, 500ms}, kNow);
+    EXPECT_EQ(publisher.image(), publisher.image()) << "nothing has changed since it was begun";
+    change(100);
+    announce();
+    EXPECT_EQ(publisher.image(), nullptr) << "the one being made was begun too early for others";
+    while (publisher.busy()) publisher.work();
+    EXPECT_NE(publisher.image(), nullptr);
+}
+
+std::vector<PeerConfig> peers(unsigned count) {
+    std::vector<PeerConfig> result(count);
+    for (unsigned i = 0; i < count; ++i) result[i].node = "n" + std::to_string(i);
+    return result;
+}
+
+class LargeNeighbourhood : public ::testing::Test {
+protected:
+    static constexpr summary::Shape kShape{std::uint64_t{1} << 24, 4};
+    static constexpr summary::Shape kLarger{std::uint64_t{1} << 25, 4};
+
+    static summary::BitArray bits_with(std::uint64_t number, summary::Shape shape) {
+        summary::BloomFilter filter(shape);
+        for (const auto k : keys(1000 * number, 1000)) filter.insert(k);
+        return filter.bits();
+    }
+    static void set(summary::Replica& replica, std::uint64_t number,
+                    summary::Shape shape = kShape) {
+        static std::uint64_t epoch = 1;
+        replica.apply_snapshot(epoch++, 0, shape, bits_with(number, shape));
+    }
+    void add(unsigned peer) {
+        set(replicas[peer], peer);
+        neighbours.load(peer, replicas[peer]);
+        neighbours.set_in_step(peer, true);
+    }
+    unsigned finish() {
+        unsigned slices = 0;
+        for (; neighbours.busy(); ++slices) neighbours.work();
+        return slices;
+    }
+    std::uint64_t who_has(std::uint64_t number) {
+        if (auto next = neighbours.take_view()) view = std::move(next);
+        return view->directory ? view->directory->candidates(key(1000 * number)) : 0;
+    }
+    bool counts(unsigned peer) {
+        if (auto next = neighbours.take_view()) view = std::move(next);
+        return view->peers[peer].in_step;
+    }
+
+    Neighbourhood neighbours{peers(8)};
+    std::vector<summary::Replica> replicas{8};
+    std::shared_ptr<const PeerView> view;
+};
+
+TEST_F(LargeNeighbourhood, APeerCountsWhenItIsInTheDirectoryThatIsHandedOut) {
+    add(0);
+    EXPECT_FALSE(counts(0));
+    EXPECT_EQ(who_has(0), 0U);
+    EXPECT_FALSE(neighbours.present(0));
+    finish();
+    EXPECT_TRUE(counts(0));
+    EXPECT_EQ(who_has(0), 1U);
+}
+
+TEST_F(LargeNeighbourhood, WhoComesWhileItIsBuiltIsInTheNextAndThoseWhoComeTogetherShareOne) {
+    add(0);
+    for (unsigned i = 1; i < 8; ++i) add(i);
+    ASSERT_TRUE(neighbours.busy());
+    std::set<const summary::Directory*> seen;
+    while (neighbours.busy()) {
+        neighbours.work();
+        who_has(0);
+        if (view->directory) seen.insert(view->directory.get());
+    }
+    EXPECT_EQ(seen.size(), 2U) << "one directory for each peer would be quadratic work";
+    for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(who_has(i), 1U << i);
+}
+
+TEST_F(LargeNeighbourhood, WhatChangesWhileItIsBuiltIsInItWhoeverLeaves) {
+    add(0);
+    add(1);
+    finish();
+    add(2);
+    neighbours.work();
+    std::uint64_t generation = 0;
+    while (neighbours.busy()) {
+        summary::Delta delta;
+        const auto position = 4096 * (generation % 2000) + 7;
+        const bool is_set = replicas[1].bits().get(position);
+        (is_set ? delta.clear : delta.set).push_back(position);
+        ASSERT_EQ(replicas[1].apply_delta(replicas[1].epoch(), ++generation, delta),
+                  summary::Apply::ok);
+        neighbours.change(1, delta);
+        if (generation == 2) {
+            neighbours.unlinked(0);
+            replicas[0] = {};
+        }
+        neighbours.work();
+    }
+    EXPECT_GT(generation, 2U);
+    EXPECT_EQ(who_has(0), 0U);
+    EXPECT_EQ(who_has(2), 0b100U);
+    const std::vector<summary::Directory::Member> members{{1, kShape, &replicas[1].bits()},
+                                                          {2, kShape, &replicas[2].bits()}};
+    const summary::Directory whole(members);
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        ASSERT_EQ(view->directory->candidates(key(i)), whole.candidates(key(i))) << i;
+    }
+}
+
+TEST_F(LargeNeighbourhood, APeerThatGrowsCountsWithItsOldBitsUntilTheNewOnesAreThere) {
+    add(0);
+    add(1);
+    finish();
+    ASSERT_EQ(who_has(1), 0b10U);
+    set(replicas[1], 5, kLarger);
+    neighbours.load(1, replicas[1]);
+    EXPECT_TRUE(counts(1));
+    EXPECT_EQ(who_has(1), 0b10U);
+    finish();
+    EXPECT_TRUE(counts(1));
+    EXPECT_EQ(who_has(5), 0b10U);
+    EXPECT_EQ(who_has(1), 0U);
+}
+
+TEST_F(LargeNeighbourhood, APeerThatChangesShapeTwiceWhileItIsBuiltEndsWithTheLast) {
+    add(0);
+    set(replicas[0], 1, kLarger);
+    neighbours.load(0, replicas[0]);
+    neighbours.work();
+    set(replicas[0], 2);
+    neighbours.load(0, replicas[0]);
+    finish();
+    EXPECT_EQ(who_has(2), 1U);
+    EXPECT_EQ(who_has(0), 0U);
+    EXPECT_EQ(who_has(1), 0U);
+}
+
+TEST_F(LargeNeighbourhood, AnotherThreadMayBeTheLastToLetADirectoryGo) {
+    add(0);
+    finish();
+    who_has(0);
+    std::thread reader([held = std::exchange(view, nullptr)]() mutable {
+        std::uint64_t found = 0;
+        for (std::uint64_t i = 0; i < 50'000; ++i) found += held->directory->candidates(key(i));
+        held.reset();
+        EXPECT_GE(found, 1000U);
+    });
+    set(replicas[0], 3, kLarger);
+    neighbours.load(0, replicas[0]);
+    finish();
+    EXPECT_EQ(who_has(3), 1U);
+    reader.join();
+    finish();  // what the reader has let go is taken apart here
+    EXPECT_FALSE(neighbours.busy());
+}
+
+}  // namespace
+}  // namespace protocol::test
