@@ -55,6 +55,7 @@ AnswerKind kind_of(const Member& member) {
     if (member.hit) return AnswerKind::local_hit;
     if (member.collapsed) return AnswerKind::local_hit;
     if (member.detail.substr(0, kPeer.size()) == kPeer) return AnswerKind::peer_hit;
+    if (member.detail == "mostly_local") return AnswerKind::local_hit;
     if (member.forward == "stale" && member.forward_status == "304") return AnswerKind::local_hit;
     if (member.forward == "bypass" || member.forward == "method") return AnswerKind::uncacheable;
     return member.forward.empty() ? AnswerKind::unknown : AnswerKind::origin_fetch;

@@ -15,13 +15,14 @@
 #include <stdexcept>
 
 #include "protocol/deadline.hpp"
+#include "protocol/dialer.hpp"
+#include "protocol/resolver.hpp"
 
 namespace measure {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using asio::ip::tcp;
 using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
@@ -30,14 +31,15 @@ awaitable<error_code> get(const Address& address, const std::string& target,
                           std::chrono::milliseconds timeout, const std::string& token,
                           HttpAnswer& out) {
     const auto executor = co_await asio::this_coro::executor;
-    tcp::resolver resolver(executor);
-    const auto [unknown, endpoints] =
-        co_await resolver.async_resolve(address.host, address.port, as_result);
-    if (unknown) co_return unknown;
-    boost::beast::tcp_stream stream(executor);
-    stream.expires_after(timeout);
-    const auto [refused, endpoint] = co_await stream.async_connect(endpoints, as_result);
-    if (refused) co_return refused;
+    const auto deadline = protocol::Clock::now() + timeout;
+    protocol::Resolver resolver(executor);
+    auto endpoints = co_await resolver.resolve(address.host, address.port, deadline);
+    if (!endpoints) co_return endpoints.error();
+    protocol::Dialer dialer(executor);
+    auto connected = co_await dialer.connect(address.text(), std::move(*endpoints), deadline);
+    if (!connected) co_return connected.error();
+    boost::beast::tcp_stream stream(std::move(*connected));
+    stream.expires_at(deadline);
 
     http::request<http::empty_body> request(http::verb::get, target, 11);
     request.set(http::field::host, address.text());

@@ -27,8 +27,8 @@ inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;
 /// commands, as everybody on a machine can read those.
 std::string admin_token();
 
-/// One GET on a connection of its own, with the token if there is one; blocks at most `timeout`
-/// (name resolution aside). For admin pages, not for load. Any thread.
+/// One GET on a connection of its own, with the token if there is one; blocks at most `timeout`.
+/// For admin pages, not for load. Any thread.
 boost::system::result<HttpAnswer> http_get(const Address&, const std::string& target,
                                            std::chrono::milliseconds timeout,
                                            const std::string& token = {});

@@ -374,6 +374,8 @@ void read_log(ConfigSection& root, LogConfig& out) {
              {{"json", AccessFormat::json},
               {"squid", AccessFormat::squid},
               {"combined", AccessFormat::combined}});
+    out.peers = out.format == AccessFormat::json;
+    in->read("peers", out.peers);
     in->done();
 }
 

@@ -133,6 +133,7 @@ struct LogConfig {
     LogLevel level = LogLevel::info;
     std::string access = "off";  // off, stdout, or a file
     AccessFormat format = AccessFormat::json;
+    bool peers = true;  // lines for peers' questions too; by default only in json
 };
 
 struct PurgeConfig {

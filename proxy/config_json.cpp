@@ -197,7 +197,8 @@ std::string effective_config(const Config& config) {
     out["summary"] = summary_json(config.summary);
     out["log"] = {{"level", to_string(config.log.level)},
                   {"access", config.log.access},
-                  {"format", to_string(config.log.format)}};
+                  {"format", to_string(config.log.format)},
+                  {"peers", config.log.peers}};
     out["purge"] = {{"allow", config.purge.allow.texts()}};
     out["limits"] = limits_json(config.limits);
     out["timeouts"] = timeouts_json(config.timeouts);

@@ -278,7 +278,8 @@ private:
                 result.errors.push_back({"$.cluster", protocol::plain_message(error)});
             }
         }
-        if (result.errors.empty() && (changes("$.log.access") || changes("$.log.format"))) {
+        if (result.errors.empty() &&
+            (changes("$.log.access") || changes("$.log.format") || changes("$.log.peers"))) {
             if (const auto error = shared_.access_log.reconfigure(next->log))
                 result.errors.push_back(
                     {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});

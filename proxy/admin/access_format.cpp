@@ -207,6 +207,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     out.append("{\"ts\":\"");
     append_rfc3339(out, Calendar(record.ts));
     out.push_back('"');
+    append_json_member(out, "role", to_string(record.role));
     append_json_member(out, "client", record.client);
     append_json_member(out, "method", record.method);
     append_json_member(out, "url", record.url);
@@ -219,10 +220,9 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     append_json_member(out, "outcome", to_string(record.outcome));
     append_json_member(out, "cache", to_string(record.cache));
     append_json_member(out, "source", to_string(record.source));
-    if (record.peer_verdict != PeerVerdict::not_asked) {
-        append_json_member(out, "peer", record.peer);
-        append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
-    }
+    const auto asked = record.peer_verdict != PeerVerdict::not_asked;
+    if (asked || record.role == Role::peer) append_json_member(out, "peer", record.peer);
+    if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");

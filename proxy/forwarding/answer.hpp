@@ -45,8 +45,13 @@ boost::asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint
                                                 const CacheStatus& status);
 /// The head that `client` has composed, then the fill's body as it grows, from the reader's
 /// position on: all of it, or `bytes`. If the fill fails, the
-/// connection is cut: a short body is never passed as a whole one.
+/// connection is cut: a short body is never passed as a whole one. `fetched`: for this request, so
+/// it is no hit.
 boost::asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader,
-                                          Framing framing, std::optional<std::uint64_t> bytes);
+                                          Framing framing, std::optional<std::uint64_t> bytes,
+                                          bool fetched);
+/// Books what was sent of `piece`, behind `before` bytes of framing.
+void book_piece(ClientContext& client, const Fill::Piece& piece, bool fetched,
+                std::uint64_t before = 0);
 
 }  // namespace proxy

@@ -9,6 +9,7 @@
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
+#include "summary/directory.hpp"
 
 namespace proxy {
 
@@ -105,24 +106,35 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
 }
 
 /// Ranges that cannot be made a part of what is stored are passed on as they are.
-bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) {
+bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) const {
     if (found.response) return false;
     using Form = RangeRequest::Form;
     if (range.form == Form::none) return false;
+    if (range.form == Form::suffix && may_use_blocks_ && peers_may_have_it())
+        return found.unshareable;
     return range.form == Form::several || range.form == Form::suffix || found.unshareable;
+}
+
+bool CacheAnswer::peers_may_have_it() const {
+    const auto& view = worker_.peers;
+    return may_ask_peers() && view && view->directory && view->directory->candidates(client_.hash);
+}
+
+bool CacheAnswer::may_ask_peers() const {
+    const auto& directives = client_.directives;
+    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
+    return client_.config().cluster && !now_please;
 }
 
 std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
     auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
     auto job = std::make_unique<FetchJob>(worker_, std::move(request), client_.settings);
-    const auto& directives = client_.directives;
     job->hash = client_.hash;
-    job->directives = directives;
+    job->directives = client_.directives;
     job->route = std::move(route);
     job->stale = found.response;
     job->generation = found.generation;
-    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
-    job->may_ask_peers = client_.config().cluster && !now_please;
+    job->may_ask_peers = may_ask_peers();
     job->may_use_blocks = may_use_blocks_;
     return job;
 }
@@ -198,17 +210,16 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
         status.detail = to_string(state.verdict);
     }
     turn.validated = state.validated;
-    turn.outcome = !leader || state.validated           ? Outcome::local_hit
-                   : state.source == Fill::Source::peer ? Outcome::peer_hit
-                                                        : Outcome::origin_fetch;
-    if (leader && !state.validated)
-        turn.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
-    else
-        turn.source = Source::memory;
-    if (response.blocks && client_.head.verb == verb::get)
-        co_return co_await answer_in_blocks(state.response, status);
-
+    const auto fetched = leader && !state.validated;
+    turn.source = !fetched                             ? Source::memory
+                  : state.source == Fill::Source::peer ? Source::peer
+                                                       : Source::origin;
+    turn.outcome = outcome_of(turn.source);
     const auto live = leader ? state.live.get() : nullptr;
+    if (response.blocks && client_.head.verb == verb::get)
+        co_return co_await answer_in_blocks(state.response, status, live,
+                                            fetched && state.upstream_status == 206);
+
     std::optional<std::chrono::seconds> age;
     if (!leader || state.validated || (live && live->has_age))
         age = current_age(response.freshness, response.residence(Clock::now()));
@@ -229,11 +240,11 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     } else if (part.kind == RangeAnswer::Kind::part) {
         compose_part(client_, response.head, live, age, status, part.range, state.length);
         reader.consume(part.range.first);
-        keep = co_await send_growing(client_, reader, Framing::length, part.range.size());
+        keep = co_await send_growing(client_, reader, Framing::length, part.range.size(), fetched);
     } else {
         const auto framing = client_.framing(response.status, length);
         client_.compose(response.head, live, age, status, framing, state.length);
-        keep = co_await send_growing(client_, reader, framing, std::nullopt);
+        keep = co_await send_growing(client_, reader, framing, std::nullopt, fetched);
     }
     co_return ended(keep);
 }
@@ -265,10 +276,8 @@ Selecting CacheAnswer::selecting() {
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     auto& turn = client_.turn;
-    if (leader && state.source == Fill::Source::peer)
-        turn.given_by(state.peer);
-    else
-        turn.upstream = client_.key.host();
+    turn.upstream = client_.key.host();
+    if (leader && state.source == Fill::Source::peer) turn.given_by(state.peer);
     if (!leader) turn.cache = CacheResult::hit;
 }
 
@@ -299,17 +308,20 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
 /// Out of the store.
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response,
                                                                  CacheStatus status) {
-    if (response->blocks && client_.head.verb == verb::get)
-        co_return co_await answer_in_blocks(std::move(response), status);
+    if (response->blocks && client_.head.verb == verb::get) {
+        client_.turn.outcome = Outcome::local_hit;
+        client_.turn.source = Source::memory;
+        co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
+    }
     const auto keep = co_await send_stored(client_, *response, status);
     co_return ended(keep);
 }
 
 /// Out of the blocks of a body; those that are missing are fetched.
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored index,
-                                                                     CacheStatus status) {
-    client_.turn.outcome = Outcome::local_hit;  // blocks that have to be fetched say otherwise
-    client_.turn.source = Source::memory;
+                                                                     CacheStatus status,
+                                                                     const LiveFields* live,
+                                                                     bool first_came_along) {
     const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
     if (not_modified(client_, *index)) {
         const auto keep = co_await send_not_modified(client_, *index, nullptr, age, status);
@@ -329,7 +341,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
-    const auto error = co_await stream.open(range);
+    const auto error = co_await stream.open(range, first_came_along);
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         shared_.store.invalidate(client_.hash, Clock::now());
@@ -344,85 +356,15 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         const auto keep = co_await client_.refuse(status_of(error), text, status);
         co_return ended(keep);
     }
-    if (stream.forwarded() && status.forward == Forward::none) status.forward = Forward::partial;
+    stream.describe(status);
     client_.turn.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
     client_.note_type(*index);
     if (part.kind == RangeAnswer::Kind::part)
-        compose_part(client_, index->head, nullptr, age, status, range, length);
+        compose_part(client_, index->head, live, age, status, range, length);
     else
-        client_.compose(index->head, nullptr, age, status, Framing::length, length);
+        client_.compose(index->head, live, age, status, Framing::length, length);
     const auto keep = co_await stream.send();
     co_return ended(keep);
-}
-
-asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too) {
-    auto& turn = client_.turn;
-    turn.from_peer = true;
-    turn.peer = worker_.peers->peers[peer].node;
-    client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
-    if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
-
-    const auto& fields = client_.head.fields;
-    if (const auto* hashes = find(fields, kFieldsField))
-        hashed_.emplace(hashes->value, FieldHasher(shared_.field_key, client_.key.uri()));
-
-    // One block of a body that is stored in such: named by version and range.
-    const auto range = range_request(fields);
-    const auto* version = find(fields, field::if_range);
-    Store::Found found;
-    if (range.form == RangeRequest::Form::bounded && version != nullptr) {
-        const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
-        found = shared_.store.find(shared_.key_hasher(uri), uri, {}, turn.begun);
-    }
-    if (!found.response && !found.fill)
-        found = shared_.store.find(client_.hash, client_.key.uri(), selecting(), turn.begun);
-
-    if (found.response) {
-        const auto& response = *found.response;
-        if (response.blocks) co_return co_await refuse_peer(Refusal::absent);  // no body of its own
-        // What may be for one client alone is not validated on behalf of another node's.
-        const auto may_validate = response.freshness.has_validator && !response.freshness.personal;
-        if (!may_reuse(response) && !(stale_too && may_validate)) {
-            std::string lines;
-            for (const auto& line : response.fields())
-                if (may_validate && (line.id == field::etag || line.id == field::last_modified))
-                    append_line(lines, line);
-            co_return co_await refuse_peer(Refusal::stale, lines);
-        }
-        gave(peer);
-        turn.cache = CacheResult::hit;
-        CacheStatus status;
-        status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
-        co_return co_await send_stored(client_, response, status);
-    }
-    if (found.fill) {
-        Fill::Reader reader(found.fill, client_.wakeup, false);
-        const auto state = reader.state();
-        const auto under_way =
-            state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
-        if (!under_way || !state.stored || state.source != Fill::Source::origin ||
-            state.validated || state.response->blocks)
-            co_return co_await refuse_peer(Refusal::busy);
-        if (!is_variant(*state.response)) co_return co_await refuse_peer(Refusal::variant);
-        if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
-        gave(peer);
-        CacheStatus status;
-        status.forward = Forward::uri_miss;
-        status.collapsed = true;
-        const auto followed = co_await read(reader, false, nullptr, status);
-        co_return followed == Followed::keep;
-    }
-    co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);
-}
-
-void CacheAnswer::gave(std::size_t peer) {
-    if (peer < worker_.peer_records.size()) worker_.peer_records[peer].gave();
-}
-
-asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
-    auto status = kOwnAnswer;
-    status.detail = to_string(reason);
-    co_return co_await client_.refuse(504, to_string(reason), status, lines);
 }
 
 asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {

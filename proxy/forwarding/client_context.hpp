@@ -3,6 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +29,9 @@ namespace proxy {
 struct Turn {
     std::chrono::steady_clock::time_point begun;
     unsigned status = 0;
-    std::uint64_t body_bytes = 0;
-    Outcome outcome = Outcome::error;
+    std::uint64_t body_bytes = 0;      // that the socket took
+    BytesBySource from;                // of these, in answers of the store or by way of it
+    Outcome outcome = Outcome::error;  // with a body, `from` has the last word
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
     std::string peer;
@@ -39,14 +42,19 @@ struct Turn {
     std::string cache_status;             // as sent, if there is a log
     bool validated = false;
     bool client_reload = false;
-    bool aborted = false;
+    bool aborted = false;    // ended before its end
+    bool cut = false;        // that was our doing, as nothing more came from upstream
     bool from_peer = false;  // a peer's question: no client request, so not counted as one
 
     /// This peer's copy is the answer, or a part of it.
     void given_by(const std::string& node) {
-        peer = upstream = node;
+        peer = node;
         peer_verdict = PeerVerdict::hit;
     }
+    /// The body ends too soon: what is still to come cannot be had.
+    void cut_short() { aborted = cut = true; }
+    /// Outcome and source by where most of the body came from.
+    void settle();
 };
 
 /// One client connection and the request on it that is being answered. One thread, one coroutine at
@@ -90,6 +98,13 @@ struct ClientContext {
                  std::optional<std::chrono::seconds> age, const CacheStatus& status,
                  Framing framing, std::uint64_t length);
 
+    /// Books the bytes of the body that went out since the last call, whether all was sent or not.
+    /// Behind the head, or what was booked last, `before` bytes of framing went first, then at most
+    /// `body` bytes of the body, then framing again.
+    std::uint64_t book(std::uint64_t before = 0,
+                       std::uint64_t body = std::numeric_limits<std::uint64_t>::max());
+    void book_from(Source source) { turn.from.add(source, book()); }
+
     /// Keeps what the access log wants to know of a response, if there is a log.
     void note_type(const StoredResponse& response);
 
@@ -125,6 +140,9 @@ struct ClientContext {
     std::vector<boost::asio::const_buffer> buffers;
     std::string out;  // what `buffers` views, beside stored bytes
     std::string own_head;
+
+private:
+    std::uint64_t booked_ = 0;  // bytes of the answer, its head included
 };
 
 }  // namespace proxy

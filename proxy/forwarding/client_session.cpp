@@ -19,6 +19,12 @@ using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
+bool take_last(std::string_view& words, std::string_view word) {
+    const auto there = words.ends_with(word);
+    if (there) words.remove_suffix(word.size());
+    return there;
+}
+
 /// Answers the requests of one connection.
 class Session {
 public:
@@ -145,12 +151,13 @@ private:
         if (worker_.peers && client_.connection.scheme() == Scheme::http) {
             if (const auto* proof = find(head.fields, kPeerField)) {
                 auto words = proof->value;
-                const auto stale_too = words.ends_with(" stale");
-                if (stale_too) words.remove_suffix(std::string_view(" stale").size());
+                PeerWish wish;
+                wish.part = take_last(words, " part");
+                wish.stale_too = take_last(words, " stale");
                 if (const auto peer = authenticate(words)) {
                     tell_of_client(origin, true);
                     CacheAnswer answer(client_);
-                    co_return co_await answer.run_for_peer(*peer, stale_too);
+                    co_return co_await answer.run_for_peer(*peer, wish);
                 }
             }
         }

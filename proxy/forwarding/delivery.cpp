@@ -153,6 +153,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
                                              : std::nullopt;
     const ByteRange rest{first, block ? block->range.last : *given->length - 1};
     if (given->range != rest || (length && *given->length != *length)) co_return FetchError::reset;
+    job_.fill->goes_on_at_origin();
     const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
     if (result != FetchError::none) co_return result;
     if (job_.fill->received() != (block ? block->range.size() : *given->length))
@@ -162,16 +163,19 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
 }
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
-                    unsigned upstream_status) {
+                    Sender sender) {
     ++worker_.counters.verdicts[made.verdict];
-    const auto store = made.verdict == StorageVerdict::store;
+    const auto copy = sender.source != Fill::Source::peer || wants_copy();
+    const auto store = made.verdict == StorageVerdict::store && copy;
     Fill::Answer answer;
     answer.response = made.response;
     answer.shared = store;
     answer.validated = validated;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
-    answer.upstream_status = upstream_status;
+    answer.source = sender.source;
+    answer.peer = std::move(sender.peer);
+    answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;
     job_.fill->begin(std::move(answer));
@@ -180,7 +184,7 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
     if (store)
         publish(std::move(made.response));
     else
-        abandon(true);
+        abandon(copy);
 }
 
 void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,

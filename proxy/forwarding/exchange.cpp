@@ -104,6 +104,7 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
 asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
     for (;;) {
         const auto error = co_await receive_any_head(is_head, deadline);
+        if (error == FetchError::head_timeout && !got_bytes_) pool_.distrust(*connection_);
         if (error != FetchError::none || head_.status >= 200 || head_.status == 101)
             co_return error;
         if (on_interim_) co_await on_interim_(head_);
@@ -152,6 +153,7 @@ FetchError Exchange::decode() {
     const auto data = connection_->buffer.data();
     const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
         if (!piece.empty()) pieces_.push_back(piece);
+        if (received_) *received_ += piece.size();
     });
     if (!consumed) return refuse(parser_->error());
     pending_ = *consumed;

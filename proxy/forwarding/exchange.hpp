@@ -76,6 +76,8 @@ public:
     Said look();
     /// The connection could carry another request after this answer.
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
+    /// From here on `counter`, which must outlive this, grows by each body byte that is decoded.
+    void count_into(std::uint64_t& counter) { received_ = &counter; }
 
     const Head& head() const { return head_; }
     /// What was malformed, after that error.
@@ -123,6 +125,7 @@ private:
     bool eof_ = false;
     bool may_upgrade_ = false;
     std::size_t read_bytes_ = kFirstReadBytes;
+    std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
 };
 

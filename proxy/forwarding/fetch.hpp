@@ -26,6 +26,7 @@ struct FetchJob {
         ByteRange range;
         std::uint64_t length = 0;  // of the whole body
         std::string etag;          // strong; of the version that is wanted
+        summary::KeyHash target;   // of the body's URI
     };
 
     std::shared_ptr<const RequestSnapshot> request;
@@ -41,8 +42,8 @@ struct FetchJob {
     bool may_ask_peers = true;
 
     std::optional<Block> block;  // only this part is wanted
-    /// Nothing is stored, and the client wants this range, which says where it begins: only the
-    /// block that holds its first byte is asked for.
+    /// Nothing is stored, and the client wants this range. If it says where it begins, only the
+    /// block that holds its first byte is asked of the origin; a suffix only peers are asked for.
     std::optional<RangeRequest> part;
     bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
     bool may_use_blocks = true;      // false: however large, it comes in one piece

@@ -12,8 +12,6 @@ void FillWriter::begin(Fill::Answer answer) {
 }
 
 asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source) {
-    auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
-                                                  : worker_.counters.bytes_from_origins;
     // A peer is near, and the origin can give the rest.
     const auto idle = source == Fill::Source::peer
                           ? std::min(config_.cluster->peer_stall, config_.timeouts.body_idle)
@@ -26,7 +24,6 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source
         if (exchange.done())
             for (const auto piece : exchange.pieces()) rest += piece.size();
         for (auto piece : exchange.pieces()) {
-            received += piece.size();
             while (!piece.empty()) {
                 if (fill_.room() == 0) {
                     const auto stopped = co_await make_room(rest);

@@ -79,6 +79,7 @@ asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lin
     const auto& timeouts = job.config->timeouts;
     const Exchange::Patience patience{Exchange::Clock::now() + timeouts.origin_connect,
                                       timeouts.origin_head};
+    exchange.count_into(asked.received_bytes());
     const auto error =
         co_await exchange.run(std::get<UpstreamTarget>(job.route), request, patience);
     asked.ended(error, exchange.malformed());

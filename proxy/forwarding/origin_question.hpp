@@ -27,6 +27,8 @@ public:
     bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
     /// The head has come, or it has not: books that, and logs a failure. The first call counts.
     void ended(FetchError error, ParseError malformed = ParseError::ok);
+    /// What the body of the answer adds to.
+    std::uint64_t& received_bytes() const { return worker_.counters.bytes_from_origins; }
 
 private:
     void book(OriginHealth::End end);

@@ -31,7 +31,7 @@ public:
     struct Counts {
         std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0,
                       failures = 0;
-        std::uint64_t given = 0;  // answers of ours that carried a body to it
+        std::uint64_t given = 0;  // answers of ours out of the store: bodies, parts, heads
 
         Counts& operator+=(const Counts& other);
     };

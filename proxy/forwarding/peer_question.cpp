@@ -12,7 +12,9 @@ PeerQuestion::PeerQuestion(Worker& worker, const Config& config, const Peer& pee
     : worker_(worker),
       budget_(config.cluster->peer_budget),
       peer_(peer),
-      exchange_(worker.pool, worker.head_limits()) {}
+      exchange_(worker.pool, worker.head_limits()) {
+    exchange_.count_into(worker.counters.bytes_from_peers);
+}
 
 PeerQuestion::~PeerQuestion() {
     close(PeerVerdict::failure);
@@ -27,7 +29,7 @@ PeerRecord* PeerQuestion::record() {
     return worker_.record_of(peer_.node);
 }
 
-asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request) {
+asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request, bool promised) {
     ++worker_.counters.peer_requests;
     if (auto* record = this->record()) record->asked();
     open_ = true;
@@ -46,7 +48,8 @@ asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request) {
     const auto& head = exchange_.head();
     const auto reason = head.status == 504 ? refusal_of(head.fields) : Refusal::unknown;
     if (reason == Refusal::unknown) co_return PeerVerdict::hit;  // a 504 may also be stored
-    const auto verdict = verdict_of(reason);
+    const auto verdict =
+        reason == Refusal::absent && !promised ? PeerVerdict::refused : verdict_of(reason);
     close(verdict);
     auto rest = FetchError::none;  // read to its end, so that the connection can be used again
     while (rest == FetchError::none && !exchange_.done())

@@ -31,6 +31,8 @@ bool is_idempotent(verb method) {
     return is_safe(method) || method == verb::put || method == verb::delete_;
 }
 
+constexpr std::string_view kChunkEnd = "\r\n", kLastChunk = "0\r\n\r\n";
+
 void append_chunk(std::string& out, std::string_view piece) {
     append_chunk_size(out, piece.size());
     out.append(piece).append("\r\n");
@@ -48,6 +50,7 @@ public:
           exchange_(worker_.pool, worker_.head_limits()),
           upgrade_(std::move(upgrade)) {
         if (!upgrade_.empty()) exchange_.allow_upgrade();
+        exchange_.count_into(worker_.counters.bytes_from_origins);
         exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
     }
     Relay(const Relay&) = delete;
@@ -158,30 +161,33 @@ public:
             client_.turn.aborted = true;
             co_return false;
         }
-        std::string chunks;
+        std::string chunk;
         while (!is_head && !exchange_.done()) {
             const auto error =
                 co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
             if (error != FetchError::none) {  // cut, never a short body passed as whole
-                client_.turn.aborted = true;
+                client_.turn.cut_short();
                 co_return false;
             }
-            chunks.clear();
+            std::uint64_t bytes = 0;
+            for (const auto piece : exchange_.pieces()) bytes += piece.size();
+            chunk.clear();
             client_.buffers.clear();
+            if (framing == Framing::chunked && bytes > 0) {
+                append_chunk_size(chunk, bytes);
+                client_.buffers.push_back(asio::buffer(chunk));
+            }
             for (const auto piece : exchange_.pieces()) {
-                client_.turn.body_bytes += piece.size();
-                worker_.counters.bytes_from_origins += piece.size();
                 copy.append(piece);
-                if (framing == Framing::chunked)
-                    append_chunk(chunks, piece);
-                else
-                    client_.buffers.emplace_back(piece.data(), piece.size());
+                client_.buffers.emplace_back(piece.data(), piece.size());
             }
             if (framing == Framing::chunked) {
-                if (exchange_.done()) chunks.append("0\r\n\r\n");
-                client_.buffers.emplace_back(chunks.data(), chunks.size());
+                if (bytes > 0) client_.buffers.push_back(asio::buffer(kChunkEnd));
+                if (exchange_.done()) client_.buffers.push_back(asio::buffer(kLastChunk));
             }
-            if (!co_await client_.connection.send(client_.buffers)) {
+            const auto sent = co_await client_.connection.send(client_.buffers);
+            client_.turn.from.add(Source::origin, client_.book(chunk.size(), bytes));
+            if (!sent) {
                 client_.turn.aborted = true;
                 co_return false;
             }

@@ -166,6 +166,7 @@ private:
         std::size_t got = 0;
         const auto received = from.read(asio::buffer(piece), got);
         wanted = received;
+        if (&from == &upstream_) worker_.counters.bytes_from_origins += got;
         if (received == Step::end) return Moved::end;
         if (received == Step::failed) return Moved::from_broke;
         std::string_view rest(piece.data(), got);
@@ -196,7 +197,6 @@ private:
         still_alive();
         if (&to != &client_) return;
         bytes_down_ += bytes;
-        worker_.counters.bytes_from_origins += bytes;
     }
 
     Worker& worker_;

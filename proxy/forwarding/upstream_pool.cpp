@@ -229,6 +229,12 @@ void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_vie
         spdlog::warn("no TLS connection to {}: {}{}", place, why, *more);
 }
 
+void UpstreamPool::distrust(const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto remote = connection.socket.remote_endpoint(gone);
+    if (!gone) dialer_.distrust(connection.place, remote);
+}
+
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
     if (!connection.tls) return;
     auto ticket = connection.tls->take_ticket();

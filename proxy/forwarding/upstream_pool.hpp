@@ -103,6 +103,9 @@ public:
     void release(UpstreamPtr connection);
     /// Keeps what resumes a TLS session, for the next connection to the same place.
     void keep_ticket(UpstreamConnection& connection);
+    /// This connection took a request and said nothing in time: other addresses of its place, if it
+    /// has any, are tried before this one.
+    void distrust(const UpstreamConnection& connection);
     void close_idle();
 
 private:

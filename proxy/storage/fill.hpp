@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,8 +90,9 @@ public:
     /// What a reader may send now.
     struct Piece {
         std::uint64_t bytes = 0;
-        bool end = false;     // after these bytes the body is complete
-        bool failed = false;  // no more will come: cut the client's connection
+        std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
+        bool end = false;              // after these bytes the body is complete
+        bool failed = false;           // no more will come: cut the client's connection
     };
 
     /// Membership of one reader. Constructed and used on the reader's thread.
@@ -160,6 +162,8 @@ public:
     std::size_t next_block_bytes() const;
     void add_block(std::size_t capacity, Charge charge);
     void append(std::string_view data);  // at most room() bytes
+    /// The peer that gave the answer broke off: what comes from here on is the origin's.
+    void goes_on_at_origin();
     /// The body proved too large to store: from here on only the readers at hand, in a window.
     void stop_sharing();
     /// How much of the body is there that the slowest reader has not taken.
@@ -194,7 +198,8 @@ private:
     Answer answer_;
     FetchError error_ = FetchError::none;
     ParseError malformed_{};
-    std::string interim_;  // not yet taken
+    std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
+    std::string interim_;                                                 // not yet taken
     bool kept_ = false;
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     bool closed_ = false;  // not shared any more: newcomers are released

@@ -19,8 +19,7 @@ std::uint64_t charged_bytes(const StoredResponse& response) {
 }
 
 bool announceable(const StoredResponse& response, Store::Clock::time_point now) {
-    return !response.blocks && !response.freshness.always_validate &&
-           response.vary_names != kVaryAny &&
+    return !response.freshness.always_validate && response.vary_names != kVaryAny &&
            time_to_live(response.freshness, response.residence(now)) > kAnnounceAtLeast;
 }
 

@@ -332,6 +332,10 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
     EXPECT_TRUE(answer.body == whole);
     EXPECT_FALSE(range.empty());
     EXPECT_EQ(origin.requests(), 2u);
+    const auto work = status("b").work;
+    EXPECT_EQ(work.bytes_from_peers + work.bytes_from_origins, kBytes);
+    EXPECT_EQ(work.bytes_to_clients, kBytes);
+    EXPECT_EQ(count("b", Outcome::origin_fetch), 1u);  // where most of it came from
 }
 
 class CutShort : public Peers, public ::testing::WithParamInterface<std::string> {};

@@ -62,7 +62,8 @@ const std::string kHostile = std::string("a\"b\\c\nd\re\0f\x7f\xff g\x1b[2J", 19
 
 TEST(JsonLine, HasTheNamesOthersReadInOrder) {
     EXPECT_EQ(line(AccessFormat::json, record()),
-              "{\"ts\":\"2026-11-20T12:50:33.007Z\",\"client\":\"192.0.2.1\",\"method\":\"GET\","
+              "{\"ts\":\"2026-11-20T12:50:33.007Z\",\"role\":\"client\",\"client\":\"192.0.2.1\","
+              "\"method\":\"GET\","
               "\"url\":\"http://example.org/a?b\",\"status\":200,\"bytes\":1024,\"dur_ms\":1.234,"
               "\"outcome\":\"local_hit\",\"cache\":\"hit\",\"source\":\"memory\"}\n");
 }
@@ -73,6 +74,16 @@ TEST(JsonLine, TellsOfAPeerOnlyWhenOneWasAsked) {
     EXPECT_EQ(hit["peer_verdict"], "hit");
     EXPECT_EQ(hit["source"], "peer");
     EXPECT_FALSE(json::parse(line(AccessFormat::json, record())).contains("peer"));
+}
+
+TEST(JsonLine, TellsWhichPeerAsked) {
+    auto r = record();
+    r.role = Role::peer;
+    r.peer = "c";
+    const auto question = json::parse(line(AccessFormat::json, r));
+    EXPECT_EQ(question["role"], "peer");
+    EXPECT_EQ(question["peer"], "c");
+    EXPECT_FALSE(question.contains("peer_verdict"));
 }
 
 TEST(JsonLine, TellsOfAClientThatLeft) {
@@ -258,6 +269,23 @@ TEST_F(AccessLogFile, GetsEveryLineFromEveryThread) {
     }
     std::ifstream in(folder_ / "access.log");
     for (std::string text; std::getline(in, text);) EXPECT_TRUE(json::accept(text)) << text;
+}
+
+TEST_F(AccessLogFile, HasPeersQuestionsOnlyOnWish) {
+    auto question = record();
+    question.role = Role::peer;
+    for (const auto peers : {true, false}) {
+        auto settings = config(peers ? "with" : "without");
+        settings.peers = peers;
+        AccessLog log(settings);
+        log.write(record());
+        log.write(question);
+        EXPECT_EQ(log.lines(), peers ? 2u : 1u);
+        settings.peers = !peers;
+        ASSERT_FALSE(log.reconfigure(settings));
+        log.write(question);
+        EXPECT_EQ(log.lines(), 2u);
+    }
 }
 
 TEST_F(AccessLogFile, IsAppendedToAndCompleteAtTheEnd) {

@@ -76,6 +76,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_FALSE(c.cluster);
     EXPECT_EQ(c.summary.kind, "counting_bloom");
     EXPECT_EQ(c.log.access, "off");
+    EXPECT_TRUE(c.log.peers);
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("127.0.0.0/8", "::1"));
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
@@ -158,6 +159,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.log.level, LogLevel::debug);
     EXPECT_EQ(c.log.access, "/var/log/x");
     EXPECT_EQ(c.log.format, AccessFormat::squid);
+    EXPECT_FALSE(c.log.peers);  // left out of this format unless it is asked for
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);

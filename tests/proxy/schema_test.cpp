@@ -178,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/summary/kind", "\"counting_bloom\""}, Change{"/summary/peer_max", "\"64MiB\""},
         Change{"/summary/announce/delay", "\"250ms\""}, Change{"/log/level", "\"warn\""},
         Change{"/log/access", "\"/tmp/x\""}, Change{"/log/format", "\"combined\""},
+        Change{"/log/peers", "false"},
         Change{"/limits/head_lines", "16"}, Change{"/limits/upstream_idle", "0"},
         Change{"/limits/body_window", "\"1MiB\""}, Change{"/timeouts/drain", "0"},
         Change{"/limits/body_windows", "\"1GiB\""}, Change{"/limits/client_rate_min", "0"},
