@@ -55,9 +55,21 @@ AnswerKind kind_of(const Member& member) {
     if (member.hit) return AnswerKind::local_hit;
     if (member.collapsed) return AnswerKind::local_hit;
     if (member.detail.substr(0, kPeer.size()) == kPeer) return AnswerKind::peer_hit;
+    if (member.detail == "mostly_local") return AnswerKind::local_hit;
     if (member.forward == "stale" && member.forward_status == "304") return AnswerKind::local_hit;
     if (member.forward == "bypass" || member.forward == "method") return AnswerKind::uncacheable;
     return member.forward.empty() ? AnswerKind::unknown : AnswerKind::origin_fetch;
+}
+
+/// Of Cache-Status, over all its lines.
+std::optional<std::string_view> last_member(proxy::Fields response) {
+    std::optional<std::string_view> last;
+    for (const auto& line : response) {
+        if (!proxy::iequals(line.name, "Cache-Status")) continue;
+        proxy::ListMembers members(line.value);
+        while (const auto member = members.next()) last = member;
+    }
+    return last;
 }
 
 }  // namespace
@@ -79,22 +91,24 @@ std::string_view to_string(AnswerKind kind) {
 }
 
 AnswerKind answer_kind(proxy::Fields response) {
-    std::optional<std::string_view> last;
+    if (const auto last = last_member(response)) return kind_of(parse_member(*last));
     std::string_view x_cache;
     for (const auto& line : response) {
-        if (proxy::iequals(line.name, "Cache-Status")) {
-            proxy::ListMembers members(line.value);
-            while (const auto member = members.next()) last = member;
-        } else if (proxy::iequals(line.name, "X-Cache")) {
-            x_cache = line.value;
-        }
+        if (proxy::iequals(line.name, "X-Cache")) x_cache = line.value;
     }
-    if (last) return kind_of(parse_member(*last));
     const auto hit = x_cache.rfind("HIT"), miss = x_cache.rfind("MISS");
     if (hit == miss) return AnswerKind::unknown;
     const bool hit_is_last =
         miss == std::string_view::npos || (hit != std::string_view::npos && hit > miss);
     return hit_is_last ? AnswerKind::local_hit : AnswerKind::origin_fetch;
+}
+
+std::string_view answering_node(proxy::Fields response) {
+    auto last = last_member(response);
+    if (!last) return {};
+    auto name = next_parameter(*last);
+    if (name.size() >= 2 && name.front() == '"') name = name.substr(1, name.size() - 2);
+    return name;
 }
 
 }  // namespace measure

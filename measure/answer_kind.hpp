@@ -26,4 +26,8 @@ std::string_view to_string(AnswerKind kind);
 /// X-Cache are read by its last HIT or MISS.
 AnswerKind answer_kind(proxy::Fields response);
 
+/// The name of the cache that was asked, as the last member of Cache-Status gives it; empty when
+/// there is none.
+std::string_view answering_node(proxy::Fields response);
+
 }  // namespace measure

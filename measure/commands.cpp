@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <stdexcept>
 
 #include "measure/measurement.hpp"
+#include "protocol/plain_message.hpp"
 #include "proxy/config.hpp"
+#include "proxy/config_review.hpp"
 
 namespace measure {
 namespace {
@@ -22,6 +26,11 @@ template <typename... Args>
 int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
     fmt::print(stderr, "hearsay: {}\n", fmt::format(format, std::forward<Args>(args)...));
     return code;
+}
+
+int cannot_listen(const OriginOptions& options, const boost::system::system_error& error) {
+    return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
+                error.code().message());
 }
 
 /// The admin address to ask, or a reason why there is none.
@@ -56,8 +65,13 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 void print_status(const NodeCounters& n) {
-    fmt::print("node {}: {}, up {:.0f} s\n", n.node, n.ready ? "ready" : "NOT READY",
+    fmt::print("node {}: {}, up {:.0f} s\n", n.node,
+               n.draining ? "draining"
+               : n.ready  ? "ready"
+                          : "NOT READY",
                n.uptime_seconds);
+    if (!n.reload_error.empty())
+        fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
     fmt::print(
         "requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
         "{} passed through, {} errors\n",
@@ -71,17 +85,44 @@ void print_status(const NodeCounters& n) {
     fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
                grouped(n.announcements_sent), grouped(n.announcements_received),
                grouped(n.link_bytes_sent), grouped(n.link_bytes_received));
-    fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", "state",
+    std::size_t width = 16;
+    for (const auto& p : n.peers) width = std::max(width, p.node.size());
+    fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", width, "state",
                "asked", "hits", "false", "stale", "refused", "failed", "given");
     for (const auto& p : n.peers) {
-        fmt::print("{:<16} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", p.node, p.state,
-                   grouped(p.asked), grouped(p.hits), grouped(p.false_hits), grouped(p.stale_hits),
-                   grouped(p.refused), grouped(p.failures), grouped(p.given));
+        fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", p.node, width,
+                   p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
+                   grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
+                   grouped(p.given));
     }
 }
 
+/// What several nodes did together; one that was asked twice counts once.
+void print_together(std::vector<NodeCounters> nodes) {
+    const auto by_name = [](const auto& a, const auto& b) { return a.node < b.node; };
+    const auto same = [](const auto& a, const auto& b) { return a.node == b.node; };
+    std::sort(nodes.begin(), nodes.end(), by_name);
+    nodes.erase(std::unique(nodes.begin(), nodes.end(), same), nodes.end());
+    NodeCounters sum;
+    for (const auto& n : nodes) {
+        sum.total += n.total;
+        sum.local_hit += n.local_hit;
+        sum.peer_hit += n.peer_hit;
+        sum.origin_fetch += n.origin_fetch;
+        sum.origin_requests += n.origin_requests;
+        sum.error += n.error;
+    }
+    fmt::print(
+        "{} nodes: {} requests: hit rate {:.1f} % ({:.1f} % local, {:.1f} % from peers), {:.1f} % "
+        "origin fetches, {} errors; {} requests to origins\n",
+        nodes.size(), grouped(sum.total), percent(sum.local_hit + sum.peer_hit, sum.total),
+        percent(sum.local_hit, sum.total), percent(sum.peer_hit, sum.total),
+        percent(sum.origin_fetch, sum.total), grouped(sum.error), grouped(sum.origin_requests));
+}
+
 /// Words that tell what keeps an answer from being understood.
-std::string hint(const Report& report) {
+std::string hint(const Report& report, Verify verify) {
+    if (verify != Verify::all) return {};
     std::uint64_t wrong = 0, answered = 0;
     for (const auto& row : report.rows) {
         wrong += row.seen.failures[static_cast<std::size_t>(Failure::wrong_body)];
@@ -89,22 +130,33 @@ std::string hint(const Report& report) {
         answered += row.seen.answered();
     }
     if (wrong == 0 || answered > wrong) return {};
-    return "most answers are not those of hearsay's built-in origin: let the proxies use `hearsay "
-           "origin`, or give --no-verify";
+    return "most answers are not those of hearsay's built-in origin: let the proxies use it, or "
+           "leave out --origin-listen and --verify";
 }
 
 }  // namespace
 
-int check_command(const std::string& file) {
-    const auto loaded = proxy::load_config(file);
-    if (!loaded.config) {
+int check_command(const std::string& file, bool strict) {
+    auto loaded = proxy::load_config(file);
+    if (loaded.config) {
+        auto here = proxy::doubts_here(*loaded.config);
+        std::move(here.begin(), here.end(), std::back_inserter(loaded.warnings));
+    } else {
         fmt::print(stderr, "{}: not a valid configuration\n{}", file,
                    proxy::describe(loaded.errors));
-        return kBadConfig;
     }
+    for (const auto& each : loaded.warnings)
+        fmt::print(stderr, "{}: warning: {}: {}\n", file, each.path, each.message);
+    if (!loaded.config) return kBadConfig;
+    if (strict && !loaded.warnings.empty())
+        return fail(kBadConfig, "{}: not accepted, as --strict takes warnings for errors", file);
     const auto& config = *loaded.config;
+    std::size_t others = 0;
+    if (config.cluster) {
+        for (const auto& peer : config.cluster->peers) others += peer.node != config.node;
+    }
     fmt::print("{}: ok: node {}, proxy at {}, {} peers\n", file, config.node, config.listen.text(),
-               config.cluster ? config.cluster->peers.size() : 0);
+               others);
     return kOk;
 }
 
@@ -121,8 +173,7 @@ int origin_command(const OriginOptions& options) {
                    grouped(origin.requests()), grouped(origin.body_bytes()));
         return kOk;
     } catch (const boost::system::system_error& error) {
-        return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
-                    error.code().message());
+        return cannot_listen(options, error);
     }
 }
 
@@ -149,7 +200,11 @@ int replay_command(ReplayCommand command) {
             options.host = at.host;
             options.port = at.port;
             options.workers = command.origin_workers;
-            origin = std::make_unique<Origin>(options);
+            try {
+                origin = std::make_unique<Origin>(options);
+            } catch (const boost::system::system_error& error) {
+                return cannot_listen(options, error);
+            }
         }
         MeasureOptions options;
         options.replay = command.replay;
@@ -162,7 +217,7 @@ int replay_command(ReplayCommand command) {
         fmt::print("{}", command.json ? report_json(report)
                                       : report_text(report, output_may_be_coloured()));
         std::fflush(stdout);
-        if (const auto words = hint(report); !words.empty())
+        if (const auto words = hint(report, command.replay.verify); !words.empty())
             fmt::print(stderr, "hearsay: {}\n", words);
         std::uint64_t wrong = 0, answered = 0;
         for (const auto& row : report.rows) {
@@ -173,28 +228,54 @@ int replay_command(ReplayCommand command) {
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
     } catch (const std::exception& error) {
-        return fail(kFailed, "{}", error.what());
+        return fail(kFailed, "{}", protocol::plain_message(error));
     }
 }
 
-int status_command(const NodeChoice& choice, bool json) {
+int status_command(const std::vector<NodeChoice>& choices, bool json) {
     try {
-        std::string why;
-        const auto admin = admin_of(choice, why);
-        if (!admin) return fail(kBadConfig, "{}", why);
-        const auto answer = http_get(*admin, "/api/v1/status", kAdminTimeout);
-        if (!answer) {
-            return fail(kFailed, "no node answers at http://{}: {} (give --url or --config)",
-                        admin->text(), answer.error().message());
+        std::vector<Address> admins;
+        for (const auto& choice : choices) {
+            std::string why;
+            const auto admin = admin_of(choice, why);
+            if (!admin) return fail(kBadConfig, "{}", why);
+            admins.push_back(*admin);
         }
-        const auto counters = parse_status(answer->body, why);
-        if (!counters) return fail(kFailed, "http://{}: {}", admin->text(), why);
-        if (json) {
-            fmt::print("{}\n", answer->body);
-        } else {
-            print_status(*counters);
+        std::vector<NodeCounters> nodes;
+        std::vector<std::string> answers;
+        int code = kOk;
+        for (const auto& admin : admins) {
+            std::string why;
+            const auto answer = http_get(admin, "/api/v1/status", kAdminTimeout, admin_token());
+            if (!answer) {
+                code = fail(kFailed, "no node answers at http://{}: {}{}", admin.text(),
+                            answer.error().message(),
+                            choices.size() == 1 ? " (give its admin address, or --config)" : "");
+                continue;
+            }
+            if (answer->status == 401 || answer->status == 403) {
+                code = fail(kFailed, "http://{}: status {}: {}", admin.text(), answer->status,
+                            answer->body);
+                continue;
+            }
+            const auto counters = parse_status(answer->body, why);
+            if (!counters) {
+                code = fail(kFailed,
+                            "http://{}: {} (status {}); it must be the admin port, 9128 by default",
+                            admin.text(), why, answer->status);
+                continue;
+            }
+            if (!json) {
+                print_status(*counters);
+                if (choices.size() > 1) fmt::print("\n");
+            }
+            nodes.push_back(*counters);
+            answers.push_back(answer->body);
         }
-        return kOk;
+        if (json && choices.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
+        if (json && choices.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
+        if (!json && choices.size() > 1 && !nodes.empty()) print_together(std::move(nodes));
+        return code;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
     }
@@ -205,7 +286,7 @@ int healthcheck_command(const NodeChoice& choice) {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
-        const auto answer = http_get(*admin, "/readyz", kAdminTimeout);
+        const auto answer = http_get(*admin, "/readyz", kAdminTimeout, admin_token());
         if (!answer) return fail(kFailed, "http://{}: {}", admin->text(), answer.error().message());
         if (answer->status != 200) {
             return fail(kFailed, "http://{}/readyz: status {}", admin->text(), answer->status);

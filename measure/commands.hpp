@@ -36,10 +36,12 @@ struct ReplayCommand {
 };
 
 /// The sub-commands; each returns the exit code and prints what went wrong on standard error.
-int check_command(const std::string& file);
+/// `strict`: warnings too make a configuration a bad one.
+int check_command(const std::string& file, bool strict = false);
 int origin_command(const OriginOptions&);
 int replay_command(ReplayCommand);
-int status_command(const NodeChoice&, bool json);
+/// Of several nodes each, and what they did together. Fails when one does not answer.
+int status_command(const std::vector<NodeChoice>&, bool json);
 int healthcheck_command(const NodeChoice&);
 
 }  // namespace measure

@@ -22,6 +22,7 @@
 
 #include "measure/child_process.hpp"
 #include "measure/measurement.hpp"
+#include "protocol/plain_message.hpp"
 
 namespace measure {
 namespace {
@@ -245,6 +246,7 @@ int run_demo(const DemoCommand& command) {
 
     options.replay.rate = command.rate;
     options.replay.stop_on_signal = true;
+    options.replay.verify = Verify::all;
     options.origin = &origin;
     Report report = measure(trace, options, progress);
     report.note =
@@ -287,7 +289,7 @@ int demo_command(const DemoCommand& command) {
     try {
         return run_demo(command);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "hearsay demo: {}\n", error.what());
+        fmt::print(stderr, "hearsay demo: {}\n", protocol::plain_message(error));
         return kFailed;
     }
 }

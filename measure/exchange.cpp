@@ -3,6 +3,8 @@
 #include <boost/asio/write.hpp>
 #include <cstring>
 
+#include "measure/origin_request.hpp"
+
 namespace measure {
 namespace {
 
@@ -88,13 +90,16 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
         }
         attempt.status = head_.status;
         attempt.kind = answer_kind(head_.fields);
+        attempt.node = answering_node(head_.fields);
+        const auto server = head_.get(boost::beast::http::field::server);
+        attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
         const bool keep_alive = parser.keep_alive();
         begin_ += head_bytes;
         if (head_.status < 200) continue;
 
         bool right = true;
         auto take = [&](std::string_view piece) {
-            if (expected.body && right) {
+            if (attempt.verified && right) {
                 right = attempt.body_bytes + piece.size() <= expected.body_bytes &&
                         expected.body->matches(attempt.body_bytes, piece);
             }
@@ -116,9 +121,9 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             attempt.failure = lost();
             co_return;
         }
-        if (expected.body ? head_.status != 200 : head_.status >= 500) {
+        if (attempt.verified ? head_.status != 200 : head_.status >= 500) {
             attempt.failure = Failure::bad_status;
-        } else if (expected.body && !expected.is_head &&
+        } else if (attempt.verified && !expected.is_head &&
                    (!right || attempt.body_bytes != expected.body_bytes)) {
             attempt.failure = Failure::wrong_body;
         }

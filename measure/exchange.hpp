@@ -19,8 +19,11 @@ namespace measure {
 /// What the answer to one request must look like.
 struct Expected {
     bool is_head = false;
-    std::optional<Body> body;  ///< nothing: any body of any status below 500 will do
+    /// The built-in origin's, where it is to be checked. Nothing: any body of any status below 500
+    /// will do.
+    std::optional<Body> body;
     std::uint64_t body_bytes = 0;
+    bool from_anywhere = false;  ///< check only answers that say they are the built-in origin's
 };
 
 /// How one attempt ended.
@@ -30,6 +33,8 @@ struct Attempt {
     std::uint64_t body_bytes = 0;
     unsigned status = 0;
     bool answer_began = false;  ///< some of the answer was there when it failed
+    bool verified = false;      ///< status and body were to be those of the built-in origin
+    std::string node;           ///< the proxy's own name, if it gives one
 };
 
 /// One keep-alive connection to a proxy and the one request under way on it. Waits end when

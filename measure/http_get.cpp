@@ -11,35 +11,40 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "protocol/deadline.hpp"
+#include "protocol/dialer.hpp"
+#include "protocol/resolver.hpp"
 
 namespace measure {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using asio::ip::tcp;
 using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
 
 awaitable<error_code> get(const Address& address, const std::string& target,
-                          std::chrono::milliseconds timeout, HttpAnswer& out) {
+                          std::chrono::milliseconds timeout, const std::string& token,
+                          HttpAnswer& out) {
     const auto executor = co_await asio::this_coro::executor;
-    tcp::resolver resolver(executor);
-    const auto [unknown, endpoints] =
-        co_await resolver.async_resolve(address.host, address.port, as_result);
-    if (unknown) co_return unknown;
-    boost::beast::tcp_stream stream(executor);
-    stream.expires_after(timeout);
-    const auto [refused, endpoint] = co_await stream.async_connect(endpoints, as_result);
-    if (refused) co_return refused;
+    const auto deadline = protocol::Clock::now() + timeout;
+    protocol::Resolver resolver(executor);
+    auto endpoints = co_await resolver.resolve(address.host, address.port, deadline);
+    if (!endpoints) co_return endpoints.error();
+    protocol::Dialer dialer(executor);
+    auto connected = co_await dialer.connect(address.text(), std::move(*endpoints), deadline);
+    if (!connected) co_return connected.error();
+    boost::beast::tcp_stream stream(std::move(*connected));
+    stream.expires_at(deadline);
 
     http::request<http::empty_body> request(http::verb::get, target, 11);
     request.set(http::field::host, address.text());
     request.set(http::field::connection, "close");
+    if (!token.empty()) request.set(http::field::authorization, "Bearer " + token);
     const auto [unsent, sent] = co_await http::async_write(stream, request, as_result);
     if (unsent) co_return unsent;
 
@@ -89,13 +94,19 @@ Address parse_address(const std::string& text) {
     return out;
 }
 
+std::string admin_token() {
+    const auto* token = std::getenv("HEARSAY_ADMIN_TOKEN");
+    return token ? token : "";
+}
+
 boost::system::result<HttpAnswer> http_get(const Address& address, const std::string& target,
-                                           std::chrono::milliseconds timeout) {
+                                           std::chrono::milliseconds timeout,
+                                           const std::string& token) {
     asio::io_context context(1);
     HttpAnswer answer;
     error_code error = asio::error::timed_out;
     // The coroutine takes references to this frame, which outlives the context's last run.
-    auto work = get(address, target, timeout, answer);
+    auto work = get(address, target, timeout, token, answer);
     asio::co_spawn(context, std::move(work),
                    [&](std::exception_ptr, error_code result) { error = result; });
     context.run();

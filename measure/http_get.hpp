@@ -23,9 +23,14 @@ struct HttpAnswer {
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;
 
-/// One GET on a connection of its own; blocks at most `timeout` (name resolution aside). For admin
-/// pages, not for load. Any thread.
+/// What $HEARSAY_ADMIN_TOKEN says: for admin ports that ask for a token. Not an option of the
+/// commands, as everybody on a machine can read those.
+std::string admin_token();
+
+/// One GET on a connection of its own, with the token if there is one; blocks at most `timeout`.
+/// For admin pages, not for load. Any thread.
 boost::system::result<HttpAnswer> http_get(const Address&, const std::string& target,
-                                           std::chrono::milliseconds timeout);
+                                           std::chrono::milliseconds timeout,
+                                           const std::string& token = {});
 
 }  // namespace measure

@@ -34,7 +34,7 @@ double IdealCounts::shared_ratio() const {
 }
 
 Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_bytes,
-               std::size_t requests) {
+               std::size_t requests, const std::vector<std::uint64_t>& seen) {
     Ideal ideal;
     ideal.proxies.resize(proxies);
     std::vector<std::size_t> home(trace.clients.size());
@@ -53,7 +53,8 @@ Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_by
         const bool local = can_hit && at_proxy[slot];
         const bool shared = can_hit && anywhere[url.object];
         const auto logged = trace.object_bytes[url.object];
-        const std::uint64_t known = logged != 0 ? logged : unknown_bytes;
+        const auto came = url.object < seen.size() ? seen[url.object] : 0;
+        const std::uint64_t known = came != 0 ? came : logged != 0 ? logged : unknown_bytes;
         const std::uint64_t bytes = request.method == kHead ? 0 : known;
         count(ideal.total, bytes, local, shared);
         count(ideal.proxies[proxy], bytes, local, shared);

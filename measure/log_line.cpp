@@ -1,9 +1,12 @@
 #include "measure/log_line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 namespace measure {
 namespace {
@@ -122,6 +125,45 @@ bool parse_common_time(std::string_view text, std::int64_t& out_ms) {
     return true;
 }
 
+/// 2000-10-10T20:55:36.123Z
+bool parse_rfc3339(std::string_view text, std::int64_t& out_ms) {
+    if (text.size() != 24 || text[4] != '-' || text[7] != '-' || text[10] != 'T' ||
+        text[13] != ':' || text[16] != ':' || text[19] != '.' || text[23] != 'Z') {
+        return false;
+    }
+    int year = 0;
+    unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0, milliseconds = 0;
+    if (!to_number(text.substr(0, 4), year) || !to_number(text.substr(5, 2), month) ||
+        !to_number(text.substr(8, 2), day) || !to_number(text.substr(11, 2), hour) ||
+        !to_number(text.substr(14, 2), minute) || !to_number(text.substr(17, 2), second) ||
+        !to_number(text.substr(20, 3), milliseconds)) {
+        return false;
+    }
+    namespace chr = std::chrono;
+    const chr::year_month_day date{chr::year{year}, chr::month{month}, chr::day{day}};
+    if (!date.ok()) return false;
+    const auto time = chr::sys_days{date} + chr::hours{hour} + chr::minutes{minute} +
+                      chr::seconds{second} + chr::milliseconds{milliseconds};
+    out_ms = time.time_since_epoch().count();
+    return out_ms >= 0;
+}
+
+/// Bytes that were no UTF-8 stand in hearsay's log as U+EF80 to U+EFFF, the byte being the last two
+/// digits: EE BE 80 to EE BF BF.
+void restore_bytes(std::string& text) {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < text.size(); ++i, ++out) {
+        const auto at = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+        if (at(i) == 0xee && i + 2 < text.size() && (at(i + 1) == 0xbe || at(i + 1) == 0xbf)) {
+            text[out] = static_cast<char>(at(i + 2) + (at(i + 1) == 0xbf ? 0x40 : 0));
+            i += 2;
+        } else {
+            text[out] = text[i];
+        }
+    }
+    text.resize(out);
+}
+
 int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -179,6 +221,8 @@ std::string_view to_string(LogFormat format) {
             return "squid";
         case LogFormat::common:
             return "common/combined";
+        case LogFormat::json:
+            return "JSON";
     }
     return "?";
 }
@@ -191,6 +235,8 @@ std::optional<LogLine> LineParser::parse(std::string_view line) {
             return parse_squid(line);
         case LogFormat::common:
             return parse_common(line);
+        case LogFormat::json:
+            return parse_json(line);
     }
     return std::nullopt;
 }
@@ -222,6 +268,39 @@ std::optional<LogLine> LineParser::parse_common(std::string_view line) {
     out.client = *client;
     out.method = request.substr(0, space);
     if (space != std::string_view::npos) out.url = request.substr(space + 1);
+    return out;
+}
+
+std::optional<LogLine> LineParser::parse_json(std::string_view line) {
+    if (!line.starts_with('{')) return std::nullopt;
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    const auto text = [&](const char* key, std::string& out) {
+        const auto found = json.find(key);
+        if (found == json.end() || !found->is_string()) return false;
+        out = found->get_ref<const std::string&>();
+        restore_bytes(out);
+        return true;
+    };
+    const auto number = [&](const char* key, std::uint64_t most) -> std::uint64_t {
+        const auto found = json.find(key);
+        if (found == json.end() || !found->is_number_unsigned()) return 0;
+        return std::min(found->get<std::uint64_t>(), most);
+    };
+    LogLine out;
+    std::string time, role;
+    if (!text("ts", time) || !parse_rfc3339(time, out.time_ms) || !text("client", client_) ||
+        !text("method", method_) || !text("url", unescaped_)) {
+        return std::nullopt;
+    }
+    out.client = client_;
+    out.method = method_;
+    out.url = unescaped_;
+    out.status = static_cast<unsigned>(number("status", 999));
+    const auto aborted = json.find("aborted");  // then the bytes are not all of them
+    if (aborted == json.end() || *aborted != true)
+        out.bytes = number("bytes", std::numeric_limits<std::uint64_t>::max());
+    out.by_peer = text("role", role) && role == "peer";
     return out;
 }
 

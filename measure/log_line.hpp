@@ -7,8 +7,9 @@
 
 namespace measure {
 
-/// The request logs we read; `common` stands for Common and Combined, which begin alike.
-enum class LogFormat { tab_separated, squid, common };
+/// The request logs we read; `common` stands for Common and Combined, which begin alike, `json` for
+/// hearsay's own.
+enum class LogFormat { tab_separated, squid, common, json };
 std::string_view to_string(LogFormat);
 
 /// One request of a log. Views point into the line, or into the parser's scratch.
@@ -19,11 +20,13 @@ struct LogLine {
     std::string_view url;  ///< absolute, or only the path in server logs
     unsigned status = 0;   ///< 0 = unknown
     std::uint64_t bytes = 0;
+    bool by_peer = false;  ///< no client's request, but one that a peer made for its own
 };
 
 /// Takes lines of one format apart. One thread; `parse` answers nothing when the line is not of
 /// this format. Sources: traces/README of our format; Squid's native access.log; Apache's Common
-/// and Combined log formats with their backslash escapes (nginx's `\xHH` are among them).
+/// and Combined log formats with their backslash escapes (nginx's `\xHH` are among them); the JSON
+/// of proxy/admin/access_log.hpp.
 class LineParser {
 public:
     explicit LineParser(LogFormat format) : format_(format) {}
@@ -32,9 +35,10 @@ public:
 
 private:
     std::optional<LogLine> parse_common(std::string_view line);
+    std::optional<LogLine> parse_json(std::string_view line);
 
     LogFormat format_;
-    std::string unescaped_;
+    std::string unescaped_, client_, method_;
 };
 
 }  // namespace measure

@@ -15,16 +15,35 @@ using namespace measure;
 /// What the command line said; each sub-command fills its own part.
 struct CommandLine {
     std::string config;
-    bool json = false;
+    bool json = false, strict = false;
     NodeChoice node;
+    std::vector<std::string> nodes;
+    std::string help_on;
     std::string origin_listen = "127.0.0.1:8000";
     OriginOptions origin;
     ReplayCommand replay;
     DemoCommand demo;
     double timeout_seconds = 30;
-    bool reverse = false, no_verify = false;
+    bool reverse = false, verify = false, no_verify = false;
     std::int64_t max_age = -1;
 };
+
+constexpr const char* kReplayFooter = R"(Formats of --trace, found out from the first lines:
+  JSON           hearsay's own access log (log.format json); lines of peers' requests are skipped
+  Squid          its native access.log, also hearsay's log.format squid
+  Common,        of any server, also hearsay's log.format combined; URLs that are only a path
+  Combined       follow --site
+  tab-separated  milliseconds since 1970, number of the client, method, absolute URL, status, bytes
+                 (0 or - if not known); what follows is not looked at; # begins a comment
+
+Requests of one client go to one proxy, in order, one at a time. Sizes of the log are asked of the
+built-in origin (`hearsay origin`, --origin-listen); any other origin answers as it does, and its
+bytes are counted as they come. Caches should be empty, and nobody else should use them meanwhile,
+or the table compares different things; it says so when it can tell.
+
+  hearsay replay --trace access.log --proxy http://10.0.0.1:3128 --admin http://10.0.0.1:9128
+
+Exit codes: 0; 1 when it was stopped, a body was wrong or nothing was answered; 2 usage.)";
 
 /// Checks whose conditions do not crowd the help.
 template <typename Number>
@@ -71,8 +90,7 @@ void add_workload_options(CLI::App& command, WorkloadOptions& workload) {
 
 void add_source(CLI::App& command, ReplayCommand& replay) {
     option(command, "--trace", "FILE", replay.trace.path,
-           "Request log: tab-separated, Squid access.log, Common or Combined; plain or gzip; "
-           "- is standard input");
+           "Request log, plain or gzip; - is standard input; formats: see below");
     option(command, "--site", "URL", replay.trace.site,
            "Put before URLs that are only a path, as in server logs")
         ->capture_default_str();
@@ -102,8 +120,7 @@ void add_pace(CLI::App& command, ReplayOptions& replay) {
 void add_replay(CLI::App& app, CommandLine& line) {
     auto& command =
         *app.add_subcommand("replay", "Drive proxies with a request log and print what they did");
-    command.footer(
-        "Exits 1 when it was stopped, when a body was wrong or when nothing was answered.");
+    command.footer(kReplayFooter);
     ReplayCommand& replay = line.replay;
     option(command, "--proxy", "URL", replay.proxies, "Proxy, http://HOST:PORT; once for each")
         ->required();
@@ -120,8 +137,11 @@ void add_replay(CLI::App& app, CommandLine& line) {
                      "Try the next proxy when a connection fails or breaks");
     command.add_flag("--reverse", line.reverse,
                      "Send `GET /path` with Host (reverse proxies) instead of `GET http://...`");
-    command.add_flag("--no-verify", line.no_verify,
-                     "Do not check bodies against the built-in origin's");
+    auto* verify = command.add_flag(
+        "--verify", line.verify,
+        "Every body must be the built-in origin's (so it is with --origin-listen; else only those "
+        "are checked that say they come from it)");
+    command.add_flag("--no-verify", line.no_verify, "Check no body")->excludes(verify);
     option(command, "--max-age", "N", line.max_age,
            "Freshness the origin gives, in seconds (default: a day)")
         ->check(within(std::int64_t{0}, std::int64_t{2'147'483'647}));
@@ -161,7 +181,9 @@ int run_replay(CommandLine& line) {
         return kUsage;
     }
     replay.replay.form = line.reverse ? RequestForm::origin : RequestForm::absolute;
-    replay.replay.verify = !line.no_verify;
+    if (line.no_verify) replay.replay.verify = Verify::none;
+    if (line.verify || (!line.no_verify && !replay.origin_listen.empty()))
+        replay.replay.verify = Verify::all;
     if (line.max_age >= 0) replay.replay.max_age = static_cast<std::uint64_t>(line.max_age);
     replay.replay.timeout =
         std::chrono::milliseconds(static_cast<std::int64_t>(line.timeout_seconds * 1000));
@@ -187,7 +209,33 @@ int run_node(const std::string& file) {
                      proxy::describe(loaded.errors).c_str());
         return kBadConfig;
     }
-    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file));
+    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file),
+                           loaded.warnings);
+}
+
+int run_status(const CommandLine& line) {
+    std::vector<NodeChoice> choices;
+    for (const auto& url : line.nodes) choices.push_back({url, {}});
+    if (!line.node.url.empty() || !line.node.config.empty() || choices.empty())
+        choices.push_back(line.node);
+    return status_command(choices, line.json);
+}
+
+/// `hearsay help [COMMAND]`.
+int run_help(const CLI::App& app, const std::string& name) {
+    const auto is_meant = [&](const CLI::App* command) { return command->check_name(name); };
+    const auto found =
+        name.empty() ? std::vector<const CLI::App*>{} : app.get_subcommands(is_meant);
+    if (!name.empty() && found.empty()) {
+        std::fprintf(stderr, "hearsay: no command '%s'; see hearsay help\n", name.c_str());
+        return kUsage;
+    }
+    // App::help() would print the help of the sub-command that was given: this one.
+    const auto text = found.empty() ? app.get_formatter()->make_help(&app, app.get_name(),
+                                                                     CLI::AppFormatMode::Normal)
+                                    : found.front()->help(app.get_name());
+    std::fputs(text.c_str(), stdout);
+    return kOk;
 }
 
 }  // namespace
@@ -199,10 +247,11 @@ int main(int argc, char** argv) {
     CommandLine line;
 
     auto* run = app.add_subcommand("run", "Run a proxy");
-    option(*run, "--config", "FILE", line.config, "Its configuration (JSON)")->required();
-    auto* check =
-        app.add_subcommand("check", "Check a configuration; exits 78 when it is not valid");
+    option(*run, "file,--config", "FILE", line.config, "Its configuration (JSON)")->required();
+    auto* check = app.add_subcommand(
+        "check", "Check a configuration, and what it names; exits 78 when it is not valid");
     option(*check, "file,--config", "FILE", line.config, "The configuration (JSON)")->required();
+    check->add_flag("--strict", line.strict, "Take warnings for errors");
     add_demo(app, line.demo);
     add_replay(app, line);
     auto* origin = app.add_subcommand(
@@ -211,12 +260,17 @@ int main(int argc, char** argv) {
     option(*origin, "--workers", "N", line.origin.workers, "Threads")
         ->check(within(1u, 64u))
         ->capture_default_str();
-    auto* status = app.add_subcommand("status", "Show what a running node counts");
+    auto* status = app.add_subcommand(
+        "status", "Show what running nodes count: one, or several and the sum of them");
+    option(*status, "nodes", "HOST:PORT...", line.nodes,
+           "Admin addresses; of all nodes, for the hit rate of the cluster");
     add_node_options(*status, line.node);
     status->add_flag("--json", line.json, "As the node gives it");
     auto* healthcheck = app.add_subcommand("healthcheck", "Exit 0 when a node is ready, else 1");
     add_node_options(*healthcheck, line.node);
     auto* version = app.add_subcommand("version", "Print the version");
+    auto* help = app.add_subcommand("help", "Print the help of a command");
+    option(*help, "command", "COMMAND", line.help_on, "Which; without it, the list of all");
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
@@ -229,11 +283,12 @@ int main(int argc, char** argv) {
         return app.exit(error) == 0 ? kOk : kUsage;
     }
     if (*run) return run_node(line.config);
-    if (*check) return check_command(line.config);
+    if (*help) return run_help(app, line.help_on);
+    if (*check) return check_command(line.config, line.strict);
     if (app.got_subcommand("demo")) return demo_command(line.demo);
     if (app.got_subcommand("replay")) return run_replay(line);
     if (*origin) return run_origin(line);
-    if (*status) return status_command(line.node, line.json);
+    if (*status) return run_status(line);
     if (*healthcheck) return healthcheck_command(line.node);
     if (*version) std::puts("hearsay " HEARSAY_VERSION);
     return kOk;

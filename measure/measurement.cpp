@@ -185,7 +185,7 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
     if (options.origin) report.origin_requests = options.origin->requests() - origin_before;
 
     const std::size_t proxies = options.replay.proxies.size();
-    report.ideal = ideal_of(trace, proxies, kUnknownBytes, result.sent);
+    report.ideal = ideal_of(trace, proxies, kUnknownBytes, result.sent, result.body_bytes);
     report.sent = result.sent;
     report.stopped = result.stopped;
     report.elapsed_seconds = result.elapsed.count();
@@ -199,8 +199,10 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
         row.counted = watch.tracks()[i].counted();
         row.restarts = watch.tracks()[i].restarts();
         row.silent_at_end = !silent[i].empty();
+        row.objects_before = watch.tracks()[i].objects_before();
         if (!row.counted->node.empty()) row.name = row.counted->node;
     }
+    doubt(report, options.replay.proxies, options.admins);
     return report;
 }
 

@@ -143,6 +143,8 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
     take(json, "node", out.node);
     take(json, "uptime_seconds", out.uptime_seconds);
     take(json, "ready", out.ready);
+    take(json, "draining", out.draining);
+    take(part(json, "config"), "last_error", out.reload_error);
     const Json& requests = part(json, "requests");
     take(requests, "total", out.total);
     take(requests, "local_hit", out.local_hit);
@@ -175,7 +177,7 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
 
 std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
                                          std::string& why) {
-    const auto answer = http_get(admin, "/api/v1/status", timeout);
+    const auto answer = http_get(admin, "/api/v1/status", timeout, admin_token());
     if (!answer) {
         why = answer.error().message();
         return std::nullopt;
@@ -193,6 +195,7 @@ void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
     const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
     if (!last_) {
         base_ = now;
+        objects_before_ = now.cache_objects;
     } else if (started_later || went_back(*last_, now)) {
         ++restarts_;
         add_difference(earlier_runs_, *base_, *last_);

@@ -25,7 +25,8 @@ struct PeerCounters {
 struct NodeCounters {
     std::string node;
     double uptime_seconds = 0;
-    bool ready = false;
+    bool ready = false, draining = false;
+    std::string reload_error;  ///< why the last reload was refused; empty when it was not
     std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0,
                   error = 0;
     std::uint64_t origin_requests = 0, peer_requests = 0;
@@ -62,6 +63,8 @@ public:
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
+    /// Objects in the cache at the first sample.
+    std::uint64_t objects_before() const { return objects_before_; }
     /// What was counted since the first sample. Levels (cache, ready, state, lag) are the last
     /// ones.
     NodeCounters counted() const;
@@ -69,6 +72,7 @@ public:
 private:
     std::optional<NodeCounters> base_, last_;
     NodeCounters earlier_runs_;
+    std::uint64_t objects_before_ = 0;
     /// The latest moment, on the clock of Time, at which the process can have started.
     std::chrono::duration<double> started_by_{0};
     unsigned restarts_ = 0;

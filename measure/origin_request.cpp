@@ -95,7 +95,7 @@ void begin_head(std::string& head, unsigned status, proxy::WallTime now) {
     const auto reason =
         boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
     head.append(reason.data(), reason.size());
-    head += "\r\nServer: hearsay-origin\r\nDate: ";
+    head.append("\r\nServer: ").append(kOriginName) += "\r\nDate: ";
     proxy::append_http_date(head, now);
 }
 

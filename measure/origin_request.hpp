@@ -12,6 +12,8 @@
 
 namespace measure {
 
+/// What the built-in origin calls itself in `Server`: its bodies are known by it.
+inline constexpr std::string_view kOriginName = "hearsay-origin";
 inline constexpr std::uint64_t kDefaultBodyBytes = 1024;
 inline constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 40;
 inline constexpr std::chrono::seconds kDefaultMaxAge{24 * 3600};

@@ -54,6 +54,7 @@ public:
         lanes_per_proxy_ = open_loop_ ? options.concurrency
                                       : std::max<std::size_t>(1, options.concurrency / count);
         result_.proxies.resize(count);
+        result_.body_bytes.resize(trace.object_bytes.size());
         for (const auto& address : options.proxies) {
             tcp::resolver resolver(context_);
             boost::system::error_code error;
@@ -190,7 +191,8 @@ private:
         write_request(request, url, lane.request);
         Expected expected;
         expected.is_head = request.method == kHead;
-        if (options_.verify) {
+        if (options_.verify != Verify::none) {
+            expected.from_anywhere = options_.verify == Verify::built_in;
             key_.assign(proxy::Scheme::http, boost::beast::http::verb::get, url.text, {});
             expected.body = Body::of(key_);
             const auto logged = trace_.object_bytes[url.object];
@@ -207,6 +209,8 @@ private:
             last = co_await ask(at, lane.request, expected, repeatable);
             if (!last->failure) {
                 count_answer(*last, at, at != home, Clock::now() - from);
+                if (!last->verified && last->status == 200 && request.method == kGet)
+                    result_.body_bytes[url.object] = last->body_bytes;
                 co_return;
             }
             const bool broken =
@@ -287,6 +291,9 @@ private:
         kind.body_bytes += attempt.body_bytes;
         kind.latency.add(latency);
         tally.taken_over += taken_over;
+        tally.verified += attempt.verified;
+        if (attempt.node.empty() || attempt.node == tally.node) return;
+        (tally.node.empty() ? tally.node : tally.other_node) = attempt.node;
     }
 
     void count_failure(const Attempt& attempt, std::size_t home, const Url& url) {

@@ -20,7 +20,7 @@ enum class Failure : std::uint8_t {
     cut,         ///< the connection broke before the whole answer was there
     timeout,     ///< no whole answer within the deadline
     malformed,   ///< not HTTP
-    bad_status,  ///< 5xx, or anything but 200 where the built-in origin's bodies are expected
+    bad_status,  ///< 5xx, or anything but 200 where the built-in origin's body is expected
     wrong_body,  ///< other bytes, or fewer, than the origin gives for this URL
 };
 inline constexpr std::size_t kFailures = 6;
@@ -32,6 +32,13 @@ enum class RequestForm {
     origin,    ///< GET /path with Host: reverse proxies
 };
 
+/// Which bodies must be those of the built-in origin.
+enum class Verify {
+    all,
+    built_in,  ///< those that say they come from it; of others the bytes are counted
+    none,
+};
+
 struct ReplayOptions {
     std::vector<Address> proxies;
     /// At most one of the two; neither means as fast as answers come.
@@ -41,7 +48,7 @@ struct ReplayOptions {
     unsigned concurrency = 64;
     RequestForm form = RequestForm::absolute;
     bool failover = false;  ///< after a failed connection or cut answer, try the next proxy
-    bool verify = true;     ///< every body must be the built-in origin's
+    Verify verify = Verify::built_in;
     std::optional<std::uint64_t> max_age;  ///< Hearsay-Max-Age, seconds
     std::uint64_t delay_ms = 0;            ///< Hearsay-Delay
     std::chrono::milliseconds timeout{30'000};
@@ -59,6 +66,8 @@ struct ProxyTally {
     std::array<KindTally, kAnswerKinds> kinds;
     std::array<std::uint64_t, kFailures> failures{};
     std::uint64_t taken_over = 0;  ///< answers given for clients of other proxies (failover)
+    std::uint64_t verified = 0;    ///< answers that were checked against the built-in origin
+    std::string node, other_node;  ///< names it answered by; the second is empty if all is well
 
     const KindTally& of(AnswerKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
     std::uint64_t answered() const;
@@ -77,6 +86,8 @@ struct ReplayResult {
     bool stopped = false;
     std::chrono::duration<double> elapsed{0};
     std::string first_failure;  ///< an example to begin the search with; empty when all went well
+    /// By object: the body's size as it came, of those that were not verified; 0 = not seen.
+    std::vector<std::uint64_t> body_bytes;
 };
 
 /// Sends the trace to the proxies: client c to proxy_of(c), each client's requests in order and one

@@ -105,6 +105,39 @@ BookVerdict books_of(const Report& report) {
     return out;
 }
 
+void doubt(Report& report, const std::vector<Address>& proxies,
+           const std::vector<Address>& admins) {
+    std::string warm;
+    for (std::size_t i = 0; i < report.rows.size(); ++i) {
+        auto& row = report.rows[i];
+        const auto proxy = proxies[i].text();
+        if (!row.seen.other_node.empty()) {
+            report.warnings.push_back(
+                proxy + " answered as " + row.seen.node + " and as " + row.seen.other_node +
+                ": give the address of each node, not one that stands for several");
+        }
+        if (!row.counted) continue;
+        if (row.objects_before > 0) {
+            warm +=
+                (warm.empty() ? "" : ", ") + row.counted->node + ' ' + grouped(row.objects_before);
+        }
+        const auto& counts = row.counted->node;
+        if (row.seen.node.empty() || counts.empty() || counts == row.seen.node) continue;
+        report.warnings.push_back("the admin address " + admins[i].text() + " is that of node " +
+                                  counts + ", but the proxy " + proxy + " is node " +
+                                  row.seen.node + ": give --admin in the order of --proxy");
+        row.name = row.seen.node;
+        row.counted.reset();
+    }
+    if (!warm.empty()) {
+        report.warnings.push_back("the caches were not empty when it began (objects: " + warm +
+                                  "): what they held counts as found, which no ideal has");
+    } else if (report.ideal.total.shared_hits < totals_of(report).hits()) {
+        report.warnings.push_back(
+            "more was found than the log repeats: the caches were not empty, or others use them");
+    }
+}
+
 std::vector<std::string> disagreements(const Report& report) {
     std::vector<std::string> out;
     for (const auto& row : report.rows) {

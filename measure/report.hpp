@@ -18,7 +18,8 @@ struct ReportRow {
     ProxyTally seen;                      ///< by the clients
     std::optional<NodeCounters> counted;  ///< by the proxy itself during the replay
     unsigned restarts = 0;
-    bool silent_at_end = false;  ///< its status could not be read after the replay
+    bool silent_at_end = false;        ///< its status could not be read after the replay
+    std::uint64_t objects_before = 0;  ///< stored when the replay began
     IdealCounts ideal;
 
     /// Its own counters can be trusted to hold all that happened.
@@ -37,6 +38,7 @@ struct Report {
     bool stopped = false;
     double elapsed_seconds = 0;
     std::string first_failure;
+    std::vector<std::string> warnings;  ///< what makes the figures doubtful, one sentence each
     std::vector<ReportRow> rows;
     Ideal ideal;
     std::optional<std::uint64_t> origin_requests;  ///< answered by the built-in origin meanwhile
@@ -77,10 +79,15 @@ struct BookVerdict {
 };
 BookVerdict books_of(const Report&);
 
+/// Takes away the counters of rows whose admin address belongs to another node than the proxy's,
+/// and says so; says which caches were not empty.
+void doubt(Report&, const std::vector<Address>& proxies, const std::vector<Address>& admins);
+
 /// Where counters and clients disagree, one sentence each.
 std::vector<std::string> disagreements(const Report&);
 
-/// The table, at most 100 columns wide. `colour` adds terminal escapes, nothing else.
+/// The table, at most 100 columns wide; a longer name has a line of its own. `colour` adds terminal
+/// escapes, nothing else.
 std::string report_text(const Report&, bool colour);
 /// The same as one JSON object, ending in a newline.
 std::string report_json(const Report&);

@@ -72,6 +72,7 @@ Json json_of(const ReportRow& row) {
     out.update(json_of(figures_of(row)));
     out["failures"] = failures(row.seen);
     out["taken_over"] = row.seen.taken_over;
+    out["verified"] = row.seen.verified;
     out["restarts"] = row.restarts;
     out["latency"] = latencies({&row.seen});
     out["ideal"] = json_of(row.ideal);
@@ -117,6 +118,7 @@ std::string report_json(const Report& report) {
     Json out = {{"title", report.title},
                 {"pace", report.pace},
                 {"note", report.note},
+                {"warnings", report.warnings},
                 {"lines", report.lines},
                 {"skipped", skipped},
                 {"clients", report.clients},

@@ -70,17 +70,26 @@ void write_workload(const Report& report, Writer& out) {
         out.line("skipped: {} of {} lines: {}", grouped(count), grouped(report.lines), reason);
     }
     if (!report.note.empty()) out.line("{}", report.note);
+    for (const auto& warning : report.warnings) out.line("{} {}", out.bad("NOTE:"), warning);
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return fmt::format("{:>9} {:>6}", grouped(part), percent(ratio(part, whole)));
 }
 
+/// What stands in the column of names; a name that is longer goes out before, whole.
+std::string name_column(const std::string& name, Writer& out) {
+    if (name.size() <= kNameColumns) return name;
+    out.line("{}", name);
+    return {};
+}
+
 void write_row(const std::string& name, const Figures& f, Writer& out) {
-    out.line("{:<{}.{}} {:>9} {} {} {} {:>6} {:>6} {:>6}", name + (f.by_counters ? "" : "*"),
-             kNameColumns, kNameColumns, grouped(f.requests), share(f.local_hits, f.requests),
-             share(f.peer_hits, f.requests), share(f.origin_fetches, f.requests), grouped(f.errors),
-             grouped(f.false_hits), grouped(f.other_refusals));
+    out.line("{:<{}} {:>9} {} {} {} {:>6} {:>6} {:>6}",
+             name_column(name + (f.by_counters ? "" : "*"), out), kNameColumns, grouped(f.requests),
+             share(f.local_hits, f.requests), share(f.peer_hits, f.requests),
+             share(f.origin_fetches, f.requests), grouped(f.errors), grouped(f.false_hits),
+             grouped(f.other_refusals));
 }
 
 void write_outcomes(const Report& report, Writer& out) {
@@ -122,7 +131,7 @@ void write_bytes_row(const std::string& name, const Figures& f, const NodeCounte
                         per_request(static_cast<double>(counted->announcements_sent), f.requests),
                         size_text(sent), per_request(sent, f.requests));
     }
-    out.line("{:<{}.{}} {:>10} {:>7} {:>7} {:>7} {}", name, kNameColumns, kNameColumns,
+    out.line("{:<{}} {:>10} {:>7} {:>7} {:>7} {}", name_column(name, out), kNameColumns,
              size_text(static_cast<double>(f.body_bytes)),
              percent(ratio(f.local_bytes, f.body_bytes)),
              percent(ratio(f.peer_bytes, f.body_bytes)),
@@ -155,6 +164,15 @@ void write_bytes(const Report& report, Writer& out) {
              percent(ratio(ideal.local_hit_bytes, ideal.bytes)),
              percent(ratio(shared_only, ideal.bytes)),
              percent(ratio(ideal.shared_hit_bytes, ideal.bytes)));
+    std::uint64_t verified = 0, answered = 0;
+    for (const auto& row : report.rows) {
+        verified += row.seen.verified;
+        answered += row.seen.answered();
+    }
+    if (verified < answered) {
+        out.line("bodies   {} checked against the built-in origin's, {} only counted",
+                 grouped(verified), grouped(answered - verified));
+    }
 }
 
 void write_latencies(const Report& report, Writer& out) {

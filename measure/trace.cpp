@@ -21,7 +21,8 @@ bool is_content(std::string_view line) {
 std::optional<LogFormat> detect(const std::vector<std::string>& lines) {
     std::optional<LogFormat> best;
     std::ptrdiff_t best_count = 0;
-    for (const LogFormat format : {LogFormat::tab_separated, LogFormat::squid, LogFormat::common}) {
+    for (const LogFormat format :
+         {LogFormat::tab_separated, LogFormat::squid, LogFormat::common, LogFormat::json}) {
         LineParser parser(format);
         const auto count = std::count_if(lines.begin(), lines.end(),
                                          [&](const auto& line) { return parser.parse(line); });
@@ -54,6 +55,7 @@ private:
     std::optional<std::string_view> refuse(std::string_view line) {
         const auto parsed = parser_.parse(line);
         if (!parsed) return "not a line of this format";
+        if (parsed->by_peer) return "a peer's request, which one of a client caused";
         if (parsed->method == "CONNECT") return "CONNECT";
         if (!options_.all && !is_cacheable(parsed->method, parsed->status)) {
             return "no cacheable GET (--all sends these too)";
@@ -163,7 +165,7 @@ Trace load_trace(const TraceOptions& options) {
         throw std::runtime_error(
             options.path +
             ": in none of the formats known (tab-separated, Squid access.log, "
-            "Common or Combined log)" +
+            "Common or Combined log, hearsay's JSON)" +
             (first.empty() ? "; it is empty" : "; it begins: " + first.front().substr(0, 120)));
     }
     Loader loader(options, *format);

@@ -54,8 +54,8 @@ struct ClusterConfig {
     /// Announcements waiting for one slow subscriber; above it they become one snapshot.
     std::size_t max_queued_bytes = std::size_t{1} << 20;
     /// Invalidations kept because a peer has not confirmed them; above it that peer has to drop
-    /// everything. About 24 bytes each.
-    std::size_t max_invalidations_kept = std::size_t{1} << 16;
+    /// everything. 32 bytes each.
+    std::size_t max_invalidations_kept = std::size_t{1} << 18;
 
     bool operator==(const ClusterConfig&) const = default;
 };

@@ -13,11 +13,12 @@
 namespace protocol {
 
 /// What this node has invalidated and some peer has not yet confirmed, over all links and through
-/// their breaks. Numbered from 1. Bounded: what is dropped for want of room costs each peer that
-/// has not confirmed it one InvalidateAll. No I/O, no clock. One thread only.
+/// their breaks. Numbered from 1. What is invalidated again and again is kept so often as some peer
+/// needs it, not more: whoever is away is told once. Bounded: what is dropped for want of room
+/// costs each peer that has not confirmed it one InvalidateAll. No I/O, no clock. One thread only.
 class InvalidationLog {
 public:
-    /// `limit`: hashes kept, at least 1.
+    /// `limit`: entries kept, at least 1.
     InvalidationLog(std::size_t peers, std::size_t limit) : peers_(peers), limit_(limit) {}
 
     /// Goes on where `earlier` stops, with the same numbers. `was`: for each peer its index there;
@@ -27,7 +28,7 @@ public:
     /// Returns the number of the last one.
     std::uint64_t add(std::span<const summary::KeyHash> keys,
                       std::span<const summary::KeyHash> tags);
-    std::uint64_t last() const { return first_ + log_.size() - 1; }
+    std::uint64_t last() const { return last_; }
 
     /// A peer that was listed before, but not in the log that was taken over: goes on from what it
     /// had confirmed then.
@@ -46,9 +47,14 @@ public:
     std::uint64_t pending(std::size_t peer) const { return last() - confirmed(peer); }
     /// Hashes sent, again or for the first time, and orders to drop everything.
     std::uint64_t sent(std::size_t peer) const { return peers_[peer].count; }
+    /// Entries kept.
+    std::size_t size() const { return log_.size(); }
 
 private:
+    static constexpr std::size_t kTidyFrom = 1024;
+
     struct Entry {
+        std::uint64_t number = 0;
         summary::KeyHash hash;
         bool is_tag = false;
     };
@@ -57,14 +63,20 @@ private:
         std::uint64_t told = 0;                 // the highest ever sent to this run of it
         std::uint64_t count = 0;
     };
-
     void put(std::span<const summary::KeyHash> hashes, bool are_tags);
+    void make_room();
+    void tidy();
     void forget_confirmed();
+    std::deque<Entry>::iterator after(std::uint64_t number);
+    /// The last number before what is kept.
+    std::uint64_t begin() const { return log_.empty() ? last_ : log_.front().number - 1; }
 
     std::vector<Peer> peers_;
     std::size_t limit_;
-    std::uint64_t first_ = 1;  // number of the front
-    std::deque<Entry> log_;
+    std::uint64_t last_ = 0;
+    std::uint64_t dropped_ = 0;  // the last number that was dropped for want of room
+    std::deque<Entry> log_;      // by number
+    std::size_t tidy_at_ = kTidyFrom;
 };
 
 }  // namespace protocol

@@ -10,8 +10,11 @@ namespace {
 constexpr std::string_view kKeyIdLabel = "hearsay 2 key id";
 constexpr std::string_view kHashSecretLabel = "hearsay 2 key hash secret";
 constexpr std::string_view kLinkLabel = "hearsay 2 link";
+constexpr std::string_view kFieldLabel = "hearsay 2 question fields";
 
 constexpr std::size_t kTokenBytes = 16;
+
+}  // namespace
 
 std::string hex(ByteView bytes) {
     constexpr char kDigits[] = "0123456789abcdef";
@@ -25,8 +28,6 @@ std::string hex(ByteView bytes) {
     return text;
 }
 
-}  // namespace
-
 KeyId key_id(std::string_view cluster_key) {
     KeyId id;
     hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kKeyIdLabel), id);
@@ -37,6 +38,12 @@ HashSecret hash_secret(std::string_view cluster_key) {
     HashSecret secret;
     hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kHashSecretLabel), secret);
     return secret;
+}
+
+FieldKey field_key(std::string_view cluster_key) {
+    FieldKey key;
+    hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kFieldLabel), key);
+    return key;
 }
 
 LinkSecrets link_secrets(std::string_view cluster_key, const Mac& publisher_proof) {

@@ -22,6 +22,13 @@ using HashSecret = std::array<std::byte, summary::KeyHasher::kSecretBytes>;
 KeyId key_id(std::string_view cluster_key);
 HashSecret hash_secret(std::string_view cluster_key);
 
+/// What hides the values of request fields in questions to peers (FORMAT.md, Questions).
+using FieldKey = std::array<std::byte, 32>;
+FieldKey field_key(std::string_view cluster_key);
+
+/// Lower-case digits, two for each byte.
+std::string hex(ByteView bytes);
+
 /// What one link uses after its hello.
 struct LinkSecrets {
     LinkKey from_publisher, from_subscriber;  // tag the frames of each direction

@@ -15,13 +15,17 @@
 
 namespace protocol {
 
+struct TaskGroup::Task {
+    void cancel() {
+        if (begun) signal.emit(boost::asio::cancellation_type::terminal);
+    }
+
+    boost::asio::cancellation_signal signal;
+    bool begun = false;
+};
+
 /// Holds nothing that belongs to the io_context, and so may outlive it.
 struct TaskGroup::State {
-    struct Task {
-        boost::asio::cancellation_signal signal;
-        bool begun = false;
-    };
-
     explicit State(boost::asio::any_io_executor on) : executor(std::move(on)) {}
 
     static boost::asio::awaitable<void> to_its_end(std::shared_ptr<State> state, Task& self,
@@ -81,10 +85,15 @@ boost::asio::awaitable<void> TaskGroup::State::to_its_end(std::shared_ptr<State>
 TaskGroup::TaskGroup(boost::asio::any_io_executor executor)
     : state_(std::make_shared<State>(std::move(executor))) {}
 
-bool TaskGroup::spawn(boost::asio::awaitable<void> task) {
+void TaskGroup::Stop::operator()() {
+    task_->cancel();
+}
+
+bool TaskGroup::spawn(boost::asio::awaitable<void> task, Stop& stop) {
     if (state_->closed) return false;
     auto& running = state_->running;
     const auto self = running.emplace(running.end());
+    stop.task_ = &*self;
     auto ended = [state = state_, self](const std::exception_ptr& exception) {
         state->running.erase(self);
         if (state->running.empty()) {
@@ -116,8 +125,7 @@ void TaskGroup::cancel() {
         state->cancelled = true;
         for (auto task = state->running.begin(); task != state->running.end();) {
             const auto current = task++;  // emitting may end the task
-            if (!current->begun) continue;
-            current->signal.emit(boost::asio::cancellation_type::terminal);
+            current->cancel();
         }
     };
     boost::asio::dispatch(state_->executor, std::move(emit));

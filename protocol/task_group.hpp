@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 namespace protocol {
 
@@ -12,7 +13,20 @@ namespace protocol {
 /// One io_context thread only. May be destroyed with coroutines running (they go on, unwatched),
 /// and after its io_context.
 class TaskGroup {
+    struct Task;
+
 public:
+    /// Cancels one task. For the task itself to hold, or what it owns: of no use after its end.
+    class Stop {
+    public:
+        /// In the event loop. Nothing happens before the task has begun.
+        void operator()();
+
+    private:
+        friend class TaskGroup;
+        Task* task_ = nullptr;
+    };
+
     explicit TaskGroup(boost::asio::any_io_executor executor);
     TaskGroup(const TaskGroup&) = delete;
     TaskGroup& operator=(const TaskGroup&) = delete;
@@ -20,7 +34,12 @@ public:
     /// Starts `task` on the executor. False, and the task is dropped unstarted, after
     /// close(). A task that ends by operation_aborted ended normally; any other exception is a bug
     /// and leaves io_context::run().
-    bool spawn(boost::asio::awaitable<void> task);
+    bool spawn(boost::asio::awaitable<void> task) {
+        Stop unused;
+        return spawn(std::move(task), unused);
+    }
+    /// `stop` is set before the task can begin.
+    bool spawn(boost::asio::awaitable<void> task, Stop& stop);
 
     void close() noexcept;
     bool closed() const noexcept;

@@ -1,5 +1,6 @@
 #include "proxy/config.hpp"
 
+#include "proxy/config_review.hpp"
 #include "proxy/config_section.hpp"
 #include "proxy/config_values.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -252,6 +254,14 @@ void read_cache(ConfigSection& root, CacheConfig& out) {
     in->read_size("object_max", out.object_max, 1, 64 * kTiB);
     in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
     in->read_size("block", out.block, 4 * kKiB, kGiB);
+    const auto most = out.memory / 2;
+    for (const auto& [key, bytes] :
+         {std::pair{"object_max", out.object_max}, std::pair{"slice_from", out.slice_from},
+          std::pair{"block", out.block}}) {
+        if (in->has(key) && bytes > most)
+            in->doubt(key, "is never reached: no object takes more than half of the memory, " +
+                               format_size(most));
+    }
     in->read("store_set_cookie", out.rules.store_set_cookie);
     in->read("client_directives", out.client_directives,
              {{"obey", ClientDirectives::obey}, {"shield", ClientDirectives::shield}});
@@ -307,10 +317,6 @@ void read_peers(ConfigContext& context, ConfigSection& in, std::vector<PeerEntry
         }
         out.push_back(std::move(peer));
     }
-    // One more than kMaxPeers, as a node may list itself.
-    if (out.size() > kMaxPeers + 1) {
-        in.fail("peers", "must be at most " + std::to_string(kMaxPeers) + " besides this node");
-    }
 }
 
 void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<ClusterConfig>& out) {
@@ -327,8 +333,8 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
     in->read("peer_stall", cluster.peer_stall, 10ms, 10min);
     in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
     in->read("gone_after", cluster.gone_after, 50ms, 10min);
-    if (cluster.gone_after < 2 * cluster.heartbeat) {
-        in->fail("gone_after", "must be at least twice the heartbeat");
+    if (cluster.gone_after <= 2 * cluster.heartbeat) {
+        in->fail("gone_after", "must be more than twice the heartbeat");
     }
     read_peers(context, *in, cluster.peers);
     in->done();
@@ -368,6 +374,8 @@ void read_log(ConfigSection& root, LogConfig& out) {
              {{"json", AccessFormat::json},
               {"squid", AccessFormat::squid},
               {"combined", AccessFormat::combined}});
+    out.peers = out.format == AccessFormat::json;
+    in->read("peers", out.peers);
     in->done();
 }
 
@@ -388,6 +396,8 @@ void read_limits(ConfigSection& root, LimitsConfig& out) {
     in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
     in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
     in->read_size("body_window", out.body_window, 4 * kKiB, kGiB);
+    in->read_size("body_windows", out.body_windows, kMiB, kTiB);
+    in->read_size("client_rate_min", out.client_rate_min, 0, kGiB);
     in->done();
     if (out.request_line > out.head) in->fail("request_line", "must not be above head");
 }
@@ -459,6 +469,41 @@ std::string syntax_message(const json::exception& error) {
     return std::string(line == std::string_view::npos ? message : message.substr(line));
 }
 
+/// Reads what there is. No configuration only where the text is no JSON.
+ConfigResult read_text(std::string_view text, const Environment& environment) {
+    ConfigContext context{environment, {}};
+    ConfigResult result;
+    try {
+        const auto value = parse_json(text, context);
+        result.config = read_config(context, value);
+    } catch (const json::exception& error) {
+        context.fail("$", syntax_message(error));
+    }
+    result.errors = std::move(context.errors);
+    result.warnings = std::move(context.warnings);
+    return result;
+}
+
+/// Empty, or why not.
+std::string read_file(const std::filesystem::path& file, std::string& text) {
+    const auto fail = [&](const std::string& why) {
+        return "cannot read " + file.string() + ": " + why;
+    };
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return fail(std::strerror(errno));
+    text.assign(kMaxConfigBytes + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (in.bad()) return fail(std::strerror(errno));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMaxConfigBytes)
+        return fail("it is larger than " + format_size(kMaxConfigBytes));
+    return {};
+}
+
+void append(std::vector<ConfigError>& to, std::vector<ConfigError> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
 }  // namespace
 
 std::string Endpoint::text() const {
@@ -474,40 +519,36 @@ Environment process_environment() {
 }
 
 ConfigResult parse_config(std::string_view text, const Environment& environment) {
-    ConfigContext context{environment, {}};
-    ConfigResult result;
-    try {
-        const auto value = parse_json(text, context);
-        result.config = read_config(context, value);
-    } catch (const json::exception& error) {
-        context.fail("$", syntax_message(error));
+    auto result = read_text(text, environment);
+    if (result.config && result.errors.empty()) {
+        result.errors = contradictions(*result.config);
+        append(result.warnings, doubts(*result.config));
     }
-    if (!context.errors.empty()) result.config.reset();
-    result.errors = std::move(context.errors);
+    if (!result.errors.empty()) result.config.reset();
     return result;
 }
 
 ConfigResult load_config(const std::filesystem::path& file, const Environment& environment) {
-    auto result = load_settings(file, environment);
+    std::string text;
+    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{"$", why}}};
+    auto result = parse_config(text, environment);
     if (!result.config) return result;
-    result.errors = load_tls(*result.config);
+    result.errors = missing_files(*result.config);
+    append(result.errors, load_tls(*result.config));
     if (!result.errors.empty()) result.config.reset();
     return result;
 }
 
 ConfigResult load_settings(const std::filesystem::path& file, const Environment& environment) {
-    const auto fail = [&](const std::string& why) {
-        return ConfigResult{std::nullopt, {{"$", "cannot read " + file.string() + ": " + why}}};
-    };
-    std::ifstream in(file, std::ios::binary);
-    if (!in) return fail(std::strerror(errno));
-    std::string text(kMaxConfigBytes + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (in.bad()) return fail(std::strerror(errno));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxConfigBytes)
-        return fail("it is larger than " + format_size(kMaxConfigBytes));
-    return parse_config(text, environment);
+    std::string text;
+    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{"$", why}}};
+    auto result = read_text(text, environment);
+    if (!result.config) return result;
+    std::erase_if(result.errors, [](const ConfigError& error) {
+        return error.path != "$.admin" && error.path != "$.admin.listen";
+    });
+    if (!result.errors.empty()) result.config.reset();
+    return result;
 }
 
 std::string describe(const std::vector<ConfigError>& errors) {

@@ -133,6 +133,7 @@ struct LogConfig {
     LogLevel level = LogLevel::info;
     std::string access = "off";  // off, stdout, or a file
     AccessFormat format = AccessFormat::json;
+    bool peers = true;  // lines for peers' questions too; by default only in json
 };
 
 struct PurgeConfig {
@@ -148,6 +149,8 @@ struct LimitsConfig {
     std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
+    std::uint64_t body_windows = 128 << 20;   // of all of them together, read buffers included
+    std::uint64_t client_rate_min = 500;      // bytes/s while a client is what is waited for
 };
 
 struct TimeoutsConfig {
@@ -156,7 +159,8 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds origin_connect = std::chrono::seconds(5);
     std::chrono::nanoseconds origin_head = std::chrono::seconds(60);
     std::chrono::nanoseconds origin_idle = std::chrono::seconds(30);  // a pooled connection
-    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side
+    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side;
+                                                                      // client_rate_min counts so
     std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
     std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM
 };
@@ -208,8 +212,9 @@ struct ConfigError {
 };
 
 struct ConfigResult {
-    std::optional<Config> config;     // empty exactly when there are errors
-    std::vector<ConfigError> errors;  // all of them, in the order of the file's sections
+    std::optional<Config> config;            // empty exactly when there are errors
+    std::vector<ConfigError> errors;         // all of them, in the order of the file's sections
+    std::vector<ConfigError> warnings = {};  // what is in order, but probably not meant
 };
 
 /// Looks up the `${NAME}` of strings; empty: not set, which is an error.
@@ -218,10 +223,13 @@ Environment process_environment();
 
 ConfigResult parse_config(std::string_view json,
                           const Environment& environment = process_environment());
-/// With the certificates, keys and CAs that the file names (`tls_contexts`).
+/// With the certificates, keys and CAs that the file names (`tls_contexts`), and the folder of the
+/// log looked for.
 ConfigResult load_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());
-/// The settings alone, for whoever may not read a node's keys.
+/// For whoever asks a running node: only what is wrong with the place of its admin port is an
+/// error, so neither its keys nor other variables of its environment are needed. Other settings may
+/// be missing.
 ConfigResult load_settings(const std::filesystem::path& file,
                            const Environment& environment = process_environment());
 

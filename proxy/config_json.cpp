@@ -98,7 +98,9 @@ ordered_json limits_json(const LimitsConfig& limits) {
             {"connections", limits.connections},
             {"upstream_connections", limits.upstream_connections},
             {"upstream_idle", limits.upstream_idle},
-            {"body_window", format_size(limits.body_window)}};
+            {"body_window", format_size(limits.body_window)},
+            {"body_windows", format_size(limits.body_windows)},
+            {"client_rate_min", format_size(limits.client_rate_min)}};
 }
 
 ordered_json timeouts_json(const TimeoutsConfig& timeouts) {
@@ -195,7 +197,8 @@ std::string effective_config(const Config& config) {
     out["summary"] = summary_json(config.summary);
     out["log"] = {{"level", to_string(config.log.level)},
                   {"access", config.log.access},
-                  {"format", to_string(config.log.format)}};
+                  {"format", to_string(config.log.format)},
+                  {"peers", config.log.peers}};
     out["purge"] = {{"allow", config.purge.allow.texts()}};
     out["limits"] = limits_json(config.limits);
     out["timeouts"] = timeouts_json(config.timeouts);

@@ -57,6 +57,8 @@ std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json&
         context.fail(path, std::move(expansion.error));
         return std::nullopt;
     }
+    if (has_bare_variable(value.get_ref<const std::string&>()))
+        context.doubt(path, "has a $NAME that stays as it is; a variable is written ${NAME}");
     return std::move(expansion.text);
 }
 

@@ -20,7 +20,11 @@ namespace proxy {
 struct ConfigContext {
     const Environment& environment;
     std::vector<ConfigError> errors;
+    std::vector<ConfigError> warnings = {};
 
+    void doubt(std::string path, std::string message) {
+        warnings.push_back({std::move(path), std::move(message)});
+    }
     void fail(std::string path, std::string message) {
         errors.push_back({std::move(path), std::move(message)});
     }
@@ -38,6 +42,10 @@ public:
     bool has(std::string_view key) const { return value_->contains(key); }
     void fail(std::string_view key, std::string message) {
         context_.fail(path(key), std::move(message));
+    }
+
+    void doubt(std::string_view key, std::string message) {
+        context_.doubt(path(key), std::move(message));
     }
 
     /// The value under a key, which from now on is known; null when absent.

@@ -169,6 +169,17 @@ Expansion expand_environment(std::string_view text, const Environment& environme
     return out;
 }
 
+bool has_bare_variable(std::string_view text) {
+    constexpr std::size_t kShortest = 3;
+    for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+        const auto rest = text.substr(at + 1);
+        const auto name =
+            rest.substr(0, rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"));
+        if (name.size() >= kShortest && is_variable_name(name)) return true;
+    }
+    return false;
+}
+
 std::string_view nearest_name(std::string_view name, std::span<const std::string> known) {
     constexpr std::size_t kLongestName = 64;  // the distance takes time a * b
     if (name.size() > kLongestName) return {};

@@ -34,6 +34,9 @@ struct Expansion {
 };
 Expansion expand_environment(std::string_view text, const Environment& environment);
 
+/// Is there a `$NAME`, in capitals, that somebody may have meant as a variable?
+bool has_bare_variable(std::string_view text);
+
 /// The known name that `name` was probably meant to be; empty when none is near.
 std::string_view nearest_name(std::string_view name, std::span<const std::string> known);
 

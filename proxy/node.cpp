@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
+#include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config_changes.hpp"
 #include "proxy/control_feed.hpp"
@@ -106,8 +107,7 @@ public:
             admin_.emplace(
                 control_, config_->admin->listen,
                 AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
-                                   [this] { return effective_config(*config_); },
-                                   [this] { return reload_and_wait(); },
+                                   [this] { return config_; }, [this] { return reload_and_wait(); },
                                    [this](PurgeOrder order) { return purge(std::move(order)); }});
         cluster_->start();
         proxy_port_ = workers_.front()->port();
@@ -275,10 +275,11 @@ private:
             try {
                 cluster = make_cluster(*next);
             } catch (const std::exception& error) {
-                result.errors.push_back({"$.cluster", error.what()});
+                result.errors.push_back({"$.cluster", protocol::plain_message(error)});
             }
         }
-        if (result.errors.empty() && (changes("$.log.access") || changes("$.log.format"))) {
+        if (result.errors.empty() &&
+            (changes("$.log.access") || changes("$.log.format") || changes("$.log.peers"))) {
             if (const auto error = shared_.access_log.reconfigure(next->log))
                 result.errors.push_back(
                     {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});

@@ -51,7 +51,8 @@ private:
 
 /// `hearsay run`: runs a node until TERM or INT has drained it (a second one stops it at once); HUP
 /// reloads the configuration from `file`, USR1 reopens the access log. Returns the exit code;
-/// prints why on stderr when it cannot start.
-int run_node(Config config, const std::filesystem::path& file);
+/// prints why on stderr when it cannot start. `warnings` about the configuration are logged.
+int run_node(Config config, const std::filesystem::path& file,
+             const std::vector<ConfigError>& warnings = {});
 
 }  // namespace proxy

@@ -59,6 +59,7 @@ ConfigResult Reloader::read() const {
 
 void Reloader::finish(const std::string& who, ConfigResult read, const Done& done) {
     --waiting_;
+    const auto warnings = std::move(read.warnings);
     const auto result = apply_(std::move(read));
     switch (result.outcome) {
         case Reloaded::Outcome::applied:
@@ -67,6 +68,8 @@ void Reloader::finish(const std::string& who, ConfigResult read, const Done& don
             status_.loaded_at = unix_time();
             status_.last_error.clear();
             spdlog::info("{}: configuration reloaded, changed: {}", who, join(result.changed));
+            for (const auto& each : warnings)
+                spdlog::warn("{}: configuration: {}: {}", who, each.path, each.message);
             break;
         case Reloaded::Outcome::refused:
             ++status_.failures;

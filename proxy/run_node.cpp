@@ -9,6 +9,7 @@
 #include <functional>
 #include <thread>
 
+#include "protocol/plain_message.hpp"
 #include "proxy/node.hpp"
 
 namespace proxy {
@@ -27,7 +28,8 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-int run_node(Config config, const std::filesystem::path& file) {
+int run_node(Config config, const std::filesystem::path& file,
+             const std::vector<ConfigError>& warnings) {
     // Standard output is for the access log.
     const auto colours =
         std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
@@ -36,6 +38,7 @@ int run_node(Config config, const std::filesystem::path& file) {
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
     std::signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
+    for (const auto& each : warnings) spdlog::warn("{}: {}", each.path, each.message);
     try {
         asio::io_context main{1};
         asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);
@@ -76,7 +79,7 @@ int run_node(Config config, const std::filesystem::path& file) {
         spdlog::info("node {} has ended", node_name);
         return 0;
     } catch (const std::exception& error) {
-        spdlog::error("{}", error.what());
+        spdlog::error("{}", protocol::plain_message(error));
         return 1;
     }
 }

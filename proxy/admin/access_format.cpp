@@ -33,20 +33,54 @@ void append_number(std::string& out, std::uint64_t value, std::size_t width = 1)
     out.append(digits.data(), count);
 }
 
-/// Bytes above 0x7f come one by one as U+0080 to U+00FF: nobody said which encoding they are in,
-/// and the line stays ASCII.
+/// Length of the character above U+007F that `text` begins with; 0 when that is no UTF-8 (RFC 3629:
+/// neither longer than needed, nor a surrogate, nor above U+10FFFF).
+std::size_t utf8_character(std::string_view text) {
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto lead = at(0);
+    const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (length == 0 || lead > 0xf4 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((at(i) & 0xc0) != 0x80) return 0;
+    const auto second = at(1);
+    const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+                         (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+    return refused ? 0 : length;
+}
+
+/// A character stays as it is, control characters are escaped. A byte that is no part of one comes
+/// as U+EF80 to U+EFFF, which nobody else uses, with its value in the last two digits; so do the
+/// bytes of these characters themselves, so that every string can be had back.
 void append_json_string(std::string& out, std::string_view text) {
     out.push_back('"');
-    for (const char c : text) {
+    while (!text.empty()) {
+        const char c = text.front();
+        const auto byte = static_cast<unsigned char>(c);
+        std::size_t taken = 1;
         if (c == '"' || c == '\\') {
             out.push_back('\\');
             out.push_back(c);
         } else if (c == ' ' || is_printable_ascii(c)) {
             out.push_back(c);
-        } else {
+        } else if (byte < 0x80) {
             out.append("\\u00");
-            append_hex(out, static_cast<unsigned char>(c));
+            append_hex(out, byte);
+        } else {
+            const auto character = text.substr(0, utf8_character(text));
+            if (character.empty() || character.starts_with("\xee\xbe") ||
+                character.starts_with("\xee\xbf")) {
+                out.append("\\uef");
+                append_hex(out, byte);
+            } else if (byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
+                out.append("\\u00");  // the other control characters
+                append_hex(out, static_cast<unsigned char>(text[1]));
+                taken = 2;
+            } else {
+                out.append(character);
+                taken = character.size();
+            }
         }
+        text.remove_prefix(taken);
     }
     out.push_back('"');
 }
@@ -173,6 +207,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     out.append("{\"ts\":\"");
     append_rfc3339(out, Calendar(record.ts));
     out.push_back('"');
+    append_json_member(out, "role", to_string(record.role));
     append_json_member(out, "client", record.client);
     append_json_member(out, "method", record.method);
     append_json_member(out, "url", record.url);
@@ -185,10 +220,9 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     append_json_member(out, "outcome", to_string(record.outcome));
     append_json_member(out, "cache", to_string(record.cache));
     append_json_member(out, "source", to_string(record.source));
-    if (record.peer_verdict != PeerVerdict::not_asked) {
-        append_json_member(out, "peer", record.peer);
-        append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
-    }
+    const auto asked = record.peer_verdict != PeerVerdict::not_asked;
+    if (asked || record.role == Role::peer) append_json_member(out, "peer", record.peer);
+    if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");

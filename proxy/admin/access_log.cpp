@@ -50,6 +50,7 @@ AccessLog::AccessLog(const LogConfig& config, std::size_t max_pending)
     : max_pending_(max_pending),
       enabled_(config.access != "off"),
       format_(config.format),
+      peers_(config.peers),
       sink_(config.access) {
     if (!enabled()) return;
     if (!sink_.open()) {
@@ -71,6 +72,7 @@ AccessLog::~AccessLog() {
 
 void AccessLog::write(const AccessRecord& record) {
     if (!enabled()) return;
+    if (record.role == Role::peer && !peers_.load(std::memory_order_relaxed)) return;
     static thread_local std::string line;  // keeps its memory from one call to the next
     line.clear();
     const auto format = format_.load(std::memory_order_relaxed);
@@ -119,6 +121,7 @@ boost::system::error_code AccessLog::reconfigure(const LogConfig& config) {
         changes_.push_back({pending_.size(), std::move(sink)});
         enabled_ = enabled;
         format_ = config.format;
+        peers_ = config.peers;
         if (enabled && !thread_.joinable()) thread_ = std::thread([this] { run(); });
     }
     wake_.notify_one();

@@ -32,22 +32,26 @@ struct AccessRecord {
     Outcome outcome = Outcome::error;
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
-    std::string_view peer;  // node last asked, if any
+    std::string_view peer;  // node last asked, if any; of a peer's question, who asks
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
     std::string_view upstream;  // host name or address of origin or peer that answered
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
     bool validated = false;         // the stored response was confirmed by a 304
     bool client_reload = false;     // the client's own directives forced validation
-    bool aborted = false;           // the client left before the end
+    bool aborted = false;           // the answer ended before its end: the client left, or the
+                                    // rest could not be had
+    Role role = Role::client;       // who asked
 };
 
 /// Each appends one line with its newline. Bytes from outside cannot end a line or forge a field:
-/// they come escaped (JSON `\u00xx`; else `%xx` in squid, `\xhh` in combined).
+/// they come escaped (`%xx` in squid, `\xhh` in combined; in JSON `\u00xx` for control characters
+/// and `\uefxx` for bytes xx that are no UTF-8, which otherwise stays as it is).
 ///
-/// json: an object with keys ts (RFC 3339, UTC, milliseconds), client, method, url, status, bytes,
-/// dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was asked),
-/// cache_status (what was sent), aborted (only when true).
+/// json: an object with keys ts (RFC 3339, UTC, milliseconds), role, client, method, url, status,
+/// bytes, dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was
+/// asked; of a peer's question, peer is who asks), cache_status (what was sent), aborted (only when
+/// true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/host
 /// type.
@@ -72,6 +76,7 @@ public:
     AccessLog& operator=(const AccessLog&) = delete;
 
     bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
+    /// Lines of peers' questions are written if the configuration wants them.
     void write(const AccessRecord& record);
 
     /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
@@ -126,6 +131,7 @@ private:
     const std::size_t max_pending_;
     std::atomic<bool> enabled_{false};  // changes under the mutex only, as does the format
     std::atomic<AccessFormat> format_;
+    std::atomic<bool> peers_;
     Sink sink_;  // writer thread only, once that runs
     std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failures_{0};
 

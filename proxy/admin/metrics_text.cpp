@@ -96,6 +96,7 @@ void add_requests(Families& out, const WorkerCounters& work) {
     out.value(work.validations);
     out.counter("hearsay_bytes_total", "Body bytes moved.");
     out.value(work.bytes_to_clients, {{"direction", "to_clients"}});
+    out.value(work.bytes_to_peers, {{"direction", "to_peers"}});
     out.value(work.bytes_from_peers, {{"direction", "from_peers"}});
     out.value(work.bytes_from_origins, {{"direction", "from_origins"}});
 }

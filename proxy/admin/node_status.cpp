@@ -59,6 +59,7 @@ WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) {
     origin_down_requests += other.origin_down_requests;
     origins_down += other.origins_down;
     bytes_to_clients += other.bytes_to_clients;
+    bytes_to_peers += other.bytes_to_peers;
     bytes_from_peers += other.bytes_from_peers;
     bytes_from_origins += other.bytes_from_origins;
     validations += other.validations;

@@ -77,7 +77,10 @@ struct WorkerCounters {
     std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
     std::uint64_t origin_down_requests = 0;  // not put to an origin, as it is down
     std::uint64_t origins_down = 0;          // now
-    std::uint64_t bytes_to_clients = 0, bytes_from_peers = 0, bytes_from_origins = 0;
+    /// Body bytes, without heads, chunk lines and TLS: what sockets took of answers, whole or
+    /// broken off, and what was read of theirs, used or not. Of tunnels, all bytes that go down.
+    std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
+    std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t validations = 0;  // of origin_requests: conditional ones that ended in 304
     std::uint64_t collapsed = 0;    // requests that followed another's fill
     std::uint64_t connections_accepted = 0;
@@ -110,7 +113,7 @@ struct PeerStatus {
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
     std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
-    std::uint64_t given = 0;        // our answers to its requests that carried a body to it
+    std::uint64_t given = 0;        // our answers to it out of the store
     double left_alone_seconds = 0;  // by one worker at least, until it is asked again
 
     bool in_step() const { return state == "in_step"; }

@@ -7,6 +7,7 @@
 #include <boost/beast/http.hpp>
 #include <nlohmann/json.hpp>
 
+#include "proxy/admin/admission.hpp"
 #include "proxy/admin/metrics_text.hpp"
 #include "proxy/admin/status_json.hpp"
 #include "proxy/forwarding/listen.hpp"
@@ -34,6 +35,19 @@ Response answer(const Request& request, http::status status, const char* type, s
     response.body() = std::move(body);
     response.prepare_payload();
     return response;
+}
+
+/// Why this request is not answered.
+std::optional<Response> refuse(const Request& request, const AdminConfig& config,
+                               std::string_view target, const asio::ip::address& from) {
+    const auto admission = admit(config, request, is_guarded(request.method(), target), from);
+    if (admission == Admission::granted) return std::nullopt;
+    const auto needs_token = admission == Admission::needs_token;
+    auto refusal =
+        answer(request, needs_token ? http::status::unauthorized : http::status::forbidden, kText,
+               std::string(explain(admission)) + "\n");
+    if (needs_token) refusal.set(http::field::www_authenticate, "Bearer realm=\"hearsay\"");
+    return refusal;
 }
 
 /// Why this request may change nothing. A page in the operator's browser can send a POST here, but
@@ -131,6 +145,9 @@ asio::awaitable<void> AdminServer::accept_loop() {
 }
 
 asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
+    boost::system::error_code gone;
+    const auto from = socket.remote_endpoint(gone).address();
+    if (gone) co_return;
     beast::tcp_stream stream(std::move(socket));
     beast::flat_buffer buffer(64 * 1024);
     for (;;) {
@@ -145,10 +162,14 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
         const auto get =
             request.method() == http::verb::get || request.method() == http::verb::head;
         Response response;
-        if (target == "/healthz" && get) {
+        const auto config = hooks_.config();
+        auto refused = refuse(request, config->admin.value_or(AdminConfig{}), target, from);
+        if (refused) {
+            response = *std::move(refused);
+        } else if (target == "/healthz" && get) {
             response = answer(request, http::status::ok, kText, "ok\n");
         } else if (target == "/api/v1/config" && get) {
-            response = answer(request, http::status::ok, kJson, hooks_.config());
+            response = answer(request, http::status::ok, kJson, effective_config(*config));
         } else if (target == "/api/v1/purge") {
             auto order = purge_order(request);
             if (auto* wrong = std::get_if<Response>(&order)) {

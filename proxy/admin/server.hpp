@@ -4,7 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
-#include <string>
+#include <memory>
 
 #include "protocol/task_group.hpp"
 #include "proxy/admin/node_status.hpp"
@@ -15,8 +15,8 @@
 namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
-/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload,purge}. Plain and small: a few
-/// connections, short deadlines, small bodies.
+/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload,purge}, for whom admission.hpp
+/// lets in. Plain and small: a few connections, short deadlines, small bodies.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
@@ -24,7 +24,7 @@ public:
     struct Hooks {
         std::function<boost::asio::awaitable<NodeStatus>()> status;
         std::function<void()> drain;
-        std::function<std::string()> config;  // what is in effect, as JSON
+        std::function<std::shared_ptr<const Config>()> config;  // what is in effect
         std::function<boost::asio::awaitable<Reloaded>()> reload;
         std::function<boost::asio::awaitable<PurgeReport>(PurgeOrder)> purge;
     };

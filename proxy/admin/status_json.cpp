@@ -100,6 +100,7 @@ std::string status_json(const NodeStatus& status) {
           {"validations", work.validations}}},
         {"bytes",
          {{"to_clients", work.bytes_to_clients},
+          {"to_peers", work.bytes_to_peers},
           {"from_peers", work.bytes_from_peers},
           {"from_origins", work.bytes_from_origins}}},
         {"cache",

@@ -50,7 +50,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     turn.source = Source::memory;
     const auto age = current_age(response.freshness, response.residence(turn.begun));
     if (not_modified(client, response))
-        co_return co_await send_not_modified(client, response, age, status);
+        co_return co_await send_not_modified(client, response, nullptr, age, status);
     client.note_type(response);
     const auto size = response.body_bytes();
     const auto part = wanted_part(client, response, size);
@@ -71,14 +71,16 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
         const auto bytes = response.body->view(offset, std::min(end - offset, kBytesPerSend),
                                                kBuffersPerSend, client.buffers);
         // Most answers go out at once: no coroutine for those.
-        if (!client.connection.send_now(client.buffers)) {
-            const auto sent = co_await client.connection.send(client.buffers);
-            if (!sent) {
-                turn.aborted = true;
-                co_return false;
-            }
+        auto sent = client.connection.send_now(client.buffers);
+        if (!sent) {
+            client.worker.shared.store.hold(client.hash);
+            sent = co_await client.connection.send(client.buffers);
         }
-        turn.body_bytes += bytes;
+        client.book_from(Source::memory);
+        if (!sent) {
+            turn.aborted = true;
+            co_return false;
+        }
         offset += bytes;
         if (offset >= end) co_return client.keep_alive();
     }
@@ -93,6 +95,7 @@ asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t le
 }
 
 asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredResponse& response,
+                                        const LiveFields* live,
                                         std::optional<std::chrono::seconds> age,
                                         const CacheStatus& status) {
     const auto fields = response.fields();
@@ -103,29 +106,41 @@ asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredRespo
     for (const auto& line : fields)
         if (belongs_in_304(line, has_etag)) append_line(head, line);
     client.turn.status = 304;
-    client.compose(head, nullptr, age, status, Framing::none, 0);
+    client.compose(head, live, age, status, Framing::none, 0);
     const auto sent = co_await client.connection.send(client.buffers);
     client.turn.aborted = !sent;
     co_return (sent && client.keep_alive());
 }
 
+void book_piece(ClientContext& client, const Fill::Piece& piece, bool fetched,
+                std::uint64_t before) {
+    auto& from = client.turn.from;
+    const auto sent = client.book(before, piece.bytes);
+    const auto of_peer = std::min(sent, piece.peer_bytes);
+    if (fetched) {
+        from.add(Source::peer, of_peer);
+        from.add(Source::origin, sent - of_peer);
+    } else {
+        from.add(Source::memory, sent);
+    }
+}
+
 asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, Framing framing,
-                                   std::optional<std::uint64_t> bytes) {
+                                   std::optional<std::uint64_t> bytes, bool fetched) {
     auto& buffers = client.buffers;
-    auto& turn = client.turn;
     std::string chunk;
     for (;;) {
-        const auto head_buffers = buffers.size();
+        const auto head_buffers = buffers.size();                 // the head is booked by compose()
         if (framing == Framing::chunked) buffers.emplace_back();  // for the chunk's size
         const auto at_most = std::min(kBodyBlockBytes, bytes.value_or(kBodyBlockBytes));
         const auto piece = reader.peek(at_most, kBuffersPerSend - 4, buffers);
         if (piece.failed) {
-            turn.aborted = true;
+            client.turn.cut_short();
             co_return false;  // cut: never a short body passed as whole
         }
         if (framing == Framing::chunked) {
+            chunk.clear();
             if (piece.bytes > 0) {
-                chunk.clear();
                 append_chunk_size(chunk, piece.bytes);
                 buffers[head_buffers] = asio::buffer(chunk);
                 static constexpr std::string_view kEnd = "\r\n", kLast = "\r\n0\r\n\r\n";
@@ -137,11 +152,11 @@ asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, 
             }
         }
         const auto sent = co_await client.connection.send(buffers);
+        book_piece(client, piece, fetched, framing == Framing::chunked ? chunk.size() : 0);
         if (!sent) {
-            turn.aborted = true;
+            client.turn.aborted = true;
             co_return false;
         }
-        turn.body_bytes += piece.bytes;
         reader.consume(piece.bytes);
         if (bytes) {
             *bytes -= piece.bytes;

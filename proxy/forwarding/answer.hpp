@@ -33,9 +33,11 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
 /// A complete response or the part that was asked for, or 304, or 416.
 boost::asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
                                          const CacheStatus& status);
-/// 304 in place of `response`; `age` empty: it comes straight from its origin.
+/// 304 in place of `response`; `age` empty: it comes straight from its origin. `live`: as for
+/// ClientContext::compose.
 boost::asio::awaitable<bool> send_not_modified(ClientContext& client,
                                                const StoredResponse& response,
+                                               const LiveFields* live,
                                                std::optional<std::chrono::seconds> age,
                                                const CacheStatus& status);
 /// 416 for a body of `length` bytes.
@@ -43,8 +45,13 @@ boost::asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint
                                                 const CacheStatus& status);
 /// The head that `client` has composed, then the fill's body as it grows, from the reader's
 /// position on: all of it, or `bytes`. If the fill fails, the
-/// connection is cut: a short body is never passed as a whole one.
+/// connection is cut: a short body is never passed as a whole one. `fetched`: for this request, so
+/// it is no hit.
 boost::asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader,
-                                          Framing framing, std::optional<std::uint64_t> bytes);
+                                          Framing framing, std::optional<std::uint64_t> bytes,
+                                          bool fetched);
+/// Books what was sent of `piece`, behind `before` bytes of framing.
+void book_piece(ClientContext& client, const Fill::Piece& piece, bool fetched,
+                std::uint64_t before = 0);
 
 }  // namespace proxy

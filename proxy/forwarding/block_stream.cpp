@@ -1,7 +1,9 @@
 #include "proxy/forwarding/block_stream.hpp"
 
 #include "proxy/forwarding/answer.hpp"
+#include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/http/validators.hpp"
+#include "summary/directory.hpp"
 
 namespace proxy {
 
@@ -16,18 +18,39 @@ BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResp
       route_(std::move(route)),
       etag_(validators_of(index_->fields()).etag) {}
 
+bool BlockStream::hold(ByteRange range) {
+    held_.clear();
+    held_from_ = index_->blocks->at(range.first).first;
+    for (auto offset = range.first; offset <= range.last;) {
+        const auto block = index_->blocks->at(offset);
+        const auto uri = block_key(client_.key.uri(), etag_, block);
+        const auto hash = worker_.shared.key_hasher(uri);
+        auto found = worker_.shared.store.find(hash, uri, {}, Clock::now());
+        if (!found.response) {
+            held_.clear();
+            return false;
+        }
+        held_.push_back(std::move(found.response));
+        offset = block.last + 1;
+    }
+    return true;
+}
+
 BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) {
     auto& store = worker_.shared.store;
     Block block;
     block.range = index_->blocks->at(offset);
+    if (!held_.empty()) {
+        block.stored = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        return block;
+    }
     const auto uri = block_key(client_.key.uri(), etag_, block.range);
-    const auto hash = worker_.shared.key_hasher(uri);
-    const auto found = store.find(hash, uri, {}, Clock::now());
+    block.hash = worker_.shared.key_hasher(uri);
+    const auto found = store.find(block.hash, uri, {}, Clock::now());
     if (found.response) {
         block.stored = found.response;
         return block;
     }
-    forwarded_ = true;
     if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
     auto job =
         make_block_job(worker_, request_, client_.settings, route_, *index_->blocks, etag_, offset);
@@ -37,7 +60,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     block.leader = true;
     if (!alone && !found.unshareable) {
         // Nothing was awaited since find(): what has changed since is a fill that we follow.
-        const auto claim = store.claim(hash, uri, found, fill);
+        const auto claim = store.claim(block.hash, uri, found, fill);
         if (claim.fill) fill = claim.fill;
         block.leader = claim.leader || !claim.fill;
     }
@@ -56,14 +79,15 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     const auto deadline = Clock::now() + kFollowAtMost;
     for (;;) {
         const auto state = block.reader->state();
-        if (state.released) {  // not for others: this one fetches for itself
+        const auto given_up = !block.leader && state.error == FetchError::abandoned;
+        if (state.released || given_up) {  // not for others: this one fetches for itself
             block = find_or_fetch(block.range.first, true);
             if (block.stored) co_return FetchError::none;
             continue;
         }
         if (state.phase == Fill::Phase::failed && !state.response) co_return state.error;
         if (state.phase != Fill::Phase::waiting) {
-            note(state, block.leader);
+            note(block, state);
             co_return FetchError::none;
         }
         const auto woken = co_await client_.wakeup->wait_until(deadline);
@@ -71,22 +95,85 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     }
 }
 
-/// The worst source of all blocks is that of the answer.
-void BlockStream::note(const Fill::State& state, bool leader) {
-    auto& turn = client_.turn;
-    if (!leader || turn.outcome == Outcome::origin_fetch) return;
-    const auto peer = state.source == Fill::Source::peer;
-    turn.outcome = peer ? Outcome::peer_hit : Outcome::origin_fetch;
-    turn.source = peer ? Source::peer : Source::origin;
-    if (peer)
-        turn.given_by(state.peer);
-    else
-        turn.upstream = client_.key.host();
+void BlockStream::note(Block& block, const Fill::State& state) {
+    if (!block.leader) return;
+    block.fetched = true;
+    block.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
+    client_.turn.upstream = client_.key.host();
+    if (block.source == Source::peer) client_.turn.given_by(state.peer);
 }
 
-asio::awaitable<FetchError> BlockStream::open(ByteRange range) {
+/// Where the bytes will probably come from, judged by what is stored and what peers announce.
+/// Another part of the body may be evicted, or false, by the time it is sent.
+BytesBySource BlockStream::expect() {
+    BytesBySource expected;
+    auto& store = worker_.shared.store;
+    const auto& view = worker_.peers;
+    const auto* directory = view && client_.config().cluster ? view->directory.get() : nullptr;
+    const auto candidates = [&](summary::KeyHash hash) {
+        return directory ? directory->candidates(hash) : 0;
+    };
+    // Who gave a block that its summary does not have holds the body in one piece.
+    const auto by_whole = now_.source == Source::peer && candidates(now_.hash) == 0;
+    if (now_.source == Source::peer) expected_peer_ = client_.turn.peer;
+    auto offset = range_.first;
+    for (std::size_t looks = 0; looks < kMaxBlocksExpected; ++looks) {
+        const auto block = index_->blocks->at(offset);
+        const auto last = std::min(range_.last, block.last);
+        auto source = now_.source;
+        if (block != now_.range) {
+            const auto uri = block_key(client_.key.uri(), etag_, block);
+            const auto hash = worker_.shared.key_hasher(uri);
+            const auto found = store.find(hash, uri, {}, Clock::now());
+            if (found.response || found.fill) {
+                source = Source::memory;
+            } else {
+                const auto peers =
+                    choose_peers(candidates(hash), worker_.peer_records, Clock::now());
+                source = by_whole || peers.count > 0 ? Source::peer : Source::origin;
+                if (expected_peer_.empty() && peers.count > 0)
+                    expected_peer_ = view->peers[peers.peers[0]].node;
+            }
+        }
+        expected.add(source, last - offset + 1);
+        if (last == range_.last) break;
+        offset = last + 1;
+    }
+    return expected;
+}
+
+void BlockStream::describe(CacheStatus& status) {
+    const auto expected = expect();
+    const auto all_here = expected.peer + expected.origin == 0;
+    const auto index_was_here =
+        status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
+    if (all_here && (index_was_here || status.collapsed)) return;
+    if (!all_here) {
+        if (client_.turn.cache == CacheResult::hit) client_.turn.cache = CacheResult::partial;
+        if (index_was_here) status.forward = Forward::partial;
+        status.collapsed = false;
+    }
+    switch (expected.most()) {
+        case Source::peer:
+            detail_ = "PEER_" + expected_peer_;
+            break;
+        case Source::memory:
+            detail_ = kMostlyLocal;
+            break;
+        case Source::origin:
+        case Source::none:
+            detail_.clear();
+    }
+    status.detail = detail_;
+}
+
+asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool first_came_along) {
     range_ = range;
     now_ = find_or_fetch(range.first, false);
+    if (first_came_along && !now_.leader) {
+        now_.fetched = true;
+        now_.source = Source::origin;
+    }
     const auto error = co_await wait(now_);
     co_return error;
 }
@@ -97,17 +184,14 @@ asio::awaitable<bool> BlockStream::send() {
         part.last = std::min(range_.last, now_.range.last);
         if (part.last < range_.last) next_ = find_or_fetch(part.last + 1, false);
         const auto sent = co_await send_block(now_, part);
-        if (!sent) {
-            client_.turn.aborted = true;
-            co_return false;
-        }
+        if (!sent) co_return false;
         if (part.last == range_.last) co_return client_.keep_alive();
         part.first = part.last + 1;
         now_ = std::move(*next_);
         next_.reset();
         const auto error = co_await wait(now_);
         if (error != FetchError::none) {
-            client_.turn.aborted = true;
+            client_.turn.cut_short();
             co_return false;
         }
     }
@@ -120,22 +204,30 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
     if (block.reader) block.reader->consume(offset);
     while (offset < end || !buffers.empty()) {
         const auto room = kBuffersPerSend - buffers.size();
-        std::uint64_t bytes = 0;
-        if (block.stored) {
-            bytes = block.stored->body->view(offset, std::min(end - offset, kBytesPerSend), room,
-                                             buffers);
-        } else {
-            const auto piece = block.reader->peek(end - offset, room, buffers);
-            if (piece.failed) co_return false;
-            bytes = piece.bytes;
+        Fill::Piece piece;
+        if (block.stored)
+            piece.bytes = block.stored->body->view(offset, std::min(end - offset, kBytesPerSend),
+                                                   room, buffers);
+        else
+            piece = block.reader->peek(end - offset, room, buffers);
+        // Shorter than it should be, or broken off.
+        if (piece.failed || (block.stored && piece.bytes == 0 && offset < end)) {
+            client_.turn.cut_short();
+            co_return false;
         }
-        const auto sent = co_await client_.connection.send(buffers);
-        if (!sent) co_return false;
-        client_.turn.body_bytes += bytes;
-        offset += bytes;
-        if (block.reader) block.reader->consume(bytes);
-        if (bytes == 0 && offset < end) {
-            if (block.stored) co_return false;  // shorter than it should be
+        auto sent = client_.connection.send_now(buffers);
+        if (!sent) {
+            if (block.stored) worker_.shared.store.hold(block.hash);
+            sent = co_await client_.connection.send(buffers);
+        }
+        book_piece(client_, piece, block.fetched);
+        if (!sent) {
+            client_.turn.aborted = true;
+            co_return false;
+        }
+        offset += piece.bytes;
+        if (block.reader) block.reader->consume(piece.bytes);
+        if (piece.bytes == 0 && offset < end) {
             co_await client_.wakeup->wait_until(Clock::now() + kFollowAtMost);
         }
     }

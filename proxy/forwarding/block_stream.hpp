@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proxy/forwarding/client_context.hpp"
 #include "proxy/forwarding/fetch.hpp"
@@ -11,6 +12,11 @@
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
+
+/// As `detail` of Cache-Status: some of the body was fetched, but most was here.
+inline constexpr std::string_view kMostlyLocal = "mostly_local";
+/// So many blocks of a body are looked at to tell beforehand where it comes from.
+inline constexpr std::size_t kMaxBlocksExpected = 1024;
 
 /// Sends a part of a body that is stored in blocks: those that are there from the store, the others
 /// as they are fetched, the next one begun while one is being sent. One coroutine; the client
@@ -20,11 +26,18 @@ public:
     BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
                 OriginRoute route);
 
+    /// Takes hold of all blocks of `range`, so that nothing has to be fetched; false when one is
+    /// not stored.
+    bool hold(ByteRange range);
+
     /// Waits until the first block of `range` (within the body) is there or on its way. What is
-    /// wrong, if it is not: nothing has been sent then.
-    boost::asio::awaitable<FetchError> open(ByteRange range);
-    /// Was a block fetched, from wherever?
-    bool forwarded() const { return forwarded_; }
+    /// wrong, if it is not: nothing has been sent then. `first_came_along`: that block was fetched
+    /// for this request, together with the index.
+    boost::asio::awaitable<FetchError> open(ByteRange range, bool first_came_along);
+    /// After open(): what the client is told of where the body comes from, as far as that is known
+    /// before the rest of it is looked for. `status` is what is to be said of the index; of the
+    /// result, views into this.
+    void describe(CacheStatus& status);
 
     /// Sends the head that the client has composed, then the range. A block that fails cuts the
     /// connection. True when it can carry another request.
@@ -36,24 +49,30 @@ private:
         ByteRange range;
         std::shared_ptr<const StoredResponse> stored;
         std::unique_ptr<Fill::Reader> reader;
+        summary::KeyHash hash;           // of its key
+        Source source = Source::memory;  // unless it is fetched for this request, from where
         bool leader = false;
+        bool fetched = false;  // for this request
     };
 
     Block find_or_fetch(std::uint64_t offset, bool alone);
     boost::asio::awaitable<FetchError> wait(Block& block);
     boost::asio::awaitable<bool> send_block(const Block& block, ByteRange part);
-    void note(const Fill::State& state, bool leader);
+    void note(Block& block, const Fill::State& state);
+    BytesBySource expect();
 
     ClientContext& client_;
     Worker& worker_;
     std::shared_ptr<const StoredResponse> index_;
     OriginRoute route_;
     std::string etag_;
-    std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
+    std::shared_ptr<const RequestSnapshot> request_;           // once something has to be fetched
+    std::vector<std::shared_ptr<const StoredResponse>> held_;  // by hold(), from held_from_ on
+    std::uint64_t held_from_ = 0;
     ByteRange range_;
     Block now_;
     std::optional<Block> next_;
-    bool forwarded_ = false;
+    std::string expected_peer_, detail_;
 };
 
 }  // namespace proxy

@@ -3,10 +3,13 @@
 #include "proxy/forwarding/answer.hpp"
 #include "proxy/forwarding/block_stream.hpp"
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/relay.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
+#include "summary/directory.hpp"
 
 namespace proxy {
 
@@ -64,9 +67,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
     turn.forward = status.forward;
     if (directives.only_if_cached) {
-        status.detail = "only-if-cached";
-        const auto keep = co_await client_.refuse(
-            504, "Not in this cache, and only-if-cached was asked for.", status);
+        const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
     // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
@@ -86,7 +87,10 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
                        (reuse == Reuse::request && found.fill);
     auto job = make_job(found, std::move(route));
-    if (may_use_blocks_ && !found.response && range.single()) job->part = range;
+    if (may_use_blocks_ && !found.response && range.single()) {
+        job->part = range;
+        job->part_of_a_version = find(fields, field::if_range) != nullptr;
+    }
     if (!alone) {
         const auto claim = shared_.store.claim(client_.hash, uri, found, job->fill);
         if (claim.changed) co_return Followed::again;
@@ -102,24 +106,35 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
 }
 
 /// Ranges that cannot be made a part of what is stored are passed on as they are.
-bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) {
+bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) const {
     if (found.response) return false;
     using Form = RangeRequest::Form;
     if (range.form == Form::none) return false;
+    if (range.form == Form::suffix && may_use_blocks_ && peers_may_have_it())
+        return found.unshareable;
     return range.form == Form::several || range.form == Form::suffix || found.unshareable;
+}
+
+bool CacheAnswer::peers_may_have_it() const {
+    const auto& view = worker_.peers;
+    return may_ask_peers() && view && view->directory && view->directory->candidates(client_.hash);
+}
+
+bool CacheAnswer::may_ask_peers() const {
+    const auto& directives = client_.directives;
+    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
+    return client_.config().cluster && !now_please;
 }
 
 std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
     auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
     auto job = std::make_unique<FetchJob>(worker_, std::move(request), client_.settings);
-    const auto& directives = client_.directives;
     job->hash = client_.hash;
-    job->directives = directives;
+    job->directives = client_.directives;
     job->route = std::move(route);
     job->stale = found.response;
     job->generation = found.generation;
-    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
-    job->may_ask_peers = client_.config().cluster && !now_please;
+    job->may_ask_peers = may_ask_peers();
     job->may_use_blocks = may_use_blocks_;
     return job;
 }
@@ -130,7 +145,7 @@ void CacheAnswer::refresh(const Store::Found& found) {
     auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
-    job->fill->keep();
+    job->fill->keep(kRefreshAtMost);
     const auto claim = shared_.store.claim(client_.hash, client_.key.uri(), found, job->fill);
     if (claim.leader) start_fetch(worker_, std::move(job));
 }
@@ -161,6 +176,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
         state = reader.state();
     }
     if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
+    // It was given up in the moment in which this one came.
+    if (!leader && state.error == FetchError::abandoned) co_return Followed::again;
     note_source(state, leader);
     // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
     if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)
@@ -181,9 +198,10 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     auto& turn = client_.turn;
     const auto& response = *state.response;
     // What a 304 made good again answers everybody as a hit does, after the trip.
-    status.stored = state.stored && !state.validated && leader;
-    if (status.stored)
+    if (state.stored && !state.validated && leader) {
+        status.stored = state.phase == Fill::Phase::complete && !response.blocks;
         status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
+    }
     if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
     if (state.source == Fill::Source::peer) {
         peer_detail_ = "PEER_" + state.peer;
@@ -192,24 +210,23 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
         status.detail = to_string(state.verdict);
     }
     turn.validated = state.validated;
-    turn.outcome = !leader || state.validated           ? Outcome::local_hit
-                   : state.source == Fill::Source::peer ? Outcome::peer_hit
-                                                        : Outcome::origin_fetch;
-    if (leader && !state.validated)
-        turn.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
-    else
-        turn.source = Source::memory;
-    if (response.blocks && client_.head.verb == verb::get)
-        co_return co_await answer_in_blocks(state.response, status);
-
+    const auto fetched = leader && !state.validated;
+    turn.source = !fetched                             ? Source::memory
+                  : state.source == Fill::Source::peer ? Source::peer
+                                                       : Source::origin;
+    turn.outcome = outcome_of(turn.source);
     const auto live = leader ? state.live.get() : nullptr;
+    if (response.blocks && client_.head.verb == verb::get)
+        co_return co_await answer_in_blocks(state.response, status, live,
+                                            fetched && state.upstream_status == 206);
+
     std::optional<std::chrono::seconds> age;
     if (!leader || state.validated || (live && live->has_age))
         age = current_age(response.freshness, response.residence(Clock::now()));
     // The leader's conditions were taken off its request, so they are judged here.
     const auto unchanged = (state.stored || leader) && not_modified(client_, response);
     if (unchanged) {
-        const auto keep = co_await send_not_modified(client_, response, age, status);
+        const auto keep = co_await send_not_modified(client_, response, live, age, status);
         co_return ended(keep);
     }
 
@@ -223,11 +240,11 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     } else if (part.kind == RangeAnswer::Kind::part) {
         compose_part(client_, response.head, live, age, status, part.range, state.length);
         reader.consume(part.range.first);
-        keep = co_await send_growing(client_, reader, Framing::length, part.range.size());
+        keep = co_await send_growing(client_, reader, Framing::length, part.range.size(), fetched);
     } else {
         const auto framing = client_.framing(response.status, length);
         client_.compose(response.head, live, age, status, framing, state.length);
-        keep = co_await send_growing(client_, reader, framing, std::nullopt);
+        keep = co_await send_growing(client_, reader, framing, std::nullopt, fetched);
     }
     co_return ended(keep);
 }
@@ -246,17 +263,21 @@ bool CacheAnswer::may_reuse(const StoredResponse& response) const {
 }
 
 /// Is this the variant for this request?
-bool CacheAnswer::is_variant(const StoredResponse& response) const {
+bool CacheAnswer::is_variant(const StoredResponse& response) {
     return response.vary_names.empty() ||
-           variant_matches(response.vary_names, response.variant, client_.head.fields, client_.out);
+           variant_matches(response.vary_names, response.variant, selecting(), client_.out);
+}
+
+Selecting CacheAnswer::selecting() {
+    Selecting by(client_.head.fields);
+    by.hashed = hashed_ ? &*hashed_ : nullptr;
+    return by;
 }
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     auto& turn = client_.turn;
-    if (leader && state.source == Fill::Source::peer)
-        turn.given_by(state.peer);
-    else
-        turn.upstream = client_.key.host();
+    turn.upstream = client_.key.host();
+    if (leader && state.source == Fill::Source::peer) turn.given_by(state.peer);
     if (!leader) turn.cache = CacheResult::hit;
 }
 
@@ -266,18 +287,20 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
                                                                    CacheStatus status) {
     status.detail = to_string(state.error);
     status.forward_status = state.upstream_status;
-    const auto trouble = state.error == FetchError::origin_error ? OriginTrouble::error_status
-                                                                 : OriginTrouble::unreachable;
-    if (stale &&
+    const auto asked = went_forward(state.error);
+    const auto trouble = trouble_of(state.error);
+    if (stale && trouble &&
         may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
-                        trouble, client_.config().cache.rules)) {
+                        *trouble, client_.config().cache.rules)) {
         client_.turn.cache = CacheResult::stale;
+        if (!asked) status.forward = Forward::none;
         co_return co_await answer_whole(std::move(stale), status);
     }
     client_.turn.source = Source::none;
+    if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     client_.note_refused(error);
-    const auto text = explain(error, client_.key.host());
+    const auto text = explain(error, client_.key.host(), state.malformed);
     const auto keep = co_await client_.refuse(status_of(error), text, status);
     co_return ended(keep);
 }
@@ -285,20 +308,23 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
 /// Out of the store.
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response,
                                                                  CacheStatus status) {
-    if (response->blocks && client_.head.verb == verb::get)
-        co_return co_await answer_in_blocks(std::move(response), status);
+    if (response->blocks && client_.head.verb == verb::get) {
+        client_.turn.outcome = Outcome::local_hit;
+        client_.turn.source = Source::memory;
+        co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
+    }
     const auto keep = co_await send_stored(client_, *response, status);
     co_return ended(keep);
 }
 
 /// Out of the blocks of a body; those that are missing are fetched.
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored index,
-                                                                     CacheStatus status) {
-    client_.turn.outcome = Outcome::local_hit;  // blocks that have to be fetched say otherwise
-    client_.turn.source = Source::memory;
+                                                                     CacheStatus status,
+                                                                     const LiveFields* live,
+                                                                     bool first_came_along) {
     const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
     if (not_modified(client_, *index)) {
-        const auto keep = co_await send_not_modified(client_, *index, age, status);
+        const auto keep = co_await send_not_modified(client_, *index, nullptr, age, status);
         co_return ended(keep);
     }
     const auto length = index->blocks->length;
@@ -309,7 +335,13 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
     BlockStream stream(client_, index, client_.route());
-    const auto error = co_await stream.open(range);
+    if (client_.directives.only_if_cached && !stream.hold(range)) {
+        client_.turn.source = Source::none;
+        client_.turn.outcome = Outcome::error;
+        const auto keep = co_await refuse_to_fetch();
+        co_return ended(keep);
+    }
+    const auto error = co_await stream.open(range, first_came_along);
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         shared_.store.invalidate(client_.hash, Clock::now());
@@ -324,81 +356,22 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         const auto keep = co_await client_.refuse(status_of(error), text, status);
         co_return ended(keep);
     }
-    if (stream.forwarded() && status.forward == Forward::none) status.forward = Forward::partial;
+    stream.describe(status);
     client_.turn.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
     client_.note_type(*index);
     if (part.kind == RangeAnswer::Kind::part)
-        compose_part(client_, index->head, nullptr, age, status, range, length);
+        compose_part(client_, index->head, live, age, status, range, length);
     else
-        client_.compose(index->head, nullptr, age, status, Framing::length, length);
+        client_.compose(index->head, live, age, status, Framing::length, length);
     const auto keep = co_await stream.send();
     co_return ended(keep);
 }
 
-asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, bool stale_too) {
-    auto& turn = client_.turn;
-    turn.from_peer = true;
-    turn.peer = worker_.peers->peers[peer].node;
-    client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
-    if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
-
-    // One block of a body that is stored in such: named by version and range.
-    const auto& fields = client_.head.fields;
-    const auto range = range_request(fields);
-    const auto* version = find(fields, field::if_range);
-    Store::Found found;
-    if (range.form == RangeRequest::Form::bounded && version != nullptr) {
-        const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
-        found = shared_.store.find(shared_.key_hasher(uri), uri, {}, turn.begun);
-    }
-    if (!found.response && !found.fill)
-        found = shared_.store.find(client_.hash, client_.key.uri(), fields, turn.begun);
-
-    if (found.response) {
-        const auto& response = *found.response;
-        if (response.blocks) co_return co_await refuse_peer(Refusal::absent);  // no body of its own
-        if (!may_reuse(response) && !(stale_too && response.freshness.has_validator)) {
-            std::string lines;
-            for (const auto& line : response.fields())
-                if (line.id == field::etag || line.id == field::last_modified)
-                    append_line(lines, line);
-            co_return co_await refuse_peer(Refusal::stale, lines);
-        }
-        gave(peer);
-        turn.cache = CacheResult::hit;
-        CacheStatus status;
-        status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
-        co_return co_await send_stored(client_, response, status);
-    }
-    if (found.fill) {
-        Fill::Reader reader(found.fill, client_.wakeup, false);
-        const auto state = reader.state();
-        const auto under_way =
-            state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
-        if (!under_way || !state.stored || state.source != Fill::Source::origin ||
-            state.validated || state.response->blocks)
-            co_return co_await refuse_peer(Refusal::busy);
-        if (!is_variant(*state.response)) co_return co_await refuse_peer(Refusal::variant);
-        if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
-        gave(peer);
-        CacheStatus status;
-        status.forward = Forward::uri_miss;
-        status.collapsed = true;
-        const auto followed = co_await read(reader, false, nullptr, status);
-        co_return followed == Followed::keep;
-    }
-    co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);
-}
-
-void CacheAnswer::gave(std::size_t peer) {
-    if (peer < worker_.peer_records.size()) worker_.peer_records[peer].gave();
-}
-
-asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
-    CacheStatus status;
-    status.forward = Forward::uri_miss;
-    status.detail = to_string(reason);
-    co_return co_await client_.refuse(504, to_string(reason), status, lines);
+asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
+    auto status = kOwnAnswer;
+    status.detail = "only-if-cached";
+    co_return co_await client_.refuse(504, "Not in this cache, and only-if-cached was asked for.",
+                                      status);
 }
 
 }  // namespace proxy

@@ -1,12 +1,15 @@
 #include "proxy/forwarding/client_connection.hpp"
 
+#include <linux/sockios.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "proxy/forwarding/proxy_header.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
 
 namespace proxy {
@@ -37,10 +40,7 @@ ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket,
     : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.draining) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
-    if (!ec) {
-        remote_ = plain_address(remote.address());
-        address_ = remote_.to_string();
-    }
+    if (!ec) remote_ = plain_address(remote.address());
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme == Scheme::https)
@@ -85,6 +85,35 @@ asio::awaitable<bool> ClientConnection::read_some() {
     co_return !ec && !expired_;
 }
 
+/// Not one byte more, as what follows may be for OpenSSL, which reads from the socket itself.
+asio::awaitable<bool> ClientConnection::read_exactly(std::string& out, std::size_t bytes) {
+    auto at = out.size();
+    out.resize(at + bytes);
+    while (at < out.size()) {
+        boost::system::error_code ec;
+        const auto rest = asio::buffer(out.data() + at, out.size() - at);
+        const auto n =
+            co_await socket_.async_read_some(rest, asio::redirect_error(asio::use_awaitable, ec));
+        at += n;
+        if (ec || expired_) co_return false;
+    }
+    co_return true;
+}
+
+asio::awaitable<bool> ClientConnection::receive_proxy_header() {
+    idle_ = false;
+    arm(worker_.config().timeouts.client_head);
+    std::string header;
+    auto came = co_await read_exactly(header, kProxyHeaderStart);
+    const auto rest = came ? proxy_header_rest(header) : std::nullopt;
+    if (rest) came = co_await read_exactly(header, *rest);
+    worker_.wheel.disarm(*this);
+    if (!came || !rest) co_return false;
+    const auto parsed = parse_proxy_header(header);
+    if (parsed && parsed->client) remote_ = *parsed->client;
+    co_return parsed.has_value();
+}
+
 asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     idle_ = false;
     arm(worker_.config().timeouts.client_head);
@@ -93,7 +122,7 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     worker_.wheel.disarm(*this);
     if (!ec && !expired_) co_return Handshake::done;
     ++worker_.counters.refusals[RequestRefusal::tls];
-    spdlog::debug("no TLS connection with the client {}: {}", address_,
+    spdlog::debug("no TLS connection with the client {}: {}", remote_.to_string(),
                   expired_ ? "the handshake took too long" : tls_->why());
     const auto plain = tls_->met_plain_http();
     tls_.reset();
@@ -135,11 +164,43 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
     }
 }
 
-asio::awaitable<bool> ClientConnection::receive_more() {
-    arm(worker_.config().timeouts.body_idle);
-    const auto more = co_await read_some();
+void ClientConnection::arm(ClientPace& pace, std::int64_t moved) {
+    const auto window = worker_.config().timeouts.body_idle;
+    worker_.wheel.arm(*this, pace.wait(TimerWheel::Clock::now(), moved, window));
+}
+
+/// After a wait: the client may go on.
+template <class Moved>
+bool ClientConnection::fast_enough(ClientPace& pace, Moved moved) {
     worker_.wheel.disarm(*this);
-    co_return more;
+    const auto& config = worker_.config();
+    const auto window = config.timeouts.body_idle;
+    if (!pace.fast_enough(TimerWheel::Clock::now(), window,
+                          least_bytes(config.limits.client_rate_min, window), moved))
+        return false;
+    expired_ = false;
+    return true;
+}
+
+/// Bytes of the answer that have left this host: what the kernel still holds was not taken, and it
+/// holds so much that a slow client's socket takes nothing for minutes.
+std::int64_t ClientConnection::taken() {
+    int held = 0;
+    if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;
+    return static_cast<std::int64_t>(answer_bytes_) - held;
+}
+
+asio::awaitable<bool> ClientConnection::receive_more() {
+    for (;;) {
+        arm(giving_, body_bytes_);
+        const auto before = input_.size();
+        co_await read_some();
+        const auto got = input_.size() - before;
+        body_bytes_ += static_cast<std::int64_t>(got);
+        const auto late = expired_;
+        if (!fast_enough(giving_, [this] { return body_bytes_; })) co_return false;
+        if (got > 0 || !late) co_return got > 0;
+    }
 }
 
 void ClientConnection::interrupt() {
@@ -201,11 +262,11 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
 asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
     while (!broken_ && !send_now(buffers)) {
         if (broken_) break;
-        arm(worker_.config().timeouts.body_idle);
+        arm(taking_, taking_.begun() ? 0 : taken());
         const auto ready =
             co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
-        worker_.wheel.disarm(*this);
-        if (!ready || expired_) {
+        const auto late = expired_;
+        if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) {
             broken_ = true;
             buffers.clear();
         }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/forwarding/client_pace.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/tls_session.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -24,6 +25,10 @@ public:
     ~ClientConnection() override;
 
     Scheme scheme() const { return scheme_; }
+    /// Reads the PROXY header with which this connection begins; remote_address() is then whom it
+    /// names. False: it is malformed, or did not come in time. Before handshake().
+    boost::asio::awaitable<bool> receive_proxy_header();
+
     enum class Handshake { done, failed, plain_http };
     /// After plain_http the connection goes on in the clear, for an answer that says so.
     boost::asio::awaitable<Handshake> handshake();
@@ -35,13 +40,15 @@ public:
     ParseError refusal() const { return refusal_; }
     std::string_view head_bytes() const { return head_bytes_; }
 
-    /// Waits for bytes of the request's body; false when none come any more.
+    /// Waits for bytes of the request's body; false when none come any more, or fewer than
+    /// limits.client_rate_min.
     boost::asio::awaitable<bool> receive_more();
     /// Ends a receive_more() that waits, as if nothing came any more; the next one waits again.
     void interrupt();
     ReadBuffer& input() { return input_; }
 
-    /// Sends all of `buffers` (which is left empty); false when the client is gone or stuck.
+    /// Sends all of `buffers` (which is left empty); false when the client is gone or takes less
+    /// than limits.client_rate_min.
     boost::asio::awaitable<bool> send(std::vector<boost::asio::const_buffer>& buffers);
     /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the
     /// rest, or nothing and broken() is set.
@@ -60,13 +67,17 @@ public:
     void part();
 
     /// Counts what is sent from here on.
-    void begin_answer() { answer_bytes_ = 0; }
+    void begin_answer() {
+        answer_bytes_ = 0;
+        taking_.begin();
+        giving_.begin();
+    }
     std::uint64_t answer_bytes() const { return answer_bytes_; }
     /// Ends the connection so that the client sees a reset, not an end.
     void reset();
     /// True once the node drains: this connection ends after the present answer.
     bool ending() const { return ending_; }
-    const std::string& peer_address() const { return address_; }
+    /// Who connected, without scope (plain_address), or whom the PROXY header names.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
     void drain() override;
@@ -75,7 +86,12 @@ private:
     void expire() override;
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<bool> read_some();
+    boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
     bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
+    void arm(ClientPace& pace, std::int64_t moved);
+    template <class Moved>
+    bool fast_enough(ClientPace& pace, Moved moved);
+    std::int64_t taken();
 
     Worker& worker_;
     boost::asio::ip::tcp::socket socket_;
@@ -85,12 +101,13 @@ private:
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;
-    boost::asio::ip::address remote_;  // without scope, see plain_address()
-    std::string address_;              // the same as text
-    bool first_read_ = true;           // nothing was read yet
-    bool idle_ = true;                 // waits for the first byte of a request
+    boost::asio::ip::address remote_;
+    bool first_read_ = true;  // nothing was read yet
+    bool idle_ = true;        // waits for the first byte of a request
     bool ending_;
     std::uint64_t answer_bytes_ = 0;
+    std::int64_t body_bytes_ = 0;  // of requests, as they came
+    ClientPace taking_, giving_;   // answers; bodies of requests
     bool expired_ = false;
     bool broken_ = false;
 };

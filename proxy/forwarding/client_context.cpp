@@ -17,6 +17,17 @@ std::string_view value_or_empty(Fields fields, field id) {
 
 }  // namespace
 
+void Turn::settle() {
+    const auto looked_up = outcome == Outcome::local_hit || outcome == Outcome::peer_hit ||
+                           outcome == Outcome::origin_fetch;
+    const auto most = from.most();
+    if (looked_up && most != Source::none) {
+        source = most;
+        outcome = outcome_of(most);
+    }
+    if (looked_up && cut) outcome = Outcome::error;
+}
+
 Framing ClientContext::framing(unsigned status, std::optional<std::uint64_t> length) const {
     if (status < 200 || status == 204 || status == 304) return Framing::none;
     if (length) return Framing::length;
@@ -54,6 +65,17 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     out.append("\r\n");
     buffers.emplace_back(stored_head.data(), stored_head.size());
     buffers.emplace_back(out.data(), out.size());
+    booked_ = connection.answer_bytes() + stored_head.size() + out.size();
+}
+
+std::uint64_t ClientContext::book(std::uint64_t before, std::uint64_t body) {
+    const auto sent = connection.answer_bytes();
+    if (sent <= booked_) return 0;
+    const auto went = sent - booked_;
+    booked_ = sent;
+    const auto bytes = std::min(went - std::min(went, before), body);
+    turn.body_bytes += bytes;
+    return bytes;
 }
 
 void ClientContext::note_type(const StoredResponse& response) {
@@ -70,13 +92,10 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
     own_head.append(lines).append("Date: ");
     append_http_date(own_head, wall_now());
     own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
-    if (cache.detail.empty() && cache.forward == Forward::none) cache.forward = Forward::bypass;
     compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
-    if (head.verb != boost::beast::http::verb::head) {
-        buffers.emplace_back(body.data(), body.size());
-        turn.body_bytes = body.size();
-    }
+    if (head.verb != boost::beast::http::verb::head) buffers.emplace_back(body.data(), body.size());
     const auto sent = co_await connection.send(buffers);
+    book();
     turn.aborted = !sent;
     co_return (sent && keep_alive());
 }
@@ -103,8 +122,11 @@ void ClientContext::note_refused(FetchError error) {
 void ClientContext::finish_turn() {
     const auto duration = std::chrono::steady_clock::now() - turn.begun;
     auto& counters = worker.counters;
+    turn.settle();
     if (turn.aborted && connection.answer_bytes() == 0) turn.outcome = Outcome::error;
-    if (!turn.from_peer) {
+    if (turn.from_peer) {
+        counters.bytes_to_peers += turn.body_bytes;
+    } else {
         ++counters.requests[turn.outcome];
         counters.durations[static_cast<std::size_t>(turn.outcome)].observe(duration);
         counters.bytes_to_clients += turn.body_bytes;
@@ -115,7 +137,7 @@ void ClientContext::finish_turn() {
     record.ts = std::chrono::system_clock::now() -
                 std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
     record.duration = duration;
-    record.client = connection.peer_address();
+    record.client = requester.text();
     record.method = head.method;
     record.url = key.uri().empty() ? head.target : key.uri();
     record.version = static_cast<unsigned>(head.version);
@@ -126,7 +148,8 @@ void ClientContext::finish_turn() {
     record.source = turn.source;
     record.peer = turn.peer;
     record.peer_verdict = turn.peer_verdict;
-    record.upstream = turn.upstream;
+    record.upstream = turn.source == Source::peer ? turn.peer : turn.upstream;
+    record.role = turn.from_peer ? Role::peer : Role::client;
     record.content_type = turn.content_type;
     record.referer = value_or_empty(head.fields, field::referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);

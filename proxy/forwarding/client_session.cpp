@@ -9,6 +9,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/hops.hpp"
+#include "proxy/http/upgrade.hpp"
 
 namespace proxy {
 namespace {
@@ -18,6 +19,12 @@ using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
+bool take_last(std::string_view& words, std::string_view word) {
+    const auto there = words.ends_with(word);
+    if (there) words.remove_suffix(word.size());
+    return there;
+}
+
 /// Answers the requests of one connection.
 class Session {
 public:
@@ -25,6 +32,14 @@ public:
         : client_(worker, std::move(socket), scheme), worker_(worker), shared_(worker.shared) {}
 
     asio::awaitable<void> run() {
+        if (client_.config().clients.proxy_protocol && client_.requester.through_trusted_proxy()) {
+            const auto named = co_await client_.connection.receive_proxy_header();
+            if (!named) {
+                ++worker_.counters.refusals[RequestRefusal::proxy_header];
+                co_return;
+            }
+            client_.requester.settle(client_.config(), client_.connection.remote_address());
+        }
         if (client_.connection.scheme() == Scheme::https) {
             const auto secured = co_await client_.connection.handshake();
             if (secured == ClientConnection::Handshake::plain_http) co_await refuse_plain_http();
@@ -66,6 +81,7 @@ public:
 private:
     void begin_turn() {
         client_.renew_config();
+        client_.requester.begin();
         client_.turn = Turn{};
         client_.turn.begun = Clock::now();
         client_.head.verb = verb::unknown;
@@ -102,6 +118,12 @@ private:
     asio::awaitable<bool> handle() {
         const auto& head = client_.head;
         if (head.verb == verb::connect) {
+            client_.requester.look(client_.config(), head.fields);
+            if (!client_.requester.rights().ask) {
+                client_.parser.reset();  // what follows was meant for a tunnel
+                co_await refuse_client(RequestRefusal::client);
+                co_return false;
+            }
             co_await tunnel(client_);
             co_return false;
         }
@@ -122,22 +144,32 @@ private:
         client_.directives =
             request_directives(head.fields, client_.config().cache.client_directives);
         client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
-        if (client_.key.scheme() == Scheme::https)  // this node says so itself
-            std::erase_if(client_.head.fields,
-                          [](const Field& line) { return iequals(line.name, kForwardedProto); });
+        std::erase_if(client_.head.fields, [&](const Field& line) {
+            return is_forwarded_field(line) && hop_by_hop(line);  // not for us to pass on
+        });
+        const auto* origin = match_origin(client_.config().origins, client_.key.host());
         if (worker_.peers && client_.connection.scheme() == Scheme::http) {
             if (const auto* proof = find(head.fields, kPeerField)) {
                 auto words = proof->value;
-                const auto stale_too = words.ends_with(" stale");
-                if (stale_too) words.remove_suffix(std::string_view(" stale").size());
+                PeerWish wish;
+                wish.part = take_last(words, " part");
+                wish.stale_too = take_last(words, " stale");
                 if (const auto peer = authenticate(words)) {
+                    tell_of_client(origin, true);
                     CacheAnswer answer(client_);
-                    co_return co_await answer.run_for_peer(*peer, stale_too);
+                    co_return co_await answer.run_for_peer(*peer, wish);
                 }
             }
         }
+        auto& requester = client_.requester;
+        requester.look(client_.config(), head.fields);
+        if (!requester.rights().ask) co_return co_await refuse_client(RequestRefusal::client);
         if (via_names(head.fields, client_.config().node)) co_return co_await refuse_loop();
         if (head.verb == verb::purge) co_return co_await answer_purge(client_);
+        // Also what is stored and what is asked for in origin-form is only for those who could have
+        // it fetched.
+        if (!origin && client_.config().forward.enabled && !requester.rights().forward)
+            co_return co_await refuse_client(RequestRefusal::forward_client);
         if (head.verb == verb::options || head.verb == verb::trace) {
             const auto limit = max_forwards(head.fields);
             if (limit.state == MaxForwards::State::malformed)
@@ -147,6 +179,12 @@ private:
                 count_hop(limit.hops);
             }
         }
+        tell_of_client(origin, false);
+        auto upgrade = upgrade_wish(head.fields, head.version, client_.config().upgrade);
+        if (upgrade.state == UpgradeWish::State::refused) co_return co_await refuse_upgrade();
+        if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done())
+            co_return co_await pass(client_, Forward::bypass, Outcome::uncacheable,
+                                    std::move(upgrade.protocols));
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
             client_.directives.no_store) {
             co_return co_await pass(client_,
@@ -157,6 +195,39 @@ private:
         }
         CacheAnswer answer(client_);
         co_return co_await answer.run();
+    }
+
+    /// Writes into the head what an origin is to read of the client there; a peer's question is
+    /// given what does not depend on the client, by which the answer may vary.
+    void tell_of_client(const OriginConfig* origin, bool from_peer) {
+        const auto& config = client_.config();
+        const auto& requester = client_.requester;
+        ForwardedHop hop;
+        hop.mode = origin ? config.forwarded.origins : config.forwarded.forward;
+        if (!from_peer) {
+            hop.trusted = requester.through_trusted_proxy();
+            hop.sender = requester.hop_text();
+            hop.client = requester.text();
+        }
+        hop.scheme = client_.key.scheme();
+        const auto* host = find(client_.head.fields, field::host);
+        hop.host = client_.absolute_form || !host ? client_.key.authority() : host->value;
+        client_.forwarded.rewrite(client_.head.fields, hop);
+    }
+
+    asio::awaitable<bool> refuse_client(RequestRefusal reason) {
+        ++worker_.counters.refusals[reason];
+        const auto text = reason == RequestRefusal::client
+                              ? "This proxy is not for " + client_.requester.text() +
+                                    " (clients.allow, clients.deny)."
+                              : "This is no forward proxy for " + client_.requester.text() +
+                                    " (forward.clients).";
+        co_return co_await client_.refuse(403, text);
+    }
+
+    asio::awaitable<bool> refuse_upgrade() {
+        ++worker_.counters.refusals[RequestRefusal::upgrade];
+        co_return co_await client_.refuse(403, "WebSockets are not let through (upgrade).");
     }
 
     asio::awaitable<bool> refuse_loop() {

@@ -1,5 +1,7 @@
 #include "proxy/forwarding/delivery.hpp"
 
+#include "proxy/forwarding/failure_log.hpp"
+
 #include <algorithm>
 
 #include "proxy/forwarding/origin_question.hpp"
@@ -73,6 +75,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     auto live = std::make_shared<LiveFields>();
     render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
                     *live);
+    live->lines.append(from.own_lines);
     if (job_.block) worker_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
     const auto copy = !from_peer || wants_copy();
@@ -103,6 +106,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     if (!shared && copy) abandon(true);
 
     auto error = co_await writer_.receive(exchange, sender.source);
+    if (job_.given_up) error = FetchError::abandoned;
     const auto faultless = error == FetchError::none || error == FetchError::abandoned;
     if (!faultless && from_peer)
         error = co_await resume(job_.block ? std::string_view(job_.block->etag) : etag);
@@ -114,6 +118,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
                                 : error == FetchError::abandoned ? StorageVerdict::aborted
                                                                  : StorageVerdict::incomplete];
     if (!done) {
+        if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && !from_peer)
+            log_failure(worker_.upstream_log, *origin, error, exchange.malformed());
         fail(error, from.head.status);
         co_return faultless;
     }
@@ -147,6 +153,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
                                              : std::nullopt;
     const ByteRange rest{first, block ? block->range.last : *given->length - 1};
     if (given->range != rest || (length && *given->length != *length)) co_return FetchError::reset;
+    job_.fill->goes_on_at_origin();
     const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
     if (result != FetchError::none) co_return result;
     if (job_.fill->received() != (block ? block->range.size() : *given->length))
@@ -156,16 +163,19 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
 }
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
-                    unsigned upstream_status) {
+                    Sender sender) {
     ++worker_.counters.verdicts[made.verdict];
-    const auto store = made.verdict == StorageVerdict::store;
+    const auto copy = sender.source != Fill::Source::peer || wants_copy();
+    const auto store = made.verdict == StorageVerdict::store && copy;
     Fill::Answer answer;
     answer.response = made.response;
     answer.shared = store;
     answer.validated = validated;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
-    answer.upstream_status = upstream_status;
+    answer.source = sender.source;
+    answer.peer = std::move(sender.peer);
+    answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;
     job_.fill->begin(std::move(answer));
@@ -174,14 +184,15 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
     if (store)
         publish(std::move(made.response));
     else
-        abandon(true);
+        abandon(copy);
 }
 
-void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable) {
+void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
+                    ParseError malformed) {
     ended_ = true;
     // In this order: nobody new joins a fill that has failed.
     abandon(unshareable);
-    job_.fill->fail(error, upstream_status);
+    job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
 }
 
 bool Delivery::wants_copy() {
@@ -203,6 +214,7 @@ void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
     } else if (!worker_.shared.store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
                                              std::move(response), Clock::now())) {
         ++worker_.counters.verdicts[StorageVerdict::invalidated];
+        job_.fill->withdraw();
     }
 }
 

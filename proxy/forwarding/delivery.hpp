@@ -39,12 +39,12 @@ public:
     boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
                                      Sender sender);
     /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
-    void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
-              unsigned upstream_status);
+    void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
 
     /// Nothing came of it. `unshareable`: whoever asks next does not wait for another
     /// (hit-for-miss).
-    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false);
+    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false,
+              ParseError malformed = {});
     /// Another delivery has this job's claim.
     void leave() { ended_ = true; }
 

@@ -22,7 +22,7 @@ unsigned status_of(FetchError error) {
     }
 }
 
-std::string explain(FetchError error, std::string_view host) {
+std::string explain(FetchError error, std::string_view host, ParseError what) {
     const auto about = [host](std::string_view before, std::string_view after) {
         return std::string(before).append(host).append(after);
     };
@@ -45,7 +45,11 @@ std::string explain(FetchError error, std::string_view host) {
         case FetchError::reset:
             return about("The origin ", " closed the connection before its answer was complete.");
         case FetchError::malformed:
-            return about("The origin ", " sent something that is not a valid HTTP answer.");
+            if (what == ParseError::ok)
+                return about("The origin ", " sent something that is not a valid HTTP answer.");
+            return about("The origin ", " sent something that is not a valid HTTP answer: ")
+                .append(to_string(what))
+                .append(".");
         case FetchError::not_allowed:
             return about("Requests to ",
                          ", a private address, are not forwarded (forward.private_destinations).");
@@ -86,11 +90,9 @@ unsigned status_of(ParseError error) {
             return 431;
         case ParseError::target_too_long:
             return 414;
-        case ParseError::ok:
-        case ParseError::malformed:
-            break;
+        default:
+            return 400;
     }
-    return 400;
 }
 
 RequestRefusal refusal_of(ParseError error) {
@@ -102,11 +104,9 @@ RequestRefusal refusal_of(ParseError error) {
         case ParseError::head_too_large:
         case ParseError::target_too_long:
             return RequestRefusal::too_large;
-        case ParseError::ok:
-        case ParseError::malformed:
-            break;
+        default:
+            return RequestRefusal::malformed;
     }
-    return RequestRefusal::malformed;
 }
 
 unsigned status_of(NoRoute reason) {

@@ -13,7 +13,8 @@ namespace proxy {
 /// What a client is told when a request or its fetch fails: the status, and a sentence that says
 /// what happened and where to look.
 unsigned status_of(FetchError error);
-std::string explain(FetchError error, std::string_view host);
+/// `what` is malformed, if the error is that and it is known.
+std::string explain(FetchError error, std::string_view host, ParseError what = ParseError::ok);
 
 unsigned status_of(ParseError error);
 RequestRefusal refusal_of(ParseError error);

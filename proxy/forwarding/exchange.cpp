@@ -104,7 +104,9 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
 asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
     for (;;) {
         const auto error = co_await receive_any_head(is_head, deadline);
-        if (error != FetchError::none || head_.status >= 200) co_return error;
+        if (error == FetchError::head_timeout && !got_bytes_) pool_.distrust(*connection_);
+        if (error != FetchError::none || head_.status >= 200 || head_.status == 101)
+            co_return error;
         if (on_interim_) co_await on_interim_(head_);
     }
 }
@@ -116,20 +118,22 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     for (;;) {
         const auto size = find_head_end(buffer.data(), scanned);
         if ((size > 0 ? size : buffer.size()) + interim_bytes_ > limits_.head_bytes)
-            co_return FetchError::malformed;
+            co_return refuse(ParseError::head_too_large);
         if (size > 0) {
             head_bytes_.assign(buffer.data().substr(0, size));
             buffer.consume(size);
             break;
         }
-        if (judge_response_start(buffer.data()) != ParseError::ok) co_return FetchError::malformed;
+        const auto start = judge_response_start(buffer.data());
+        if (start != ParseError::ok) co_return refuse(start);
         const auto error = co_await read_some(2048);
         if (error != FetchError::none) co_return error;
     }
     parser_.emplace(head_, limits_);
     if (is_head) parser_->skip(true);
-    if (parser_->parse_head(head_bytes_) != ParseError::ok) co_return FetchError::malformed;
-    if (head_.status == 101) co_return FetchError::malformed;  // no upgrade was asked for
+    const auto parsed = parser_->parse_head(head_bytes_);
+    if (parsed != ParseError::ok) co_return refuse(parsed);
+    if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     response_time_ = wall_now();
     co_return FetchError::none;
@@ -140,12 +144,18 @@ std::optional<std::uint64_t> Exchange::content_length() const {
     return *parser_->content_length();
 }
 
+FetchError Exchange::refuse(ParseError what) {
+    malformed_ = what;
+    return FetchError::malformed;
+}
+
 FetchError Exchange::decode() {
     const auto data = connection_->buffer.data();
     const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
         if (!piece.empty()) pieces_.push_back(piece);
+        if (received_) *received_ += piece.size();
     });
-    if (!consumed) return FetchError::malformed;
+    if (!consumed) return refuse(parser_->error());
     pending_ = *consumed;
     return FetchError::none;
 }
@@ -162,7 +172,7 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
         pending_ = 0;
     }
     // A chunk line or trailer that never ends.
-    if (connection_->buffer.size() > limits_.head_bytes) co_return FetchError::malformed;
+    if (connection_->buffer.size() > limits_.head_bytes) co_return refuse(ParseError::bad_chunk);
     connection_->deadline.set(deadline);
     const auto error = co_await read_some(read_bytes_);
     read_bytes_ = kUpstreamReadBytes;
@@ -172,6 +182,11 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
         co_return FetchError::reset;
     }
     co_return decode();
+}
+
+UpstreamPtr Exchange::take_connection() {
+    connection_->deadline.clear();
+    return std::move(connection_);
 }
 
 void Exchange::finish() {

@@ -47,6 +47,9 @@ public:
     using OnInterim = std::function<boost::asio::awaitable<void>(const Head&)>;
     void on_interim(OnInterim handler) { on_interim_ = std::move(handler); }
 
+    /// A 101 may come, and is a final head then.
+    void allow_upgrade() { may_upgrade_ = true; }
+
     /// Sends and waits for the final head. On success head() is set.
     boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request,
                                            Patience patience);
@@ -73,8 +76,12 @@ public:
     Said look();
     /// The connection could carry another request after this answer.
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
+    /// From here on `counter`, which must outlive this, grows by each body byte that is decoded.
+    void count_into(std::uint64_t& counter) { received_ = &counter; }
 
     const Head& head() const { return head_; }
+    /// What was malformed, after that error.
+    ParseError malformed() const { return malformed_; }
     std::optional<std::uint64_t> content_length() const;
     WallTime request_time() const { return request_time_; }
     WallTime response_time() const { return response_time_; }
@@ -85,6 +92,9 @@ public:
     /// call. No error and no pieces: call again, or the body is done().
     boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
     std::span<const std::string_view> pieces() const { return pieces_; }
+
+    /// After a 101: the connection, with what came behind the head in its buffer.
+    UpstreamPtr take_connection();
 
     /// Hands the connection back when it can carry another request; closes it otherwise.
     void finish();
@@ -97,6 +107,7 @@ private:
 
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
     FetchError decode();
+    FetchError refuse(ParseError what);
 
     UpstreamPool& pool_;
     HeadLimits limits_;
@@ -109,9 +120,12 @@ private:
     std::vector<std::string_view> pieces_;
     std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view
     std::size_t interim_bytes_ = 0;
+    ParseError malformed_ = ParseError::ok;
     bool got_bytes_ = false;
     bool eof_ = false;
+    bool may_upgrade_ = false;
     std::size_t read_bytes_ = kFirstReadBytes;
+    std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "protocol/task_group.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/route.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -25,6 +26,7 @@ struct FetchJob {
         ByteRange range;
         std::uint64_t length = 0;  // of the whole body
         std::string etag;          // strong; of the version that is wanted
+        summary::KeyHash target;   // of the body's URI
     };
 
     std::shared_ptr<const RequestSnapshot> request;
@@ -40,10 +42,14 @@ struct FetchJob {
     bool may_ask_peers = true;
 
     std::optional<Block> block;  // only this part is wanted
-    /// Nothing is stored, and the client wants this range, which says where it begins: only the
-    /// block that holds its first byte is asked for.
+    /// Nothing is stored, and the client wants this range. If it says where it begins, only the
+    /// block that holds its first byte is asked of the origin; a suffix only peers are asked for.
     std::optional<RangeRequest> part;
-    bool may_use_blocks = true;  // false: however large, it comes in one piece
+    bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
+    bool may_use_blocks = true;      // false: however large, it comes in one piece
+
+    protocol::TaskGroup::Stop stop;  // of the fetch that runs it
+    bool given_up = false;           // it was stopped as nobody read any more
 };
 
 /// Begins a fetch, which runs to its end: fills `job->fill`, stores what may be stored, and tells

@@ -12,8 +12,6 @@ void FillWriter::begin(Fill::Answer answer) {
 }
 
 asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source) {
-    auto& received = source == Fill::Source::peer ? worker_.counters.bytes_from_peers
-                                                  : worker_.counters.bytes_from_origins;
     // A peer is near, and the origin can give the rest.
     const auto idle = source == Fill::Source::peer
                           ? std::min(config_.cluster->peer_stall, config_.timeouts.body_idle)
@@ -26,7 +24,6 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source
         if (exchange.done())
             for (const auto piece : exchange.pieces()) rest += piece.size();
         for (auto piece : exchange.pieces()) {
-            received += piece.size();
             while (!piece.empty()) {
                 if (fill_.room() == 0) {
                     const auto stopped = co_await make_room(rest);
@@ -58,7 +55,7 @@ asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
             stop_sharing(StorageVerdict::no_room);
     }
     if (!shared_) {
-        const auto waited = co_await wait_for_readers();
+        const auto waited = co_await wait_for_readers(fill_.window_bytes() - 1);
         if (waited != FetchError::none) co_return waited;
         bytes = std::min(bytes, fill_.next_block_bytes());
         // Under the cap as well; with no room left a body that must move on takes small steps
@@ -73,20 +70,11 @@ asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
     co_return FetchError::none;
 }
 
-/// Until the window has room. As long as the slowest reader moves it may take its time.
-asio::awaitable<FetchError> FillWriter::wait_for_readers() {
-    auto slowest = fill_.slowest_reader();
-    auto deadline = Clock::now() + config_.timeouts.body_idle;
-    while (fill_.window_full()) {
-        if (!fill_.wanted()) co_return FetchError::abandoned;
-        const auto in_time = co_await wakeup_.wait_until(deadline);
-        if (fill_.slowest_reader() != slowest) {
-            slowest = fill_.slowest_reader();
-            deadline = Clock::now() + config_.timeouts.body_idle;
-        } else if (!in_time) {
-            co_return FetchError::abandoned;
-        }
-    }
+/// Until no more than `most` lies ready for the slowest reader. It may take its time: a client that
+/// takes too little is cut by its own connection, and then reads no more.
+asio::awaitable<FetchError> FillWriter::wait_for_readers(std::uint64_t most) {
+    while (fill_.wanted() && fill_.ahead() > most)
+        co_await wakeup_.wait_until(Clock::now() + config_.timeouts.body_idle);
     co_return fill_.wanted() ? FetchError::none : FetchError::abandoned;
 }
 

@@ -34,7 +34,7 @@ public:
 
 private:
     boost::asio::awaitable<FetchError> make_room(std::uint64_t exact);
-    boost::asio::awaitable<FetchError> wait_for_readers();
+    boost::asio::awaitable<FetchError> wait_for_readers(std::uint64_t most);
     void stop_sharing(StorageVerdict why);
 
     Worker& worker_;

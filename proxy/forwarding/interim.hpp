@@ -12,4 +12,7 @@ namespace proxy {
 /// interim answers.
 void append_interim(std::string& out, const Head& interim, std::string_view node);
 
+/// The same for a 101 that was asked for, with its Upgrade.
+void append_switching(std::string& out, const Head& switching, std::string_view node);
+
 }  // namespace proxy

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "proxy/forwarding/failure_log.hpp"
+
 namespace proxy {
 namespace {
 
@@ -32,6 +34,7 @@ End end_of(FetchError error) {
 
 OriginQuestion::OriginQuestion(Worker& worker, const UpstreamTarget& target)
     : worker_(worker),
+      target_(target),
       place_(place_of(target)),
       began_(std::chrono::steady_clock::now()),
       leave_(worker.origin_health.may_ask(place_, began_)),
@@ -43,9 +46,12 @@ OriginQuestion::~OriginQuestion() {
     book(End::untold);
 }
 
-void OriginQuestion::ended(FetchError error) {
+void OriginQuestion::ended(FetchError error, ParseError malformed) {
     if (!open_) return;
-    if (error != FetchError::none) ++worker_.counters.origin_failures;
+    if (error != FetchError::none) {
+        ++worker_.counters.origin_failures;
+        log_failure(worker_.upstream_log, target_, error, malformed);
+    }
     book(end_of(error));
 }
 
@@ -73,9 +79,10 @@ asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lin
     const auto& timeouts = job.config->timeouts;
     const Exchange::Patience patience{Exchange::Clock::now() + timeouts.origin_connect,
                                       timeouts.origin_head};
+    exchange.count_into(asked.received_bytes());
     const auto error =
         co_await exchange.run(std::get<UpstreamTarget>(job.route), request, patience);
-    asked.ended(error);
+    asked.ended(error, exchange.malformed());
     co_return error;
 }
 

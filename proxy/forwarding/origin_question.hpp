@@ -14,6 +14,7 @@ namespace proxy {
 /// counters. Owned by one coroutine; the worker must outlive it.
 class OriginQuestion {
 public:
+    /// `target` must outlive this.
     OriginQuestion(Worker& worker, const UpstreamTarget& target);
     /// A question without an end says nothing of the origin.
     ~OriginQuestion();
@@ -24,13 +25,16 @@ public:
     bool allowed() const { return leave_ != OriginHealth::Leave::no; }
     /// This one finds out whether the origin is back, which may take its time.
     bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
-    /// The head has come, or it has not: books that. The first call counts.
-    void ended(FetchError error);
+    /// The head has come, or it has not: books that, and logs a failure. The first call counts.
+    void ended(FetchError error, ParseError malformed = ParseError::ok);
+    /// What the body of the answer adds to.
+    std::uint64_t& received_bytes() const { return worker_.counters.bytes_from_origins; }
 
 private:
     void book(OriginHealth::End end);
 
     Worker& worker_;
+    const UpstreamTarget& target_;
     const std::string place_;
     const OriginHealth::Time began_;
     const OriginHealth::Leave leave_;

@@ -47,6 +47,9 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
         case PeerVerdict::refused:
             ++counts_.refused;
             break;
+        case PeerVerdict::unusable:
+            ++counts_.failures;
+            break;
         case PeerVerdict::timeout:
         case PeerVerdict::failure: {
             ++counts_.failures;

@@ -31,13 +31,15 @@ public:
     struct Counts {
         std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0,
                       failures = 0;
-        std::uint64_t given = 0;  // answers of ours that carried a body to it
+        std::uint64_t given = 0;  // answers of ours out of the store: bodies, parts, heads
 
         Counts& operator+=(const Counts& other);
     };
 
     bool may_ask(Time now) const { return now >= closed_until_; }
     Time closed_until() const { return closed_until_; }
+    /// Failures in a row have opened the breaker, at least once.
+    bool broken() const { return failures_in_row_ >= kBreakerFailures; }
     /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is
     /// under way.
     double cost() const;

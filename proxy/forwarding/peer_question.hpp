@@ -24,10 +24,12 @@ public:
     PeerQuestion(const PeerQuestion&) = delete;
     PeerQuestion& operator=(const PeerQuestion&) = delete;
 
-    /// Sends `request` and waits for the head, for the peer budget in all. `hit`: exchange() holds
+    /// Sends `request` and waits for the head, for the peer budget in all. `promised`: its summary
+    /// has the key, so that it is a false hit if it is `absent`. `hit`: exchange() holds
     /// an answer whose head the caller judges. All else is an end; of a refusal the head can still
     /// be looked at.
-    boost::asio::awaitable<PeerVerdict> ask(std::string request);
+    boost::asio::awaitable<PeerVerdict> ask(std::string request, bool promised = true);
+    const Peer& peer() const { return peer_; }
     Exchange& exchange() { return exchange_; }
 
     /// Books the end. The first call counts.
@@ -35,6 +37,7 @@ public:
 
 private:
     PeerRecord* record();
+    UpstreamTarget target() const;
 
     Worker& worker_;
     const std::chrono::nanoseconds budget_;
@@ -42,6 +45,7 @@ private:
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
     std::chrono::nanoseconds round_trip_{0};
+    FetchError failed_by_ = FetchError::none;
     bool open_ = false;
 };
 

@@ -18,10 +18,13 @@ constexpr std::chrono::seconds kControlSlack{2};
 
 asio::awaitable<bool> answer_purge(ClientContext& client) {
     client.turn.outcome = Outcome::uncacheable;
-    if (!client.config().purge.allow.contains(client.connection.remote_address())) {
+    if (!client.requester.may_purge(client.config(), client.head.fields)) {
         ++client.worker.counters.refusals[RequestRefusal::forbidden];
         client.turn.outcome = Outcome::error;
-        co_return co_await client.refuse(403, "PURGE is not for this address (purge.allow).");
+        co_return co_await client.refuse(403,
+                                         "PURGE is not for this address (purge.allow), nor "
+                                         "through a proxy that is not in "
+                                         "clients.trusted_proxies.");
     }
     PurgeOrder order;
     order.uris.emplace_back(client.key.uri());
@@ -36,10 +39,7 @@ asio::awaitable<bool> answer_purge(ClientContext& client) {
 
     const auto& report = reply->value();
     const auto body = purge_json(report);
-    CacheStatus status;
-    status.forward = Forward::method;
-    co_return co_await client.answer(status_of(report), "Content-Type: application/json\r\n", body,
-                                     status);
+    co_return co_await client.answer(status_of(report), "Content-Type: application/json\r\n", body);
 }
 
 }  // namespace proxy

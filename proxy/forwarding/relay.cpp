@@ -2,11 +2,15 @@
 
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/exchange.hpp"
+#include "proxy/forwarding/failure_log.hpp"
 #include "proxy/forwarding/interim.hpp"
 #include "proxy/forwarding/origin_question.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/store_update.hpp"
+#include "proxy/forwarding/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -27,6 +31,8 @@ bool is_idempotent(verb method) {
     return is_safe(method) || method == verb::put || method == verb::delete_;
 }
 
+constexpr std::string_view kChunkEnd = "\r\n", kLastChunk = "0\r\n\r\n";
+
 void append_chunk(std::string& out, std::string_view piece) {
     append_chunk_size(out, piece.size());
     out.append(piece).append("\r\n");
@@ -34,14 +40,17 @@ void append_chunk(std::string& out, std::string_view piece) {
 
 class Relay {
 public:
-    Relay(ClientContext& client, const UpstreamTarget& target)
+    Relay(ClientContext& client, const UpstreamTarget& target, std::string upgrade)
         : client_(client),
           worker_(client.worker),
           config_(client.config()),
           target_(target),
           snapshot_(client.head, client.key, false),
           asked_(worker_, target),
-          exchange_(worker_.pool, worker_.head_limits()) {
+          exchange_(worker_.pool, worker_.head_limits()),
+          upgrade_(std::move(upgrade)) {
+        if (!upgrade_.empty()) exchange_.allow_upgrade();
+        exchange_.count_into(worker_.counters.bytes_from_origins);
         exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
     }
     Relay(const Relay&) = delete;
@@ -50,7 +59,7 @@ public:
     asio::awaitable<FetchError> ask() {
         if (!asked_.allowed()) co_return FetchError::origin_down;
         const auto error = co_await put();
-        if (!client_gone_) asked_.ended(error);
+        if (!client_gone_) asked_.ended(error, exchange_.malformed());
         co_return error;
     }
 
@@ -65,6 +74,8 @@ private:
             framing.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
         const auto expects = has_body && expects_continue();
         if (expects) framing.append("Expect: 100-continue\r\n");
+        if (!upgrade_.empty())
+            framing.append("Connection: Upgrade\r\nUpgrade: ").append(upgrade_).append("\r\n");
         const auto is_head = request.verb == verb::head;
         Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
                               is_idempotent(request.verb) && !has_body};
@@ -96,6 +107,29 @@ private:
     }
 
 public:
+    /// The origin speaks another protocol from here on.
+    bool switched() const { return exchange_.head().status == 101; }
+    bool switched_unasked() const {
+        return switched() && !switches_to(exchange_.head().fields, upgrade_);
+    }
+
+    asio::awaitable<bool> become_tunnel() {
+        const auto& head = exchange_.head();
+        interim_.clear();
+        append_switching(interim_, head, config_.node);
+        client_.parser.reset();  // no other request on this connection
+        client_.turn.status = head.status;
+        client_.turn.outcome = Outcome::uncacheable;
+        client_.turn.source = Source::origin;
+        client_.buffers.assign(1, asio::buffer(interim_));
+        const auto sent = co_await client_.connection.send(client_.buffers);
+        client_.turn.aborted = !sent;
+        if (!sent) co_return false;
+        const auto upstream = exchange_.take_connection();
+        co_await run_tunnel(client_, *upstream);
+        co_return false;
+    }
+
     asio::awaitable<bool> answer(CacheStatus status, Outcome outcome) {
         const auto& head = exchange_.head();
         LiveFields live;
@@ -127,30 +161,33 @@ public:
             client_.turn.aborted = true;
             co_return false;
         }
-        std::string chunks;
+        std::string chunk;
         while (!is_head && !exchange_.done()) {
             const auto error =
                 co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
             if (error != FetchError::none) {  // cut, never a short body passed as whole
-                client_.turn.aborted = true;
+                client_.turn.cut_short();
                 co_return false;
             }
-            chunks.clear();
+            std::uint64_t bytes = 0;
+            for (const auto piece : exchange_.pieces()) bytes += piece.size();
+            chunk.clear();
             client_.buffers.clear();
+            if (framing == Framing::chunked && bytes > 0) {
+                append_chunk_size(chunk, bytes);
+                client_.buffers.push_back(asio::buffer(chunk));
+            }
             for (const auto piece : exchange_.pieces()) {
-                client_.turn.body_bytes += piece.size();
-                worker_.counters.bytes_from_origins += piece.size();
                 copy.append(piece);
-                if (framing == Framing::chunked)
-                    append_chunk(chunks, piece);
-                else
-                    client_.buffers.emplace_back(piece.data(), piece.size());
+                client_.buffers.emplace_back(piece.data(), piece.size());
             }
             if (framing == Framing::chunked) {
-                if (exchange_.done()) chunks.append("0\r\n\r\n");
-                client_.buffers.emplace_back(chunks.data(), chunks.size());
+                if (bytes > 0) client_.buffers.push_back(asio::buffer(kChunkEnd));
+                if (exchange_.done()) client_.buffers.push_back(asio::buffer(kLastChunk));
             }
-            if (!co_await client_.connection.send(client_.buffers)) {
+            const auto sent = co_await client_.connection.send(client_.buffers);
+            client_.turn.from.add(Source::origin, client_.book(chunk.size(), bytes));
+            if (!sent) {
                 client_.turn.aborted = true;
                 co_return false;
             }
@@ -286,6 +323,7 @@ public:
     }
     bool client_gone() const { return client_gone_; }
     bool malformed() const { return malformed_; }
+    ParseError what() const { return exchange_.malformed(); }
 
 private:
     ClientContext& client_;
@@ -295,6 +333,7 @@ private:
     const RequestSnapshot snapshot_;
     OriginQuestion asked_;
     Exchange exchange_;
+    const std::string upgrade_;  // the protocols to ask for; empty: none
     std::string interim_;
     bool continued_ = false;                     // the client was told to send its body
     bool answered_ = false;                      // before the body's end
@@ -307,35 +346,46 @@ private:
 }  // namespace
 
 asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
-                            Outcome outcome) {
+                            Outcome outcome, std::string upgrade) {
     client.turn.upstream = target.host;
-    Relay relay(client, target);
-    const auto error = co_await relay.ask();
+    Relay relay(client, target, std::move(upgrade));
+    auto error = co_await relay.ask();
+    if (error == FetchError::none && relay.switched_unasked()) error = FetchError::malformed;
+    if (error == FetchError::none && relay.switched()) co_return co_await relay.become_tunnel();
     if (error == FetchError::none && !relay.unasked_304())
         co_return co_await relay.answer(status, outcome);
     if (relay.malformed()) {
-        co_await client.refuse(400, "The request's body is malformed.");
+        const auto what = client.parser->error();
+        std::string text("The request's body is malformed: ");
+        text.append(to_string(what == ParseError::ok ? ParseError::bad_chunk : what)).append(".");
+        co_await client.refuse(400, text);
         co_return false;
     }
     if (relay.client_gone()) {
         client.turn.aborted = true;
         co_return false;
     }
-    if (error == FetchError::none) ++client.worker.counters.origin_failures;  // else it is counted
+    if (error == FetchError::none) {  // else it is counted and logged
+        ++client.worker.counters.origin_failures;
+        log_failure(client.worker.upstream_log, target, FetchError::malformed);
+    }
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     client.note_refused(why);
     status.detail = to_string(why);
-    const auto text = explain(why, target.host);
+    if (!went_forward(why)) status.forward = Forward::nowhere;
+    const auto text = explain(why, target.host, relay.what());
     co_return co_await client.refuse(status_of(why), text, status);
 }
 
-asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome) {
+asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
+                           std::string upgrade) {
     CacheStatus status;
     status.forward = why;
     const auto route = client.route();
     if (const auto* none = std::get_if<NoRoute>(&route))
         co_return co_await client.refuse_route(*none);
-    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome);
+    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome,
+                             std::move(upgrade));
 }
 
 }  // namespace proxy

@@ -22,10 +22,12 @@ inline constexpr std::chrono::seconds kAnsweredPatience{2};
 /// (RFC 9112 §9.5); when it answers and goes on reading, the body is sent first. A success of an
 /// unsafe method invalidates what is stored under its target (RFC 9111 §4.4), and HEAD and POST may
 /// change it, see store_update.hpp. True when the client's connection can go on.
+/// `upgrade`: protocols to ask for (RFC 9110 §7.8); after a 101 the connection is a tunnel.
 boost::asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
-                                   CacheStatus status, Outcome outcome);
+                                   CacheStatus status, Outcome outcome, std::string upgrade = {});
 
 /// The same to wherever the request goes, or a refusal when there is nowhere to go.
-boost::asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome);
+boost::asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
+                                  std::string upgrade = {});
 
 }  // namespace proxy

@@ -3,6 +3,7 @@
 #include <boost/beast/http/field.hpp>
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
 
@@ -25,24 +26,29 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     host = origin_form && received ? received->value : key.authority();
 
     const HopByHop hop_by_hop(request.fields);
+    // A client cannot take away, by a connection option, what this node says of it.
     const auto kept = [&](const Field& line) {
-        return !hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line));
+        return is_forwarded_field(line) ||
+               (!hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line)));
     };
-    std::size_t bytes = 0, lines = 0;
+    std::size_t bytes = 0, forwarded_bytes = 0, lines = 0;
     for (const auto& line : request.fields) {
         if (!kept(line)) continue;
-        bytes += line.name.size() + line.value.size() + 4;
+        (is_forwarded_field(line) ? forwarded_bytes : bytes) +=
+            line.name.size() + line.value.size() + 4;
         ++lines;
     }
     text.reserve(bytes);
+    forwarded.reserve(forwarded_bytes);
     fields.reserve(lines);
     for (const auto& line : request.fields) {
         if (!kept(line)) continue;
-        const auto name_at = text.size();
-        text.append(line.name).append(": ");
-        const auto value_at = text.size();
-        text.append(line.value).append("\r\n");
-        const std::string_view view = text;  // never reallocates: the space was reserved
+        auto& into = is_forwarded_field(line) ? forwarded : text;
+        const auto name_at = into.size();
+        into.append(line.name).append(": ");
+        const auto value_at = into.size();
+        into.append(line.value).append("\r\n");
+        const std::string_view view = into;  // never reallocates: the space was reserved
         fields.push_back({line.id, view.substr(name_at, line.name.size()),
                           view.substr(value_at, line.value.size())});
     }
@@ -51,25 +57,15 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
 std::string origin_request(const RequestSnapshot& request, std::string_view node,
                            std::string_view extra_lines) {
     std::string out;
-    out.reserve(request.text.size() + request.key.uri().size() + extra_lines.size() + 96);
+    out.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
+                extra_lines.size() + 96);
     out.append(request.method).append(" ").append(request.key.path()).append(" HTTP/1.1\r\nHost: ");
-    out.append(request.host).append("\r\n").append(request.text).append(extra_lines);
-    if (request.key.scheme() == Scheme::https) out.append(kForwardedProto).append(": https\r\n");
-    out.append("Via: 1.1 ").append(node).append("\r\n\r\n");
-    return out;
-}
-
-std::string peer_request(const RequestSnapshot& request, std::string_view node,
-                         std::string_view token, std::optional<std::chrono::seconds> max_age,
-                         std::string_view extra_lines) {
-    std::string out;
-    out.reserve(request.text.size() + request.key.uri().size() + 192);
-    out.append(request.method).append(" ").append(request.key.uri()).append(" HTTP/1.1\r\nHost: ");
-    out.append(request.key.authority()).append("\r\n").append(request.text);
-    out.append(extra_lines).append("Cache-Control: only-if-cached");
-    if (max_age) out.append(", max-age=").append(std::to_string(max_age->count()));
-    out.append("\r\n").append(kPeerField).append(": ").append(node).append(" ");
-    out.append(token).append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
+    out.append(request.host).append("\r\n").append(request.text);
+    out.append(request.forwarded)
+        .append(extra_lines)
+        .append("Via: 1.1 ")
+        .append(node)
+        .append("\r\n\r\n");
     return out;
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +10,8 @@
 
 namespace proxy {
 
-/// What origins of https targets are told, whatever the client says there.
-inline constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
-
 /// What a fetch needs of the request that began it, in memory of its own: it goes on when that
-/// client has left. Not movable: `fields` views `text`.
+/// client has left. Not movable: `fields` views the texts.
 struct RequestSnapshot {
     /// Keeps the end-to-end fields of `request`. `whole`: without conditions and ranges, as the
     /// answer is meant for the store.
@@ -28,17 +23,12 @@ struct RequestSnapshot {
     std::string method;
     std::string host;  // for origins: as the client wrote it, or the authority of an absolute-form
     std::string text;  // "Name: value\r\n" each
+    std::string forwarded;  // the same of those that are for origins alone: is_forwarded_field()
     std::vector<Field> fields;
 };
 
-/// Heads of requests, empty line included. An origin, which may be reached in the clear, is told of
-/// an https target by kForwardedProto.
+/// The head of a request, empty line included.
 std::string origin_request(const RequestSnapshot& request, std::string_view node,
                            std::string_view extra_lines);
-/// `token`: the proof, with ` stale` behind it when a copy that has to be validated will do.
-/// `max_age`: the peer is not to answer with what is older.
-std::string peer_request(const RequestSnapshot& request, std::string_view node,
-                         std::string_view token, std::optional<std::chrono::seconds> max_age,
-                         std::string_view extra_lines = {});
 
 }  // namespace proxy

@@ -23,6 +23,7 @@ Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
     response.status = status;
     response.received = std::chrono::steady_clock::now();
     response.freshness = freshness_of(status, fields, from.request_time, from.response_time, rules);
+    if (!from.from_peer && tells_who_asks(request.fields)) make_personal(response.freshness);
     response.vary_names = vary_names(fields);
     append_variant(response.variant, response.vary_names, request.fields);
     made.verdict = storage_verdict(verb::get, request.fields, request.directives, status, fields,
@@ -47,9 +48,15 @@ Draft draft(const StoringRequest& request, const Received& from) {
 }
 
 UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
+    const HopByHop stops_here(not_modified.head.fields);
     std::vector<Field> updates;
-    for (const auto& line : not_modified.head.fields)
-        if (line.id != field::via && !iequals(line.name, "Cache-Status")) updates.push_back(line);
+    for (const auto& line : not_modified.head.fields) {
+        if (line.id == field::via || iequals(line.name, "Cache-Status")) continue;
+        if (!is_set_cookie(line))
+            updates.push_back(line);
+        else if (!stops_here(line))
+            append_line(own_lines_, line);
+    }
     if (!find(updates, field::date)) {
         append_http_date(date_, not_modified.response_time);
         updates.push_back({field::date, "Date", date_});
@@ -65,6 +72,8 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     result.draft = draft_of(request, stored.status, updated.merged(), not_modified);
     result.live = std::make_shared<LiveFields>();
     auto& response = *result.draft.response;
+    // What was made for one client stays so until its origin says for how long it is good.
+    if (stored.freshness.personal) make_personal(response.freshness);
     response.body = stored.body;
     response.blocks = stored.blocks;
     append_status_line(response.head, stored.status);
@@ -76,6 +85,7 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
         else if (line.id != field::age)
             append_line(result.live->lines, line);
     }
+    result.live->lines.append(updated.own_lines());
     return result;
 }
 

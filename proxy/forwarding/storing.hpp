@@ -18,6 +18,10 @@ namespace proxy {
 struct Received {
     const Head& head;
     WallTime request_time, response_time;
+    /// Lines for the request that brought it alone, beside those of `head`.
+    std::string_view own_lines = {};
+    /// Another node's copy: it has judged whom that may be for.
+    bool from_peer = false;
 };
 Received received(const Exchange& exchange);
 
@@ -42,16 +46,19 @@ struct Draft {
 Draft draft(const StoringRequest& request, const Received& from);
 
 /// The stored fields with those of a 304 (RFC 9111 §3.2). What the 304 says of this hop's exchange
-/// stays with it; a Date that is missing is the time of its arrival. Views into both, and itself.
+/// stays with it, as do the cookies that it sets: they are for the client whose request it answers
+/// (`own_lines`), and for nobody else, whatever may be stored. A Date that is missing is the time
+/// of its arrival. Views into both, and itself.
 class UpdatedFields {
 public:
     UpdatedFields(Fields stored, const Received& not_modified);
     UpdatedFields(const UpdatedFields&) = delete;
     UpdatedFields& operator=(const UpdatedFields&) = delete;
     const std::vector<Field>& merged() const { return merged_; }
+    const std::string& own_lines() const { return own_lines_; }
 
 private:
-    std::string date_;
+    std::string date_, own_lines_;
     std::vector<Field> merged_;
 };
 

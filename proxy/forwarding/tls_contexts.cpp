@@ -25,8 +25,9 @@ std::string reason() {
     return text ? text : "unknown error";
 }
 
-/// A node has no terminal: an encrypted key is an error.
-int no_passphrase(char*, int, int, void*) {
+/// A node has no terminal: an encrypted key is an error. `asked`: a bool, set when it is one.
+int no_passphrase(char*, int, int, void* asked) {
+    *static_cast<bool*>(asked) = true;
     return -1;
 }
 
@@ -83,19 +84,27 @@ private:
         // Tickets resume sessions on any worker; a cache would be a lock that all share.
         SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_alpn_select_cb(raw, choose_protocol, nullptr);
+        bool encrypted = false;
         SSL_CTX_set_default_passwd_cb(raw, no_passphrase);
+        SSL_CTX_set_default_passwd_cb_userdata(raw, &encrypted);
         ERR_clear_error();
         if (SSL_CTX_use_certificate_chain_file(raw, tls.certificate.c_str()) != 1) {
             fail("$.tls.certificate", "cannot read " + tls.certificate + ": " + reason());
         } else if (SSL_CTX_use_PrivateKey_file(raw, tls.key.c_str(), SSL_FILETYPE_PEM) != 1) {
             const auto mismatch = ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH;
-            if (mismatch)
+            if (encrypted)
+                fail("$.tls.key", tls.key +
+                                      " is encrypted, and nobody could be asked for its "
+                                      "passphrase: openssl pkey -in " +
+                                      tls.key + " -out FILE writes it in the clear");
+            else if (mismatch)
                 fail("$.tls.key", tls.key + " is not the key of " + tls.certificate);
             else
                 fail("$.tls.key", "cannot read " + tls.key + ": " + reason());
         } else if (SSL_CTX_check_private_key(raw) != 1) {
             fail("$.tls.key", tls.key + " is not the key of " + tls.certificate);
         }
+        SSL_CTX_set_default_passwd_cb_userdata(raw, nullptr);  // no file is read any more
         return context;
     }
 

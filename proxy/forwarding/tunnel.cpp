@@ -13,6 +13,7 @@
 
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/forwarding/origin_question.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -74,12 +75,12 @@ public:
 
     enum class End { clean, idle, cancelled, client_reset, upstream_reset };
 
-    /// `early`: what the client sent behind its request's head.
-    asio::awaitable<End> run(std::string early) {
+    /// `early_up`, `early_down`: what came behind the heads.
+    asio::awaitable<End> run(std::string early_up, std::string early_down) {
         const auto executor = co_await asio::this_coro::executor;
         still_alive();
-        auto up = copy(client_, upstream_, std::move(early));
-        auto down = copy(upstream_, client_, {});
+        auto up = copy(client_, upstream_, std::move(early_up));
+        auto down = copy(upstream_, client_, std::move(early_down));
         auto client_watch = watch(client_);
         auto upstream_watch = watch(upstream_);
         auto all = asio::experimental::make_parallel_group(
@@ -129,7 +130,7 @@ private:
 
     /// One direction, until its end has been passed on. `held` goes first.
     asio::awaitable<void> copy(const Side& from, const Side& to, std::string held) {
-        auto wanted = Step::wait_read;  // done: there may be more at hand
+        auto wanted = Step::done;  // there may be more at hand
         for (;;) {
             while (!held.empty()) {
                 std::size_t sent = 0;
@@ -165,6 +166,7 @@ private:
         std::size_t got = 0;
         const auto received = from.read(asio::buffer(piece), got);
         wanted = received;
+        if (&from == &upstream_) worker_.counters.bytes_from_origins += got;
         if (received == Step::end) return Moved::end;
         if (received == Step::failed) return Moved::from_broke;
         std::string_view rest(piece.data(), got);
@@ -195,7 +197,6 @@ private:
         still_alive();
         if (&to != &client_) return;
         bytes_down_ += bytes;
-        worker_.counters.bytes_from_origins += bytes;
     }
 
     Worker& worker_;
@@ -204,6 +205,13 @@ private:
     unsigned ended_ = 0;  // directions
     std::uint64_t& bytes_down_;
 };
+
+std::string take_all(ReadBuffer& buffer) {
+    std::string all(buffer.data());
+    buffer.consume(buffer.size());
+    buffer.trim();
+    return all;
+}
 
 asio::awaitable<void> refuse(ClientContext& client, RequestRefusal reason, unsigned status,
                              std::string_view text) {
@@ -236,6 +244,11 @@ asio::awaitable<void> tunnel(ClientContext& client) {
             client, RequestRefusal::no_route, 403,
             "This is no forward proxy (forward.enabled is false), so it opens "
             "no tunnels.");
+    if (!client.requester.rights().forward) {
+        const auto text = "This is no forward proxy for " + client.requester.text() +
+                          " (forward.clients), so it opens no tunnels.";
+        co_return co_await refuse(client, RequestRefusal::forward_client, 403, text);
+    }
     const auto& ports = config.forward.connect_ports;
     if (std::find(ports.begin(), ports.end(), authority.port) == ports.end()) {
         std::string text("Tunnels to port ");
@@ -248,7 +261,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
     UpstreamTarget target{{}, authority.port, true};
     append_lower(target.host, host);
-    target.client = client.connection.peer_address();
+    target.client = client.requester.text();
     client.turn.upstream = target.host;
     OriginQuestion asked(worker, target);
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
@@ -260,7 +273,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         const auto error = acquired.error();
         client.note_refused(error);
         CacheStatus status;
-        status.forward = Forward::method;
+        status.forward = went_forward(error) ? Forward::method : Forward::nowhere;
         status.detail = to_string(error);
         const auto text = explain(error, target.host);
         co_await client.refuse(status_of(error), text, status);
@@ -281,13 +294,16 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         turn.aborted = true;
         co_return;
     }
-    auto& input = client.connection.input();
-    std::string early(input.data());
-    input.consume(input.size());
-    input.trim();
-    Tunnel passage(worker, {client.connection.socket(), client.connection.tls()},
-                   {upstream->socket, nullptr}, turn.body_bytes);
-    const auto end = co_await passage.run(std::move(early));
+    co_await run_tunnel(client, *upstream);
+}
+
+asio::awaitable<void> run_tunnel(ClientContext& client, UpstreamConnection& upstream) {
+    auto& turn = client.turn;
+    auto early_up = take_all(client.connection.input());
+    auto early_down = take_all(upstream.buffer);
+    Tunnel passage(client.worker, {client.connection.socket(), client.connection.tls()},
+                   {upstream.socket, upstream.tls.get()}, turn.body_bytes);
+    const auto end = co_await passage.run(std::move(early_up), std::move(early_down));
     switch (end) {
         case Tunnel::End::clean:
         case Tunnel::End::idle:
@@ -295,8 +311,9 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         case Tunnel::End::client_reset: {
             turn.aborted = true;
             boost::system::error_code ignored;
-            upstream->socket.set_option(asio::socket_base::linger(true, 0), ignored);
-            upstream->socket.close(ignored);  // the destructor would take the option back first
+            upstream.tls.reset();  // it works on the descriptor
+            upstream.socket.set_option(asio::socket_base::linger(true, 0), ignored);
+            upstream.socket.close(ignored);  // the destructor would take the option back first
             break;
         }
         case Tunnel::End::upstream_reset:

@@ -13,4 +13,8 @@ namespace proxy {
 /// tunnel may be on their way, and must not be read as a request.
 boost::asio::awaitable<void> tunnel(ClientContext& client);
 
+/// The second half of it, for connections that have agreed to become a tunnel otherwise: from what
+/// both have sent already until the end.
+boost::asio::awaitable<void> run_tunnel(ClientContext& client, UpstreamConnection& upstream);
+
 }  // namespace proxy

@@ -17,8 +17,6 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-/// A place whose certificate is no good may be asked for at any rate: the log is not.
-constexpr std::chrono::seconds kTlsLogPause{1};
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
 FetchError error_of(Destination refused) {
@@ -38,6 +36,14 @@ FetchError why_not_connected(const boost::system::error_code& error) {
     if (error == asio::error::no_descriptors) return FetchError::no_descriptors;
     if (error == asio::error::operation_aborted) return FetchError::abandoned;
     return FetchError::connect_failed;
+}
+
+/// What was open when the connection was made may have been closed by a reload.
+bool is_still_open(const Config& config, const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto place = connection.socket.remote_endpoint(gone);
+    return !gone &&
+           judge_destination(config, {}, place.address(), place.port()) == Destination::open;
 }
 
 }  // namespace
@@ -123,7 +129,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
     const auto place = place_of(target);
     if (may_reuse) {
-        if (auto idle = take_idle(place)) co_return idle;
+        auto idle = take_idle(place);
+        if (idle && (!target.on_clients_word || is_still_open(*config_, *idle))) co_return idle;
     }
     auto seat = take_seat(place);
     if (!seat) {
@@ -217,15 +224,15 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
 }
 
 void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_view why) {
-    const auto now = Clock::now();
-    if (now < log_again_) {
-        ++unlogged_;
-        return;
-    }
-    spdlog::warn("no TLS connection to {}:{}: {}", target.host, target.port, why);
-    if (unlogged_ > 0) spdlog::warn("{} more TLS failures were not logged", unlogged_);
-    unlogged_ = 0;
-    log_again_ = now + kTlsLogPause;
+    const auto place = Endpoint{target.host, target.port}.text();
+    if (const auto more = tls_log_.admit(place, Clock::now()))
+        spdlog::warn("no TLS connection to {}: {}{}", place, why, *more);
+}
+
+void UpstreamPool::distrust(const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto remote = connection.socket.remote_endpoint(gone);
+    if (!gone) dialer_.distrust(connection.place, remote);
 }
 
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {

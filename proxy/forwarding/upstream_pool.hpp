@@ -17,6 +17,7 @@
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/tls_session.hpp"
+#include "proxy/rate_limited_log.hpp"
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
@@ -102,6 +103,9 @@ public:
     void release(UpstreamPtr connection);
     /// Keeps what resumes a TLS session, for the next connection to the same place.
     void keep_ticket(UpstreamConnection& connection);
+    /// This connection took a request and said nothing in time: other addresses of its place, if it
+    /// has any, are tried before this one.
+    void distrust(const UpstreamConnection& connection);
     void close_idle();
 
 private:
@@ -132,8 +136,7 @@ private:
         seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
     std::unordered_map<std::string, SslSessionPtr> tickets_;  // by place
-    Clock::time_point log_again_{};
-    std::size_t unlogged_ = 0;
+    RateLimitedLog tls_log_;
 };
 
 /// What tells connections apart: host:port, on whose word, and how it is secured.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/keys.hpp"
 #include "protocol/peer_view.hpp"
 #include "protocol/resolver.hpp"
 #include "protocol/task_group.hpp"
@@ -27,6 +28,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/purge.hpp"
+#include "proxy/rate_limited_log.hpp"
 #include "proxy/storage/store.hpp"
 #include "summary/key_hash.hpp"
 
@@ -67,11 +69,13 @@ struct Shared {
     Shared(const Config& config, const summary::KeyHasher& hasher, Hooks to_node)
         : hooks(std::move(to_node)),
           key_hasher(hasher),
+          field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
           store(config.cache.memory, hooks.changed),
           access_log(config.log) {}
 
     const Hooks hooks;
     const summary::KeyHasher key_hasher;
+    const protocol::FieldKey field_key;  // without a cluster of no use
     Store store;
     AccessLog access_log;
     SeenOnce seen_once;
@@ -142,6 +146,7 @@ public:
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers
     WorkerCounters counters;
+    RateLimitedLog upstream_log;  // origins and peers that fail
     bool draining = false;
     std::atomic<bool> finished{false};  // run() has returned: members may be read by any thread
 

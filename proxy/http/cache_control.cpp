@@ -217,6 +217,7 @@ RequestDirectives request_directives(Fields request, ClientDirectives setting) {
         out.no_cache = false;
         out.max_age.reset();
         out.min_fresh.reset();
+        out.max_stale.reset();
     }
     return out;
 }

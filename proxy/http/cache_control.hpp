@@ -13,7 +13,7 @@ namespace proxy {
 /// What the RFCs leave to a cache about responses; settings of the section `cache`.
 struct CacheRules {
     bool cdn_cache_control = true;    // CDN-Cache-Control counts, RFC 9213
-    bool store_set_cookie = true;     // false: responses with Set-Cookie are not stored
+    bool store_set_cookie = false;    // true: what has Set-Cookie is stored, and replayed to all
     double heuristic_fraction = 0.1;  // of the time since Last-Modified, RFC 9111 §4.2.2
     std::chrono::nanoseconds heuristic_maximum = std::chrono::hours(24);
     std::chrono::nanoseconds stale_when_unreachable = std::chrono::hours(24);  // 0: never
@@ -67,7 +67,8 @@ ResponseDirectives response_directives(Fields response, const CacheRules& rules 
 /// Whether clients may make this cache validate or bypass (RFC 9111 §5.2.1 leaves it open).
 enum class ClientDirectives : std::uint8_t {
     obey,
-    shield,  // no-cache, max-age and min-fresh count for nothing: origins are shielded from reloads
+    shield,  // no-cache, max-age, min-fresh and max-stale count for nothing: clients choose neither
+             // when origins are asked nor what is too old
 };
 
 /// What Cache-Control says on a request (RFC 9111 §5.2.1); Pragma: no-cache only where there is no

@@ -41,6 +41,8 @@ std::string_view to_string(Forward forward) {
     switch (forward) {
         case Forward::none:
             return "none";
+        case Forward::nowhere:
+            return "nowhere";
         case Forward::bypass:
             return "bypass";
         case Forward::method:
@@ -65,7 +67,7 @@ void append_cache_status(std::string& out, std::string_view node, const CacheSta
     append_token_or_string(out, node);
     if (status.forward == Forward::none) {
         out.append("; hit");
-    } else {
+    } else if (status.forward != Forward::nowhere) {
         out.append("; fwd=").append(to_string(status.forward));
     }
     if (status.forward_status != 0) {

@@ -13,7 +13,8 @@ namespace proxy {
 
 /// Why a request went forward, in the words of RFC 9211 §2.2.
 enum class Forward : std::uint8_t {
-    none,  // it did not: a hit
+    none,     // it did not: a hit
+    nowhere,  // it did not, and nothing stored answers either: an answer of this node's own
     bypass,
     method,
     uri_miss,
@@ -25,7 +26,14 @@ enum class Forward : std::uint8_t {
 };
 std::string_view to_string(Forward forward);
 
-/// One node's member of Cache-Status.
+/// One node's member of Cache-Status. `hit` and `fwd` exclude each other; an answer of this node's
+/// own (a refusal) has neither, as nothing stored answered and nothing went forward (RFC 9211 §2.1,
+/// §2.2).
+///
+/// `stored` is said where it is certain: the head goes out with the body's first bytes, and a body
+/// that breaks off, is purged meanwhile or outgrows its limits is not stored. So it stands there
+/// when the whole body was received before the head went out, and is left out otherwise, which says
+/// nothing (RFC 9211 §2.5: only a true value has a meaning).
 struct CacheStatus {
     Forward forward = Forward::none;
     std::optional<std::chrono::seconds> ttl = {};  // negative when stale
@@ -34,9 +42,11 @@ struct CacheStatus {
     bool collapsed = false;
     std::string_view detail = {};  // a token where possible
 };
+inline constexpr CacheStatus kOwnAnswer{.forward = Forward::nowhere};
 
-/// Appends `node; hit; ttl=30` or `node; fwd=stale; fwd-status=304; ...`: one list member, without
-/// the field name. Members that came with the response stay before it, on their own line or after
+/// Appends `node; hit; ttl=30`, `node; detail=busy` or `node; fwd=stale; fwd-status=304; ...`: one
+/// list member, without the field name. Members that came with the response stay before it, on
+/// their own line or after
 /// ", ". `node` and `detail` that are no tokens are written as strings, unprintable bytes as `?`.
 void append_cache_status(std::string& out, std::string_view node, const CacheStatus& status);
 

@@ -92,6 +92,18 @@ Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
     return out;
 }
 
+bool tells_who_asks(Fields request) {
+    return std::any_of(request.begin(), request.end(), [](const Field& line) {
+        return line.id == http_field::cookie || line.id == http_field::authorization;
+    });
+}
+
+void make_personal(Freshness& freshness) {
+    if (freshness.is_explicit()) return;
+    freshness.personal = freshness.always_validate = freshness.never_stale = true;
+    freshness.lifetime = StoredSeconds(0);
+}
+
 bool heuristically_cacheable(unsigned status) {
     switch (status) {
         case 200:

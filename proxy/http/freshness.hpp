@@ -15,6 +15,7 @@ namespace proxy {
 using StoredSeconds = std::chrono::duration<std::int32_t>;
 StoredSeconds saturate(std::chrono::seconds value);  // to 0..kMaxDelta
 
+/// `heuristic`: the status allows a guess; without Last-Modified it comes to nothing.
 enum class LifetimeSource : std::uint8_t { none, heuristic, expires, max_age, s_maxage };
 
 /// All that reuse of a stored response depends on, computed once when the response arrives
@@ -28,15 +29,27 @@ struct Freshness {
     bool always_validate = false;  // no-cache
     bool never_stale = false;  // must-revalidate, proxy-revalidate, s-maxage or no-cache (§4.2.4)
     bool has_validator = false;  // an ETag or Last-Modified to validate with
+    bool personal = false;       // see make_personal()
 
     /// Lifetime given by the origin, not guessed.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }
+    /// Had it a lifetime at all? `max-age=0`, a date in the past and a guess at nothing are none.
+    bool had_lifetime() const { return lifetime > StoredSeconds(0); }
 };
 
 /// `request_time` is when the request left (for a validation: that one), `response_time` when the
 /// response's head came.
 Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
                        WallTime response_time, const CacheRules& rules);
+
+/// Does the request say who asks (Cookie, Authorization)? Then the answer may be for that client
+/// alone, though nothing in it says so.
+bool tells_who_asks(Fields request);
+
+/// Of a response that may be for one client alone and says nothing of how long it is good: no
+/// lifetime is guessed, and it is used for nobody, stale or fresh, before the origin has validated
+/// it for that request. With explicit freshness the origin has spoken for all: nothing changes.
+void make_personal(Freshness& freshness);
 
 /// Statuses that allow heuristic freshness (RFC 9110 §15.1).
 bool heuristically_cacheable(unsigned status);

@@ -23,7 +23,7 @@ bool always_stops(const Field& field) {
         case http_field::proxy_authorization:
             return true;
         case http_field::unknown:
-            return iequals(field.name, kPeerField);
+            return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField);
         default:
             return false;
     }
@@ -64,7 +64,12 @@ bool HopByHop::operator()(const Field& field) const {
 
 static_assert(2 * kMaxQualifiedNames <= kMaxNamedFields);  // one NameSet takes both lists
 
-StoredFields::StoredFields(Fields response, const CacheRules& rules) : hop_by_hop_(response) {
+bool is_set_cookie(const Field& field) {
+    return field.id == http_field::set_cookie || field.id == http_field::set_cookie2;
+}
+
+StoredFields::StoredFields(Fields response, const CacheRules& rules)
+    : hop_by_hop_(response), cookies_too_(rules.store_set_cookie) {
     const auto directives = response_directives(response, rules);
     for (const auto list : {directives.no_cache_fields, directives.private_fields}) {
         ListMembers names(list);
@@ -74,6 +79,7 @@ StoredFields::StoredFields(Fields response, const CacheRules& rules) : hop_by_ho
 
 bool StoredFields::operator()(const Field& field) const {
     if (field.id == http_field::age || hop_by_hop_(field)) return false;
+    if (!cookies_too_ && is_set_cookie(field)) return false;
     return withheld_.empty() || !withheld_.contains(field.name);
 }
 

@@ -11,6 +11,8 @@ namespace proxy {
 
 /// The field in which a peer proves itself to a peer; it never leaves the hop it is for.
 inline constexpr std::string_view kPeerField = "Hearsay-Peer";
+/// Beside it: what the client's request has in fields that no peer is told (hashed_fields.hpp).
+inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 
 /// More connection options, or more field names in a no-cache or private argument, than anybody
 /// sends.
@@ -31,9 +33,10 @@ private:
 
 /// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what
 /// it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, Proxy-Authenticate,
-/// Proxy-Authentication-Info, Proxy-Authorization and kPeerField. Content-Length and Host never
-/// stop here, whatever Connection names: without them the message would mean something else. Views
-/// the head; cheap when there is no Connection field or it only says close or keep-alive.
+/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField and kFieldsField. Content-Length and
+/// Host never stop here, whatever Connection names: without them the message would mean something
+/// else. Views the head; cheap when there is no Connection field or it only says close or
+/// keep-alive.
 class HopByHop {
 public:
     explicit HopByHop(Fields head);
@@ -50,9 +53,12 @@ private:
     bool too_many_ = false, close_ = false, keep_alive_ = false;
 };
 
-/// Which fields of a response go into the store: all except hop-by-hop ones, Age (it is counted on)
-/// and those that a qualified no-cache or private keeps for the first client (RFC 9111 §5.2.2.4,
-/// §5.2.2.7).
+/// Set-Cookie, or its forerunner Set-Cookie2: meant for one client.
+bool is_set_cookie(const Field& field);
+
+/// Which fields of a response go into the store: all except hop-by-hop ones, Age (it is counted
+/// on), cookies unless `rules` let them be stored, and those that a qualified no-cache or private
+/// keeps for the first client (RFC 9111 §5.2.2.4, §5.2.2.7).
 class StoredFields {
 public:
     StoredFields(Fields response, const CacheRules& rules);
@@ -61,6 +67,7 @@ public:
 private:
     HopByHop hop_by_hop_;
     NameSet withheld_;
+    bool cookies_too_;
 };
 
 }  // namespace proxy

@@ -43,7 +43,7 @@ ParseError judge_transfer_encoding(std::string_view value) {
         const auto comma = value.find(',');
         const auto member = trim(value.substr(0, comma));
         const auto last = comma == std::string_view::npos;
-        if (member.empty() || iequals(member, "chunked") != last) return ParseError::malformed;
+        if (member.empty() || iequals(member, "chunked") != last) return ParseError::bad_framing;
         if (last) break;
         value.remove_prefix(comma + 1);
     }
@@ -70,6 +70,25 @@ bool first_line_ends_badly(std::string_view data, std::size_t line) {
     return line < data.size() && (line == 0 || data[line - 1] != '\r');
 }
 
+/// What Beast complains of.
+ParseError named(const boost::system::error_code& ec) {
+    const auto is = [&](http::error error) { return ec == error; };
+    if (is(http::error::bad_line_ending)) return ParseError::bad_line_ending;
+    if (is(http::error::bad_method)) return ParseError::bad_request_line;
+    if (is(http::error::bad_target)) return ParseError::bad_target;
+    if (is(http::error::bad_version)) return ParseError::bad_version;
+    if (is(http::error::bad_status) || is(http::error::bad_reason)) return ParseError::bad_status;
+    if (is(http::error::bad_field)) return ParseError::bad_field;
+    if (is(http::error::bad_value)) return ParseError::bad_value;
+    if (is(http::error::bad_obs_fold)) return ParseError::folded_line;
+    if (is(http::error::bad_content_length) || is(http::error::multiple_content_length))
+        return ParseError::bad_length;
+    if (is(http::error::bad_transfer_encoding)) return ParseError::bad_framing;
+    if (is(http::error::bad_chunk) || is(http::error::bad_chunk_extension))
+        return ParseError::bad_chunk;
+    return ParseError::malformed;
+}
+
 }  // namespace
 
 std::string_view to_string(ParseError error) {
@@ -86,25 +105,56 @@ std::string_view to_string(ParseError error) {
             return "head too large";
         case ParseError::target_too_long:
             return "request line too long";
+        case ParseError::not_http:
+            return "this is not HTTP";
+        case ParseError::http2:
+            return "this is HTTP/2, and HTTP/1 is spoken here";
+        case ParseError::bad_line_ending:
+            return "a line does not end in CR LF";
+        case ParseError::bad_request_line:
+            return "malformed request line";
+        case ParseError::bad_target:
+            return "the request target has a fragment, or a character that must not be in it";
+        case ParseError::bad_version:
+            return "malformed HTTP version";
+        case ParseError::bad_status:
+            return "malformed status line";
+        case ParseError::bad_field:
+            return "a field line has no colon, or a name that is none";
+        case ParseError::bad_value:
+            return "control characters in the value of a field";
+        case ParseError::folded_line:
+            return "a field goes on over a second line";
+        case ParseError::bad_host:
+            return "Host names no host";
+        case ParseError::host_count:
+            return "there must be exactly one Host";
+        case ParseError::bad_length:
+            return "Content-Length is no number, contradicts itself or is too large";
+        case ParseError::bad_framing:
+            return "Transfer-Encoding does not say where the body ends";
+        case ParseError::bad_chunk:
+            return "a chunk of the body is malformed";
     }
     return "unknown";
 }
 
 ParseError judge_request_start(std::string_view data, const HeadLimits& limits) {
     const auto method = data.substr(0, data.find(' '));
-    if (!method.empty() && method != "\r" && !is_token(method)) return ParseError::malformed;
-    if (method.empty() && !data.empty()) return ParseError::malformed;
+    if (!method.empty() && method != "\r" && !is_token(method)) return ParseError::not_http;
+    if (method.empty() && !data.empty()) return ParseError::bad_request_line;
     const auto line =
         std::min(data.substr(0, limits.request_line_bytes + 1).find('\n'), data.size());
     if (line > limits.request_line_bytes) return ParseError::target_too_long;
-    return first_line_ends_badly(data, line) ? ParseError::malformed : ParseError::ok;
+    return first_line_ends_badly(data, line) ? ParseError::bad_line_ending : ParseError::ok;
 }
 
 ParseError judge_response_start(std::string_view data) {
     constexpr std::string_view kProtocol = "HTTP/";
     if (data.substr(0, kProtocol.size()) != kProtocol.substr(0, data.size()))
-        return ParseError::malformed;
-    return first_line_ends_badly(data, data.find('\n')) ? ParseError::malformed : ParseError::ok;
+        return ParseError::not_http;
+    return first_line_ends_badly(data, data.find('\n')) ? ParseError::bad_line_ending
+                                                        : ParseError::ok;
 }
 
 std::size_t find_head_end(std::string_view data, std::size_t& scanned) {
@@ -147,7 +197,7 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
     if constexpr (IsRequest) {
         const auto line = std::min(bytes.find('\n'), bytes.size());
         if (line > limits_.request_line_bytes) return ParseError::target_too_long;
-        if (bytes.starts_with(kHttp2Preface)) return ParseError::malformed;
+        if (bytes.starts_with(kHttp2Preface)) return ParseError::http2;
         // Beast reports every unknown version alike; another major one earns its own status.
         if (has_other_major_version(bytes.substr(0, line))) return ParseError::unsupported_version;
     }
@@ -159,7 +209,7 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
     if (error_ != ParseError::ok) return error_;
     // With its limit kept above, Beast's own is reached by long folded lines alone.
-    if (ec) return ParseError::malformed;
+    if (ec) return error_ = named(ec);
     return this->is_header_done() && consumed == bytes.size() ? ParseError::ok
                                                               : ParseError::malformed;
 }
@@ -177,10 +227,11 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
         consumed += n;
         if (ec == http::error::need_more) {
-            if (!chunk_may_go_on(bytes.substr(consumed))) return std::nullopt;
+            if (!chunk_may_go_on(bytes.substr(consumed))) return refuse_body(ParseError::bad_chunk);
             break;
         }
-        if (ec || error_ != ParseError::ok) return std::nullopt;
+        if (error_ != ParseError::ok) return std::nullopt;
+        if (ec) return refuse_body(named(ec));
         if (consumed == bytes.size()) break;
     }
     return consumed;
@@ -211,6 +262,12 @@ bool MessageParser<IsRequest>::finish_at_eof() {
 }
 
 template <bool IsRequest>
+std::nullopt_t MessageParser<IsRequest>::refuse_body(ParseError error) {
+    error_ = error;
+    return std::nullopt;
+}
+
+template <bool IsRequest>
 void MessageParser<IsRequest>::fail(ParseError error, error_code& ec) {
     error_ = error;
     ec = http::error::bad_value;
@@ -221,7 +278,7 @@ void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, strin
                                                int version, error_code& ec) {
     // RFC 9112 §3.2: no form of a target has a fragment. Octets beyond ASCII are let through, as
     // real requests have them: a target is opaque, and these octets end nothing.
-    if (target.find('#') != string_view::npos) return fail(ParseError::malformed, ec);
+    if (target.find('#') != string_view::npos) return fail(ParseError::bad_target, ec);
     head_.verb = v;
     head_.method = {method.data(), method.size()};
     head_.target = {target.data(), target.size()};
@@ -231,7 +288,7 @@ void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, strin
 template <bool IsRequest>
 void MessageParser<IsRequest>::on_response_impl(int status, string_view reason, int version,
                                                 error_code& ec) {
-    if (status < 100 || status > 599) return fail(ParseError::malformed, ec);
+    if (status < 100 || status > 599) return fail(ParseError::bad_status, ec);
     head_.status = static_cast<unsigned>(status);
     head_.reason = {reason.data(), reason.size()};
     head_.version = version;
@@ -241,7 +298,8 @@ template <bool IsRequest>
 void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_view value,
                                              error_code& ec) {
     const Field line{id, {name.data(), name.size()}, {value.data(), value.size()}};
-    if (has_forbidden_octet(line.value) || folded(line)) return fail(ParseError::malformed, ec);
+    if (folded(line)) return fail(ParseError::folded_line, ec);
+    if (has_forbidden_octet(line.value)) return fail(ParseError::bad_value, ec);
     if (in_trailer_) {  // bounded, then dropped: trailers never become framing (RFC 9112 §7.1.2)
         trailer_bytes_ += line.name.size() + line.value.size() + 4;
         if (++trailer_lines_ > limits_.lines || trailer_bytes_ > limits_.head_bytes)
@@ -250,14 +308,15 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     }
     if (head_.fields.size() >= limits_.lines) return fail(ParseError::head_too_large, ec);
     if (id == field::transfer_encoding) {
-        if (++transfer_encodings_ > 1 || head_.version < 11) return fail(ParseError::malformed, ec);
+        if (++transfer_encodings_ > 1 || head_.version < 11)
+            return fail(ParseError::bad_framing, ec);
         const auto verdict = judge_transfer_encoding(line.value);
         if (verdict != ParseError::ok) return fail(verdict, ec);
     }
     if constexpr (IsRequest) {
         if (id == field::host) {
             ++hosts_;
-            if (!valid_host(line.value)) return fail(ParseError::malformed, ec);
+            if (!valid_host(line.value)) return fail(ParseError::bad_host, ec);
         }
     }
     head_.fields.push_back(line);
@@ -280,9 +339,9 @@ void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
     if constexpr (IsRequest) {
         // RFC 9112 §3.2: exactly one Host in HTTP/1.1.
         if (hosts_ > 1 || (hosts_ == 0 && head_.version >= 11))
-            return fail(ParseError::malformed, ec);
+            return fail(ParseError::host_count, ec);
     }
-    if (this->content_length().value_or(0) > kMaxBodyBytes) return fail(ParseError::malformed, ec);
+    if (this->content_length().value_or(0) > kMaxBodyBytes) return fail(ParseError::bad_length, ec);
     in_trailer_ = true;
 }
 
@@ -299,7 +358,7 @@ void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_v
     // Beast lets anything stand between quotes.
     const std::string_view text(extensions.data(), extensions.size());
     if (size > kMaxBodyBytes || text.size() > kMaxChunkExtensionBytes || has_forbidden_octet(text))
-        fail(ParseError::malformed, ec);
+        fail(ParseError::bad_chunk, ec);
 }
 
 template <bool IsRequest>

@@ -16,14 +16,31 @@ namespace proxy {
 /// it earns.
 enum class ParseError {
     ok,
-    malformed,            // not HTTP/1: 400
+    malformed,            // not HTTP/1, for a reason not named below: 400
     unsupported_version,  // HTTP/2 and above: 505
     unsupported_coding,   // a transfer coding other than chunked: 501
     head_too_large,       // more bytes or lines than the limits: 431
     target_too_long,      // 414
+
+    // What is malformed: 400.
+    not_http,
+    http2,  // its preface
+    bad_line_ending,
+    bad_request_line,
+    bad_target,
+    bad_version,
+    bad_status,
+    bad_field,
+    bad_value,
+    folded_line,
+    bad_host,
+    host_count,
+    bad_length,
+    bad_framing,
+    bad_chunk,
 };
 
-std::string_view to_string(ParseError error);
+std::string_view to_string(ParseError error);  // a part of a sentence
 
 struct HeadLimits {
     std::size_t request_line_bytes = 16 * 1024;
@@ -95,6 +112,9 @@ public:
         return put_body(bytes);
     }
 
+    /// What was wrong, after a head or a body was refused.
+    ParseError error() const { return error_; }
+
     /// The connection ended. True when that ends the message rightly (a body that runs to the end).
     bool finish_at_eof();
 
@@ -109,6 +129,7 @@ private:
     std::optional<std::size_t> put_body(std::string_view bytes);
     bool chunk_may_go_on(std::string_view rest) const;
     void fail(ParseError error, error_code& ec);
+    std::nullopt_t refuse_body(ParseError error);
     bool folded(const Field& line) const;
 
     void on_request_impl(verb, string_view method, string_view target, int version,

@@ -1,5 +1,7 @@
 #include "proxy/http/outcome.hpp"
 
+#include <algorithm>
+
 namespace proxy {
 
 std::string_view to_string(Outcome outcome) {
@@ -30,6 +32,8 @@ std::string_view to_string(CacheResult result) {
             return "reval";
         case CacheResult::bypass:
             return "bypass";
+        case CacheResult::partial:
+            return "partial";
     }
     return "?";
 }
@@ -48,6 +52,36 @@ std::string_view to_string(Source source) {
     return "?";
 }
 
+void BytesBySource::add(Source source, std::uint64_t bytes) {
+    if (source == Source::memory) memory += bytes;
+    if (source == Source::peer) peer += bytes;
+    if (source == Source::origin) origin += bytes;
+}
+
+Source BytesBySource::most() const {
+    if (memory + peer + origin == 0) return Source::none;
+    if (origin >= std::max(memory, peer)) return Source::origin;
+    return peer >= memory ? Source::peer : Source::memory;
+}
+
+Outcome outcome_of(Source source) {
+    switch (source) {
+        case Source::memory:
+            return Outcome::local_hit;
+        case Source::peer:
+            return Outcome::peer_hit;
+        case Source::origin:
+            return Outcome::origin_fetch;
+        case Source::none:
+            break;
+    }
+    return Outcome::error;
+}
+
+std::string_view to_string(Role role) {
+    return role == Role::peer ? "peer" : "client";
+}
+
 std::string_view to_string(PeerVerdict verdict) {
     switch (verdict) {
         case PeerVerdict::not_asked:
@@ -64,6 +98,8 @@ std::string_view to_string(PeerVerdict verdict) {
             return "timeout";
         case PeerVerdict::failure:
             return "failure";
+        case PeerVerdict::unusable:
+            return "unusable";
     }
     return "?";
 }

@@ -22,17 +22,34 @@ std::string_view to_string(Outcome outcome);
 
 /// What the store had to do with the answer.
 enum class CacheResult : std::uint8_t {
-    hit,     // fresh, or following a fill
-    miss,    // absent
-    stale,   // served stale
-    reval,   // was stale or had to be validated; validated or replaced
-    bypass,  // not looked at
+    hit,      // fresh, or following a fill
+    miss,     // absent
+    stale,    // served stale
+    reval,    // was stale or had to be validated; validated or replaced
+    bypass,   // not looked at
+    partial,  // some of the body's blocks were there, or none but its head
 };
 std::string_view to_string(CacheResult result);
 
-/// Where the delivered bytes came from.
+/// Where the delivered bytes came from; of several places, the one that most of them came from.
 enum class Source : std::uint8_t { none, memory, peer, origin };
 std::string_view to_string(Source source);
+
+/// Bytes of one answer's body by where they came from.
+struct BytesBySource {
+    std::uint64_t memory = 0;  // the own store, or a fill that another request began
+    std::uint64_t peer = 0, origin = 0;
+
+    void add(Source source, std::uint64_t bytes);
+    /// The place that most came from; of equals the farther one. None when there are no bytes.
+    Source most() const;
+};
+/// How a request ended whose answer came from there.
+Outcome outcome_of(Source source);
+
+/// The client or a peer: whose question an access log line is about.
+enum class Role : std::uint8_t { client, peer };
+std::string_view to_string(Role role);
 
 /// What became of asking a peer.
 enum class PeerVerdict : std::uint8_t {
@@ -43,6 +60,7 @@ enum class PeerVerdict : std::uint8_t {
     refused,    // `variant`, `busy` or `draining`
     timeout,    // no head within the budget
     failure,    // connection or protocol trouble
+    unusable,   // it gave what must not be used; counts as a failure, but is no trouble
 };
 std::string_view to_string(PeerVerdict verdict);
 

@@ -20,6 +20,11 @@ bool asks_for_more(const RequestDirectives& request, const Freshness& stored, se
     return request.min_fresh && time_to_live(stored, residence) < *request.min_fresh;
 }
 
+/// Nobody has said, and none could be guessed, for how long it is good: only validation tells.
+bool has_no_freshness(const Freshness& stored) {
+    return !stored.is_explicit() && !stored.had_lifetime();
+}
+
 /// How far beyond its lifetime a response is.
 seconds staleness(const Freshness& stored, seconds residence) {
     return std::max(-time_to_live(stored, residence), seconds(0));
@@ -49,29 +54,27 @@ Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored, se
     if (request.plain()) return fresh ? Reuse::fresh : Reuse::stale;
 
     if (fresh) return asks_for_more(request, stored, residence) ? Reuse::request : Reuse::fresh;
-    if (stored.never_stale || !request.max_stale || request.no_cache || request.min_fresh) {
-        return Reuse::stale;
-    }
+    if (stored.never_stale || !stored.had_lifetime()) return Reuse::stale;
+    if (!request.max_stale || request.no_cache || request.min_fresh) return Reuse::stale;
     if (older_than_wanted(request, stored, residence)) return Reuse::stale;
     return staleness(stored, residence) <= *request.max_stale ? Reuse::stale_allowed : Reuse::stale;
 }
 
 bool may_serve_stale(const RequestDirectives& request, const Freshness& stored, seconds residence,
                      OriginTrouble trouble, const CacheRules& rules) {
-    if (stored.never_stale || request.no_cache || request.max_age || request.min_fresh) {
-        return false;
-    }
+    if (stored.never_stale || has_no_freshness(stored)) return false;
+    if (request.no_cache || request.max_age || request.min_fresh) return false;
     const auto by = staleness(stored, residence);
     if (request.max_stale && by > *request.max_stale) return false;
     if (stored.stale_if_error >= StoredSeconds(0)) return by <= stored.stale_if_error;
-    return trouble == OriginTrouble::unreachable &&
+    return trouble == OriginTrouble::unreachable && stored.had_lifetime() &&
            rules.stale_when_unreachable > std::chrono::nanoseconds(0) &&
            by <= rules.stale_when_unreachable;
 }
 
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,
                                   seconds residence) {
-    if (stored.never_stale || !request.plain()) return false;
+    if (stored.never_stale || has_no_freshness(stored) || !request.plain()) return false;
     return stored.stale_while_revalidate >= StoredSeconds(0) &&
            staleness(stored, residence) <= stored.stale_while_revalidate;
 }

@@ -21,14 +21,17 @@ constexpr bool usable(Reuse reuse) {
 }
 std::string_view to_string(Reuse reuse);
 
+/// What never had a lifetime (Freshness::had_lifetime) is only used after validation, whatever
+/// max-stale says: its origin wants to be asked each time.
 Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored,
                    std::chrono::seconds residence);
 
 /// What went wrong at the origin when a stale response might stand in (RFC 5861 §4, RFC 9111
 /// §4.2.4).
 enum class OriginTrouble : std::uint8_t {
-    unreachable,   // refused, reset, timed out, no usable answer
-    error_status,  // it answered 500, 502, 503 or 504
+    unreachable,  // no connection, or it broke off or timed out
+    error,        // what ends in 500, 502, 503 or 504: its own answer, one that makes no sense, or
+                  // a limit of this node
 };
 
 /// Trouble that a status means, for may_serve_stale(); false for all other statuses.
@@ -38,13 +41,16 @@ constexpr bool is_origin_trouble(unsigned status) {
 
 /// May a stale response stand in for the origin? Never with must-revalidate and its kin; within
 /// stale-if-error when given; without it only when the origin is unreachable, within
-/// `rules.stale_when_unreachable`. A client that asks for validation (no-cache, max-age, min-fresh)
-/// is not told old news, nor one with max-stale older news than that.
+/// `rules.stale_when_unreachable`, and only what had a lifetime: for what never had one
+/// (`max-age=0`) its origin alone can allow it, and where it said nothing of freshness at all
+/// nobody can. A client that asks for validation (no-cache, max-age, min-fresh) is not told old
+/// news, nor one with max-stale older news than that.
 bool may_serve_stale(const RequestDirectives& request, const Freshness& stored,
                      std::chrono::seconds residence, OriginTrouble trouble,
                      const CacheRules& rules);
 
-/// May a stale response be served at once while it is refreshed (RFC 5861 §3)?
+/// May a stale response be served at once while it is refreshed (RFC 5861 §3)? Not one of which
+/// its origin said no lifetime and none could be guessed.
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,
                                   std::chrono::seconds residence);
 

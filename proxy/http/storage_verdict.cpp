@@ -1,8 +1,10 @@
 #include "proxy/http/storage_verdict.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/vary.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace proxy {
@@ -21,7 +23,7 @@ static_assert(static_cast<std::size_t>(StorageVerdict::too_many_tags) + 1 == kSt
 
 StorageVerdict by_status(unsigned status) {
     if (status < 200) return StorageVerdict::interim;
-    if (status == 206) return StorageVerdict::partial;
+    if (status == 206 || status == 412 || status == 416) return StorageVerdict::partial;
     if (status == 304) return StorageVerdict::not_modified;
     return StorageVerdict::store;
 }
@@ -34,6 +36,14 @@ StorageVerdict by_directives(const ResponseDirectives& response, unsigned status
         return StorageVerdict::no_store;
     }
     return response.is_private ? StorageVerdict::is_private : StorageVerdict::store;
+}
+
+/// Is there a cookie that a qualified no-cache or private does not withhold from others?
+bool would_share_cookie(Fields response) {
+    if (std::none_of(response.begin(), response.end(), is_set_cookie)) return false;
+    const StoredFields stored(response, {.store_set_cookie = true});
+    return std::any_of(response.begin(), response.end(),
+                       [&](const Field& line) { return is_set_cookie(line) && stored(line); });
 }
 
 /// RFC 9111 §3.5: these speak for everybody, even with Authorization in the request.
@@ -64,18 +74,35 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
     }
     if (vary_names(response) == kVaryAny) return StorageVerdict::vary_any;
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
-    // A cookie goes to others only where the origin itself has said for how long.
-    if (find(response, http_field::set_cookie) &&
-        (!rules.store_set_cookie || !freshness.is_explicit())) {
+    // A cookie goes to others only where the configuration wants it and the origin itself has said
+    // for how long.
+    if ((!rules.store_set_cookie || !freshness.is_explicit()) && would_share_cookie(response)) {
         return StorageVerdict::set_cookie;
     }
 
-    const bool useful_when_stale = freshness.has_validator ||
-                                   freshness.stale_if_error > StoredSeconds(0) ||
-                                   freshness.stale_while_revalidate > StoredSeconds(0);
+    const bool allowed_stale = !freshness.never_stale &&
+                               (freshness.is_explicit() || freshness.had_lifetime()) &&
+                               (freshness.stale_if_error > StoredSeconds(0) ||
+                                freshness.stale_while_revalidate > StoredSeconds(0));
+    const bool useful_when_stale = freshness.has_validator || allowed_stale;
     const bool useful_now =
         !freshness.always_validate && is_fresh(freshness, std::chrono::seconds(0));
     return useful_now || useful_when_stale ? StorageVerdict::store : StorageVerdict::not_reusable;
+}
+
+bool ends_stored(StorageVerdict verdict, unsigned status) {
+    const bool of_the_resource =
+        (status >= 200 && status < 300) || status == 304 || status == 404 || status == 410;
+    if (!of_the_resource) return false;
+    switch (verdict) {
+        case StorageVerdict::no_store:
+        case StorageVerdict::is_private:
+        case StorageVerdict::must_understand:
+        case StorageVerdict::vary_any:
+            return true;
+        default:
+            return false;
+    }
 }
 
 bool understood_status(unsigned status) {

@@ -17,14 +17,14 @@ enum class StorageVerdict : std::uint8_t {
     method,        // only answers to GET are stored
     interim,       // 1xx
     not_modified,  // a 304 is no response of its own
-    partial,       // 206
+    partial,       // 206, or 412 and 416: answers to a range or a condition
     request_no_store,
     no_store,
     is_private,
     must_understand,  // with a status this cache does not implement
     authorization,    // §3.5
     vary_any,         // Vary: * (or more names than kMaxVaryNames)
-    set_cookie,       // by configuration only
+    set_cookie,       // unless the configuration lets cookies be stored
     no_freshness,     // neither explicit freshness nor a status that allows heuristics
     not_reusable,     // stale from the start and nothing to validate with
     // by circumstance, from the machinery:
@@ -43,6 +43,12 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
                                Fields response, const Freshness& freshness,
                                const CacheRules& rules);
+
+/// After a validation: does this answer, with its verdict, end what was stored before? It does when
+/// the origin now forbids storing what it says of the resource (200, 404, 410 and the like, or the
+/// 304 itself); the old response is not to be used in its place. Errors, redirects and what only
+/// this request keeps out of the store (its Authorization) leave it alone.
+bool ends_stored(StorageVerdict verdict, unsigned status);
 
 /// Final statuses whose meaning this cache implements (RFC 9111 §5.2.2.3).
 bool understood_status(unsigned status);

@@ -2,6 +2,7 @@
 
 #include "proxy/http/fields.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -24,9 +25,24 @@ std::string vary_names(Fields response);
 /// Accept-Language letter case, order and ways to write a weight do not either.
 void append_variant(std::string& out, std::string_view names, Fields request);
 
+class HashedFields;
+
+/// What a request selects a variant by.
+struct Selecting {
+    Selecting() = default;
+    template <class List>
+    requires std::convertible_to<const List&, Fields> Selecting(const List& request)
+        : fields(request) {}
+
+    Fields fields;
+    /// Set for a peer's question: all but those that go in the clear count by their hashes, and
+    /// `fields` says nothing of them.
+    HashedFields* hashed = nullptr;
+};
+
 /// Does a response stored under `names` and `variant` (from append_variant()) answer this request?
 /// False for kVaryAny. `scratch` is overwritten.
-bool variant_matches(std::string_view names, std::string_view variant, Fields request,
+bool variant_matches(std::string_view names, std::string_view variant, const Selecting& request,
                      std::string& scratch);
 
 }  // namespace proxy

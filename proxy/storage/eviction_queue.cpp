@@ -13,6 +13,7 @@ void EvictionQueue::push(Node::In in, Node& node) {
     to.head = &node;
     to.bytes += node.bytes_;
     ++to.count;
+    count(in, node.bytes_);
 }
 
 void EvictionQueue::unlink(Node& node) {
@@ -21,6 +22,7 @@ void EvictionQueue::unlink(Node& node) {
     (node.next_ ? node.next_->previous_ : from.tail) = node.previous_;
     from.bytes -= node.bytes_;
     --from.count;
+    count(node.in_, 0 - node.bytes_);
     node.in_ = Node::In::none;
     node.previous_ = node.next_ = nullptr;
 }
@@ -29,6 +31,7 @@ void EvictionQueue::insert(Node& node, std::uint64_t bytes) {
     if (node.queued()) {
         auto& in = list(node.in_);
         in.bytes = in.bytes - node.bytes_ + bytes;
+        count(node.in_, bytes - node.bytes_);
         node.bytes_ = bytes;
         return;
     }
@@ -40,6 +43,11 @@ void EvictionQueue::insert(Node& node, std::uint64_t bytes) {
 
 void EvictionQueue::remove(Node& node) {
     if (node.queued()) unlink(node);
+}
+
+void EvictionQueue::hold(Node& node) {
+    remove(node);
+    push(Node::In::held, node);
 }
 
 EvictionQueue::Node* EvictionQueue::pop_victim() {

@@ -53,13 +53,28 @@ std::string_view to_string(FetchError error) {
 Fill::Reader::Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader)
     : fill_(std::move(fill)), wakeup_(std::move(wakeup)), leader_(leader) {
     const std::lock_guard lock(fill_->mutex_);
-    released_ = fill_->closed_ && !leader_;
+    index_ = fill_->readers_.size();
     fill_->readers_.push_back(this);
+    ++fill_->joined_;
+    if (!fill_->closed_) return;
+    if (leader_)
+        place_ = fill_->places_.insert(offset_);
+    else
+        fill_->release(*this);
 }
 
 Fill::Reader::~Reader() {
     const std::lock_guard lock(fill_->mutex_);
-    std::erase(fill_->readers_, this);
+    auto& readers = fill_->readers_;
+    readers[index_] = readers.back();
+    readers[index_]->index_ = index_;
+    readers.pop_back();
+    if (released_) {
+        --fill_->released_;
+    } else if (fill_->closed_) {
+        fill_->places_.erase(place_);
+        fill_->let_go();
+    }
     fill_->writer_->notify();
 }
 
@@ -75,6 +90,8 @@ Fill::Piece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
     if (!fill_->answer_.response) return piece;
     const auto& body = *fill_->answer_.response->body;
     piece.bytes = body.view(offset_, max_bytes, max_buffers, out);
+    if (fill_->answer_.source == Source::peer && offset_ < fill_->peer_end_)
+        piece.peer_bytes = std::min(piece.bytes, fill_->peer_end_ - offset_);
     piece.end = fill_->phase_ == Phase::complete && offset_ + piece.bytes == body.size();
     piece.failed = fill_->phase_ == Phase::failed && piece.bytes == 0;
     return piece;
@@ -83,8 +100,14 @@ Fill::Piece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
 void Fill::Reader::consume(std::uint64_t bytes) {
     const std::lock_guard lock(fill_->mutex_);
     offset_ += bytes;
-    if (!fill_->closed_ || fill_->phase_ != Phase::streaming) return;
-    fill_->answer_.response->body->drop_before(fill_->slowest());
+    if (!fill_->closed_ || released_ || bytes == 0) return;
+    auto& places = fill_->places_;
+    const auto was_slowest = place_ == places.begin();
+    auto place = places.extract(place_);
+    place.value() = offset_;
+    place_ = places.insert(std::move(place));
+    if (!was_slowest) return;
+    fill_->let_go();
     fill_->writer_->notify();
 }
 
@@ -105,10 +128,36 @@ void Fill::begin(Answer answer) {
     answer_ = std::move(answer);
     phase_ = Phase::streaming;
     if (!answer_.shared) {
-        closed_ = true;
-        for (auto* reader : readers_) reader->released_ = !reader->leader_;
+        for (auto* reader : readers_)
+            if (!reader->leader_) release(*reader);
+        close();
     }
     wake_readers();
+}
+
+void Fill::release(Reader& reader) {
+    reader.released_ = true;
+    ++released_;
+}
+
+void Fill::close() {
+    closed_ = true;
+    for (auto* reader : readers_)
+        if (!reader->released_) reader->place_ = places_.insert(reader->offset_);
+}
+
+/// Drops what all have taken. A body that was validated stands in the store.
+void Fill::let_go() {
+    if (phase_ == Phase::streaming && !answer_.validated)
+        answer_.response->body->drop_before(slowest());
+}
+
+bool Fill::is_read_slowly() const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(readers_.begin(), readers_.end(), [this](const Reader* reader) {
+        return !reader->released_ &&
+               reader->offset_ + kBodyBlockBytes < answer_.response->body->size();
+    });
 }
 
 std::size_t Fill::room() const {
@@ -134,29 +183,31 @@ void Fill::append(std::string_view data) {
     wake_readers();
 }
 
+void Fill::goes_on_at_origin() {
+    const std::lock_guard lock(mutex_);
+    peer_end_ = answer_.response->body->size();
+}
+
 void Fill::stop_sharing() {
     const std::lock_guard lock(mutex_);
-    closed_ = true;
+    close();
     answer_.shared = false;
-    answer_.response->body->drop_before(slowest());
+    let_go();
 }
 
-bool Fill::window_full() const {
+std::uint64_t Fill::ahead() const {
     const std::lock_guard lock(mutex_);
-    return closed_ && !readers_.empty() &&
-           answer_.response->body->size() - slowest() >= window_bytes_;
+    return closed_ ? answer_.response->body->size() - slowest() : 0;
 }
 
-std::uint64_t Fill::slowest_reader() const {
+Fill::Audience Fill::audience() const {
     const std::lock_guard lock(mutex_);
-    return slowest();
+    return {readers_.size() - released_, joined_, alone_at_most_};
 }
 
 bool Fill::wanted() const {
     const std::lock_guard lock(mutex_);
-    const auto reading = std::any_of(readers_.begin(), readers_.end(),
-                                     [](const Reader* r) { return !r->released_; });
-    if (reading) return true;
+    if (readers_.size() > released_) return true;
     if (closed_) return false;
     if (kept_) return true;
     if (phase_ == Phase::waiting)
@@ -166,9 +217,10 @@ bool Fill::wanted() const {
                                 : received <= kNearlyDoneBytes;
 }
 
-void Fill::keep() {
+void Fill::keep(std::chrono::nanoseconds at_most) {
     const std::lock_guard lock(mutex_);
     kept_ = true;
+    alone_at_most_ = at_most;
 }
 
 std::shared_ptr<const StoredResponse> Fill::complete() {
@@ -178,10 +230,16 @@ std::shared_ptr<const StoredResponse> Fill::complete() {
     return answer_.shared ? answer_.response : nullptr;
 }
 
-void Fill::fail(FetchError error, unsigned upstream_status) {
+void Fill::withdraw() {
+    const std::lock_guard lock(mutex_);
+    answer_.shared = false;
+}
+
+void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::failed;
     error_ = error;
+    malformed_ = malformed;
     answer_.upstream_status = upstream_status;
     wake_readers();
 }
@@ -203,6 +261,7 @@ Fill::State Fill::state_for(const Reader* reader) const {
     state.released = reader ? reader->released_ : closed_;
     state.validated = answer_.validated;
     state.error = error_;
+    state.malformed = malformed_;
     state.source = answer_.source;
     state.peer = answer_.peer;
     state.length = phase_ == Phase::complete && answer_.response ? answer_.response->body->size()
@@ -219,11 +278,10 @@ void Fill::wake_readers() {
     for (auto* reader : readers_) reader->wakeup_->notify();
 }
 
+/// Once closed.
 std::uint64_t Fill::slowest() const {
-    auto offset = answer_.response->body->size();
-    for (const auto* reader : readers_)
-        if (!reader->released_) offset = std::min(offset, reader->offset_);
-    return offset;
+    const auto size = answer_.response->body->size();
+    return places_.empty() ? size : std::min(size, *places_.begin());
 }
 
 }  // namespace proxy

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +18,13 @@ namespace proxy {
 
 /// A fetch that nobody reads any more goes on when at most this much is missing.
 inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
+/// In any case it has only so long from when the last reader left: be it that no head comes, or
+/// that what is nearly done never is.
+inline constexpr std::chrono::seconds kAloneAtMost{5};
+/// A fetch that renews what is served stale meanwhile: nobody waits for it from the start.
+inline constexpr std::chrono::seconds kRefreshAtMost{60};
+
+enum class ParseError;
 
 /// Why a fetch gave no usable answer.
 enum class FetchError {
@@ -65,6 +76,7 @@ public:
         bool released = false;   // this answer is not for this reader: it fetches for itself
         bool validated = false;  // the response is a stored one that a 304 has made fresh again
         FetchError error = FetchError::none;
+        ParseError malformed{};  // what was, if that is the error and it is known
         Source source = Source::origin;
         std::string peer;          // node that gave the answer, when source is peer
         std::uint64_t length = 0;  // body length if `length_known`
@@ -78,8 +90,9 @@ public:
     /// What a reader may send now.
     struct Piece {
         std::uint64_t bytes = 0;
-        bool end = false;     // after these bytes the body is complete
-        bool failed = false;  // no more will come: cut the client's connection
+        std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
+        bool end = false;              // after these bytes the body is complete
+        bool failed = false;           // no more will come: cut the client's connection
     };
 
     /// Membership of one reader. Constructed and used on the reader's thread.
@@ -102,7 +115,10 @@ public:
         friend class Fill;
         std::shared_ptr<Fill> fill_;
         std::shared_ptr<Wakeup> wakeup_;
+        std::size_t index_ = 0;  // among the fill's readers
         std::uint64_t offset_ = 0;
+        std::multiset<std::uint64_t>::iterator
+            place_;  // once the fill is closed and unless released
         bool leader_;
         bool released_ = false;
     };
@@ -122,9 +138,19 @@ public:
     };
 
     /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far
-    /// a fetch may run ahead of its slowest reader when its response is not stored.
+    /// a fetch may run ahead of its slowest reader when its response is not stored, at most.
     Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
+
+    /// Any thread.
+    struct Audience {
+        std::size_t readers = 0;                   // now, without those who were released
+        std::uint64_t joined = 0;                  // so many ever came
+        std::chrono::nanoseconds alone_at_most{};  // without readers it is to end after this
+    };
+    Audience audience() const;
+    /// Somebody is behind by more than goes out at once.
+    bool is_read_slowly() const;
 
     // The writer's side.
     /// An interim head, before begin(); it goes to the leader, if that still reads. The caller
@@ -136,18 +162,23 @@ public:
     std::size_t next_block_bytes() const;
     void add_block(std::size_t capacity, Charge charge);
     void append(std::string_view data);  // at most room() bytes
+    /// The peer that gave the answer broke off: what comes from here on is the origin's.
+    void goes_on_at_origin();
     /// The body proved too large to store: from here on only the readers at hand, in a window.
     void stop_sharing();
-    bool window_full() const;
-    /// How far the slowest reader has come.
-    std::uint64_t slowest_reader() const;
+    /// How much of the body is there that the slowest reader has not taken.
+    std::uint64_t ahead() const;
+    std::uint64_t window_bytes() const { return window_bytes_; }
     /// False when nobody reads and what is missing is not nearly done.
     bool wanted() const;
-    /// From here on it goes on without readers, as long as it is being stored.
-    void keep();
+    /// From here on it goes on without readers, however much is missing, as long as it is being
+    /// stored and for `at_most`.
+    void keep(std::chrono::nanoseconds at_most = kAloneAtMost);
     /// Ends the body. The response to be stored, or null when it was not shared.
     std::shared_ptr<const StoredResponse> complete();
-    void fail(FetchError error, unsigned upstream_status = 0);
+    /// It is complete, but the store did not take it.
+    void withdraw();
+    void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 
     // For a peer's question: the state without joining.
@@ -156,6 +187,9 @@ public:
 private:
     State state_for(const Reader* reader) const;  // mutex held
     void wake_readers();                          // mutex held
+    void release(Reader& reader);                 // mutex held
+    void close();                                 // mutex held
+    void let_go();                                // mutex held
     std::uint64_t slowest() const;                // mutex held
 
     const std::uint64_t window_bytes_;
@@ -163,10 +197,16 @@ private:
     Phase phase_ = Phase::waiting;
     Answer answer_;
     FetchError error_ = FetchError::none;
-    std::string interim_;  // not yet taken
+    ParseError malformed_{};
+    std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
+    std::string interim_;                                                 // not yet taken
     bool kept_ = false;
+    std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     bool closed_ = false;  // not shared any more: newcomers are released
     std::vector<Reader*> readers_;
+    std::size_t released_ = 0;             // of these
+    std::multiset<std::uint64_t> places_;  // once closed: how far those have come who still read
+    std::uint64_t joined_ = 0;
     std::shared_ptr<Wakeup> writer_;
 };
 

@@ -3,35 +3,67 @@
 namespace proxy {
 
 void InvalidationMemory::note(summary::KeyHash what, Time now) {
-    notes_[what] = {++generation_, now};
-    order_.push_back({what, generation_});
-    if (order_.size() <= limit_) return;
-    const auto oldest = order_.front();
-    order_.pop_front();
-    const auto seen = notes_.find(oldest.what);
-    if (seen->second.generation != oldest.generation) return;  // noted again since
-    floor_ = seen->second;
-    notes_.erase(seen);
+    const std::lock_guard lock(mutex_);
+    const Note note{generation_.load(std::memory_order_relaxed) + 1, now};
+    const auto [seen, is_new] = places_.try_emplace(what);
+    if (is_new) {
+        seen->second = latest_.insert(latest_.end(), {what, note});
+    } else {
+        seen->second->note = note;
+        latest_.splice(latest_.end(), latest_, seen->second);
+    }
+    generation_.store(note.generation, std::memory_order_release);
+    if (latest_.size() <= limits_.latest) return;
+    move_to_stretch(latest_.front());
+    places_.erase(latest_.front().what);
+    latest_.pop_front();
+}
+
+void InvalidationMemory::move_to_stretch(const Latest& oldest) {
+    if (stretches_.empty() || stretches_.back().count >= limits_.stretch) {
+        if (stretches_.size() == limits_.stretches) {
+            floor_ = stretches_.front().end;
+            stretches_.pop_front();
+        }
+        stretches_.emplace_back(summary::Shape{limits_.stretch * kBitsEach, kHashes});
+    }
+    auto& stretch = stretches_.back();
+    stretch.noted.insert(oldest.what);
+    ++stretch.count;
+    stretch.end = oldest.note;
 }
 
 void InvalidationMemory::note_all(Time now) {
-    floor_ = Note{++generation_, now};
-    notes_.clear();
-    order_.clear();
+    const std::lock_guard lock(mutex_);
+    const Note note{generation_.load(std::memory_order_relaxed) + 1, now};
+    floor_ = note;
+    latest_.clear();
+    places_.clear();
+    stretches_.clear();
+    generation_.store(note.generation, std::memory_order_release);
+}
+
+std::optional<InvalidationMemory::Note> InvalidationMemory::find(summary::KeyHash what) const {
+    if (const auto seen = places_.find(what); seen != places_.end()) return seen->second->note;
+    const auto positions = summary::positions(what, {limits_.stretch * kBitsEach, kHashes});
+    for (auto stretch = stretches_.rbegin(); stretch != stretches_.rend(); ++stretch)
+        if (stretch->noted.contains(positions)) return stretch->end;
+    return floor_;
 }
 
 bool InvalidationMemory::noted_since(summary::KeyHash what, std::uint64_t generation) const {
-    if (generation == generation_) return false;
-    if (floor_ && floor_->generation > generation) return true;
-    const auto seen = notes_.find(what);
-    return seen != notes_.end() && seen->second.generation > generation;
+    if (generation == this->generation()) return false;
+    const std::lock_guard lock(mutex_);
+    const auto note = find(what);
+    return note && note->generation > generation;
 }
 
 std::optional<InvalidationMemory::Time> InvalidationMemory::last(summary::KeyHash what) const {
-    const auto seen = notes_.find(what);
-    if (seen != notes_.end()) return seen->second.at;
-    if (floor_) return floor_->at;
-    return std::nullopt;
+    if (generation() == 0) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    const auto note = find(what);
+    if (!note) return std::nullopt;
+    return note->at;
 }
 
 }  // namespace proxy

@@ -1,32 +1,49 @@
 #pragma once
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
+#include <mutex>
 #include <optional>
 
+#include "summary/bloom_filter.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
 
 /// Which keys and tags were invalidated, and when: fetches that began before must not be stored,
-/// copies that peers made before must not be used. Nothing is forgotten but for want of room, and
-/// then what is forgotten becomes a floor under all: errors are on the safe side. Not thread-safe.
+/// copies that peers made before must not be used. Any thread.
+///
+/// The latest are remembered one by one. Those before them stand in filters, each for a stretch of
+/// time: what is in one counts as invalidated at that stretch's end. What is forgotten for want of
+/// room becomes a floor under all. So errors are on the safe side: some copies are refused that
+/// could have been used, one in a few hundred when all filters are full.
 class InvalidationMemory {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// `limit`: keys and tags remembered one by one, about 60 bytes each.
-    explicit InvalidationMemory(std::size_t limit) : limit_(limit) {}
+    struct Limits {
+        std::size_t latest = 16'384;    // about 110 bytes each
+        std::size_t stretch = 131'072;  // of one filter, kBitsEach each
+        std::size_t stretches = 32;
+    };
+    static constexpr std::uint64_t kBitsEach = 20;
+    static constexpr unsigned kHashes = 8;  // wrong once in 7,000, for each filter
 
+    InvalidationMemory() : InvalidationMemory(Limits()) {}
+    explicit InvalidationMemory(Limits limits) : limits_(limits) {}
+
+    /// The same one again takes no more room.
     void note(summary::KeyHash what, Time now);
     /// Everything was.
     void note_all(Time now);
 
     /// Counts the notes.
-    std::uint64_t generation() const { return generation_; }
+    std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
     /// Was it noted after the count stood at `generation`? Yes when that cannot be told any more.
     bool noted_since(summary::KeyHash what, std::uint64_t generation) const;
     /// When it was noted last, or may have been.
@@ -37,15 +54,28 @@ private:
         std::uint64_t generation = 0;  // after it
         Time at;
     };
-    struct Order {
+    struct Latest {
         summary::KeyHash what;
-        std::uint64_t generation = 0;
+        Note note;
+    };
+    struct Stretch {
+        explicit Stretch(summary::Shape shape) : noted(shape) {}
+        summary::BloomFilter noted;
+        std::size_t count = 0;
+        Note end;
     };
 
-    std::size_t limit_;
-    std::uint64_t generation_ = 0;
-    boost::unordered_flat_map<summary::KeyHash, Note, summary::HashOfKeyHash> notes_;
-    std::deque<Order> order_;  // oldest first; may hold earlier notes of the same key
+    /// The last note of it that is still known, or what stands for it.
+    std::optional<Note> find(summary::KeyHash what) const;  // mutex held
+    void move_to_stretch(const Latest& oldest);             // mutex held
+
+    const Limits limits_;
+    std::atomic<std::uint64_t> generation_{0};
+    mutable std::mutex mutex_;
+    std::list<Latest> latest_;  // oldest first
+    boost::unordered_flat_map<summary::KeyHash, std::list<Latest>::iterator, summary::HashOfKeyHash>
+        places_;
+    std::deque<Stretch> stretches_;  // oldest first; none is younger than the latest
     std::optional<Note> floor_;
 };
 

@@ -19,24 +19,25 @@ std::uint64_t charged_bytes(const StoredResponse& response) {
 }
 
 bool announceable(const StoredResponse& response, Store::Clock::time_point now) {
-    return !response.blocks && !response.freshness.always_validate &&
-           response.vary_names != kVaryAny &&
+    return !response.freshness.always_validate && response.vary_names != kVaryAny &&
            time_to_live(response.freshness, response.residence(now)) > kAnnounceAtLeast;
 }
 
 }  // namespace
 
 Store::Store(std::uint64_t memory_cap_bytes, Listener listener)
-    : budget_(memory_cap_bytes), listener_(std::move(listener)) {}
+    : budget_(memory_cap_bytes), listener_(std::move(listener)) {
+    for (auto& in : shards_) in.queue.count_into(evictable_);
+}
 
 Store::~Store() = default;
 
-Store::Found Store::find(summary::KeyHash hash, std::string_view uri, Fields request,
+Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                          Clock::time_point now) {
     Found found;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    found.generation = in.invalidated.generation();
+    found.generation = invalidated_.generation();
     if (!in.unshareable.empty()) {
         if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
             found.unshareable = now < seen->second;
@@ -97,8 +98,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
-    if (in.invalidated.noted_since(hash, generation) ||
-        any_noted_since(in, response->tags, generation)) {
+    if (invalidated_.noted_since(hash, generation) || any_noted_since(response->tags, generation)) {
         erase_if_empty(in, *entry);
         return false;
     }
@@ -118,6 +118,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     }
     variants.push_back(std::move(response));
     settle(in, *entry, now);
+    if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
     in.unshareable.erase(hash);
     return true;
 }
@@ -183,11 +184,10 @@ std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
     return std::move(entry.fill);
 }
 
-bool Store::any_noted_since(const Shard& in, std::span<const summary::KeyHash> tags,
-                            std::uint64_t generation) {
-    return std::any_of(tags.begin(), tags.end(), [&](const auto& tag) {
-        return in.invalidated.noted_since(tag, generation);
-    });
+bool Store::any_noted_since(std::span<const summary::KeyHash> tags,
+                            std::uint64_t generation) const {
+    return std::any_of(tags.begin(), tags.end(),
+                       [&](const auto& tag) { return invalidated_.noted_since(tag, generation); });
 }
 
 /// Brings the index up to what the entry holds now.
@@ -207,7 +207,7 @@ bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t gene
                      std::span<const summary::KeyHash> tags) {
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    if (any_noted_since(in, tags, generation)) return false;
+    if (any_noted_since(tags, generation)) return false;
     const auto it = in.entries.find(hash);
     if (it == in.entries.end() || it->second->fill.get() != fill) return true;
     it->second->fill_tags.assign(tags.begin(), tags.end());
@@ -224,7 +224,7 @@ void Store::erase_if_empty(Shard& in, Entry& entry) {
 
 bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
     const auto stored = invalidate_entry(hash, now);
-    if (has_blocks_.load(std::memory_order_relaxed)) invalidate_tag(hash, now);
+    if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
     return stored;
 }
 
@@ -233,7 +233,7 @@ bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    in.invalidated.note(hash, now);
+    invalidated_.note(hash, now);
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return false;
     auto& entry = *it->second;
@@ -245,12 +245,16 @@ bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
 }
 
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
+    invalidated_.note(tag, now);  // first: what is published after its shard was passed is refused
+    return drop_tagged(tag);
+}
+
+std::size_t Store::drop_tagged(summary::KeyHash tag) {
     std::size_t uris = 0;
     for (auto& in : shards_) {
         std::vector<std::shared_ptr<const StoredResponse>> dropped;
         std::vector<std::shared_ptr<Fill>> ended;
         const std::lock_guard lock(in.mutex);
-        in.invalidated.note(tag, now);
         for (;;) {
             const auto next = in.tagged.lower_bound({tag, {}});
             if (next == in.tagged.end() || next->tag != tag) break;
@@ -266,11 +270,11 @@ std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
 }
 
 void Store::invalidate_all(Clock::time_point now) {
+    invalidated_.note_all(now);  // first, as above
     for (auto& in : shards_) {
         std::vector<std::shared_ptr<const StoredResponse>> dropped;
         decltype(in.entries) ended;
         const std::lock_guard lock(in.mutex);
-        in.invalidated.note_all(now);
         for (auto& [hash, entry] : in.entries) {
             in.queue.remove(*entry);
             drop_responses(in, *entry, dropped);
@@ -282,18 +286,39 @@ void Store::invalidate_all(Clock::time_point now) {
 
 std::optional<Store::Clock::time_point> Store::invalidated_at(
     summary::KeyHash hash, std::span<const summary::KeyHash> tags) const {
-    const auto& in = shard(hash);
-    const std::lock_guard lock(in.mutex);
-    auto last = in.invalidated.last(hash);
-    for (const auto& tag : tags) last = std::max(last, in.invalidated.last(tag));
+    auto last = invalidated_.last(hash);
+    for (const auto& tag : tags) last = std::max(last, invalidated_.last(tag));
     return last;
 }
 
-bool Store::evict_one(Shard& in) {
+/// Whoever reads it got it from find(), under the shard's lock, which the caller holds: with nobody
+/// there, nobody comes. A response that a 304 renewed has the body of the one before.
+bool Store::in_use(const Entry& entry) {
+    return std::any_of(entry.variants.begin(), entry.variants.end(), [](const auto& response) {
+        return response.use_count() > 1 || response->body.use_count() > 1;
+    });
+}
+
+void Store::hold(summary::KeyHash hash) {
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto it = in.entries.find(hash);
+    if (it != in.entries.end() && it->second->queued() && in_use(*it->second))
+        in.queue.hold(*it->second);
+}
+
+bool Store::evict_one(Shard& in, std::uint64_t left) {
     std::vector<std::shared_ptr<const StoredResponse>> dropped;
     const std::lock_guard lock(in.mutex);
+    const auto is_used = [](const auto& node) { return in_use(static_cast<const Entry&>(node)); };
+    in.queue.release(is_used);
+    if (evictable_.load(std::memory_order_relaxed) <= left) return false;
     auto* node = in.queue.pop_victim();
     if (!node) return false;
+    if (is_used(*node)) {
+        in.queue.hold(*node);
+        return true;
+    }
     auto& entry = static_cast<Entry&>(*node);
     drop_responses(in, entry, dropped);
     ++in.evictions;
@@ -301,18 +326,26 @@ bool Store::evict_one(Shard& in) {
     return true;
 }
 
-std::optional<Charge> Store::reserve(std::uint64_t bytes) {
-    if (bytes > budget_.cap()) return std::nullopt;
+template <class Enough>
+bool Store::evict_until(Enough enough, std::uint64_t left) {
     std::size_t empty_shards = 0;
-    while (!budget_.take(bytes)) {
+    while (!enough()) {
         auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
-        empty_shards = evict_one(in) ? 0 : empty_shards + 1;
-        if (empty_shards < kShards) continue;
+        empty_shards = evict_one(in, left) ? 0 : empty_shards + 1;
+        if (empty_shards == kShards) return false;
+    }
+    return true;
+}
+
+std::optional<Charge> Store::reserve(std::uint64_t bytes) {
+    const auto cap = budget_.cap();
+    if (bytes > cap) return std::nullopt;
+    if (!evict_until([&] { return budget_.take(bytes); }, cap / kShareLeft)) {
         if (full_.met())
             spdlog::warn(
                 "cache.memory ({} bytes) is full of what clients still read or wait for: "
                 "answers are passed on without being stored",
-                budget_.cap());
+                cap);
         return std::nullopt;
     }
     if (full_.on() && full_.over(Episode::Clock::now()))
@@ -324,11 +357,7 @@ bool Store::step_cap_to(std::uint64_t bytes) {
     const auto held = std::min(budget_.used(), budget_.cap());
     const auto next = std::max(bytes, held - std::min(held, kCapStepBytes));
     budget_.set_cap(next);
-    std::size_t empty_shards = 0;
-    while (budget_.used() > next && empty_shards < kShards) {
-        auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
-        empty_shards = evict_one(in) ? 0 : empty_shards + 1;
-    }
+    evict_until([&] { return budget_.used() <= next; }, 0);
     return next == bytes;
 }
 

@@ -18,6 +18,7 @@
 
 #include "proxy/episode.hpp"
 #include "proxy/http/tags.hpp"
+#include "proxy/http/vary.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
@@ -27,12 +28,14 @@
 namespace proxy {
 
 inline constexpr std::size_t kMaxVariants = 16;           // per target URI; the oldest goes
-inline constexpr std::size_t kMaxInvalidations = 4096;    // per shard, remembered one by one
 inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
 /// Evicted in one step when the cap is lowered.
 inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
+/// One part in so many of the cap is left to what is stored and not in use: bodies that come, and
+/// those that slow readers hold, do not push out more.
+inline constexpr std::uint64_t kShareLeft = 4;
 /// What stands in the summary is reusable without validation for more than this when announced.
 inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
 
@@ -42,8 +45,9 @@ struct KeyHashHasher {
 };
 
 /// What a node stores in memory, for all its workers. Any thread; each call locks one shard
-/// briefly, none waits for anything else. Byte-accurate: heads, bodies (those still filling and
-/// those pinned by slow readers too) and the store's own records are charged to one cap.
+/// briefly (invalidations by tag one after the other), none waits for anything else. Byte-accurate:
+/// heads, bodies (those still filling and those pinned by slow readers too) and the store's own
+/// records are charged to one cap.
 class Store {
 public:
     using Clock = std::chrono::steady_clock;
@@ -66,7 +70,8 @@ public:
         std::uint64_t generation = 0;  // give it to claim() and publish()
     };
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
-    Found find(summary::KeyHash hash, std::string_view uri, Fields request, Clock::time_point now);
+    Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
+               Clock::time_point now);
 
     struct Claim {
         std::shared_ptr<Fill> fill;
@@ -112,8 +117,12 @@ public:
     std::optional<Clock::time_point> invalidated_at(
         summary::KeyHash hash, std::span<const summary::KeyHash> tags = {}) const;
 
-    /// Room for `bytes` under the cap, made by evicting; nothing when all that is left is in use.
+    /// Room for `bytes` under the cap, made by evicting what nobody reads at the moment, as long as
+    /// more than one part in kShareLeft can be evicted; nothing else.
     std::optional<Charge> reserve(std::uint64_t bytes);
+    /// A client reads this slowly: it is not to be counted among what can be evicted. Costs nothing
+    /// but time when it is not there, or is done with meanwhile.
+    void hold(summary::KeyHash hash);
     /// What publish() needs to be charged for one response beyond its head and body.
     static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
 
@@ -152,7 +161,6 @@ private:
         boost::unordered_flat_map<summary::KeyHash, Clock::time_point, KeyHashHasher> unshareable;
         std::set<Tagged, TaggedOrder> tagged;
         EvictionQueue queue;
-        InvalidationMemory invalidated{kMaxInvalidations};
         std::uint64_t objects = 0;
         std::uint64_t evictions = 0;
         std::string scratch;  // for variant matching
@@ -167,15 +175,22 @@ private:
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
     static std::shared_ptr<Fill> end_fill(Entry& entry);
     static void index_tags(Shard& shard, Entry& entry);
-    static bool any_noted_since(const Shard& shard, std::span<const summary::KeyHash> tags,
-                                std::uint64_t generation);
+    bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t generation) const;
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
-    bool evict_one(Shard& shard);
+    std::size_t drop_tagged(summary::KeyHash tag);
+    static bool in_use(const Entry& entry);
+    /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
+    bool evict_one(Shard& shard, std::uint64_t left);
+    /// False when it cannot be had.
+    template <class Enough>
+    bool evict_until(Enough enough, std::uint64_t left);
 
-    Episode full_;         // nothing left to evict
-    MemoryBudget budget_;  // outlives all charges in the shards
+    Episode full_;                             // nothing left to evict
+    std::atomic<std::uint64_t> evictable_{0};  // of what the shards' queues hold
+    MemoryBudget budget_;                      // outlives all charges in the shards
     Listener listener_;
+    InvalidationMemory invalidated_;  // its lock may be taken under a shard's
     std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> next_victim_{0};
     std::atomic<bool> has_blocks_{false};

@@ -183,6 +183,40 @@ TEST_F(Caching, NeverPassesAShortBodyAsWhole) {  // RFC 9112 §8
     EXPECT_EQ(origin.requests(), 2u);
 }
 
+TEST_F(Caching, SaysStoredWhereThatIsCertain) {  // RFC 9211 §2.5
+    Gate rest;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.method == "POST") return e.answer("", "posted");
+        if (e.target == "/small") return e.answer(fresh(), "small");
+        if (e.target == "/purged") {
+            rest.wait();
+            return e.answer(fresh(), "purged");
+        }
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 8\r\n\r\nhalf"));
+        rest.wait();
+        if (e.target == "/whole") return e.send("half");
+        e.keep = false;
+    });
+    start(config("a"));
+    EXPECT_TRUE(contains(get("a", "/small").cache_status(), "; stored"));
+    auto whole = client(), broken = client(), purged = client();
+    whole.begin("GET", "/whole");
+    broken.begin("GET", "/broken");
+    purged.begin("GET", "/purged");
+    ASSERT_TRUE(whole.read_at_least(4));  // their heads are out
+    ASSERT_TRUE(broken.read_at_least(4));
+    ASSERT_TRUE(rest.wait_for(3));
+    client().ask("POST", "/purged", "", "x");
+    rest.open();
+    const auto in_the_end = whole.read(), cut = broken.read(), gone = purged.read();
+    EXPECT_EQ(in_the_end.body, "halfhalf");
+    EXPECT_FALSE(cut.complete);
+    EXPECT_EQ(gone.body, "purged");
+    for (const auto* answer : {&in_the_end, &cut, &gone})
+        EXPECT_FALSE(contains(answer->cache_status(), "stored")) << answer->cache_status();
+    EXPECT_TRUE(contains(get("a", "/whole").cache_status(), "hit"));  // it was stored
+}
+
 TEST_F(Caching, ResetsAClientOfHttp10WhenTheBodyIsShort) {  // its end would mean that it is whole
     Gate half;
     const auto scripted = origin.set([&](Exchange& e) {
@@ -324,7 +358,9 @@ TEST_F(Forwarding, FetchesAnAbsoluteTargetAndStoresIt) {
 
 TEST_F(Forwarding, RefusesPrivateDestinationsByDefault) {
     start_forward(Destinations::deny);
-    EXPECT_EQ(get("a", url("/one")).status, 403u);
+    const auto refused = get("a", url("/one"));
+    EXPECT_EQ(refused.status, 403u);
+    EXPECT_EQ(refused.cache_status(), "a; detail=not_allowed");  // nothing went forward
     EXPECT_EQ(origin.requests(), 0u);
 }
 

@@ -7,7 +7,8 @@ namespace proxy::test {
 void Client::begin(std::string_view method, std::string_view target, std::string_view fields,
                    std::string_view body) {
     std::string text(method);
-    text.append(" ").append(target).append(" HTTP/1.1\r\nHost: origin.test\r\n").append(fields);
+    text.append(" ").append(target).append(" HTTP/1.1\r\nHost: ").append(host).append("\r\n");
+    text.append(fields);
     if (!body.empty())
         text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
     text.append("\r\n").append(body);

@@ -27,7 +27,7 @@ public:
     Client(const std::string& address, std::uint16_t port)
         : socket(Socket::connect(address, port)) {}
 
-    /// Sends `METHOD target HTTP/1.1` with `Host: origin.test` and these lines, and reads the
+    /// Sends `METHOD target HTTP/1.1` with Host and these lines, and reads the
     /// answer.
     Answer ask(std::string_view method, std::string_view target, std::string_view fields = {},
                std::string_view body = {});
@@ -44,6 +44,7 @@ public:
     bool at_end();
 
     Socket socket;
+    std::string host = "origin.test";
 
 private:
     std::string input_;

@@ -40,8 +40,13 @@ protected:
                std::string_view fields = {}) const {
         return client(node).get(target, fields);
     }
+    static Client admin_client(const std::string& node = "a") {
+        Client client(address(node), kAdminPort);
+        client.host = address(node);
+        return client;
+    }
     Answer admin(const std::string& node, std::string_view target) const {
-        return Client(address(node), kAdminPort).get(target);
+        return admin_client(node).get(target);
     }
     NodeStatus status(const std::string& node) const;
     /// What `node` says of `peer`; a failure when it has no such peer.

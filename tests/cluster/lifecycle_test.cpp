@@ -179,7 +179,7 @@ TEST_F(Lifecycle, GivesAnIdleConnectionUpForARequestThatNeedsANewOne) {
 
 TEST_F(Lifecycle, IsNotDrainedOnAWebPagesWord) {
     start(config("a"));
-    Client page(address("a"), kAdminPort);
+    auto page = admin_client("a");
     EXPECT_EQ(page.ask("POST", "/api/v1/drain", "Origin: http://evil.test\r\n", "x").status, 403u);
     EXPECT_EQ(get("a", "/one").status, 200u);
     EXPECT_EQ(status("a").draining, false);

@@ -1,3 +1,4 @@
+#include "proxy/http/hashed_fields.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -107,6 +108,27 @@ TEST_F(Peers, FetchFromTheOriginWhenThePeerHasAnotherVariant) {
     EXPECT_EQ(get("b", "/one", "Accept-Language: de\r\n").body, "de");
 }
 
+TEST_F(Peers, FindAVariantByAFieldThatTheyAreNotTold) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(fresh("Vary: Cookie, X-Api-Key, Accept-Language\r\n"),
+                 e.field("Cookie") + e.field("X-Api-Key") + e.field("Accept-Language"));
+    });
+    start_cluster(2);
+    const std::string mine = "X-Api-Key: k\r\nAccept-Language: de\r\nCookie: sid=1\r\n";
+    get("a", "/one", mine);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one", "X-Api-Key: k\r\nAccept-Language: de\r\n").body, "kde");
+    EXPECT_EQ(seen("b", "a").refused, 1u);
+    const auto given = get("b", "/one", mine + "User-Agent: other\r\n");
+    EXPECT_EQ(given.body, "sid=1kde");
+    EXPECT_TRUE(contains(given.cache_status(), "PEER_a")) << given.cache_status();
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(get("b", "/one", mine).body, "sid=1kde");  // a copy for the request's own values
+    EXPECT_EQ(seen("b", "a").asked, 2u);
+    EXPECT_EQ(get("b", "/one", "Cookie: sid=2\r\n").body, "sid=2");
+    expect_balanced("a", "b");
+}
+
 TEST_F(Peers, AreNotAskedWhenTheClientWantsItFromTheOrigin) {  // RFC 9111 §5.2.1.4
     start_cluster(2);
     store("a", "/one");
@@ -189,6 +211,61 @@ TEST_F(AskedByAPeer, RefusesAnotherVariant) {
     EXPECT_EQ(ask("/varies", "Accept-Language: de\r\n").status, 200u);
 }
 
+TEST_F(AskedByAPeer, IsToldNothingThatTheClientsFieldsSay) {  // peers speak in the clear
+    store("a", "/one");
+    get("b", "/one",
+        "Authorization: Basic c2VjcmV0\r\nCookie: sid=secret\r\nX-Api-Key: secret\r\n"
+        "Referer: http://x/?token=secret\r\nCache-Control: max-age=900, token=secret\r\n"
+        "Accept-Language: de\r\nHearsay-Fields: x=secret\r\nAuthorization2: secret\r\n");
+    ASSERT_EQ(stand_in.requests(), 2u);
+    const auto head = stand_in.heads().back();
+    EXPECT_EQ(head.find("secret"), std::string::npos) << head;
+    EXPECT_EQ(head.find("c2VjcmV0"), std::string::npos) << head;
+    for (const auto* name : {"Authorization", "Cookie", "X-Api-Key", "Referer"})
+        EXPECT_EQ(field_of(head, name), "") << head;
+    EXPECT_EQ(field_of(head, "Accept-Language"), "de");
+    EXPECT_EQ(field_of(head, "Cache-Control"), "only-if-cached, max-age=900");
+    const auto hashes = field_of(head, "Hearsay-Fields");
+    for (const auto* name : {"authorization=", "cookie=", "x-api-key=", "referer="})
+        EXPECT_TRUE(contains(hashes, name)) << hashes;
+    EXPECT_EQ(field_of(origin.heads().back(), "Cookie"), "sid=secret");  // which may know
+    EXPECT_EQ(field_of(origin.heads().back(), "Hearsay-Fields"), "");
+}
+
+TEST_F(AskedByAPeer, DoesNotGiveWhatMayBeForOneClientAlone) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer("ETag: \"v\"\r\nLast-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n",
+                 "page of " + e.field("Cookie"));
+    });
+    get("a", "/page", "Cookie: one\r\n");
+    const auto refused = ask("/page");
+    EXPECT_EQ(refused.status, 504u);
+    EXPECT_EQ(refused.cache_status(), "a; detail=stale");
+    EXPECT_EQ(refused.field("ETag"), "") << "nothing to validate it with on another's behalf";
+    proof.insert(proof.size() - 2, " stale");
+    EXPECT_EQ(ask("/page").status, 504u);
+    get("a", "/page");
+    EXPECT_EQ(ask("/page").status, 200u);  // it was fetched for everybody now
+}
+
+TEST_F(AskedByAPeer, KnowsAVariantByTheHashOfItsField) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh("Vary: Cookie\r\n"), e.field("Cookie")); });
+    get("a", "/varies", "Cookie: sid=1\r\n");
+    FieldHasher hash(protocol::field_key(config("a", 2).cluster->keys.back()),
+                     "http://origin.test/varies");
+    const auto fields = [&](std::string_view value) {
+        return "Hearsay-Fields: cookie=" + hash("cookie", value) + "\r\n";
+    };
+    EXPECT_EQ(ask("/varies", fields("sid=1")).body, "sid=1");
+    EXPECT_EQ(ask("/varies", fields("sid=2")).status, 504u);
+    EXPECT_EQ(ask("/varies", "Hearsay-Fields: cookie=1\r\n").status, 504u);
+    EXPECT_EQ(ask("/varies", "Hearsay-Fields: x=y\r\nCookie: sid=1\r\n").status, 504u);
+    // Whoever only knows a hash gets nothing by it, and it goes no further.
+    EXPECT_EQ(get("a", "/varies", fields("sid=1")).body, "");
+    EXPECT_EQ(field_of(origin.heads().back(), "Hearsay-Fields"), "");
+}
+
 TEST_F(AskedByAPeer, LetsItFollowAFillOnceItsHeadIsThere) {
     Gate head, half;
     const auto scripted = origin.set([&](Exchange& e) {
@@ -255,6 +332,10 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
     EXPECT_TRUE(answer.body == whole);
     EXPECT_FALSE(range.empty());
     EXPECT_EQ(origin.requests(), 2u);
+    const auto work = status("b").work;
+    EXPECT_EQ(work.bytes_from_peers + work.bytes_from_origins, kBytes);
+    EXPECT_EQ(work.bytes_to_clients, kBytes);
+    EXPECT_EQ(count("b", Outcome::origin_fetch), 1u);  // where most of it came from
 }
 
 class CutShort : public Peers, public ::testing::WithParamInterface<std::string> {};

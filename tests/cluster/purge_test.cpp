@@ -101,6 +101,36 @@ TEST_F(Purge, ANodeRefusesCopiesThatAreOlderThanItsInvalidation) {
     EXPECT_EQ(get("b", "/one").body, "version 1") << "b cannot know";
 }
 
+TEST_F(Purge, OfOtherThingsDoesNotEndSharing) {
+    // Each answer says that it is 100 s old: older than all that is invalidated here.
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.field("Range").empty() || e.target != "/parts")
+            return e.answer(fresh("Age: 100\r\n"), "body");
+        e.answer(fresh("ETag: \"1\"\r\nContent-Range: bytes 0-3/4\r\n"), "part",
+                 "206 Partial Content");
+    });
+    start_cluster(2);
+    get("a", "/parts", "Range: bytes=0-1\r\n");  // from here on there are blocks
+    for (int i = 0; i < 20; ++i) store("b", "/" + std::to_string(i));
+    Client admin(address("a"), kAdminPort);
+    for (int i = 0; i < 5; ++i) {
+        json urls;
+        for (int n = 0; n < 1000; ++n)
+            urls.push_back("http://origin.test/form" + std::to_string(i * 1000 + n));
+        ASSERT_EQ(admin
+                      .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                           json{{"urls", urls}}.dump())
+                      .status,
+                  200u);
+    }
+    auto user = client("a");
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
+    for (int i = 0; i < 20; ++i)
+        EXPECT_TRUE(user.get("/" + std::to_string(i)).cache_status().starts_with("b; hit")) << i;
+    EXPECT_EQ(seen("a", "b").hits, 20u);
+    EXPECT_EQ(seen("a", "b").stale_hits, 0u);
+}
+
 TEST_F(Purge, WhatEndsWithTheLastRequestsOfADrainingNodeReachesItsPeers) {
     start_cluster(2);
     store("b", "/one");
@@ -112,7 +142,7 @@ TEST_F(Purge, WhatEndsWithTheLastRequestsOfADrainingNodeReachesItsPeers) {
     auto last = client("a");
     last.begin("POST", "/one", "", "x");
     ASSERT_TRUE(gate.wait_for(1));
-    Client(address("a"), kAdminPort).ask("POST", "/api/v1/drain", "", "x");
+    admin_client("a").ask("POST", "/api/v1/drain", "", "x");
     ASSERT_TRUE(eventually([&] { return seen("b", "a").state == "withdrawn"; }));
     gate.open();
     EXPECT_EQ(last.read().status, 200u);
@@ -208,7 +238,7 @@ TEST_F(Purge, ByTheAdminPortTakesUrlsAndTags) {
         EXPECT_EQ(get("a", target).field("Surrogate-Key").empty(), false) << "passed on";
         get("b", target);
     }
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     const auto purge = [&](const std::string& body) {
         return admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n", body);
     };
@@ -226,7 +256,7 @@ TEST_F(Purge, ByTheAdminPortTakesUrlsAndTags) {
 TEST_F(Purge, ByTheAdminPortRefusesWhatItDoesNotUnderstandAndWebPages) {
     start(config("a"));
     get("a", "/one");
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     const auto purge = [&](std::string_view fields, std::string_view body) {
         return admin.ask("POST", "/api/v1/purge", fields, body);
     };
@@ -275,7 +305,7 @@ TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetched) {
     first.begin("GET", "/one");
     ASSERT_TRUE(first.read_at_least(4));
     now = 2;
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
               R"({"tags": ["news"]})");
     EXPECT_EQ(get("a", "/one").body, "version 2") << "newcomers do not follow the old one";

@@ -1,58 +1,15 @@
 // Ranges of what is stored, and bodies that are stored in blocks (RFC 9110 §14, RFC 9111 §3.4;
 // behaviours 14 and 15).
-#include <cstdlib>
-
+#include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
 namespace {
 
-std::string bytes(std::size_t count, unsigned seed = 1) {
-    std::string result(count, '\0');
-    for (std::size_t i = 0; i < count; ++i)
-        result[i] = static_cast<char>('a' + (i * 7 + i / 26 + seed) % 26);
-    return result;
-}
-
-constexpr std::size_t kBlock = 4096;
-
-/// An origin's file: one version of it, served whole or in ranges.
-struct File {
-    std::string content;
-    std::string etag = "\"v1\"";
-    std::string more = "Cache-Control: max-age=1000\r\n";
-
-    void answer(Exchange& e) const {
-        const auto fields = "ETag: " + etag + "\r\nAccept-Ranges: bytes\r\n" + more;
-        const auto range = e.field("Range");
-        const auto condition = e.field("If-Range");
-        const auto none_match = e.field("If-None-Match");
-        if (!none_match.empty() && none_match == etag) {
-            e.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
-        } else if (range.empty() || (!condition.empty() && condition != etag)) {
-            e.answer(fields, content);
-        } else {
-            const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
-            const auto dash = range.find('-');
-            auto last = dash + 1 < range.size() ? std::strtoull(&range[dash + 1], nullptr, 10)
-                                                : content.size() - 1;
-            const auto total = std::to_string(content.size());
-            if (first >= content.size()) {
-                e.answer("Content-Range: bytes */" + total + "\r\n", "", "416 No Such Range");
-                return;
-            }
-            last = std::min<unsigned long long>(last, content.size() - 1);
-            e.answer(fields + "Content-Range: bytes " + std::to_string(first) + '-' +
-                         std::to_string(last) + '/' + total + "\r\n",
-                     content.substr(first, last - first + 1), "206 Partial Content");
-        }
-    }
-};
-
 class Ranges : public NodesTest {
 protected:
-    Config settings(const std::string& node, unsigned nodes = 1) const {
-        auto result = nodes > 1 ? config(node, nodes) : config(node);
+    Config settings(const std::string& node) const {
+        auto result = config(node);
         result.cache.block = kBlock;
         result.cache.slice_from = 4 * kBlock;
         return result;
@@ -106,6 +63,7 @@ TEST_F(Ranges, ThatHoldNoByteAre416) {  // 14
         const auto answer = part(range);
         EXPECT_EQ(answer.status, 416u) << range;
         EXPECT_EQ(answer.field("Content-Range"), "bytes */1000");
+        EXPECT_TRUE(answer.cache_status().starts_with("a; hit")) << answer.cache_status();
     }
     EXPECT_EQ(origin.requests(), 1u);
 }
@@ -232,6 +190,60 @@ TEST_F(Ranges, ThatTheOriginRefusesAreRefused) {
     EXPECT_EQ(answer.field("Content-Range"), "bytes */10000");
 }
 
+TEST_F(Ranges, OfAVersionThatIsGoneBringTheWhole) {  // RFC 9110 §13.1.5
+    for (const auto* more : {"Cache-Control: private\r\n", "Cache-Control: max-age=1000\r\n"}) {
+        for (const auto* etag : {"\"v2\"", "W/\"v2\""}) {
+            File file{bytes(8000)};
+            file.etag = etag;
+            file.more = more;
+            const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+            start(settings("a"));
+            for (const auto* range : {"4096-", "4096-7999", "0-4095", "5000-5009"}) {
+                const auto answer = part(range, "If-Range: \"v1\"\r\n");
+                EXPECT_EQ(answer.status, 200u) << range << ' ' << etag << ' ' << more;
+                EXPECT_EQ(answer.body, file.content);
+            }
+        }
+    }
+}
+
+TEST_F(Ranges, ThatTheOriginAnswersOddlyAreAskedForAsTheyAre) {
+    for (const auto* odd : {"304 Not Modified", "412 Precondition Failed", "416 No Such Range"}) {
+        const File file{bytes(10'000)};
+        const auto scripted = origin.set([&](Exchange& e) {
+            if (e.field("Range") != "bytes=4096-8191") return file.answer(e);
+            e.send("HTTP/1.1 " + std::string(odd) + "\r\n" + fresh("Content-Length: 0\r\n\r\n"));
+        });
+        start(settings("a"));
+        const auto answer = part("5000-5009");
+        EXPECT_EQ(answer.status, 206u) << odd;
+        EXPECT_EQ(answer.body, file.content.substr(5000, 10));
+        EXPECT_EQ(asked().back(), "bytes=5000-5009");
+        EXPECT_EQ(status("a").cache.objects, 0u);  // what answers a range is not the page
+    }
+}
+
+TEST_F(Ranges, OnlyIfCachedFetchNothing) {  // 42, RFC 9111 §5.2.1.7
+    const File file{bytes(10'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    const std::string only = "Cache-Control: only-if-cached\r\n";
+    part("5000-5009");
+    ASSERT_EQ(asked().size(), 1u);
+    for (const auto* range : {"0-", "8000-9000", "0-5000"}) {
+        const auto refused = part(range, only);
+        EXPECT_EQ(refused.status, 504u) << range;
+        EXPECT_EQ(refused.cache_status(), "a; detail=only-if-cached");
+    }
+    EXPECT_EQ(get("a", "/file", only).status, 504u);
+    EXPECT_EQ(part("8000-8191", only).body, file.content.substr(8000, 192));
+    EXPECT_EQ(get("a", "/file", only + "If-None-Match: \"v1\"\r\n").status, 304u);
+    EXPECT_EQ(asked().size(), 1u);
+    EXPECT_EQ(count("a", Outcome::error), 4u);
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    EXPECT_EQ(get("a", "/file", only).body, file.content);  // now all of it is here
+}
+
 TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M
     File file{bytes(10'000)};
     std::mutex mutex;
@@ -319,23 +331,6 @@ TEST_F(LargeBodies, AreRefreshedByAHead) {  // 37, RFC 9111 §4.3.5
     EXPECT_EQ(origin.requests(), requests);
 }
 
-TEST_F(LargeBodies, AreSharedBlockByBlock) {
-    const File file{bytes(20'000)};
-    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
-    start(settings("a", 2));
-    start(settings("b", 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
-    EXPECT_EQ(get("a", "/file").body, file.content);
-    ASSERT_TRUE(eventually([&] { return announced("a", 5); }));
-    EXPECT_EQ(status("a").summary.objects, 5u);  // its head is of no use to others
-    const auto requests = origin.requests();
-    EXPECT_EQ(get("b", "/file").body, file.content);
-    EXPECT_EQ(origin.requests(), requests + 1);  // for the head
-    EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
-    EXPECT_EQ(status("b").cluster.peers.front().hits, 5u);
-    EXPECT_EQ(status("a").cluster.peers.front().given, 5u);
-}
-
 TEST_F(LargeBodies, AreFetchedOnceForAllWhoWait) {
     const File file{bytes(20'000)};
     Gate gate;
@@ -369,6 +364,8 @@ TEST_F(LargeBodies, AreCutWhenABlockFails) {  // 12: never a short body as a who
     EXPECT_EQ(answer.status, 200u);
     EXPECT_FALSE(answer.complete);
     EXPECT_EQ(answer.body, file.content.substr(0, 8192));
+    EXPECT_EQ(count("a", Outcome::error), 1u);
+    EXPECT_EQ(status("a").work.bytes_to_clients, 8192u);
 }
 
 TEST_F(LargeBodies, AreRefusedInGoodOrderWhenTheFirstBlockFails) {

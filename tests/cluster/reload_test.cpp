@@ -29,6 +29,8 @@ protected:
     static json as_json(const Config& config) {
         auto result = json::parse(effective_config(config));
         if (config.cluster) result["cluster"]["keys"] = config.cluster->keys;
+        if (config.admin && !config.admin->token.empty())
+            result["admin"]["token"] = config.admin->token;
         return result;
     }
     void write(const std::string& node, const std::string& text) const {
@@ -41,7 +43,7 @@ protected:
     }
 
     static Answer post(const std::string& node, std::string_view fields = {}) {
-        return Client(address(node), kAdminPort).ask("POST", "/api/v1/reload", fields, "");
+        return admin_client(node).ask("POST", "/api/v1/reload", fields, "");
     }
     /// Reloads `config`, which must work, and gives the settings that changed.
     static std::vector<std::string> changed_by_reload(const std::string& node) {
@@ -135,6 +137,7 @@ TEST_F(Reload, LeavesARequestAtHandItsRules) {
         e.answer(fresh("Set-Cookie: a=b\r\n"), "x");
     });
     auto settings = config("a");
+    settings.cache.rules.store_set_cookie = true;
     run(settings);
     auto waiting = client();
     waiting.begin("GET", "/before");
@@ -488,6 +491,51 @@ TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
     EXPECT_TRUE(contains(errors.at(0).message, "the last key gives")) << errors.at(0).message;
     EXPECT_TRUE(in_step("a"));
     EXPECT_FALSE(contains(admin("a", "/api/v1/config").body, new_key));
+}
+
+TEST_F(Reload, ClosesDestinationsAlsoForConnectionsThatAreOpen) {
+    auto settings = config("a");
+    settings.origins.clear();
+    settings.forward.enabled = true;
+    settings.forward.private_destinations = Destinations::allow;
+    run(settings);
+    const auto url = "http://127.0.0.1:" + std::to_string(origin.port());
+    EXPECT_EQ(get("a", url + "/one").status, 200u);
+    settings.forward.private_destinations = Destinations::listed;
+    settings.forward.private_prefixes = {"10.0.0.0/8"};
+    EXPECT_EQ(reload(settings), paths({"$.forward.private_destinations"}));
+    EXPECT_EQ(get("a", url + "/two").status, 403u);
+    EXPECT_EQ(origin.requests(), 1u);
+    settings.forward.private_prefixes = {"127.0.0.0/8"};
+    reload(settings);
+    EXPECT_EQ(get("a", url + "/two").status, 200u);
+}
+
+TEST_F(Reload, ChangesWhoMayAskOnConnectionsThatAreOpen) {
+    auto settings = config("a");
+    run(settings);
+    auto kept = client();
+    EXPECT_EQ(kept.get("/one").status, 200u);
+    settings.clients.deny = {"127.0.0.0/8"};
+    EXPECT_EQ(reload(settings), paths({"$.clients.deny"}));
+    EXPECT_EQ(kept.get("/one").status, 403u);
+}
+
+TEST_F(Reload, ChangesTheAdminTokenWithoutShowingIt) {
+    auto settings = config("a");
+    settings.admin->token = "the-first-token-0";
+    run(settings);
+    auto next = settings;
+    next.admin->token = "the-second-token-";
+    write(next);
+    EXPECT_EQ(post("a").status, 401u);
+    const auto answer = post("a", "Authorization: Bearer the-first-token-0\r\n");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(json::parse(answer.body).at("changed"), json::parse(R"(["$.admin.token"])"));
+    EXPECT_EQ(post("a", "Authorization: Bearer the-first-token-0\r\n").status, 401u);
+    const auto again = post("a", "Authorization: Bearer the-second-token-\r\n");
+    EXPECT_EQ(again.status, 200u);
+    EXPECT_FALSE(contains(again.body, "second"));
 }
 
 }  // namespace

@@ -105,6 +105,19 @@ Certificates::Files Certificates::write(const Pair& pair) {
     return files;
 }
 
+std::string Certificates::encrypted(const std::string& key) const {
+    const std::shared_ptr<BIO> in(BIO_new_file(key.c_str(), "r"), BIO_free);
+    const std::shared_ptr<EVP_PKEY> plain(
+        PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
+    const unsigned char passphrase[] = {'p', 'a', 's', 's'};
+    write_file(key + ".encrypted", [&](std::FILE* file) {
+        return PEM_write_PKCS8PrivateKey(file, plain.get(), EVP_aes_256_cbc(),
+                                         reinterpret_cast<const char*>(passphrase),
+                                         sizeof passphrase, nullptr, nullptr);
+    });
+    return key + ".encrypted";
+}
+
 TlsEnd::TlsEnd(SSL_CTX* context, Socket connected, bool server, const std::string& name)
     : socket(std::move(connected)), ssl_(SSL_new(context), SSL_free) {
     SSL_set_fd(ssl_.get(), socket.descriptor());
@@ -227,7 +240,7 @@ void TlsOrigin::serve(Socket socket) {
 }
 
 TlsClientEnd::TlsClientEnd(const std::string& address, std::uint16_t port, const std::string& ca,
-                           const std::string& name, int highest_version)
+                           const std::string& name, int highest_version, std::string_view before)
     : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
     check(SSL_CTX_load_verify_file(context_.get(), ca.c_str()) == 1, "CA of the client");
     SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
@@ -236,7 +249,9 @@ TlsClientEnd::TlsClientEnd(const std::string& address, std::uint16_t port, const
         SSL_CTX_set_max_proto_version(context_.get(), highest_version);
         SSL_CTX_set_security_level(context_.get(), 0);
     }
-    end = TlsEnd(context_.get(), Socket::connect(address, port), false, name);
+    auto socket = Socket::connect(address, port);
+    if (!before.empty()) socket.send(before);
+    end = TlsEnd(context_.get(), std::move(socket), false, name);
 }
 
 Answer TlsClientEnd::get(std::string_view target, std::string_view fields) {

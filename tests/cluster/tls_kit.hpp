@@ -31,6 +31,8 @@ public:
     };
     /// Signed by ca(). `names` as OpenSSL writes them: `DNS:a.example,IP:127.0.0.1`.
     Files issue(const std::string& names, int days_from = -1, int days_to = 1);
+    /// A copy of this key that a passphrase protects.
+    std::string encrypted(const std::string& key) const;
     std::string ca() const { return ca_.certificate; }
     /// Another authority, which signed nothing.
     std::string strange_ca() const { return strange_.certificate; }
@@ -104,11 +106,12 @@ private:
     std::thread acceptor_;
 };
 
-/// A client that trusts `ca` and expects `name`; speaks HTTP/1.1 as Client does.
+/// A client that trusts `ca` and expects `name`; speaks HTTP/1.1 as Client does. `before`: sent in
+/// the clear ahead of the handshake.
 class TlsClientEnd {
 public:
     TlsClientEnd(const std::string& address, std::uint16_t port, const std::string& ca,
-                 const std::string& name, int highest_version = 0);
+                 const std::string& name, int highest_version = 0, std::string_view before = {});
 
     /// An answer with a Content-Length.
     Answer get(std::string_view target, std::string_view fields = {});

@@ -394,13 +394,14 @@ TEST_F(TlsClients, OpenTunnels) {
     settings.forward.connect_ports = {listener.port()};
     start(settings);
     auto client = secure();
+    const std::string early(5'000, 'e');  // more than is read at a time, and one record
     client.end.send("CONNECT 127.0.0.1:" + std::to_string(listener.port()) +
-                    " HTTP/1.1\r\nHost: x\r\n\r\nearly");
+                    " HTTP/1.1\r\nHost: x\r\n\r\n" + early);
     auto server = listener.accept();
     std::string got;
-    while (got.size() < 5 && server.receive(got)) {
+    while (got.size() < early.size() && server.receive(got)) {
     }
-    EXPECT_EQ(got, "early");
+    EXPECT_EQ(got, early);
     const std::string large(3'000'000, 'd');
     std::thread sender([&] {
         server.send(large);
@@ -494,6 +495,9 @@ TEST(TlsFiles, AreChecked) {
     config.tls->certificate = files.certificate;
     config.tls->key = files.certificate;
     EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    config.tls->key = certificates().encrypted(files.key);
+    EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    EXPECT_NE(load_tls(config).front().message.find("is encrypted"), std::string::npos);
     config.node = "a";
     config.tls_contexts.reset();
     EXPECT_THROW(Node{config}, std::runtime_error);

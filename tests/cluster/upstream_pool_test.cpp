@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include "proxy/forwarding/exchange.hpp"
 #include "tests/protocol/silent_listener.hpp"
 
 namespace proxy::test {
@@ -81,6 +82,29 @@ TEST_F(UpstreamPoolTest, OneDeadAddressOfTwoDoesNotCostTheDeadline) {
 
 TEST_F(UpstreamPoolTest, WhatMayNotBeConnectedToIsNotTried) {
     EXPECT_EQ(acquire(20s, true).error, FetchError::not_allowed);
+}
+
+TEST_F(UpstreamPoolTest, AnAddressThatTakesARequestAndSaysNothingIsTriedLast) {
+    silent.speak();  // it takes connections now, and no more
+    Exchange exchange(pool, HeadLimits{});
+    auto ask = [](Exchange& with, UpstreamTarget target) -> asio::awaitable<FetchError> {
+        const Exchange::Request request{"GET / HTTP/1.1\r\n\r\n", false, true};
+        const Exchange::Patience patience{Clock::now() + 20s, 50ms};
+        co_return co_await with.run(target, request, patience);
+    };
+    auto error = FetchError::none;
+    bool done = false;
+    asio::co_spawn(io, ask(exchange, UpstreamTarget{"two-addresses", good.port()}),
+                   [&](const std::exception_ptr& e, FetchError how) {
+                       done = true;
+                       error = how;
+                       if (e) std::rethrow_exception(e);
+                   });
+    while (!done) io.run_one();
+    ASSERT_EQ(error, FetchError::head_timeout);
+    const auto gave = acquire(20s);
+    ASSERT_TRUE(gave.connection) << to_string(gave.error);
+    EXPECT_EQ(gave.connection->socket.remote_endpoint(), good);
 }
 
 TEST_F(UpstreamPoolTest, AnAddressThatGivesWayIsReplacedByTheOther) {

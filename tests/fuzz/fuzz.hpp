@@ -32,6 +32,8 @@ int fuzz_config(const std::uint8_t* data, std::size_t size);
 int fuzz_trace_line(const std::uint8_t* data, std::size_t size);
 int fuzz_frame(const std::uint8_t* data, std::size_t size);
 int fuzz_summary(const std::uint8_t* data, std::size_t size);
+int fuzz_proxy_header(const std::uint8_t* data, std::size_t size);
+int fuzz_forwarded(const std::uint8_t* data, std::size_t size);
 
 struct FuzzTarget {
     std::string_view name;  // also that of its folder in corpus/
@@ -51,6 +53,8 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"trace_line", fuzz_trace_line},
     {"frame", fuzz_frame},
     {"summary", fuzz_summary},
+    {"proxy_header", fuzz_proxy_header},
+    {"forwarded", fuzz_forwarded},
 };
 
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {

@@ -30,6 +30,12 @@ TEST(AnswerKind, ReadsTheWordsOfTheProxy) {
     EXPECT_EQ(kind("a; fwd=method"), AnswerKind::uncacheable);
 }
 
+TEST(AnswerKind, TakesABodyInBlocksForWhatMostOfItWas) {
+    EXPECT_EQ(kind("a; fwd=partial"), AnswerKind::origin_fetch);
+    EXPECT_EQ(kind("a; fwd=partial; detail=PEER_b"), AnswerKind::peer_hit);
+    EXPECT_EQ(kind("a; fwd=partial; detail=mostly_local"), AnswerKind::local_hit);
+}
+
 TEST(AnswerKind, CountsAValidatedCopyAsLocal) {
     EXPECT_EQ(kind("a; fwd=stale; fwd-status=304"), AnswerKind::local_hit);
 }

@@ -50,6 +50,27 @@ TEST(Check, NamesWhatIsWrongByPathAndNearestName) {
     EXPECT_EQ(ended.out, "");
 }
 
+TEST(Check, WarnsAndIsStrictWhenToldTo) {
+    const std::string doubtful = R"({"node": "a", "listen": "127.0.0.1:3128",
+        "origins": [{"host": "*", "url": "http://127.0.0.1:3128"}]})";
+    const auto ended = check(doubtful);
+    EXPECT_EQ(ended.code, kOk);
+    EXPECT_THAT(ended.error, HasSubstr(": warning: $.origins[0].url: is this node itself"));
+    EXPECT_THAT(ended.out, HasSubstr(": ok: "));
+    const TemporaryFile file(doubtful);
+    const auto strict = run([&] { return check_command(file.path(), true); });
+    EXPECT_EQ(strict.code, kBadConfig);
+    EXPECT_EQ(strict.out, "");
+}
+
+TEST(Check, RefusesALogThatCouldNotBeOpened) {
+    const auto ended = check(R"({"node": "a", "listen": "127.0.0.1:3128",
+        "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}],
+        "log": {"access": "/nonexistent/folder/access.log"}})");
+    EXPECT_EQ(ended.code, kBadConfig);
+    EXPECT_THAT(ended.error, HasSubstr("$.log.access: there is no folder /nonexistent/folder"));
+}
+
 TEST(Check, RefusesWhatItCannotRead) {
     EXPECT_EQ(check("{").code, kBadConfig);
     const auto ended = run([] { return check_command("/nonexistent/file.json"); });
@@ -97,30 +118,106 @@ TEST(Healthcheck, FindsTheAdminPortInTheConfiguration) {
     EXPECT_THAT(without.error, HasSubstr("no admin port"));
 }
 
+TEST(Status, ShowsWhatTheAdminPortRefuses) {
+    const ScriptedServer guarded([](const Seen& seen) {
+        const auto good = seen.field("Authorization") == "Bearer 0123456789abcdef";
+        return Reply{good ? "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n7\"}"
+                          : "HTTP/1.0 401 Unauthorized\r\n\r\nThis needs a token.\n",
+                     true};
+    });
+    const auto refused = run([&] {
+        return status_command({{guarded.address().text(), {}}}, false);
+    });
+    EXPECT_EQ(refused.code, kFailed);
+    EXPECT_THAT(refused.error, HasSubstr("401"));
+    EXPECT_THAT(refused.error, HasSubstr("This needs a token."));
+    ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
+    const auto let_in = run([&] { return status_command({{guarded.address().text(), {}}}, true); });
+    ::unsetenv("HEARSAY_ADMIN_TOKEN");
+    EXPECT_EQ(let_in.code, kOk) << let_in.error;
+}
+
+TEST(Check, WarnsOfWhatIsOpenToOthers) {
+    const TemporaryFile config(
+        R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true},
+            "admin": {"listen": "0.0.0.0:9128"}})");
+    const auto checked = run([&] { return check_command(config.path()); });
+    EXPECT_EQ(checked.code, kOk);
+    EXPECT_THAT(checked.error, HasSubstr("$.admin: listens beyond loopback without a token"));
+}
+
 TEST(Status, ShowsWhatANodeCounts) {
     const auto node = admin(true);
-    const auto ended = run([&] { return status_command({node.address().text(), {}}, false); });
+    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
     EXPECT_EQ(ended.code, kOk);
     EXPECT_THAT(ended.out, HasSubstr("node n7"));
     EXPECT_THAT(ended.out, HasSubstr("requests 1,200: 25.0 % local hits"));
     EXPECT_THAT(ended.out, HasSubstr("p1"));
     EXPECT_THAT(run([&] {
-                    return status_command({node.address().text(), {}}, true);
+                    return status_command({{node.address().text(), {}}}, true);
                 }).out,
                 HasSubstr("{\"node\": \"n7\""));
 }
 
+ScriptedServer node_that_says(const std::string& status) {
+    return ScriptedServer([status](const Seen&) {
+        return Reply{"HTTP/1.0 200 OK\r\n\r\n" + status, true};
+    });
+}
+
+TEST(Status, AddsUpWhatSeveralNodesDid) {
+    const auto a = node_that_says(
+        R"({"node": "a", "requests": {"total": 1000, "local_hit": 300, "peer_hit": 100}})");
+    const auto b =
+        node_that_says(R"({"node": "b", "requests": {"total": 1000, "local_hit": 200}})");
+    const auto ended = run([&] {
+        return status_command(
+            {{a.address().text(), {}}, {b.address().text(), {}}, {a.address().text(), {}}}, false);
+    });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("node b"));
+    EXPECT_THAT(ended.out, HasSubstr("2 nodes: 2,000 requests: hit rate 30.0 % (25.0 % local, "
+                                     "5.0 % from peers)"));
+}
+
+TEST(Status, SaysWhichOfSeveralNodesDoesNotAnswer) {
+    const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
+    const auto gone = nobody();
+    const auto ended = run([&] {
+        return status_command({{a.address().text(), {}}, {gone.text(), {}}}, false);
+    });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_THAT(ended.error, HasSubstr("no node answers at http://" + gone.text()));
+    EXPECT_THAT(ended.out, HasSubstr("1 nodes: 1,000 requests"));
+}
+
+TEST(Status, ShowsAReloadThatWasRefused) {
+    const auto node = node_that_says(
+        R"({"node": "a", "requests": {}, "config": {"last_error": "$.workers: too many"}})");
+    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    EXPECT_THAT(ended.out, HasSubstr("the last reload was REFUSED: $.workers: too many"));
+}
+
+TEST(Status, NeedsNoKeyToFindANode) {
+    const auto node = node_that_says(R"({"node": "a", "requests": {}})");
+    const TemporaryFile config(
+        R"({"node": "a", "listen": "127.0.0.1:1", "admin": {"listen": ")" + node.address().text() +
+        R"("}, "cluster": {"key": "${HEARSAY_NOT_SET}", "listen": "127.0.0.1:2"}})");
+    const auto ended = run([&] { return status_command({{{}, config.path()}}, false); });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+}
+
 TEST(Status, FailsPlainly) {
-    const auto gone = run([] { return status_command({nobody().text(), {}}, false); });
+    const auto gone = run([] { return status_command({{nobody().text(), {}}}, false); });
     EXPECT_EQ(gone.code, kFailed);
     EXPECT_THAT(gone.error, HasSubstr("no node answers at http://127.0.0.1:"));
-    const auto wrong = run([] { return status_command({"ftp://x", {}}, false); });
+    const auto wrong = run([] { return status_command({{"ftp://x", {}}}, false); });
     EXPECT_EQ(wrong.code, kUsage);
     const ScriptedServer other([](const Seen&) {
         return Reply{"HTTP/1.0 200 OK\r\n\r\nhi", true};
     });
     EXPECT_EQ(run([&] {
-                  return status_command({other.address().text(), {}}, false);
+                  return status_command({{other.address().text(), {}}}, false);
               }).code,
               kFailed);
 }
@@ -155,6 +252,16 @@ TEST(ReplayCommand, RunsTheOriginMeanwhile) {
     EXPECT_THAT(ended.out, HasSubstr("\"built_in_origin_requests\": 50"));
 }
 
+TEST(ReplayCommand, SaysWhereItsOriginCannotListen) {
+    const ScriptedServer taken([](const Seen&) { return Reply{}; });
+    auto command = small_replay(nobody());
+    command.origin_listen = taken.address().text();
+    const auto ended = run([&] { return replay_command(command); });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_EQ(ended.error,
+              "hearsay: cannot listen at " + taken.address().text() + ": Address already in use\n");
+}
+
 TEST(ReplayCommand, FailsWhenNobodyAnswers) {
     const auto ended = run([] { return replay_command(small_replay(nobody())); });
     EXPECT_EQ(ended.code, kFailed);
@@ -164,9 +271,21 @@ TEST(ReplayCommand, FailsWhenNobodyAnswers) {
 TEST(ReplayCommand, SaysWhenTheOriginIsNotTheBuiltInOne) {
     const ScriptedServer proxy(
         [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
-    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    auto command = small_replay(proxy.address());
+    command.replay.verify = Verify::all;
+    const auto ended = run([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
-    EXPECT_THAT(ended.error, HasSubstr("--no-verify"));
+    EXPECT_THAT(ended.error, HasSubstr("--verify"));
+}
+
+TEST(ReplayCommand, CountsTheBytesOfAnyOrigin) {
+    const ScriptedServer proxy(
+        [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
+    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    EXPECT_EQ(ended.code, kOk);
+    EXPECT_EQ(ended.error, "");
+    EXPECT_THAT(ended.out, HasSubstr(" 250 B"));  // of 50 requests
+    EXPECT_THAT(ended.out, HasSubstr("0 checked against the built-in origin's, 50 only counted"));
 }
 
 TEST(ReplayCommand, NamesALogThatIsNotThere) {

@@ -58,6 +58,16 @@ TEST(HttpGet, GivesStatusAndBody) {
     EXPECT_EQ(server.seen().at(0).field("Host"), server.address().text());
 }
 
+TEST(HttpGet, GivesATokenOnlyWhereThereIsOne) {
+    const ScriptedServer server([](const Seen& seen) {
+        const auto given = seen.field("Authorization");
+        return Reply{"HTTP/1.0 200 OK\r\n\r\n" + given, true};
+    });
+    EXPECT_EQ(http_get(server.address(), "/", 5s, "0123456789abcdef")->body,
+              "Bearer 0123456789abcdef");
+    EXPECT_EQ(http_get(server.address(), "/", 5s)->body, "");
+}
+
 TEST(HttpGet, FailsWhereNobodyListens) {
     EXPECT_EQ(http_get(nobody(), "/", 5s).error(), boost::system::errc::connection_refused);
 }

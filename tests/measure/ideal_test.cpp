@@ -101,5 +101,14 @@ TEST(Icp, AsksAllOthersAtEachLocalMiss) {
     EXPECT_DOUBLE_EQ(icp_bytes(1, 2, 50), (20 + 4 + 50 + 1) + (20 + 50 + 1));  // RFC 2186
 }
 
+TEST(Ideal, TakesTheSizesThatCameBeforeTheLogs) {
+    TwoClients log;
+    log.get(log.at_zero, "http://a/");
+    log.get(log.at_zero, "http://b/");
+    const auto by_log = ideal_of(log.trace, 1, 7).total.bytes;
+    EXPECT_EQ(ideal_of(log.trace, 1, 7, 2, {1000, 0}).total.bytes,
+              by_log - log.trace.object_bytes[0] + 1000);
+}
+
 }  // namespace
 }  // namespace measure

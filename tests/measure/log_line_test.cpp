@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/admin/access_log.hpp"
+
 namespace measure {
 namespace {
 
@@ -131,6 +133,41 @@ TEST(CommonLog, RefusesWhatIsNotItsFormat) {
           "h - - [01/Jan/2024:00:00:00 +0000] GET / 200 1",
           "h - - [01/Jan/2024:00:00:00 +0000] \"GET /", "h - - [01/Jan/2024] \"GET /\" 200 1"}) {
         EXPECT_FALSE(is_line(LogFormat::common, line)) << line;
+    }
+}
+
+TEST(JsonLog, IsWhatTheAccessLogWrites) {
+    for (const std::string url : {"http://a/x|y\"z\\", "http://a/caf\xc3\xa9",
+                                  "http://a/caf\xe9\xff\x80", "http://a/\xee\xbe\x80"}) {
+        proxy::AccessRecord record;
+        record.ts =
+            std::chrono::system_clock::time_point{std::chrono::milliseconds{1'795'179'033'007}};
+        record.client = "::1";
+        record.method = "GET";
+        record.url = url;
+        record.status = 200;
+        record.bytes = 12;
+        std::string text;
+        proxy::append_json_line(text, record);
+        text.pop_back();
+        const auto line = parse(LogFormat::json, text);
+        EXPECT_EQ(line.time_ms, 1'795'179'033'007);
+        EXPECT_EQ(line.client, "::1");
+        EXPECT_EQ(line.method, "GET");
+        EXPECT_EQ(line.url, url);
+        EXPECT_EQ(line.status, 200u);
+        EXPECT_EQ(line.bytes, 12u);
+        EXPECT_FALSE(line.by_peer);
+    }
+}
+
+TEST(JsonLog, RefusesWhatIsNotItsFormat) {
+    for (const auto* line :
+         {"", "{", "[]", "{}", R"({"ts":1,"client":"a","method":"GET","url":"http://a/"})",
+          R"({"ts":"2026-11-20 12:50:33.007Z","client":"a","method":"GET","url":"http://a/"})",
+          R"({"ts":"2026-13-20T12:50:33.007Z","client":"a","method":"GET","url":"http://a/"})",
+          R"({"ts":"2026-11-20T12:50:33.007Z","client":"a","method":"GET"})"}) {
+        EXPECT_FALSE(is_line(LogFormat::json, line)) << line;
     }
 }
 

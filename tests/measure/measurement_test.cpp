@@ -19,14 +19,17 @@ public:
     Address admin() const { return admin_.address(); }
     std::atomic<int> before{1000};  ///< requests it had answered when the test began
     std::string peer_state = "in_step";
+    std::string admin_name = "n";  ///< the name the admin page gives
+    int objects = 0;               ///< in the cache all the time
 
 private:
     Reply status() const {
         const auto total = std::to_string(before + answered_);
         const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - start_;
-        return {"HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n\", \"ready\": true, \"uptime_seconds\": " +
-                    std::to_string(uptime.count()) + ", \"requests\": {\"total\": " + total +
-                    ", \"local_hit\": " + total +
+        return {"HTTP/1.0 200 OK\r\n\r\n{\"node\": \"" + admin_name +
+                    "\", \"ready\": true, \"cache\": {\"objects\": " + std::to_string(objects) +
+                    "}, \"uptime_seconds\": " + std::to_string(uptime.count()) +
+                    ", \"requests\": {\"total\": " + total + ", \"local_hit\": " + total +
                     "}, \"cluster\": {\"peers\": [{\"node\": \"b\", \"state\": \"" + peer_state +
                     "\"}]}}",
                 true};
@@ -69,6 +72,43 @@ TEST(Measure, CountsOnlyWhatTheReplayDid) {
     EXPECT_EQ(report.sent, 5u);
     EXPECT_EQ(report.lines, 6u);
     EXPECT_EQ(report.skipped.at("CONNECT"), 1u);
+}
+
+Report measure_through(const CountingProxy& proxy) {
+    MeasureOptions options;
+    options.replay.proxies = {proxy.address()};
+    options.admins = {proxy.admin()};
+    Progress quiet(true);
+    return measure(five_requests(), options, quiet);
+}
+
+TEST(Measure, NoticesTheAdminAddressOfAnotherNode) {
+    CountingProxy proxy;
+    proxy.admin_name = "other";
+    const auto report = measure_through(proxy);
+    EXPECT_FALSE(report.rows[0].counted);  // they are not what this proxy did
+    EXPECT_EQ(report.rows[0].name, "n");
+    ASSERT_FALSE(report.warnings.empty());
+    EXPECT_THAT(report.warnings[0],
+                testing::HasSubstr(proxy.admin().text() + " is that of node other"));
+    EXPECT_THAT(report.warnings[0], testing::HasSubstr(proxy.address().text() + " is node n"));
+    EXPECT_THAT(report_text(report, false), testing::HasSubstr("NOTE: the admin address"));
+}
+
+TEST(Measure, SaysThatACacheWasNotEmpty) {
+    CountingProxy proxy;
+    proxy.objects = 1234;
+    const auto report = measure_through(proxy);
+    ASSERT_EQ(report.warnings.size(), 1u);
+    EXPECT_THAT(report.warnings[0], testing::HasSubstr("not empty"));
+    EXPECT_THAT(report.warnings[0], testing::HasSubstr("n 1,234"));
+}
+
+TEST(Measure, NoticesThatMoreWasFoundThanCanBe) {
+    const CountingProxy proxy;  // which claims to have everything
+    const auto report = measure_through(proxy);
+    ASSERT_EQ(report.warnings.size(), 1u);
+    EXPECT_THAT(report.warnings[0], testing::HasSubstr("more was found"));
 }
 
 TEST(Measure, DoesWithoutAdminPorts) {

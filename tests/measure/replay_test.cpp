@@ -322,10 +322,52 @@ TEST(Replay, TakesInterimAnswers) {
     EXPECT_EQ(answered(replay(Log().get(1, "http://a/"), through({proxy.address()}))), 1u);
 }
 
-/// How the one request of a replay fails when the proxy answers so.
+TEST(Replay, CountsTheBytesOfOtherOriginsAndChecksThoseOfItsOwn) {
+    const ScriptedServer proxy([](const Seen& seen) {
+        if (seen.target() != "http://a/real") return from_origin(seen);
+        return Reply{"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n\r\nhello"};
+    });
+    Log log;
+    log.get(1, "http://a/real", 10).get(1, "http://a/own", 10);
+    const auto result = replay(log, through({proxy.address()}));
+    EXPECT_EQ(result.first_failure, "");
+    EXPECT_EQ(result.proxies[0].answered(), 2u);
+    EXPECT_EQ(result.proxies[0].body_bytes(), 15u);
+    EXPECT_EQ(result.proxies[0].verified, 1u);
+    EXPECT_EQ(result.body_bytes, (std::vector<std::uint64_t>{5, 0}));
+}
+
+TEST(Replay, NoticesAWrongBodyOfTheBuiltInOrigin) {
+    const ScriptedServer proxy([](const Seen& seen) {
+        auto reply = from_origin(seen);
+        reply.bytes.back() ^= 1;
+        return reply;
+    });
+    const auto result = replay(Log().get(1, "http://a/"), through({proxy.address()}));
+    EXPECT_EQ(failures(result, Failure::wrong_body), 1u);
+}
+
+TEST(Replay, NotesTheNamesByWhichAProxyAnswers) {
+    const ScriptedServer one(from_origin);
+    EXPECT_EQ(replay(Log().get(1, "http://a/").get(1, "http://b/"), through({one.address()}))
+                  .proxies[0]
+                  .node,
+              "a");
+    const ScriptedServer two([](const Seen& seen) {
+        const auto node = seen.target() == "http://a/" ? "n1" : "\"n 2\"";
+        return Reply{like_the_origin(seen, std::string("Cache-Status: ") + node + "; hit\r\n")};
+    });
+    const auto result =
+        replay(Log().get(1, "http://a/").get(1, "http://b/"), through({two.address()}));
+    EXPECT_EQ(result.proxies[0].node, "n1");
+    EXPECT_EQ(result.proxies[0].other_node, "n 2");
+}
+
+/// How the one request of a replay fails when the proxy answers so, all bodies being checked.
 std::string failure_of(const Reply& reply, std::chrono::milliseconds timeout = 10s) {
     const ScriptedServer proxy([&](const Seen&) { return reply; });
     auto options = through({proxy.address()});
+    options.verify = Verify::all;
     options.timeout = timeout;
     const auto result = replay(Log().get(1, "http://a/"), options);
     EXPECT_EQ(answered(result) + result.proxies[0].failed(), 1u);
@@ -360,7 +402,7 @@ TEST(Replay, TakesAnyBodyWhenNotToldToVerify) {
     const ScriptedServer proxy(
         [](const Seen&) { return Reply{"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno"}; });
     auto options = through({proxy.address()});
-    options.verify = false;
+    options.verify = Verify::none;
     EXPECT_EQ(answered(replay(Log().get(1, "http://a/"), options)), 1u);
 }
 

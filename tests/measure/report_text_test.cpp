@@ -135,6 +135,15 @@ TEST(ReportText, FitsAHundredColumns) {
     for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
+TEST(ReportText, NeverCutsAName) {
+    auto report = two_proxies();
+    report.rows[0].name = "[2001:db8:85a3::8a2e:370:7334]:31280";
+    const auto text = report_text(report, false);
+    EXPECT_THAT(text, HasSubstr("\n[2001:db8:85a3::8a2e:370:7334]:31280\n                "));
+    const auto first = text.find(report.rows[0].name);
+    EXPECT_NE(text.find(report.rows[0].name, first + 1), std::string::npos);  // in both tables
+}
+
 std::string without_escapes(std::string text) {
     for (auto at = text.find("\x1b["); at != std::string::npos; at = text.find("\x1b[")) {
         text.erase(at, text.find('m', at) + 1 - at);

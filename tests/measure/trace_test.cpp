@@ -49,6 +49,26 @@ constexpr const char* kCommon =
     "10.0.0.2 - - [10/Oct/2000:13:55:36 -0700] \"GET /1 HTTP/1.0\" 200 10\n"
     "10.0.0.1 - - [10/Oct/2000:13:55:37 -0700] \"GET /2 HTTP/1.0\" 200 20 \"-\" \"agent\"\n";
 
+constexpr const char* kJson =
+    R"({"ts":"2026-11-20T12:50:33.007Z","client":"10.0.0.2","role":"client","method":"GET",)"
+    R"("url":"http://a/caf\uefe9","status":200,"bytes":10}
+{"ts":"2026-11-20T12:50:33.009Z","client":"10.0.0.9","role":"peer","method":"GET",)"
+    R"("url":"http://a/1","status":200,"bytes":10}
+{"ts":"2026-11-20T12:50:34.000Z","client":"10.0.0.1","method":"GET","url":"http://a/1",)"
+    R"("status":200,"bytes":3,"aborted":true}
+)";
+
+TEST(Trace, TakesTheProxysOwnJsonAndNoRequestOfAPeer) {
+    const auto trace = load(kJson);
+    EXPECT_EQ(trace.format, LogFormat::json);
+    EXPECT_THAT(urls_in_order(trace), ElementsAre("http://a/caf\xe9", "http://a/1"));
+    EXPECT_EQ(trace.clients.size(), 2u);
+    EXPECT_EQ(trace.requests[1].time_ms - trace.requests[0].time_ms, 993);
+    EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{10, 0}));  // the second was cut off
+    ASSERT_EQ(trace.skipped.size(), 1u);
+    EXPECT_THAT(trace.skipped.begin()->first, HasSubstr("peer"));
+}
+
 TEST(Trace, FindsOutTheFormatItself) {
     EXPECT_EQ(load(tab("1", "1", "http://a/")).format, LogFormat::tab_separated);
     EXPECT_EQ(load(kSquid).format, LogFormat::squid);

@@ -25,6 +25,7 @@ const std::string kHashSecret =
     "72208956054364e9e73de0d83a8a24c6a0ea37daaa809b585840a6ef510f4df5"
     "9186ee179fe63b6062eaa1e6be0a5c2ab0ae43cf0de90416fb77977e6a975bac";
 const std::string kKeyHash = "e22b3a514b537636fbee42cf9073122c";
+const std::string kFieldKey = "fdd57b0c686b9e26ec996a101c30851867739e9a2380dd47b82edbcce6fa5c0a";
 
 const std::string kHello =
     "000000490201"
@@ -126,6 +127,7 @@ protected:
 TEST_F(Format, KeysAreDerivedAsThePageSays) {
     EXPECT_EQ(hex(key_id(kClusterKey)), kKeyId);
     EXPECT_EQ(hex(hash_secret(kClusterKey)), kHashSecret);
+    EXPECT_EQ(hex(field_key(kClusterKey)), kFieldKey);
     const auto hash = summary::KeyHasher(hash_secret(kClusterKey))("http://example.com/");
     EXPECT_EQ(hash.low, 0xe22b3a514b537636U);
     EXPECT_EQ(hash.high, 0xfbee42cf9073122cU);
@@ -218,26 +220,11 @@ TEST_F(Format, WhatThePageAnnouncesPutsASubscriberInStep) {
 
 TEST_F(Format, ThePageHasTheSameBytes) {
     const auto page = hex_of_the_page();
-    for (const auto& bytes : {kKeyId,
-                              kHashSecret,
-                              kKeyHash,
-                              kHello,
-                              kChallenge,
-                              kProof,
-                              kFromPublisher,
-                              kFromSubscriber,
-                              kToken,
-                              kWelcome,
-                              kInvalidate,
-                              kConfirm,
-                              kInvalidateAll,
-                              kSnapshotBegin,
-                              kSnapshotPart,
-                              kDelta,
-                              kCheckHash,
-                              kHeartbeat,
-                              kSubscribersHeartbeat,
-                              kRefusal}) {
+    for (const auto& bytes :
+         {kKeyId,     kHashSecret,           kKeyHash,        kFieldKey,     kHello,   kChallenge,
+          kProof,     kFromPublisher,        kFromSubscriber, kToken,        kWelcome, kInvalidate,
+          kConfirm,   kInvalidateAll,        kSnapshotBegin,  kSnapshotPart, kDelta,   kCheckHash,
+          kHeartbeat, kSubscribersHeartbeat, kRefusal}) {
         EXPECT_NE(page.find(bytes), std::string::npos) << bytes;
     }
 }

@@ -87,6 +87,56 @@ TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     EXPECT_EQ(log.next(1), std::nullopt);
 }
 
+TEST(InvalidationLog, TellsAPeerThatIsAwayOnceWhatWasInvalidatedAgainAndAgain) {
+    InvalidationLog log(3, 3000);
+    log.add(some(1, 9), {});
+    EXPECT_EQ(log.next(2), Message(Invalidate{1, some(1, 9), {}}));
+    log.confirm(2, 1);  // then it leaves, later than the second
+    for (int i = 0; i < 10'000; ++i) {
+        const auto last = log.add(some(2), some(1, 1));
+        log.next(0);
+        ASSERT_TRUE(log.confirm(0, last));
+    }
+    EXPECT_LE(log.size(), 2000U);
+    EXPECT_EQ(log.pending(0), 0U);
+    for (const std::size_t away : {1, 2}) {
+        std::size_t keys = 0;
+        std::uint64_t last = 0;
+        while (const auto message = log.next(away)) {
+            const auto* order = std::get_if<Invalidate>(&*message);
+            ASSERT_NE(order, nullptr) << "not to drop everything";
+            keys += order->keys.size();
+            last = order->last;
+        }
+        EXPECT_LE(keys, 2000U);
+        EXPECT_TRUE(log.confirm(away, last));
+        EXPECT_EQ(log.pending(away), 0U);
+    }
+    EXPECT_EQ(log.size(), 0U);
+}
+
+TEST(InvalidationLog, SendsAgainToWhomHasHeardOfItBefore) {
+    InvalidationLog log(2, 10'000);
+    log.add(some(1, 5), {});
+    log.next(0);  // not confirmed
+    for (std::uint64_t i = 0; i < 4000; ++i) log.add(some(1, 5), {});
+    EXPECT_LE(log.size(), 1100U);
+    EXPECT_EQ(log.next(0).has_value(), true) << "it may have applied the first alone";
+    log.connected(0, false);
+    std::uint64_t last = 0;
+    while (const auto message = log.next(0)) last = std::get<Invalidate>(*message).last;
+    EXPECT_EQ(last, 4001U);
+}
+
+TEST(InvalidationLog, KeepsWhatManyUnsafeRequestsOfALongPartitionEnded) {
+    InvalidationLog log(1, ClusterConfig().max_invalidations_kept);
+    auto different = some(200'000);
+    for (auto& hash : different) hash.low *= 0x9e3779b97f4a7c15;  // uniform, as hashes are
+    log.add(different, {});
+    const auto first = log.next(0);
+    EXPECT_TRUE(std::holds_alternative<Invalidate>(*first));
+}
+
 TEST(InvalidationLog, CutsALongListIntoFrames) {
     InvalidationLog log(1, 10 * kMaxInvalidatedAtOnce);
     log.add(some(kMaxInvalidatedAtOnce + 1), {});

@@ -62,7 +62,8 @@ const std::string kHostile = std::string("a\"b\\c\nd\re\0f\x7f\xff g\x1b[2J", 19
 
 TEST(JsonLine, HasTheNamesOthersReadInOrder) {
     EXPECT_EQ(line(AccessFormat::json, record()),
-              "{\"ts\":\"2026-11-20T12:50:33.007Z\",\"client\":\"192.0.2.1\",\"method\":\"GET\","
+              "{\"ts\":\"2026-11-20T12:50:33.007Z\",\"role\":\"client\",\"client\":\"192.0.2.1\","
+              "\"method\":\"GET\","
               "\"url\":\"http://example.org/a?b\",\"status\":200,\"bytes\":1024,\"dur_ms\":1.234,"
               "\"outcome\":\"local_hit\",\"cache\":\"hit\",\"source\":\"memory\"}\n");
 }
@@ -73,6 +74,16 @@ TEST(JsonLine, TellsOfAPeerOnlyWhenOneWasAsked) {
     EXPECT_EQ(hit["peer_verdict"], "hit");
     EXPECT_EQ(hit["source"], "peer");
     EXPECT_FALSE(json::parse(line(AccessFormat::json, record())).contains("peer"));
+}
+
+TEST(JsonLine, TellsWhichPeerAsked) {
+    auto r = record();
+    r.role = Role::peer;
+    r.peer = "c";
+    const auto question = json::parse(line(AccessFormat::json, r));
+    EXPECT_EQ(question["role"], "peer");
+    EXPECT_EQ(question["peer"], "c");
+    EXPECT_FALSE(question.contains("peer_verdict"));
 }
 
 TEST(JsonLine, TellsOfAClientThatLeft) {
@@ -89,9 +100,35 @@ TEST(JsonLine, StaysOneValidLineWhateverClientsSend) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
     EXPECT_TRUE(
         std::all_of(text.begin(), text.end() - 1, [](char c) { return c >= 0x20 && c < 0x7f; }));
-    // Every byte is there, those above 0x7f as the code point of the same number.
+    // Every byte is there, one that is no UTF-8 as U+EF00 and its value.
     const auto url = json::parse(text)["url"].get<std::string>();
-    EXPECT_EQ(url, std::string("a\"b\\c\nd\re\0f\x7f\xc3\xbf g\x1b[2J", 20));
+    EXPECT_EQ(url, std::string("a\"b\\c\nd\re\0f\x7f\xee\xbf\xbf g\x1b[2J", 21));
+}
+
+std::string json_url(std::string_view url) {
+    auto r = record();
+    r.url = url;
+    const auto text = line(AccessFormat::json, r);
+    const auto begin = text.find("\"url\":\"") + 7;
+    return text.substr(begin, text.find("\",\"status\"") - begin);
+}
+
+TEST(JsonLine, KeepsUtf8) {
+    for (const std::string text :
+         {"http://a/caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x90\xa6", "\xef\xbf\xbd"})
+        EXPECT_EQ(json_url(text), text);
+}
+
+TEST(JsonLine, EscapesBytesThatAreNoUtf8SoThatTheyCanBeHadBack) {
+    EXPECT_EQ(json_url("caf\xe9!"), "caf\\uefe9!");
+    EXPECT_EQ(json_url("\xc3"), "\\uefc3");             // cut off
+    EXPECT_EQ(json_url("\xc0\xaf"), "\\uefc0\\uefaf");  // longer than needed
+    EXPECT_EQ(json_url("\xe0\x80\xaf"), "\\uefe0\\uef80\\uefaf");
+    EXPECT_EQ(json_url("\xed\xa0\x80"), "\\uefed\\uefa0\\uef80");  // a surrogate
+    EXPECT_EQ(json_url("\xf4\x90\x80\x80"), "\\ueff4\\uef90\\uef80\\uef80");
+    EXPECT_EQ(json_url("\xf5\x80\x80\x80"), "\\ueff5\\uef80\\uef80\\uef80");
+    EXPECT_EQ(json_url("\xee\xbf\xa9"), "\\uefee\\uefbf\\uefa9");  // U+EFE9 itself
+    EXPECT_EQ(json_url("\xc2\x9b[2J"), "\\u009b[2J");              // a control character
 }
 
 TEST(SquidLine, HasTheNativeFormat) {
@@ -232,6 +269,23 @@ TEST_F(AccessLogFile, GetsEveryLineFromEveryThread) {
     }
     std::ifstream in(folder_ / "access.log");
     for (std::string text; std::getline(in, text);) EXPECT_TRUE(json::accept(text)) << text;
+}
+
+TEST_F(AccessLogFile, HasPeersQuestionsOnlyOnWish) {
+    auto question = record();
+    question.role = Role::peer;
+    for (const auto peers : {true, false}) {
+        auto settings = config(peers ? "with" : "without");
+        settings.peers = peers;
+        AccessLog log(settings);
+        log.write(record());
+        log.write(question);
+        EXPECT_EQ(log.lines(), peers ? 2u : 1u);
+        settings.peers = !peers;
+        ASSERT_FALSE(log.reconfigure(settings));
+        log.write(question);
+        EXPECT_EQ(log.lines(), 2u);
+    }
 }
 
 TEST_F(AccessLogFile, IsAppendedToAndCompleteAtTheEnd) {

@@ -76,10 +76,13 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_FALSE(c.cluster);
     EXPECT_EQ(c.summary.kind, "counting_bloom");
     EXPECT_EQ(c.log.access, "off");
+    EXPECT_TRUE(c.log.peers);
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("127.0.0.0/8", "::1"));
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
     EXPECT_EQ(c.limits.head_lines, 200u);
+    EXPECT_EQ(c.limits.body_windows, 128u << 20);
+    EXPECT_EQ(c.limits.client_rate_min, 500u);
     EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
     EXPECT_EQ(c.timeouts.drain, 10s);
 }
@@ -95,7 +98,7 @@ TEST(Config, ReadsEverySection) {
         "forwarded": {"origins": "off", "forward": "replace"}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
-        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": false, "client_directives": "shield",
+        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": true, "client_directives": "shield",
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
@@ -106,7 +109,8 @@ TEST(Config, ReadsEverySection) {
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
-                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB"},
+                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB",
+                   "body_windows": "1GiB", "client_rate_min": "2KB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0}})");
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
@@ -133,7 +137,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.origins[1].server, (Endpoint{"::1", 8000}));
     EXPECT_EQ(c.cache.memory, 2ull << 30);
     EXPECT_EQ(c.cache.object_max, 1000u);
-    EXPECT_FALSE(c.cache.rules.store_set_cookie);
+    EXPECT_TRUE(c.cache.rules.store_set_cookie);
     EXPECT_FALSE(c.cache.rules.cdn_cache_control);
     EXPECT_EQ(c.cache.rules.stale_when_unreachable, 0s);
     EXPECT_EQ(c.cache.rules.heuristic_fraction, 0.2);
@@ -155,9 +159,12 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.log.level, LogLevel::debug);
     EXPECT_EQ(c.log.access, "/var/log/x");
     EXPECT_EQ(c.log.format, AccessFormat::squid);
+    EXPECT_FALSE(c.log.peers);  // left out of this format unless it is asked for
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
+    EXPECT_EQ(c.limits.body_windows, 1u << 30);
+    EXPECT_EQ(c.limits.client_rate_min, 2000u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
     EXPECT_EQ(c.timeouts.body_idle, 6s);
     EXPECT_EQ(c.timeouts.tunnel_idle, 7s);
@@ -364,6 +371,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("cache": {"memory": "99999999999TiB"})",
                              R"("limits": {"head_lines": 1})",
                              R"("limits": {"connections": 0})",
+                             R"("limits": {"body_windows": "64KiB"})",
+                             R"("limits": {"client_rate_min": "2GiB"})",
                              R"("limits": {"request_line": "128KiB"})",
                              R"("forward": {"connect_ports": [0]})",
                              R"("forward": {"connect_ports": [65536]})",
@@ -442,7 +451,7 @@ TEST(ClusterConfig, TakesANodeThatListsItself) {
 
 TEST(ClusterConfig, HasALimitOfPeers) {
     std::string peers;
-    for (std::size_t i = 0; i <= kMaxPeers; ++i) {
+    for (std::size_t i = 0; i < kMaxPeers; ++i) {
         const auto n = std::to_string(i);
         peers += (i ? ", " : "") + std::string(R"({"node": "n)") + n + R"(", "http": "n)" + n +
                  R"(:1", "link": "n)" + n + R"(:2"})";
@@ -455,7 +464,7 @@ TEST(ClusterConfig, HasALimitOfPeers) {
 
 TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
     EXPECT_THAT(errors(cluster(R"(, "heartbeat": "2s")")),
-                ElementsAre("$.cluster.gone_after: must be at least twice the heartbeat"));
+                ElementsAre("$.cluster.gone_after: must be more than twice the heartbeat"));
 }
 
 TEST(Config, ListsThePrivateDestinationsThatMayBeReached) {

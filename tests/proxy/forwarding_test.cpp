@@ -2,10 +2,14 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "proxy/forwarding/error_answer.hpp"
+#include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
+#include "proxy/forwarding/peer_request.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/response_head.hpp"
@@ -199,18 +203,92 @@ TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
     EXPECT_EQ(as_is.text, "If-None-Match: \"a\"\r\nRange: bytes=0-1\r\n");
 }
 
-TEST(RequestSnapshot, AsksAPeerForWhatItHasOnly) {  // RFC 9111 §5.2.1.7
+const auto kFieldKey = protocol::field_key("0123456789abcdef0123456789abcdef");
+
+TEST(RequestSnapshot, TellsOriginsAloneOfTheClient) {
+    const auto head = request_head(
+        "GET", "/a",
+        {line("Host", "h.test"), line("X-Forwarded-For", "10.0.0.1"), line("X-B", "2"),
+         line("Forwarded", "for=10.0.0.1"), line("Connection", "x-forwarded-for, forwarded")});
+    const RequestSnapshot snapshot(head, key_of("/a"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /a HTTP/1.1\r\nHost: h.test\r\nX-B: 2\r\nX-Forwarded-For: 10.0.0.1\r\n"
+              "Forwarded: for=10.0.0.1\r\nVia: 1.1 n\r\n\r\n")
+        << "whatever Connection names";
+    const auto to_peer = PeerRequest(snapshot, {}, kFieldKey).text("a", "t0ken", std::nullopt);
+    EXPECT_EQ(to_peer.find("10.0.0.1"), std::string::npos) << to_peer;
+    EXPECT_EQ(snapshot.fields.size(), 3u) << "what may be varied by";
+}
+
+TEST(PeerRequest, AsksForWhatThePeerHasOnly) {  // RFC 9111 §5.2.1.7
     const auto head = request_head("GET", "/a", {line("Host", "h.test")});
     const RequestSnapshot snapshot(head, key_of("/a"), true);
-    EXPECT_EQ(peer_request(snapshot, "a", "t0ken", std::nullopt, "Range: bytes=0-9\r\n"),
+    const PeerRequest question(snapshot, {}, kFieldKey);
+    EXPECT_EQ(question.text("a", "t0ken", std::nullopt, "Range: bytes=0-9\r\n"),
               "GET http://h.test/a HTTP/1.1\r\nHost: h.test\r\nRange: bytes=0-9\r\n"
               "Cache-Control: only-if-cached\r\n"
               "Hearsay-Peer: a t0ken\r\nVia: 1.1 a\r\n\r\n");
-    EXPECT_NE(
-        peer_request(snapshot, "a", "t0ken", std::chrono::seconds(7))
-            .find("\r\nCache-Control: only-if-cached, max-age=7\r\nHearsay-Peer: a t0ken\r\n"),
-        std::string::npos)
-        << "not what was made before an invalidation 9 s ago";
+}
+
+RequestDirectives asking(std::string_view cache_control) {
+    const std::vector<Field> fields{line("Cache-Control", cache_control)};
+    return request_directives(fields);
+}
+
+TEST(PeerRequest, SaysHowOldAnAnswerMayBe) {
+    const auto head = request_head("GET", "/a", {line("Host", "h.test")});
+    const RequestSnapshot snapshot(head, key_of("/a"), true);
+    const auto control = [&](const RequestDirectives& directives,
+                             std::optional<std::chrono::seconds> max_age) {
+        const auto text = PeerRequest(snapshot, directives, kFieldKey).text("a", "t", max_age);
+        const auto at = text.find("Cache-Control: ") + 15;
+        return text.substr(at, text.find('\r', at) - at);
+    };
+    EXPECT_EQ(control(asking("x"), 7s), "only-if-cached, max-age=7");  // not what was made before
+    EXPECT_EQ(control(asking("max-age=5"), 7s), "only-if-cached, max-age=5");
+    EXPECT_EQ(control(asking("max-age=9"), 7s), "only-if-cached, max-age=7");
+    EXPECT_EQ(control(asking("max-age=9"), std::nullopt), "only-if-cached, max-age=9");
+    EXPECT_EQ(control(asking("min-fresh=3, max-stale=4, x=secret"), std::nullopt),
+              "only-if-cached, min-fresh=3, max-stale=4");
+}
+
+/// The example of protocol/FORMAT.md.
+const std::string kQuestion =
+    "GET http://example.com/ HTTP/1.1\r\n"
+    "Host: example.com\r\n"
+    "Accept-Encoding: gzip\r\n"
+    "Cache-Control: only-if-cached, max-age=60\r\n"
+    "Hearsay-Peer: b 2eccd02d73911a53d2bc6cc2db25bda6\r\n"
+    "Hearsay-Fields: cookie=294b8252cce33c969bf4b8c3d161d498, "
+    "x-api-key=c9123c86944a7e06799a720c2a2a840c\r\n"
+    "Via: 1.1 b\r\n\r\n";
+
+TEST(PeerRequest, ReadsAsOnThePage) {
+    const auto head = request_head(
+        "GET", "/",
+        {line("Host", "example.com"), line("Cookie", "sid=1"), line("Accept-Encoding", "gzip"),
+         line("X-Api-Key", "s3cret"), line("Range", "bytes=0-9"), line("Hearsay-Fields", "x=y")});
+    const RequestSnapshot snapshot(head, key_of("/", "example.com"), true);
+    const auto question = PeerRequest(snapshot, asking("max-age=60"), kFieldKey)
+                              .text("b", "2eccd02d73911a53d2bc6cc2db25bda6", std::nullopt);
+    EXPECT_EQ(question, kQuestion);
+
+    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+    std::ifstream page(root / "protocol/FORMAT.md");
+    std::string shown;
+    for (std::string each; std::getline(page, each);)
+        if (each.starts_with("    ")) shown.append(each.substr(4)).append("\r\n");
+    EXPECT_NE(shown.find(kQuestion.substr(0, kQuestion.size() - 2)), std::string::npos);
+}
+
+TEST(PeerRequest, IsNotMadeOfMoreFieldsThanItCanCarry) {
+    std::vector<Field> lines{line("Host", "h.test")};
+    std::vector<std::string> names;
+    for (int i = 0; i < 180; ++i) names.push_back("X-" + std::string(20, 'x') + std::to_string(i));
+    for (const auto& name : names) lines.push_back(line(name, "1"));
+    const auto head = request_head("GET", "/", std::move(lines));
+    const RequestSnapshot snapshot(head, key_of("/"), true);
+    EXPECT_FALSE(PeerRequest(snapshot, {}, kFieldKey).possible());
 }
 
 TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {
@@ -295,6 +373,29 @@ TEST_F(Route, IsSecuredAsTheEntryOrElseTheTargetSays) {
     ASSERT_TRUE(tls("https://else.test/"));
     EXPECT_EQ(tls("https://else.test/")->name, "");
     EXPECT_NE(tls("https://else.test/")->id, tls("http://one.test/")->id);
+}
+
+TEST(OriginTrouble, IsUnreachableOnlyWhereNoAnswerCouldBeHad) {
+    for (const auto error :
+         {FetchError::resolve_failed, FetchError::connect_failed, FetchError::connect_timeout,
+          FetchError::tls_failed, FetchError::head_timeout, FetchError::body_timeout,
+          FetchError::reset, FetchError::resolve_timeout}) {
+        EXPECT_EQ(trouble_of(error), OriginTrouble::unreachable) << to_string(error);
+        EXPECT_TRUE(went_forward(error)) << to_string(error);
+    }
+    for (const auto error : {FetchError::busy, FetchError::no_descriptors, FetchError::stopping}) {
+        EXPECT_EQ(trouble_of(error), OriginTrouble::error) << to_string(error);
+        EXPECT_FALSE(went_forward(error)) << to_string(error);
+    }
+    EXPECT_EQ(trouble_of(FetchError::origin_down), OriginTrouble::unreachable);
+    EXPECT_FALSE(went_forward(FetchError::origin_down)) << "it was spared the question";
+    for (const auto error : {FetchError::not_allowed, FetchError::own_listener}) {
+        EXPECT_EQ(trouble_of(error), std::nullopt) << to_string(error);
+        EXPECT_FALSE(went_forward(error)) << to_string(error);
+    }
+    EXPECT_EQ(trouble_of(FetchError::malformed), OriginTrouble::error);
+    EXPECT_EQ(trouble_of(FetchError::origin_error), OriginTrouble::error);
+    EXPECT_TRUE(went_forward(FetchError::malformed));
 }
 
 TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {

@@ -209,8 +209,7 @@ TEST(RequestDirectives, CannotReloadPastAShield) {  // behaviour 42: a setting
         Head("Cache-Control: no-cache, max-age=0, min-fresh=9, max-stale=5, no-store, "
              "only-if-cached"),
         ClientDirectives::shield);
-    EXPECT_FALSE(d.no_cache || d.max_age || d.min_fresh);
-    EXPECT_EQ(d.max_stale, 5s);
+    EXPECT_TRUE(d.plain());
     EXPECT_TRUE(d.no_store && d.only_if_cached);
     EXPECT_FALSE(request_directives(Head("Pragma: no-cache"), ClientDirectives::shield).no_cache);
 }

@@ -31,6 +31,12 @@ TEST(CacheStatus, TellsWhyTheRequestWentForward) {  // RFC 9211 §2.2
     EXPECT_EQ(to_string(Forward::bypass), "bypass");
 }
 
+TEST(CacheStatus, SaysNeitherHitNorForwardOfAnAnswerOfItsOwn) {  // RFC 9211 §2.1, §2.2
+    EXPECT_EQ(member(kOwnAnswer), "a");
+    EXPECT_EQ(member({.forward = Forward::nowhere, .detail = "only-if-cached"}),
+              "a; detail=only-if-cached");
+}
+
 TEST(CacheStatus, WritesDetailsAsTokenOrString) {  // RFC 9211 §2.8, RFC 8941
     EXPECT_EQ(member({.forward = Forward::miss, .detail = "absent"}), "a; fwd=miss; detail=absent");
     EXPECT_EQ(member({.forward = Forward::miss, .detail = "peer b"}),

@@ -24,16 +24,16 @@ std::vector<std::string> stopped(const Head& head) {
     return names(head, HopByHop(head));
 }
 
-std::vector<std::string> stored(const Head& head) {
-    return names(head, StoredFields(head, {}));
+std::vector<std::string> stored(const Head& head, const CacheRules& rules = {}) {
+    return names(head, StoredFields(head, rules));
 }
 
 TEST(HopByHop, StopsTheFixedList) {  // RFC 9110 §7.6.1, RFC 9111 §3.1
     EXPECT_THAT(stopped("Connection: close\nKeep-Alive: x\nProxy-Connection: x\nTE: x\n"
                         "Transfer-Encoding: chunked\nUpgrade: x\nProxy-Authenticate: x\n"
                         "Proxy-Authentication-Info: x\nProxy-Authorization: x\n"
-                        "hearsay-peer: a token"),
-                testing::SizeIs(10));
+                        "hearsay-peer: a token\nhearsay-fields: cookie=0"),
+                testing::SizeIs(11));
 }
 
 TEST(HopByHop, LetsEverythingElsePass) {  // behaviour 11: unknown fields as well
@@ -68,9 +68,16 @@ TEST(HopByHop, RefusesMoreOptionsThanItsLimit) {
 }
 
 TEST(StoredFields, LeaveOutHopByHopAndAge) {  // RFC 9111 §3.1
-    EXPECT_THAT(stored("Date: x\nConnection: X-Gone\nAge: 5\nX-Gone: 1\nX-Kept: 2\nSet-Cookie: a\n"
-                       "Set-Cookie: b\nKeep-Alive: 1"),
-                ElementsAre("Date", "X-Kept", "Set-Cookie", "Set-Cookie"));
+    EXPECT_THAT(stored("Date: x\nConnection: X-Gone\nAge: 5\nX-Gone: 1\nX-Kept: 2\nX-Two: a\n"
+                       "X-Two: b\nKeep-Alive: 1"),
+                ElementsAre("Date", "X-Kept", "X-Two", "X-Two"));
+}
+
+TEST(StoredFields, LeaveOutCookiesUnlessTheyMayBeStored) {
+    const Head head("Date: x\nSet-Cookie: a\nset-cookie2: b\nX-Kept: 1");
+    EXPECT_THAT(stored(head), ElementsAre("Date", "X-Kept"));
+    EXPECT_THAT(stored(head, {.store_set_cookie = true}),
+                ElementsAre("Date", "Set-Cookie", "set-cookie2", "X-Kept"));
 }
 
 TEST(StoredFields, LeaveOutWhatQualifiedDirectivesName) {  // RFC 9111 §5.2.2.4, §5.2.2.7

@@ -80,6 +80,54 @@ TEST(Reuse, CombinesMaxStaleWithStricterWishes) {
     EXPECT_EQ(decide_reuse(asking("max-stale, min-fresh=1"), f, 61s), Reuse::stale);
 }
 
+Freshness of(const char* head, const char* request = "Host: a") {
+    auto freshness = freshness_of(200, Head(head), kNow, kNow, {});
+    if (tells_who_asks(Head(request))) make_personal(freshness);
+    return freshness;
+}
+
+TEST(Reuse, ServesWhatHadNoLifetimeOnlyAfterValidation) {
+    for (const char* head :
+         {"ETag: \"v\"", "Cache-Control: max-age=0\nETag: \"v\"", "Expires: 0\nETag: \"v\"",
+          "Cache-Control: max-age=x\nETag: \"v\"", "Cache-Control: stale-if-error=60"}) {
+        for (const char* wish : {"max-stale", "max-stale=1000", "max-stale, max-age=1000"}) {
+            EXPECT_EQ(decide_reuse(asking(wish), of(head), 5s), Reuse::stale) << head;
+        }
+    }
+    const auto guessed =
+        of("Last-Modified: Fri, 20 Nov 2026 00:00:00 GMT\n"
+           "Date: Fri, 20 Nov 2026 00:10:00 GMT");  // 60 s
+    EXPECT_EQ(decide_reuse(asking("max-stale"), guessed, 61s), Reuse::stale_allowed);
+}
+
+TEST(Reuse, DoesNotLetClientsWearAShieldDown) {
+    const auto directives =
+        request_directives(Head("Cache-Control: max-stale, max-age=90"), ClientDirectives::shield);
+    EXPECT_TRUE(directives.plain());
+    EXPECT_EQ(decide_reuse(directives, stored("max-age=60"), 61s), Reuse::stale);
+}
+
+TEST(Reuse, ValidatesWhatMayBeForOneClientAlone) {
+    for (const char* request : {"Cookie: who=one", "Authorization: Basic eA=="}) {
+        for (const char* head :
+             {"ETag: \"v\"", "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT",
+              "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\nCache-Control: public",
+              "ETag: \"v\"\nCache-Control: stale-while-revalidate=60, stale-if-error=60"}) {
+            const auto f = of(head, request);
+            for (const char* wish : {"x", "max-stale", "max-age=1000", "only-if-cached"}) {
+                EXPECT_EQ(decide_reuse(asking(wish), f, 0s), Reuse::response_no_cache) << head;
+            }
+            for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error}) {
+                EXPECT_FALSE(may_serve_stale(kPlain, f, 1s, trouble, {})) << head;
+            }
+            EXPECT_FALSE(may_serve_while_revalidating(kPlain, f, 1s)) << head;
+        }
+        // Its origin has said that it is for all, and for how long.
+        EXPECT_EQ(decide_reuse(kPlain, of("Cache-Control: max-age=60", request), 59s),
+                  Reuse::fresh);
+    }
+}
+
 bool serves_stale(const RequestDirectives& request, const Freshness& f,
                   std::chrono::seconds residence, OriginTrouble trouble) {
     return may_serve_stale(request, f, residence, trouble, {.stale_when_unreachable = 1h});
@@ -90,7 +138,22 @@ TEST(ServingStale, StandsInForAnUnreachableOrigin) {  // behaviour 31
     EXPECT_TRUE(serves_stale(kPlain, f, 61s, OriginTrouble::unreachable));
     EXPECT_TRUE(serves_stale(kPlain, f, 60s + 1h, OriginTrouble::unreachable));
     EXPECT_FALSE(serves_stale(kPlain, f, 61s + 1h, OriginTrouble::unreachable));
-    EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error_status));
+    EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error));
+}
+
+TEST(ServingStale, NeedsTheOriginsWordForWhatHadNoLifetime) {  // behaviour 31
+    for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error}) {
+        for (const char* head :
+             {"ETag: \"v\"", "Cache-Control: max-age=0\nETag: \"v\"", "Expires: 0\nETag: \"v\"",
+              "Cache-Control: stale-if-error=60\nETag: \"v\""}) {
+            EXPECT_FALSE(serves_stale(kPlain, of(head), 1s, trouble)) << head;
+        }
+        EXPECT_TRUE(serves_stale(kPlain, stored("max-age=0, stale-if-error=60"), 1s, trouble));
+    }
+    EXPECT_FALSE(may_serve_while_revalidating(
+        kPlain, of("Cache-Control: stale-while-revalidate=60\nETag: \"v\""), 1s));
+    EXPECT_TRUE(
+        may_serve_while_revalidating(kPlain, stored("max-age=0, stale-while-revalidate=60"), 1s));
 }
 
 TEST(ServingStale, CanBeTurnedOffWhereTheOriginDoesNotAskForIt) {
@@ -110,7 +173,7 @@ TEST(ServingStale, IsNotStalerThanTheClientTakes) {  // RFC 9111 §5.2.1.2
 
 TEST(ServingStale, KeepsToTheWindowOfStaleIfError) {  // RFC 5861 §4
     const auto f = stored("max-age=60, stale-if-error=10");
-    for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error_status}) {
+    for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error}) {
         EXPECT_TRUE(serves_stale(kPlain, f, 70s, trouble));
         EXPECT_FALSE(serves_stale(kPlain, f, 71s, trouble));
     }
@@ -120,7 +183,7 @@ TEST(ServingStale, IsForbiddenByTheOrigin) {  // RFC 9111 §4.2.4, behaviour 30
     for (const char* value : {"must-revalidate", "proxy-revalidate", "s-maxage=60", "no-cache"}) {
         const auto f = stored(std::string("max-age=60, stale-if-error=100, ") + value);
         EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::unreachable)) << value;
-        EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error_status)) << value;
+        EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error)) << value;
     }
 }
 

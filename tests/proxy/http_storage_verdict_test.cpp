@@ -105,11 +105,20 @@ TEST(StorageVerdict, KeepsOutWhatVariesOnEverything) {  // RFC 9111 §4.1, behav
               StorageVerdict::store);
 }
 
-TEST(StorageVerdict, StoresCookiesUnlessConfiguredOtherwise) {  // behaviour 2
-    const std::string response = "Cache-Control: max-age=60\nSet-Cookie: a=b";
-    EXPECT_EQ(verdict({.response = response, .request = "Cookie: c=d"}), StorageVerdict::store);
-    EXPECT_EQ(verdict({.response = response, .rules = {.store_set_cookie = false}}),
-              StorageVerdict::set_cookie);
+TEST(StorageVerdict, StoresCookiesOnlyWhereConfigured) {  // behaviour 2
+    for (const char* name : {"Set-Cookie", "Set-Cookie2", "set-cookie"}) {
+        const auto response = "Cache-Control: max-age=60\n" + std::string(name) + ": a=b";
+        EXPECT_EQ(verdict({.response = response}), StorageVerdict::set_cookie) << name;
+        EXPECT_EQ(verdict({.response = response,
+                           .request = "Cookie: c=d",
+                           .rules = {.store_set_cookie = true}}),
+                  StorageVerdict::store)
+            << name;
+    }
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60, private=\"Set-Cookie\"\n"
+                                   "Set-Cookie: a=b"}),
+              StorageVerdict::store)
+        << "the origin keeps it from others itself";
 }
 
 TEST(StorageVerdict, StoresHeuristicallyFreshOnesForSomeStatuses) {  // RFC 9111 §4.2.2
@@ -146,11 +155,39 @@ TEST(StorageVerdict, IgnoresPragma) {  // RFC 9111 §5.4, behaviour 43
 }
 
 TEST(StorageVerdict, StoresNoCookieByGuesswork) {
-    EXPECT_EQ(
-        verdict({.response = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\nSet-Cookie: a=1"}),
-        StorageVerdict::set_cookie);
-    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60\nSet-Cookie: a=1"}),
+    EXPECT_EQ(verdict({.response = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\nSet-Cookie: a=1",
+                       .rules = {.store_set_cookie = true}}),
+              StorageVerdict::set_cookie);
+}
+
+TEST(StorageVerdict, KeepsAnswersToConditionsAndRangesOut) {  // they answer more than the key says
+    EXPECT_EQ(verdict({.status = 412}), StorageVerdict::partial);
+    EXPECT_EQ(verdict({.status = 416}), StorageVerdict::partial);
+}
+
+TEST(StorageVerdict, KeepsOutWhatStaleIfErrorAloneSpeaksFor) {
+    EXPECT_EQ(verdict({.response = "Cache-Control: stale-if-error=60"}),
+              StorageVerdict::not_reusable);
+    EXPECT_EQ(verdict({.response = "Cache-Control: max-age=0, stale-if-error=60"}),
               StorageVerdict::store);
+}
+
+TEST(EndsStored, WhenTheOriginForbidsStoringWhatItSaysNow) {
+    for (const auto verdict : {StorageVerdict::no_store, StorageVerdict::is_private,
+                               StorageVerdict::must_understand, StorageVerdict::vary_any}) {
+        for (const unsigned status : {200, 203, 304, 404, 410}) {
+            EXPECT_TRUE(ends_stored(verdict, status)) << status;
+        }
+        for (const unsigned status : {301, 302, 401, 403, 429, 500, 503}) {
+            EXPECT_FALSE(ends_stored(verdict, status)) << status;
+        }
+    }
+    for (const auto verdict :
+         {StorageVerdict::store, StorageVerdict::authorization, StorageVerdict::set_cookie,
+          StorageVerdict::too_large, StorageVerdict::no_room, StorageVerdict::request_no_store}) {
+        EXPECT_FALSE(ends_stored(verdict, 200));
+        EXPECT_FALSE(ends_stored(verdict, 304));
+    }
 }
 
 TEST(StorageVerdict, HasADifferentNameForEachReason) {

@@ -1,5 +1,7 @@
 #include "proxy/http/vary.hpp"
 
+#include "proxy/http/hashed_fields.hpp"
+
 #include "tests/proxy/head.hpp"
 
 #include <gtest/gtest.h>
@@ -110,6 +112,74 @@ TEST(Variants, StayApartInListsTooLongToSort) {
 TEST(Variants, CannotBeImitatedByValues) {
     EXPECT_FALSE(answers("Vary: A, B", "A: 1,2\nB: 3", "A: 1\nB: 2,3"));
     EXPECT_FALSE(answers("Vary: A, B", "A: 1\nA: 2", "A: 1\nB: 2"));
+}
+
+const auto kKey = protocol::field_key("0123456789abcdef0123456789abcdef");
+
+/// As answers(), but the second request is known by its hashes; each is for its own URI.
+bool answers_hashed(const char* response, const char* first, const char* second,
+                    std::string_view uri = "http://h/") {
+    const auto names = vary_names(Head(response));
+    const auto text = hashed_fields(Head(second), FieldHasher(kKey, uri));
+    HashedFields hashed(*text, FieldHasher(kKey, "http://h/"));
+    const Head clear(second);
+    std::vector<Field> sent;
+    for (const auto& field : Fields(clear)) {
+        std::string name;
+        append_lower(name, field.name);
+        if (sent_in_clear(name)) sent.push_back(field);
+    }
+    Selecting by(sent);
+    by.hashed = &hashed;
+    std::string scratch;
+    return variant_matches(names, variant(names, first), by, scratch);
+}
+
+TEST(HashedVariants, AreChosenAsByTheFieldsThemselves) {
+    const char* requests[] = {"X-None: 1",
+                              "Cookie: a=1",
+                              "Cookie: a=2",
+                              "cookie: a=1",
+                              "Cookie:",
+                              "Cookie: a=1\nCookie: b=2",
+                              "Cookie: a=1,b=2",
+                              "Accept-Language: de",
+                              "Accept-Language: DE\nCookie: a=1",
+                              "Authorization: Basic eA==\nCookie: a=1",
+                              "X-Api-Key: k\nAccept: x"};
+    for (const char* vary : {"Vary: Cookie", "Vary: X-Api-Key, Cookie", "Vary: Accept-Language",
+                             "Vary: Accept-Language, Authorization", "X: y"}) {
+        for (const char* one : requests) {
+            for (const char* other : requests) {
+                EXPECT_EQ(answers_hashed(vary, one, other), answers(vary, one, other))
+                    << vary << " | " << one << " | " << other;
+            }
+        }
+    }
+}
+
+TEST(HashedVariants, AreBoundToTheirTarget) {  // a hash seen for one page is of no use for another
+    EXPECT_FALSE(answers_hashed("Vary: Cookie", "Cookie: a", "Cookie: a", "http://h/other"));
+}
+
+TEST(HashedVariants, NeverMatchWhereTheHashesAreMalformed) {
+    const auto names = vary_names(Head("Vary: Cookie"));
+    const std::string right = FieldHasher(kKey, "http://h/")("cookie", "a");
+    const auto matches = [&](const std::string& text, const char* stored) {
+        HashedFields hashed(text, FieldHasher(kKey, "http://h/"));
+        Selecting by;
+        by.hashed = &hashed;
+        std::string scratch;
+        return variant_matches(names, variant(names, stored), by, scratch);
+    };
+    EXPECT_TRUE(matches("cookie=" + right, "Cookie: a"));
+    EXPECT_TRUE(matches("", "X: 1"));
+    for (const auto& text :
+         {"cookie=" + right + "0", "cookie=" + right.substr(1), std::string("cookie"),
+          "cookie=" + right + ", x", "x=, cookie=" + right, std::string(20'000, 'x')}) {
+        EXPECT_FALSE(matches(text, "Cookie: a")) << text;
+        EXPECT_FALSE(matches(text, "X: 1")) << text;
+    }
 }
 
 TEST(Variants, OfAnythingNeverMatch) {  // RFC 9111 §4.1

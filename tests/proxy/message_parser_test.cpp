@@ -1,5 +1,7 @@
 #include "proxy/http/message_parser.hpp"
 
+#include "proxy/forwarding/error_answer.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -70,29 +72,29 @@ TEST(MessageParser, GivesTheHeadOfAResponse) {
 }
 
 TEST(MessageParser, RefusesWhatIsNotHttp) {
-    EXPECT_EQ(refused("GET\r\n\r\n"), ParseError::malformed);
-    EXPECT_EQ(refused("GET / FTP/1.1\r\nHost: h\r\n\r\n"), ParseError::malformed);
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nno colon\r\n\r\n"), ParseError::malformed);
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\n: no name\r\n\r\n"), ParseError::malformed);
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nbad name: x\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET\r\n\r\n"), ParseError::bad_request_line);
+    EXPECT_EQ(refused("GET / FTP/1.1\r\nHost: h\r\n\r\n"), ParseError::bad_version);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nno colon\r\n\r\n"), ParseError::bad_field);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\n: no name\r\n\r\n"), ParseError::bad_field);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nbad name: x\r\n\r\n"), ParseError::bad_field);
 }
 
 TEST(MessageParser, WantsOneHost) {  // RFC 9112 §3.2
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\n\r\n"), ParseError::malformed);
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\n\r\n"), ParseError::host_count);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), ParseError::host_count);
     EXPECT_EQ(refused("GET / HTTP/1.0\r\n\r\n"), ParseError::ok);  // before there was Host
 }
 
 TEST(MessageParser, RefusesFoldedLines) {  // RFC 9112 §5.2
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"), ParseError::malformed);
-    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\tb\r\n\r\n"), ParseError::malformed);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"), ParseError::folded_line);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\tb\r\n\r\n"), ParseError::folded_line);
 }
 
 TEST(MessageParser, RefusesControlCharacters) {  // RFC 9110 §5.5
     for (const char byte : {'\0', '\x01', '\x0b', '\x1f', '\x7f'}) {
         std::string bytes = "GET / HTTP/1.1\r\nHost: h\r\nX: a";
         bytes.append(1, byte).append("b\r\n\r\n");
-        EXPECT_EQ(refused(bytes), ParseError::malformed) << static_cast<int>(byte);
+        EXPECT_EQ(refused(bytes), ParseError::bad_value) << static_cast<int>(byte);
     }
     EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\tb \xe4\r\n\r\n"),
               ParseError::ok);  // tab, obs-text
@@ -241,13 +243,29 @@ TEST(HeadStart, SaysEarlyWhatNoMoreBytesCanMend) {  // RFC 9112 §3, §4
     for (const auto* good : {"", "G", "GET", "GET /", "GET / HTTP/1.1\r\nX", "\r"})
         EXPECT_EQ(judge_request_start(good, limits), ParseError::ok) << good;
     for (const auto* bad : {"\n", "\rG", " GET", "G@T", "GET\t/", "GET / HTTP/1.1\nX"})
-        EXPECT_EQ(judge_request_start(bad, limits), ParseError::malformed) << bad;
+        EXPECT_EQ(status_of(judge_request_start(bad, limits)), 400u) << bad;
     EXPECT_EQ(judge_request_start("GET /" + std::string(16, 'x'), limits),
               ParseError::target_too_long);
     for (const auto* good : {"", "H", "HTTP/", "HTTP/1.1 200 OK\r", "HTTP/1.1 200 OK\r\nX"})
         EXPECT_EQ(judge_response_start(good), ParseError::ok) << good;
     for (const auto* bad : {"\n", "h", "HTTX", "<html>", "\r\nHTTP", "HTTP/1.1 200 OK\nX"})
-        EXPECT_EQ(judge_response_start(bad), ParseError::malformed) << bad;
+        EXPECT_NE(judge_response_start(bad), ParseError::ok) << bad;
+}
+
+TEST(ParseErrors, SayWhatIsMalformed) {
+    const auto request = [](const std::string& lines) {
+        return std::string(to_string(refused("GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n")));
+    };
+    EXPECT_EQ(request("Content-Length: x\r\n"),
+              "Content-Length is no number, contradicts itself or is too large");
+    EXPECT_EQ(request("Transfer-Encoding: chunked, x\r\n"),
+              "Transfer-Encoding does not say where the body ends");
+    EXPECT_EQ(refused("GET /#x HTTP/1.1\r\nHost: h\r\n\r\n"), ParseError::bad_target);
+    EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"), ParseError::bad_host);
+    EXPECT_EQ(refused("PRI * HTTP/2.0\r\n\r\n"), ParseError::http2);
+    EXPECT_EQ(judge_request_start("\x16\x03\x01 ", {}), ParseError::not_http);
+    EXPECT_EQ(judge_response_start("<html>"), ParseError::not_http);
+    EXPECT_EQ(judge_response_start("HTTP/1.1 200 OK\n"), ParseError::bad_line_ending);
 }
 
 TEST(FindHeadEnd, FindsTheEndHoweverTheBytesArrive) {

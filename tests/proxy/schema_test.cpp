@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -101,6 +102,40 @@ TEST(Schema, KnowsEveryDefaultThatTheParserWrites) {
     EXPECT_EQ(describe(parse(effective.dump()).errors), "");
 }
 
+/// The properties of an object, which may be one of several things that are allowed.
+json properties_of(const json& schema) {
+    if (schema.contains("properties")) return schema["properties"];
+    for (const auto& choice : schema.value("anyOf", json::array()))
+        if (choice.contains("properties")) return choice["properties"];
+    return json::object();
+}
+
+/// Compares each setting of `effective`, apart from those that a file must have, with what the
+/// schema says of it.
+void expect_defaults(const json& schema, const json& effective, const std::string& path) {
+    const auto known = properties_of(schema);
+    const auto required = schema.value("required", json::array());
+    for (const auto& [name, value] : effective.items()) {
+        const auto where = path + "." + name;
+        if (std::find(required.begin(), required.end(), name) != required.end()) continue;
+        if (!known.contains(name)) {
+            ADD_FAILURE() << where << " is not in the schema";
+        } else if (!properties_of(known[name]).empty()) {
+            expect_defaults(known[name], value, where);
+        } else {
+            EXPECT_EQ(known[name].value("default", json()), value) << where;
+        }
+    }
+}
+
+TEST(Schema, HasTheDefaultOfEverySetting) {
+    Config config;
+    config.cluster.emplace();
+    auto defaults = json::parse(effective_config(config));
+    defaults["cluster"].erase("keys");
+    expect_defaults(json::parse(read(kConfigs / "hearsay.schema.json")), defaults, "$");
+}
+
 /// One change to a good file: JSON pointer and new value; null removes.
 struct Change {
     const char* pointer;
@@ -134,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/forward", "null"}, Change{"/cluster", "null"}, Change{"/summary", "null"},
         Change{"/admin/listen", "\"[::1]:1\""}, Change{"/cache/memory", "\"1.5GiB\""},
         Change{"/cache/memory", "2000000"}, Change{"/cache/object_max", "\"10MB\""},
-        Change{"/cache/store_set_cookie", "false"}, Change{"/cache/cdn_cache_control", "false"},
+        Change{"/cache/store_set_cookie", "true"}, Change{"/cache/cdn_cache_control", "false"},
         Change{"/cache/stale_when_unreachable", "0"},
         Change{"/cache/heuristic", "{\"fraction\": 1, \"maximum\": \"1h\"}"},
         Change{"/cache/client_directives", "\"shield\""}, Change{"/cluster/copy", "\"second_use\""},
@@ -143,8 +178,10 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/summary/kind", "\"counting_bloom\""}, Change{"/summary/peer_max", "\"64MiB\""},
         Change{"/summary/announce/delay", "\"250ms\""}, Change{"/log/level", "\"warn\""},
         Change{"/log/access", "\"/tmp/x\""}, Change{"/log/format", "\"combined\""},
+        Change{"/log/peers", "false"},
         Change{"/limits/head_lines", "16"}, Change{"/limits/upstream_idle", "0"},
         Change{"/limits/body_window", "\"1MiB\""}, Change{"/timeouts/drain", "0"},
+        Change{"/limits/body_windows", "\"1GiB\""}, Change{"/limits/client_rate_min", "0"},
         Change{"/timeouts/client_head", "\"1m\""}, Change{"/origins/0/url", "\"http://o/\""},
         Change{"/origins/0", R"({"host": "*", "url": "https://o"})"},
         Change{"/origins/0", R"({"host": "*", "url": "https://o", "tls": {"verify": false}})"},
@@ -207,8 +244,9 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/summary/announce/delay", "\"soon\""}, Change{"/log/level", "\"loud\""},
         Change{"/log/access", "\"\""}, Change{"/log/format", "\"xml\""},
         Change{"/limits/head_lines", "1"}, Change{"/limits/connections", "0"},
-        Change{"/limits/heads", "1"}, Change{"/forward/private_destinations", "[1]"},
-        Change{"/forward/clients", "\"::1\""}, Change{"/clients", R"({"allow": "all"})"},
+        Change{"/limits/heads", "1"}, Change{"/limits/client_rate_min", "\"500B/s\""},
+        Change{"/forward/private_destinations", "[1]"}, Change{"/forward/clients", "\"::1\""},
+        Change{"/clients", R"({"allow": "all"})"},
         Change{"/clients", R"({"proxy_protocol": true})"},
         Change{"/clients", R"({"proxy_protocol": 1})"}, Change{"/clients", R"({"trusted": []})"},
         Change{"/forwarded", R"({"origins": "add"})"}, Change{"/forwarded", R"({"peers": "off"})"},

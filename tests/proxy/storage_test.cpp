@@ -148,6 +148,28 @@ TEST(EvictionQueue, RemembersWhatItLetGoForAWhile) {
     EXPECT_EQ(queue.pop_victim(), &other);
 }
 
+TEST(EvictionQueue, HoldsAsideWhatIsInUseAndCountsItNot) {
+    std::atomic<std::uint64_t> total{0};
+    EvictionQueue queue;
+    queue.count_into(total);
+    Item used(1), other(2);
+    queue.insert(used, 10);
+    queue.insert(other, 5);
+    ASSERT_EQ(queue.pop_victim(), &used);
+    queue.hold(used);
+    EXPECT_EQ(total, 5u);
+    EXPECT_EQ(queue.pop_victim(), &other);
+    EXPECT_EQ(queue.pop_victim(), nullptr);
+    queue.insert(used, 20);  // it grew meanwhile
+    queue.release([](const auto&) { return true; });
+    EXPECT_EQ(queue.pop_victim(), nullptr);
+    EXPECT_EQ(total, 0u);
+    queue.release([](const auto&) { return false; });
+    EXPECT_EQ(total, 20u);
+    EXPECT_EQ(queue.pop_victim(), &used);
+    EXPECT_EQ(total, 0u);
+}
+
 summary::KeyHash hash(std::string_view uri) {
     static const summary::KeyHasher hasher(std::as_bytes(std::span(kSecret)));
     return hasher(uri);
@@ -230,13 +252,38 @@ TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
     EXPECT_EQ(standing, stats.objects);
 }
 
-TEST_F(StoreTest, CountsEvictedBytesUntilTheirReaderIsDone) {
+TEST_F(StoreTest, EvictsNothingThatIsRead) {
     put("u", response(std::string(9000, 'x')));
     auto held = find("u").response;
-    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);  // evicted, yet still in use
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().memory_bytes, 9000u);
+    EXPECT_NE(find("u").response, nullptr) << "it would free nothing";
+    EXPECT_EQ(store.stats().evictions, 0u);
+    held.reset();
+    EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().evictions, 1u);
+}
+
+TEST_F(StoreTest, CountsReplacedBytesUntilTheirReaderIsDone) {
+    put("u", response(std::string(9000, 'x')));
+    auto held = find("u").response;
+    store.invalidate(hash("u"), kNow);
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
     EXPECT_EQ(store.stats().memory_bytes, 9000u);
     held.reset();
     EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+}
+
+TEST_F(StoreTest, IsNotEmptiedByWhatSlowReadersHold) {
+    put("large", response(std::string(5000, 'x')));
+    for (int i = 0; i < 4; ++i) put(std::to_string(i), response(std::string(1000, 'x')));
+    auto held = find("large").response;
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(response(std::string(4000, 'y')), nullptr);
+    EXPECT_NE(find("large").response, nullptr);
+    EXPECT_GE(store.stats().objects, 3u) << "a quarter of the cap is left to others";
+    EXPECT_NE(response(std::string(1000, 'y')), nullptr) << "what fits beside it is stored";
+    held.reset();
+    EXPECT_NE(response(std::string(4000, 'y')), nullptr);
 }
 
 TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
@@ -293,8 +340,7 @@ TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
 
 TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
     const auto seen = find("u");
-    for (std::size_t i = 0; i < kMaxInvalidations; ++i)
-        store.invalidate(hash(std::to_string(i)), kNow);
+    for (int i = 0; i < 20'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
     EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, seen.generation, response("x"), kNow));
 }
 
@@ -374,8 +420,18 @@ TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
     EXPECT_TRUE(store.tag_fill(hash("u"), first.get(), seen.generation, std::vector{hash("b")}));
 }
 
+TEST_F(StoreTest, RefusesNoCopyForWhatOthersInvalidated) {
+    store.will_hold_blocks();
+    for (int i = 0; i < 100'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
+    int refused = 0;
+    for (int i = 0; i < 1'000; ++i)
+        refused += store.invalidated_at(hash("u" + std::to_string(i))).has_value();
+    EXPECT_LE(refused, 5);
+    EXPECT_EQ(store.invalidated_at(hash("7")), kNow);
+}
+
 TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
-    InvalidationMemory memory(10);
+    InvalidationMemory memory;
     const auto before = memory.generation();
     EXPECT_FALSE(memory.noted_since(hash("a"), before));
     EXPECT_EQ(memory.last(hash("a")), std::nullopt);
@@ -388,27 +444,61 @@ TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
     EXPECT_EQ(memory.last(hash("b")), std::nullopt);
 }
 
-TEST(InvalidationMemory, TakesAllForInvalidatedWhenItHasForgottenTooMuchToTell) {
-    InvalidationMemory memory(2);
+/// Two one by one, then two filters for ten each.
+const InvalidationMemory::Limits kFew{2, 10, 2};
+
+TEST(InvalidationMemory, KnowsMoreOrLessWhenWhatIsLongAgoWas) {
+    InvalidationMemory memory(kFew);
     const auto before = memory.generation();
     memory.note(hash("a"), kNow);
     const auto after_a = memory.generation();
     memory.note(hash("b"), kNow + 1s);
-    memory.note(hash("c"), kNow + 2s);  // a is forgotten: the floor is now at its time
-    EXPECT_TRUE(memory.noted_since(hash("never"), before));
-    EXPECT_FALSE(memory.noted_since(hash("never"), after_a));
-    EXPECT_EQ(memory.last(hash("never")), kNow);
-    EXPECT_EQ(memory.last(hash("a")), kNow);
+    memory.note(hash("c"), kNow + 2s);
+    memory.note(hash("d"), kNow + 3s);
+    EXPECT_EQ(memory.last(hash("a")), kNow + 1s) << "a and b share a stretch";
+    EXPECT_EQ(memory.last(hash("b")), kNow + 1s);
     EXPECT_EQ(memory.last(hash("c")), kNow + 2s);
+    EXPECT_EQ(memory.last(hash("never")), std::nullopt);
+    EXPECT_TRUE(memory.noted_since(hash("a"), before));
+    EXPECT_TRUE(memory.noted_since(hash("a"), after_a)) << "on the safe side";
+    EXPECT_FALSE(memory.noted_since(hash("a"), memory.generation() - 2));
+    EXPECT_FALSE(memory.noted_since(hash("never"), before));
+    memory.note(hash("a"), kNow + 4s);
+    EXPECT_EQ(memory.last(hash("a")), kNow + 4s);
+}
+
+TEST(InvalidationMemory, TakesAllForInvalidatedWhenItHasForgottenTooMuchToTell) {
+    InvalidationMemory memory(kFew);
+    const auto before = memory.generation();
+    for (int i = 0; i < 22; ++i) memory.note(hash(std::to_string(i)), kNow + i * 1s);
+    EXPECT_EQ(memory.last(hash("never")), std::nullopt);
+    memory.note(hash("22"), kNow + 22s);  // the first ten are forgotten
+    EXPECT_EQ(memory.last(hash("never")), kNow + 9s);
+    EXPECT_EQ(memory.last(hash("0")), kNow + 9s);
+    EXPECT_EQ(memory.last(hash("15")), kNow + 19s);
+    EXPECT_TRUE(memory.noted_since(hash("never"), before));
+    EXPECT_TRUE(memory.noted_since(hash("never"), before + 9));
+    EXPECT_FALSE(memory.noted_since(hash("never"), before + 10));
 }
 
 TEST(InvalidationMemory, OneKeyAgainAndAgainPushesNoOtherOut) {
-    InvalidationMemory memory(3);
+    InvalidationMemory memory(kFew);
     memory.note(hash("a"), kNow);
-    for (int i = 0; i < 3; ++i) memory.note(hash("b"), kNow + 1s);
+    for (int i = 0; i < 100; ++i) memory.note(hash("b"), kNow + 1s);
+    EXPECT_EQ(memory.last(hash("a")), kNow) << "to the moment";
     EXPECT_EQ(memory.last(hash("b")), kNow + 1s);
-    for (int i = 0; i < 100; ++i) memory.note(hash("b"), kNow + 2s);
-    EXPECT_EQ(memory.last(hash("never")), kNow) << "a alone was forgotten";
+    EXPECT_EQ(memory.last(hash("never")), std::nullopt);
+}
+
+TEST(InvalidationMemory, HoldsSomeMillionsToAFewWrongInAHundred) {
+    InvalidationMemory memory;
+    constexpr std::uint64_t kMany = 4'000'000;
+    std::mt19937_64 random(3);
+    for (std::uint64_t i = 0; i < kMany; ++i) memory.note({random(), random()}, kNow);
+    int wrong = 0;
+    for (int i = 0; i < 10'000; ++i)
+        wrong += memory.last(summary::KeyHash{random(), random()}).has_value();
+    EXPECT_LE(wrong, 100);
 }
 
 TEST_F(StoreTest, ServesManyThreads) {
@@ -501,9 +591,9 @@ TEST_F(FillTest, KeepsAWindowOfWhatIsNotStored) {
     Fill::Reader leader(fill, wakeup(), true);
     begin(false, 100);
     append("0123456789");
-    EXPECT_TRUE(fill->window_full());
+    EXPECT_EQ(fill->ahead(), fill->window_bytes());
     EXPECT_EQ(take(leader), "0123456789");
-    EXPECT_FALSE(fill->window_full());
+    EXPECT_EQ(fill->ahead(), 0u);
 }
 
 TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
@@ -514,6 +604,7 @@ TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
     fill->stop_sharing();
     Fill::Reader late(fill, wakeup(), false);
     EXPECT_TRUE(late.state().released);
+    EXPECT_EQ(fill->ahead(), 10u);
     EXPECT_EQ(take(leader), "0123456789");
     EXPECT_EQ(take(follower), "0123456789");
     append("more");
@@ -530,6 +621,51 @@ TEST_F(FillTest, IsWantedWhileSomebodyReadsOrLittleIsMissing) {
     EXPECT_FALSE(fill->wanted());
     append(std::string(kNearlyDoneBytes, 'x'));
     EXPECT_TRUE(fill->wanted());
+}
+
+TEST_F(FillTest, KnowsTheSlowestOfThousandsWhoComeAndGo) {
+    auto leader = std::make_unique<Fill::Reader>(fill, wakeup(), true);
+    begin(true);
+    std::vector<std::unique_ptr<Fill::Reader>> followers;
+    for (int i = 0; i < 3000; ++i)
+        followers.push_back(std::make_unique<Fill::Reader>(fill, wakeup(), false));
+    append(std::string(4000, 'x'));
+    fill->stop_sharing();
+    leader->consume(4000);
+    std::vector<std::uint64_t> taken(followers.size(), 0);
+    std::mt19937 random(7);
+    while (!followers.empty()) {
+        const auto one = random() % followers.size();
+        if (random() % 4 == 0) {
+            followers.erase(followers.begin() + static_cast<std::ptrdiff_t>(one));
+            taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(one));
+        } else {
+            const auto bytes = std::min<std::uint64_t>(random() % 1000, 4000 - taken[one]);
+            followers[one]->consume(bytes);
+            taken[one] += bytes;
+        }
+        const auto slowest = taken.empty() ? 4000 : *std::min_element(taken.begin(), taken.end());
+        ASSERT_EQ(fill->ahead(), 4000 - slowest);
+    }
+    EXPECT_EQ(fill->audience().readers, 1u);
+    leader.reset();
+    EXPECT_EQ(fill->audience().readers, 0u);
+    EXPECT_EQ(fill->audience().joined, 3001u);
+}
+
+TEST_F(FillTest, LeavesABodyThatStandsInTheStoreWhole) {
+    auto body = std::make_shared<Body>();
+    body->add_block(10, {});
+    body->append("0123456789");
+    Fill::Reader leader(fill, wakeup(), true);
+    Fill::Answer answer;
+    answer.response = std::make_shared<StoredResponse>();
+    answer.response->body = body;
+    answer.validated = true;
+    fill->begin(std::move(answer));
+    EXPECT_EQ(take(leader), "0123456789");
+    fill->complete();
+    EXPECT_EQ(body->dropped(), 0u);
 }
 
 TEST_F(FillTest, TellsReadersThatItFailed) {

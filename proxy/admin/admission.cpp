@@ -1,0 +1,88 @@
+#include "proxy/admin/admission.hpp"
+
+#include <algorithm>
+#include <boost/beast/core/string.hpp>
+#include <optional>
+
+#include "protocol/crypto.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/field_list.hpp"
+
+namespace proxy {
+namespace {
+
+namespace http = boost::beast::http;
+
+std::string_view view(boost::beast::string_view text) {
+    return {text.data(), text.size()};
+}
+
+/// No Host at all is what no browser sends.
+bool knows_host(const AdminConfig& config, const http::fields& request) {
+    const auto [first, last] = request.equal_range(http::field::host);
+    if (first == last) return true;
+    Authority authority;
+    if (std::next(first) != last ||
+        parse_authority(view(first->value()), authority) != TargetError::none)
+        return false;
+    auto host = authority.host;
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    boost::system::error_code not_literal;
+    boost::asio::ip::make_address(std::string(host), not_literal);
+    return !not_literal || iequals(host, "localhost") ||
+           std::any_of(config.names.begin(), config.names.end(),
+                       [&](const auto& name) { return iequals(host, name); });
+}
+
+bool came_through_a_proxy(const http::fields& request) {
+    return request.count(http::field::via) > 0 || request.count(http::field::forwarded) > 0 ||
+           request.count("X-Forwarded-For") > 0;
+}
+
+bool has_token(const AdminConfig& config, const http::fields& request) {
+    constexpr std::string_view kScheme = "Bearer ";
+    const auto value = view(request[http::field::authorization]);
+    if (request.count(http::field::authorization) != 1 || value.size() < kScheme.size() ||
+        !iequals(value.substr(0, kScheme.size()), kScheme))
+        return false;
+    const auto given = trim(value.substr(kScheme.size()));
+    return protocol::equal_in_constant_time(protocol::bytes_of(given),
+                                            protocol::bytes_of(config.token));
+}
+
+}  // namespace
+
+bool is_guarded(http::verb method, std::string_view target) {
+    if (method != http::verb::get && method != http::verb::head) return true;
+    return target.starts_with("/api/") && target != "/api/v1/status" && target != "/api/v1/peers" &&
+           target != "/api/v1/summary";
+}
+
+Admission admit(const AdminConfig& config, const http::fields& request, bool guarded,
+                const boost::asio::ip::address& from) {
+    if (!knows_host(config, request)) return Admission::unknown_host;
+    if (came_through_a_proxy(request)) return Admission::proxied;
+    if (config.token.empty())
+        return !guarded || plain_address(from).is_loopback() ? Admission::granted
+                                                             : Admission::needs_loopback;
+    if (!guarded && config.token_for == TokenFor::changes) return Admission::granted;
+    return has_token(config, request) ? Admission::granted : Admission::needs_token;
+}
+
+std::string_view explain(Admission refused) {
+    switch (refused) {
+        case Admission::granted:
+            break;
+        case Admission::unknown_host:
+            return "Ask by address, as localhost, or by a name in admin.names.";
+        case Admission::proxied:
+            return "Not through a proxy.";
+        case Admission::needs_token:
+            return "This needs Authorization: Bearer with the token of admin.token.";
+        case Admission::needs_loopback:
+            return "Without admin.token this is answered on loopback only.";
+    }
+    return {};
+}
+
+}  // namespace proxy

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "proxy/forwarding/delivery.hpp"
+#include "proxy/forwarding/fetch.hpp"
+#include "proxy/forwarding/storing.hpp"
+#include "proxy/http/range.hpp"
+
+namespace proxy {
+
+// Where the index of a body in blocks comes from (see Blocks), and which answers are its blocks.
+
+/// A peer gives a body of more blocks than this as its head alone to who wants but a part of it.
+inline constexpr std::uint64_t kWholeForAPartBlocks = 4;
+
+/// The object that stands for a body in blocks, on its way to the store.
+struct BlockIndex {
+    Draft draft;
+    std::shared_ptr<LiveFields> live;
+};
+
+/// Of a head, be it that of a part; `length` is the whole body's. None when it may not be stored,
+/// has no strong validator to name its blocks by, is too large, or there is no room.
+std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, const Received& from,
+                                     std::uint64_t length);
+
+/// For a complete answer of the origin that is too large to be stored in one piece.
+std::optional<BlockIndex> large_index(Delivery& delivery, const FetchJob& job,
+                                      const Exchange& exchange);
+
+/// Is this exactly the block that is wanted, of that version?
+bool is_wanted(const FetchJob::Block& wanted, const Head& head);
+/// Is this the part that was asked for, as far as the body reaches?
+bool is_wanted(const RangeRequest& part, const ContentRange& given);
+
+/// A peer's answer to a question for a target that it holds in blocks: 304, which never has a body,
+/// and its Content-Length is that of the whole. The question had no condition, so that it means
+/// nothing else. None when it says no length.
+std::optional<std::uint64_t> length_of_head_alone(const Head& head);
+
+}  // namespace proxy

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "proxy/forwarding/fetch.hpp"
+#include "proxy/forwarding/timer_wheel.hpp"
+#include "proxy/storage/fill.hpp"
+
+namespace proxy {
+
+/// How long a fetch has had no reader, by looks at it now and then.
+class Solitude {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// True when it is to end.
+    bool too_long(const Fill::Audience& audience, Clock::time_point now) {
+        if (audience.readers > 0) {
+            since_.reset();
+            return false;
+        }
+        if (!since_ || joined_ != audience.joined) since_ = now;
+        joined_ = audience.joined;
+        return now - *since_ >= audience.alone_at_most;
+    }
+
+private:
+    std::optional<Clock::time_point> since_;
+    std::uint64_t joined_ = 0;
+};
+
+/// Ends a fetch that nobody reads any more, wherever it waits. Belongs to its coroutine.
+class FetchLeash final : TimerWheel::Timer {
+public:
+    static constexpr std::chrono::seconds kLook{1};
+
+    /// Both must outlive this.
+    FetchLeash(TimerWheel& wheel, FetchJob& job) : wheel_(wheel), job_(job) { arm(); }
+
+private:
+    void arm() { wheel_.arm(*this, Solitude::Clock::now() + kLook); }
+    void expire() override {
+        if (!solitude_.too_long(job_.fill->audience(), Solitude::Clock::now())) return arm();
+        job_.given_up = true;
+        job_.stop();  // the last thing: it may destroy this
+    }
+
+    TimerWheel& wheel_;
+    FetchJob& job_;
+    Solitude solitude_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,254 @@
+#include "tests/cluster/fixture.hpp"
+#include "tests/cluster/tls_kit.hpp"
+
+namespace proxy::test {
+namespace {
+
+using namespace std::string_literals;
+
+/// Who may ask, by whose word, and what origins are told of them. The tests' own clients are at
+/// 127.0.0.1.
+class Access : public NodesTest {
+protected:
+    Config forward_config() const {
+        auto settings = config("a");
+        settings.origins.clear();
+        settings.forward.enabled = true;
+        settings.forward.private_destinations = Destinations::allow;
+        settings.forward.connect_ports = {origin.port()};
+        return settings;
+    }
+    std::string url(std::string_view path) const {
+        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
+    }
+    std::uint64_t refused(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
+    std::string told(std::string_view name) const { return field_of(origin.heads().back(), name); }
+};
+
+TEST_F(Access, IsOnlyForThoseWhoMayAsk) {
+    auto settings = config("a");
+    settings.clients.deny = {"127.0.0.0/8"};
+    start(settings);
+    auto client = this->client();
+    for (const auto* method : {"GET", "HEAD", "PURGE", "OPTIONS"}) {
+        const auto answer = client.ask(method, "/one");
+        EXPECT_EQ(answer.status, 403u) << method;
+    }
+    EXPECT_TRUE(contains(client.get("/one").body, "clients.deny"));
+    EXPECT_EQ(this->client().ask("CONNECT", "127.0.0.1:443").status, 403u);
+    EXPECT_EQ(origin.requests(), 0u);
+    EXPECT_EQ(refused(RequestRefusal::client), 6u);
+
+    settings.node = "b";
+    settings.listen.host = settings.admin->listen.host = address("b");
+    settings.clients = {};
+    settings.clients.allow = {"10.0.0.0/8"};
+    start(settings);
+    EXPECT_EQ(get("b", "/one").status, 403u);
+}
+
+TEST_F(Access, ToTheForwardProxyIsForItsClients) {
+    auto settings = forward_config();
+    settings.origins = {{"own.test", {"127.0.0.1", origin.port()}}};
+    settings.forward.clients = {"10.0.0.0/8"};
+    start(settings);
+    const auto answer = get("a", url("/one"));
+    EXPECT_EQ(answer.status, 403u);
+    EXPECT_TRUE(contains(answer.body, "forward.clients")) << answer.body;
+    EXPECT_EQ(client().ask("POST", url("/one"), "", "x").status, 403u);
+    const auto connect = client().ask("CONNECT", "127.0.0.1:" + std::to_string(origin.port()));
+    EXPECT_EQ(connect.status, 403u);
+    EXPECT_TRUE(contains(connect.body, "forward.clients")) << connect.body;
+    EXPECT_EQ(origin.requests(), 0u);
+    EXPECT_EQ(refused(RequestRefusal::forward_client), 3u);
+    EXPECT_EQ(get("a", "http://own.test/one").status, 200u) << "the reverse proxy is for everybody";
+}
+
+TEST_F(Access, ToWhatTheForwardProxyHasStoredIsForItsClientsToo) {
+    auto settings = forward_config();
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    start(settings);
+    EXPECT_EQ(get("a", url("/one"), "X-Forwarded-For: 10.0.0.1\r\n").status, 200u);
+    const auto host = "127.0.0.1:" + std::to_string(origin.port());
+    auto stranger = client();
+    stranger.host = host;
+    EXPECT_EQ(stranger.get("/one", "X-Forwarded-For: 8.8.8.8\r\n").status, 403u) << "origin-form";
+    EXPECT_EQ(stranger.get(url("/one"), "X-Forwarded-For: 8.8.8.8\r\n").status, 403u);
+    EXPECT_EQ(stranger.get(url("/one"), "X-Forwarded-For: 10.0.0.1\r\n").status, 200u);
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Access, OfPeersIsByTheirTokenAlone) {
+    auto settings = config("a", 2);
+    settings.clients.allow = {"10.0.0.0/8"};  // which the peer is not among
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    start(settings);
+    start(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    EXPECT_EQ(get("a", "/one", "X-Forwarded-For: 10.0.0.1\r\n").status, 200u);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("a", "/one").status, 403u);
+    const auto given = get("b", "/one");
+    EXPECT_TRUE(contains(given.cache_status(), "PEER_a")) << given.cache_status();
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Access, GoesByWhomATrustedProxyNames) {
+    auto settings = config("a");
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    settings.clients.deny = {"6.6.6.6"};
+    start(settings);
+    auto proxied = client();
+    EXPECT_EQ(proxied.get("/one", "X-Forwarded-For: 6.6.6.6\r\n").status, 403u);
+    EXPECT_EQ(proxied.get("/one", "X-Forwarded-For: 6.6.6.6, 1.1.1.1\r\n").status, 200u);
+    EXPECT_EQ(proxied.get("/one", "X-Forwarded-For: 1.1.1.1, 6.6.6.6, 127.0.0.1\r\n").status, 403u);
+    EXPECT_EQ(proxied.get("/one").status, 200u);
+}
+
+TEST_F(Access, ToPurgeIsNotGivenOnTheWordOfAnUnknownProxy) {
+    start(config("a"));
+    for (const auto* line :
+         {"Via: 1.1 x\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=127.0.0.1\r\n"})
+        EXPECT_EQ(client().ask("PURGE", "/one", line).status, 403u) << line;
+    EXPECT_EQ(client().ask("PURGE", "/one").status, 200u);
+    EXPECT_EQ(refused(RequestRefusal::forbidden), 3u);
+}
+
+TEST_F(Access, IsToldToOriginsByAddress) {
+    start(config("a"));
+    get("a", "/one",
+        "X-Forwarded-For: 6.6.6.6\r\nForwarded: for=6.6.6.6\r\n"
+        "X-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.test\r\n");
+    EXPECT_EQ(told("X-Forwarded-For"), "127.0.0.1");
+    EXPECT_EQ(told("Forwarded"), "for=127.0.0.1;host=origin.test;proto=http");
+    EXPECT_EQ(told("X-Forwarded-Proto"), "http");
+    EXPECT_EQ(told("X-Forwarded-Host"), "origin.test");
+    EXPECT_FALSE(contains(origin.heads().back(), "6.6.6.6"));
+    client().ask("POST", "/two", "Connection: X-Forwarded-For\r\n", "x");
+    EXPECT_EQ(told("X-Forwarded-For"), "127.0.0.1") << "a client cannot take it away";
+    EXPECT_EQ(get("a", "/one").cache_status().substr(0, 6), "a; hit") << "the key is the same";
+}
+
+TEST_F(Access, IsNotToldToTargetsOfTheForwardProxy) {
+    start(forward_config());
+    get("a", url("/one"), "X-Forwarded-Host: evil.test\r\n");
+    for (const auto* name :
+         {"X-Forwarded-For", "Forwarded", "X-Forwarded-Proto", "X-Forwarded-Host"})
+        EXPECT_EQ(told(name), "") << name;
+    auto settings = forward_config();
+    settings.node = "b";
+    settings.listen.host = settings.admin->listen.host = address("b");
+    settings.forwarded.forward = ForwardedMode::append;
+    start(settings);
+    get("b", url("/two"));
+    EXPECT_EQ(told("X-Forwarded-For"), "127.0.0.1");
+}
+
+TEST_F(Access, KeepsApartWhatAnOriginVariesByTheClient) {
+    auto settings = config("a");
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    start(settings);
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(fresh("Vary: X-Forwarded-For\r\n"), "for " + e.field("X-Forwarded-For"));
+    });
+    for (int again = 0; again < 2; ++again)
+        for (const auto* who : {"1.1.1.1", "2.2.2.2"}) {
+            const auto line = std::string("X-Forwarded-For: ") + who + "\r\n";
+            EXPECT_EQ(get("a", "/one", line).body, std::string("for ") + who + ", 127.0.0.1");
+        }
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Access, IsNotToldToPeers) {
+    start_cluster(2);
+    store("a", "/one");
+    const auto answer = get("b", "/one", "X-Forwarded-For: 6.6.6.6\r\n");
+    EXPECT_TRUE(contains(answer.cache_status(), "PEER_a")) << answer.cache_status();
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+const auto kSignature = "\r\n\r\n\0\r\nQUIT\n"s;
+
+std::string proxy_header(const std::string& v4) {
+    return kSignature + "\x21\x11\0\x0c"s + v4 + "\x7f\0\0\x01\x30\x39\0\x50"s;
+}
+
+class ProxyProtocol : public Access {
+protected:
+    Config settings() const {
+        auto result = config("a");
+        result.clients.trusted_proxies = {"127.0.0.1"};
+        result.clients.proxy_protocol = true;
+        result.clients.deny = {"6.6.6.6"};
+        return result;
+    }
+};
+
+TEST_F(ProxyProtocol, SaysWhoTheClientIs) {
+    start(settings());
+    auto good = client();
+    good.socket.send(proxy_header("\x01\x02\x03\x04"s));
+    EXPECT_EQ(good.get("/one").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
+    EXPECT_EQ(good.get("/two", "X-Forwarded-For: 6.6.6.6\r\n").status, 200u)
+        << "the client itself is no trusted proxy";
+    EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
+    auto denied = client();
+    denied.socket.send(proxy_header("\x06\x06\x06\x06"s));
+    EXPECT_EQ(denied.get("/one").status, 403u);
+    auto check = client();
+    check.socket.send(kSignature + "\x20\x00\x00\x00"s);
+    EXPECT_EQ(check.get("/three").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "127.0.0.1");
+}
+
+TEST_F(ProxyProtocol, MayComeInPieces) {
+    start(settings());
+    auto slow = client();
+    for (const char byte : proxy_header("\x01\x02\x03\x04"s)) slow.socket.send({&byte, 1});
+    EXPECT_EQ(slow.get("/one").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
+}
+
+TEST_F(ProxyProtocol, ThatIsMissingOrMalformedClosesTheConnection) {
+    auto config = settings();
+    config.timeouts.client_head = std::chrono::milliseconds(200);
+    start(config);
+    auto missing = client();
+    EXPECT_EQ(missing.get("/one").status, 0u);
+    auto large = client();
+    large.socket.send(kSignature + "\x21\x11\xff\xff"s);
+    EXPECT_TRUE(large.at_end());
+    auto late = client();
+    late.socket.send(kSignature.substr(0, 5));
+    EXPECT_TRUE(late.at_end());
+    EXPECT_EQ(origin.requests(), 0u);
+    EXPECT_EQ(refused(RequestRefusal::proxy_header), 3u);
+}
+
+TEST_F(ProxyProtocol, IsNotForThoseWhoAreNotTrusted) {
+    auto config = settings();
+    config.clients.trusted_proxies = {"10.0.0.1"};
+    start(config);
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    auto pretender = client();
+    pretender.socket.send(proxy_header("\x01\x02\x03\x04"s));
+    EXPECT_EQ(pretender.get("/one").status, 400u);
+}
+
+TEST_F(ProxyProtocol, ComesBeforeTheHandshakeOfTLS) {
+    Certificates certificates;
+    const auto files = certificates.issue("DNS:node.test");
+    auto config = settings();
+    config.tls = TlsConfig{{address("a"), 3443}, files.certificate, files.key};
+    start(config);
+    TlsClientEnd client(address("a"), 3443, certificates.ca(), "node.test", 0,
+                        proxy_header("\x01\x02\x03\x04"s));
+    ASSERT_TRUE(client.end.open());
+    EXPECT_EQ(client.get("/one").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
+    EXPECT_EQ(told("X-Forwarded-Proto"), "https");
+}
+
+}  // namespace
+}  // namespace proxy::test

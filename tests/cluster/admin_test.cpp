@@ -1,0 +1,64 @@
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+constexpr const char* kToken = "0123456789abcdef";
+
+class AdminPort : public NodesTest {
+protected:
+    Answer ask(std::string_view method, std::string_view target, std::string_view host,
+               const std::string& fields = {}) const {
+        Client client(address("a"), kAdminPort);
+        client.host = host;
+        return client.ask(method, target, fields);
+    }
+};
+
+TEST_F(AdminPort, AnswersToNamesThatItKnows) {
+    auto settings = config("a");
+    settings.admin->names = {"node-a.test"};
+    start(settings);
+    EXPECT_EQ(ask("GET", "/healthz", address("a") + ":9128").status, 200u);
+    EXPECT_EQ(ask("GET", "/healthz", "node-a.test").status, 200u);
+    for (const auto* target : {"/healthz", "/api/v1/status", "/api/v1/config", "/nothing"})
+        EXPECT_EQ(ask("GET", target, "rebound.evil.test:9128").status, 403u) << target;
+    EXPECT_EQ(ask("POST", "/api/v1/drain", "rebound.evil.test").status, 403u);
+    EXPECT_FALSE(status("a").draining);
+}
+
+TEST_F(AdminPort, DoesNotAnswerWhatCameThroughAProxy) {
+    start(config("a"));
+    for (const auto* line :
+         {"Via: 1.1 b\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=127.0.0.1\r\n"}) {
+        EXPECT_EQ(ask("POST", "/api/v1/drain", "localhost", line).status, 403u) << line;
+        EXPECT_EQ(ask("GET", "/api/v1/status", "localhost", line).status, 403u) << line;
+    }
+    EXPECT_FALSE(status("a").draining);
+}
+
+TEST_F(AdminPort, AsksForTheTokenBeforeItChangesAnything) {
+    auto settings = config("a");
+    settings.admin->token = kToken;
+    auto& node = start(settings);
+    const auto right = std::string("Authorization: Bearer ") + kToken + "\r\n";
+    for (const auto* fields : {"", "Authorization: Bearer 0123456789abcdeF\r\n"}) {
+        for (const auto* target : {"/api/v1/drain", "/api/v1/reload", "/api/v1/purge"}) {
+            const auto answer = ask("POST", target, "localhost", fields);
+            EXPECT_EQ(answer.status, 401u) << target;
+            EXPECT_TRUE(answer.field("WWW-Authenticate").starts_with("Bearer")) << answer.head;
+        }
+        EXPECT_EQ(ask("GET", "/api/v1/config", "localhost", fields).status, 401u);
+        EXPECT_EQ(ask("GET", "/metrics", "localhost", fields).status, 200u);
+        EXPECT_EQ(ask("GET", "/api/v1/status", "localhost", fields).status, 200u);
+    }
+    EXPECT_FALSE(status("a").draining);
+    const auto shown = ask("GET", "/api/v1/config", "localhost", right);
+    EXPECT_EQ(shown.status, 200u);
+    EXPECT_FALSE(contains(shown.body, kToken));
+    EXPECT_EQ(ask("POST", "/api/v1/drain", "localhost", right).status, 202u);
+    node.join();  // it has ended
+}
+
+}  // namespace
+}  // namespace proxy::test

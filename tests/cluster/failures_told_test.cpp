@@ -1,0 +1,120 @@
+// What a client and the log are told when something fails.
+#include <gmock/gmock.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <mutex>
+
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// Keeps what is logged. Made before the nodes and gone after them, whose threads write here.
+class LogCapture {
+protected:
+    LogCapture() {
+        auto logger = std::make_shared<spdlog::logger>("test", lines_);
+        spdlog::set_default_logger(std::move(logger));
+    }
+    ~LogCapture() {
+        spdlog::set_default_logger(before_);
+        spdlog::set_level(spdlog::level::off);
+    }
+
+    /// Lines that hold this. Workers log before they answer.
+    std::vector<std::string> logged(const std::string& part) const { return lines_->with(part); }
+
+private:
+    class Lines : public spdlog::sinks::base_sink<std::mutex> {
+    public:
+        std::vector<std::string> with(const std::string& part) {
+            const std::lock_guard lock(mutex_);
+            std::vector<std::string> found;
+            for (const auto& line : lines_)
+                if (line.find(part) != std::string::npos) found.push_back(line);
+            return found;
+        }
+
+    private:
+        void sink_it_(const spdlog::details::log_msg& message) override {
+            lines_.emplace_back(message.payload.data(), message.payload.size());
+        }
+        void flush_() override {}
+
+        std::vector<std::string> lines_;
+    };
+
+    std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
+    std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
+
+class FailuresTold : protected LogCapture, public NodesTest {
+protected:
+    FailuresTold() { spdlog::set_level(spdlog::level::warn); }  // which NodesTest turns off
+
+    std::string place() const { return "127.0.0.1:" + std::to_string(origin.port()); }
+};
+
+TEST_F(FailuresTold, SayWhatIsMalformedInAnAnswer) {
+    start(config("a"));
+    const auto scripted = origin.set([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nX: a\r\n b\r\n\r\n1");
+        e.keep = false;
+    });
+    for (const auto* cached : {"", "Cache-Control: no-store\r\n"}) {
+        const auto answer = get("a", "/x", cached);
+        EXPECT_EQ(answer.status, 502u);
+        EXPECT_THAT(answer.body, HasSubstr("a field goes on over a second line"));
+        EXPECT_THAT(answer.head, HasSubstr("detail=malformed"));
+    }
+    EXPECT_THAT(logged(place()),
+                testing::ElementsAre(HasSubstr("a field goes on over a second line")));
+}
+
+TEST_F(FailuresTold, SayWhatIsMalformedInARequest) {
+    start(config("a"));
+    const auto refused = [&](std::string_view fields) {
+        const auto answer = get("a", "/x", fields);
+        EXPECT_EQ(answer.status, 400u);
+        return answer.body;
+    };
+    EXPECT_THAT(refused("Host: again\r\n"), HasSubstr("exactly one Host"));
+    EXPECT_THAT(refused("Content-Length: x\r\n"), HasSubstr("Content-Length is no number"));
+    EXPECT_THAT(refused("no colon\r\n"), HasSubstr("a field line has no colon"));
+}
+
+TEST_F(FailuresTold, AreLoggedOnceForManyRequestsToAnOrigin) {
+    start(config("a"));
+    const auto where = place();
+    origin.die();
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(get("a", "/" + std::to_string(i)).status, 502u);
+        EXPECT_EQ(client("a").ask("POST", "/x", "Content-Length: 0\r\n").status, 502u);
+    }
+    EXPECT_THAT(logged(where), testing::ElementsAre(HasSubstr("connect_failed")));
+}
+
+TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
+    ScriptedOrigin broken([](Exchange& e) {
+        e.send("220 smtp\r\n\r\n");
+        e.keep = false;
+    });
+    auto settings = config("b", 2);
+    settings.cluster->peers.front().http = {"127.0.0.1", broken.port()};
+    settings.cluster->peer_budget = 2s;
+    start(config("a", 2));
+    start(settings);
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    for (int i = 0; i < 10; ++i) get("a", "/" + std::to_string(i));
+    ASSERT_TRUE(eventually([&] { return announced("a", 10); }));
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(get("b", "/" + std::to_string(i)).status, 200u);
+    EXPECT_THAT(logged("peer a has failed 3 times in a row"),
+                testing::ElementsAre(HasSubstr("this is not HTTP")));
+}
+
+}  // namespace
+}  // namespace proxy::test

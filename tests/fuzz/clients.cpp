@@ -1,0 +1,68 @@
+// What proxies before this one say of their clients.
+
+#include "proxy/forwarding/client_access.hpp"
+#include "proxy/forwarding/proxy_header.hpp"
+#include "proxy/http/forwarded.hpp"
+#include "tests/fuzz/fuzz.hpp"
+#include "tests/proxy/head.hpp"
+
+#include <algorithm>
+#include <string>
+
+using namespace proxy;
+using proxy::test::Head;
+
+/// A PROXY header, and whatever follows it.
+int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
+    const auto text = as_text(data, size);
+    const auto rest = proxy_header_rest(text.substr(0, kProxyHeaderStart));
+    if (!rest) {
+        FUZZ_CHECK(!parse_proxy_header(text));
+        return 0;
+    }
+    FUZZ_CHECK(*rest <= kMaxProxyHeaderRest);
+    const auto whole = kProxyHeaderStart + *rest;
+    if (text.size() != whole) FUZZ_CHECK(!parse_proxy_header(text));
+    if (text.size() < whole) return 0;
+    const auto header = parse_proxy_header(text.substr(0, whole));
+    if (header && header->client) FUZZ_CHECK(plain_address(*header->client) == *header->client);
+    return 0;
+}
+
+/// Lines of fields. The client that a trusted proxy names is the same after a pass through this
+/// node, which is one of them.
+int fuzz_forwarded(const std::uint8_t* data, std::size_t size) {
+    std::string text(as_text(data, size));
+    std::erase_if(text, [](char c) {
+        return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f;
+    });
+    const Head head(text);
+    const Fields came = head;
+    const PrefixList trusted{"10.0.0.0/8", "::1"};
+    const auto client = forwarded_client(came, trusted);
+    for (const auto mode : {ForwardedMode::off, ForwardedMode::append, ForwardedMode::replace}) {
+        ForwardedHop hop;
+        hop.mode = mode;
+        hop.trusted = true;
+        hop.sender = hop.client = "10.0.0.7";
+        hop.host = "h.test";
+        std::vector<Field> fields(came.begin(), came.end());
+        ForwardedFields().rewrite(fields, {ForwardedMode::off, false, {}, {}, Scheme::http, {}});
+        for (const auto& line : fields)
+            FUZZ_CHECK(!iequals(line.name, kForwardedProto) && !iequals(line.name, kForwardedHost));
+        fields.assign(came.begin(), came.end());
+        ForwardedFields rewriter;
+        rewriter.rewrite(fields, hop);
+        if (mode != ForwardedMode::append) continue;
+        const auto lines = std::count_if(fields.begin(), fields.end(), [](const Field& line) {
+            return iequals(line.name, kForwardedFor);
+        });
+        FUZZ_CHECK(lines == 1);
+        const auto after = forwarded_client(fields, trusted);
+        if (client.state == ForwardedClient::State::known)
+            FUZZ_CHECK(after.state == client.state && after.address == client.address);
+        FUZZ_CHECK((after.state == ForwardedClient::State::unreadable) ==
+                   (client.state == ForwardedClient::State::unreadable));
+    }
+    return 0;
+}

@@ -1,0 +1,97 @@
+#include "proxy/admin/admission.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace proxy {
+namespace {
+
+namespace http = boost::beast::http;
+
+const std::string kToken = "0123456789abcdef";
+
+class AdminRequests : public ::testing::Test {
+protected:
+    using Lines = std::vector<std::pair<std::string, std::string>>;
+    Admission ask(const Lines& lines, bool guarded = true, const char* from = "127.0.0.1") const {
+        http::fields fields;
+        for (const auto& [name, value] : lines) fields.insert(name, value);
+        return admit(config, fields, guarded, boost::asio::ip::make_address(from));
+    }
+    AdminConfig config;
+};
+
+TEST_F(AdminRequests, AreForAddressesLocalhostAndConfiguredNames) {
+    config.names = {"node-a.test"};
+    for (const auto* host : {"127.0.0.1", "127.0.0.1:9128", "[::1]:9128", "10.0.0.7", "localhost",
+                             "LocalHost:9128", "node-a.test", "Node-A.test:9128"})
+        EXPECT_EQ(ask({{"Host", host}}), Admission::granted) << host;
+    EXPECT_EQ(ask({}), Admission::granted);
+    for (const auto* host :
+         {"evil.test", "localhost.evil.test", "127.0.0.1.evil.test:9128", "node-a", "a b", ""})
+        EXPECT_EQ(ask({{"Host", host}}, false), Admission::unknown_host) << host;
+    EXPECT_EQ(ask({{"Host", "localhost"}, {"Host", "evil.test"}}), Admission::unknown_host);
+}
+
+TEST_F(AdminRequests, DoNotComeThroughAProxy) {
+    config.token = kToken;
+    for (const auto* name : {"Via", "X-Forwarded-For", "x-forwarded-for", "Forwarded"})
+        for (const auto guarded : {false, true})
+            EXPECT_EQ(
+                ask({{"Host", "localhost"}, {name, "1.1 a"}, {"Authorization", "Bearer " + kToken}},
+                    guarded),
+                Admission::proxied)
+                << name;
+}
+
+TEST_F(AdminRequests, AreFromLoopbackWhereATokenWouldBeNeededAndThereIsNone) {
+    for (const auto* from : {"127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"})
+        EXPECT_EQ(ask({}, true, from), Admission::granted) << from;
+    for (const auto* from : {"10.0.0.1", "192.168.0.1", "fe80::1", "1.1.1.1"}) {
+        EXPECT_EQ(ask({}, true, from), Admission::needs_loopback) << from;
+        EXPECT_EQ(ask({}, false, from), Admission::granted) << from;
+    }
+}
+
+TEST_F(AdminRequests, GiveTheTokenWhereverTheyComeFrom) {
+    config.token = kToken;
+    for (const auto* from : {"127.0.0.1", "10.0.0.1"}) {
+        EXPECT_EQ(ask({{"Authorization", "Bearer " + kToken}}, true, from), Admission::granted);
+        EXPECT_EQ(ask({{"Authorization", "bearer " + kToken}}, true, from), Admission::granted);
+        for (const auto& wrong : std::vector<std::string>{
+                 "", "Bearer", "Bearer ", "Bearer " + kToken + "x", "Basic " + kToken,
+                 "Bearer " + kToken.substr(1), kToken, "Bearer 0123456789abcdeF"})
+            EXPECT_EQ(ask({{"Authorization", wrong}}, true, from), Admission::needs_token) << wrong;
+        EXPECT_EQ(ask({}, true, from), Admission::needs_token);
+        EXPECT_EQ(ask({}, false, from), Admission::granted);
+    }
+    const auto right = "Bearer " + kToken;
+    EXPECT_EQ(ask({{"Authorization", right}, {"Authorization", right}}), Admission::needs_token);
+    config.token_for = TokenFor::all;
+    EXPECT_EQ(ask({}, false), Admission::needs_token);
+    EXPECT_EQ(ask({{"Authorization", right}}, false), Admission::granted);
+}
+
+TEST_F(AdminRequests, AreGuardedUnlessTheyOnlyLook) {
+    using http::verb;
+    for (const auto* open : {"/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/peers",
+                             "/api/v1/summary", "/"}) {
+        EXPECT_FALSE(is_guarded(verb::get, open)) << open;
+        EXPECT_FALSE(is_guarded(verb::head, open)) << open;
+        EXPECT_TRUE(is_guarded(verb::post, open)) << open;
+    }
+    for (const auto* guarded : {"/api/v1/config", "/api/v1/drain", "/api/v1/reload",
+                                "/api/v1/purge", "/api/v1/what-comes-later"})
+        EXPECT_TRUE(is_guarded(verb::get, guarded)) << guarded;
+}
+
+TEST_F(AdminRequests, AreToldWhatIsMissing) {
+    for (const auto refused : {Admission::unknown_host, Admission::proxied, Admission::needs_token,
+                               Admission::needs_loopback})
+        EXPECT_FALSE(explain(refused).empty());
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,251 @@
+#include "proxy/config_review.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace proxy {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// Nothing to object to: a node with a peer.
+json sound() {
+    return json::parse(R"({"node": "a", "listen": "10.0.0.1:3128",
+        "origins": [{"host": "*", "url": "http://10.0.0.7:8000"}],
+        "cluster": {"key": "0123456789abcdef0123456789abcdef", "listen": "10.0.0.1:3129",
+                    "peers": [{"node": "b", "http": "10.0.0.2:3128", "link": "10.0.0.2:3129"}]}})");
+}
+
+/// `sound()` with the values of `patch` in it.
+json with(const char* patch) {
+    auto config = sound();
+    config.merge_patch(json::parse(patch));
+    return config;
+}
+
+std::vector<std::string> lines(const std::vector<ConfigError>& found) {
+    std::vector<std::string> text;
+    for (const auto& each : found) text.push_back(each.path + ": " + each.message);
+    return text;
+}
+
+ConfigResult parse(const json& config) {
+    return parse_config(config.dump(), [](const std::string&) { return std::nullopt; });
+}
+std::vector<std::string> errors(const json& config) {
+    return lines(parse(config).errors);
+}
+std::vector<std::string> warnings(const json& config) {
+    const auto result = parse(config);
+    EXPECT_EQ(describe(result.errors), "");
+    return lines(result.warnings);
+}
+
+TEST(ConfigReview, HasNothingToSayOfWhatIsInOrder) {
+    EXPECT_THAT(warnings(sound()), IsEmpty());
+    EXPECT_THAT(warnings(with(R"({"admin": null})")), IsEmpty());
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+        {"node": "a", "http": "a:3128", "link": "a:3129"},
+        {"node": "b", "http": "b:3128", "link": "b:3129"}]}})")),
+                IsEmpty());  // the same file for all
+}
+
+TEST(ConfigReview, RefusesOneAddressForTwoListeners) {
+    EXPECT_THAT(errors(with(R"({"cluster": {"listen": "10.0.0.1:3128"}})")),
+                ElementsAre("$.cluster.listen: 10.0.0.1:3128 is taken by $.listen"));
+    EXPECT_THAT(errors(with(R"({"listen": "0.0.0.0:3129"})")),
+                ElementsAre("$.cluster.listen: 10.0.0.1:3129 is taken by $.listen"));
+    EXPECT_THAT(errors(with(R"({"listen": "localhost:9128"})")),
+                ElementsAre("$.admin.listen: 127.0.0.1:9128 is taken by $.listen"));
+    EXPECT_THAT(errors(with(R"({"cluster": {"listen": "10.0.0.2:3128"}})")), IsEmpty());
+}
+
+TEST(ConfigReview, RefusesAsManyPeersAsARunningNodeWould) {
+    auto config = sound();
+    auto& peers = config["cluster"]["peers"];
+    for (int i = 0; peers.size() < kMaxPeers; ++i) {
+        const auto host = "p" + std::to_string(i);
+        peers.push_back({{"node", host}, {"http", host + ":1"}, {"link", host + ":2"}});
+    }
+    EXPECT_THAT(errors(config), IsEmpty());
+    peers.push_back({{"node", "more"}, {"http", "more:1"}, {"link", "more:2"}});
+    EXPECT_THAT(errors(config), ElementsAre(StartsWith("$.cluster.peers: must be at most 64")));
+    peers.back()["node"] = "a";
+    EXPECT_THAT(errors(config), IsEmpty());
+}
+
+TEST(ConfigReview, RefusesGoneAfterTwoHeartbeatsAsARunningNodeWould) {
+    EXPECT_THAT(errors(with(R"({"cluster": {"heartbeat": "1s", "gone_after": "2s"}})")),
+                ElementsAre("$.cluster.gone_after: must be more than twice the heartbeat"));
+}
+
+TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
+    EXPECT_THAT(
+        warnings(with(R"({"origins": [{"host": "*", "url": "http://o"},
+                                              {"host": "x.test", "url": "http://p"}]})")),
+        ElementsAre("$.origins[1]: is never used: $.origins[0] before it takes every host"));
+    EXPECT_THAT(
+        warnings(with(R"({"origins": [{"host": "x.test", "url": "http://o"},
+                                      {"host": "y.test", "url": "http://o"},
+                                      {"host": "X.test", "url": "http://p"}]})")),
+        ElementsAre(
+            "$.origins[2].host: is never used: $.origins[0] before it is for the same host"));
+    EXPECT_THAT(warnings(with(R"({"forward": {"enabled": true}})")),
+                ElementsAre(StartsWith("$.forward.enabled: is for CONNECT alone")));
+}
+
+TEST(ConfigReview, FindsANodeThatAsksItself) {
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "url": "http://10.0.0.1:3128"}]})")),
+                ElementsAre("$.origins[0].url: is this node itself ($.listen)"));
+    EXPECT_THAT(warnings(with(R"({"listen": "0.0.0.0:3128",
+                                  "origins": [{"host": "*", "url": "http://localhost:3128"}]})")),
+                ElementsAre("$.origins[0].url: is this node itself ($.listen)"));
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "url": "http://10.0.0.2:3128"}]})")),
+                ElementsAre(StartsWith("$.origins[0].url: is the peer b")));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+                    {"node": "b", "http": "10.0.0.1:3128", "link": "10.0.0.2:3129"}]}})")),
+                ElementsAre("$.cluster.peers[0].http: is this node itself ($.listen)"));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+                    {"node": "b", "http": "10.0.0.2:3128", "link": "10.0.0.1:3129"}]}})")),
+                ElementsAre("$.cluster.peers[0].link: is this node itself ($.cluster.listen)"));
+}
+
+TEST(ConfigReview, FindsPeersThatAreMixedUp) {
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": []}})")),
+                ElementsAre("$.cluster.peers: lists no other node: nothing is shared"));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+                    {"node": "a", "http": "x:1", "link": "x:2"},
+                    {"node": "b", "http": "y:3128", "link": "y:3129"}]}})")),
+                ElementsAre(StartsWith("$.cluster.peers[0]: has this node's name")));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+                    {"node": "b", "http": "y:3129", "link": "y:3128"}]}})")),
+                ElementsAre(HasSubstr("the wrong way round")));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+                    {"node": "b", "http": "y:3128", "link": "y:3128"}]}})")),
+                ElementsAre(HasSubstr("one address for both")));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"peers": [
+                    {"node": "b", "http": "y:3128", "link": "y:3129"},
+                    {"node": "c", "http": "y:3128", "link": "z:3129"}]}})")),
+                ElementsAre("$.cluster.peers[1].http: another peer has this address"));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"listen": "127.0.0.1:3129"}})")),
+                ElementsAre(StartsWith("$.cluster.listen: is reached from this machine only")));
+}
+
+TEST(ConfigReview, FindsSizesThatNothingReaches) {
+    EXPECT_THAT(warnings(with(R"({"cache": {"memory": "1GiB", "object_max": "2GiB"}})")),
+                ElementsAre(AllOf(StartsWith("$.cache.object_max: is never reached"),
+                                  HasSubstr("512MiB"))));
+    EXPECT_THAT(warnings(with(R"({"cache": {"memory": "1GiB", "object_max": "512MiB"}})")),
+                IsEmpty());
+    EXPECT_THAT(warnings(with(R"({"cache": {"memory": "64MiB"}})")), IsEmpty());  // a default
+}
+
+TEST(ConfigReview, FindsVariablesWithoutBraces) {
+    EXPECT_THAT(warnings(with(R"({"log": {"access": "$LOG_DIR/access.log"}})")),
+                ElementsAre("$.log.access: has a $NAME that stays as it is; a variable is written "
+                            "${NAME}"));
+    const auto short_key = parse(with(R"({"cluster": {"key": "$HEARSAY_CLUSTER_KEY"}})"));
+    EXPECT_THAT(lines(short_key.errors), ElementsAre(HasSubstr("must have at least 32 bytes")));
+    EXPECT_THAT(lines(short_key.warnings), ElementsAre(StartsWith("$.cluster.key: has a $NAME")));
+    EXPECT_THAT(warnings(with(R"({"log": {"access": "/var/log/us$d $5 $$"}})")), IsEmpty());
+}
+
+TEST(ConfigReview, FindsDoorsThatAreOpenToEverybody) {
+    EXPECT_THAT(
+        warnings(with(R"({"origins": null, "forward": {"enabled": true, "clients": ["0.0.0.0/0"]},
+                                  "purge": {"allow": ["::/0"]},
+                                  "clients": {"trusted_proxies": ["0.0.0.0/0"]}})")),
+        ElementsAre(StartsWith("$.forward.clients: lets everybody in"),
+                    "$.purge.allow: lets everybody purge",
+                    StartsWith("$.clients.trusted_proxies: lets everybody")));
+}
+
+TEST(ConfigReview, FindsAnAdminPortBeyondLoopbackWithoutAToken) {
+    for (const auto* host : {"0.0.0.0", "[::]", "10.0.0.1", "node-a"}) {
+        auto config = with(R"({"admin": {}})");
+        config["admin"]["listen"] = host + std::string(":9128");
+        EXPECT_THAT(warnings(config), ElementsAre(StartsWith("$.admin: listens beyond"))) << host;
+        config["admin"]["token"] = "0123456789abcdef0123456789abcdef";
+        EXPECT_THAT(warnings(config), IsEmpty()) << host;
+    }
+}
+
+TEST(ConfigReview, FindsWordsThatBecomeFilesOfALog) {
+    for (const auto* word : {"Off", "none", "STDOUT", "stderr", "-"}) {
+        auto config = sound();
+        config["log"]["access"] = word;
+        EXPECT_THAT(warnings(config), ElementsAre(HasSubstr("taken for a file's name"))) << word;
+    }
+}
+
+/// `sound()` as it would be read on a machine whose addresses are these of the loopback.
+Config here(const char* patch) {
+    auto config = with(R"({"listen": "127.0.0.1:3128",
+        "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}],
+        "cluster": {"listen": "127.0.0.1:3129", "peers": [
+            {"node": "b", "http": "127.0.0.2:3128", "link": "127.0.0.2:3129"}]}})");
+    config.merge_patch(json::parse(patch));
+    return parse(config).config.value();
+}
+
+TEST(ConfigReview, FindsAddressesThatThisMachineDoesNotHave) {
+    EXPECT_THAT(lines(doubts_here(here("{}"))), IsEmpty());
+    EXPECT_THAT(lines(doubts_here(here(R"({"listen": "192.0.2.1:3128"})"))),
+                ElementsAre("$.listen: 192.0.2.1 is no address of this machine"));
+}
+
+TEST(ConfigReview, FindsNamesThatDoNotResolve) {  // RFC 6761: never
+    EXPECT_THAT(
+        lines(doubts_here(here(R"({"listen": "nowhere.invalid:3128",
+            "origins": [{"host": "*", "url": "http://nowhere.invalid:8000"}]})"))),
+        ElementsAre(StartsWith("$.listen: nowhere.invalid does not resolve here: "),
+                    StartsWith("$.origins[0].url: nowhere.invalid does not resolve here: ")));
+}
+
+TEST(ConfigReview, FindsMoreMemoryThanThereIs) {
+    EXPECT_THAT(lines(doubts_here(here(R"({"cache": {"memory": "63TiB"}})"))),
+                ElementsAre(StartsWith("$.cache.memory: is more than this machine has")));
+}
+
+TEST(ConfigReview, RefusesALogInAFolderThatIsNotThere) {
+    const auto folder = std::filesystem::temp_directory_path();
+    const auto access = [](const std::string& file) {
+        auto config = here("{}");
+        config.log.access = file;
+        return lines(missing_files(config));
+    };
+    EXPECT_THAT(access("off"), IsEmpty());
+    EXPECT_THAT(access("stdout"), IsEmpty());
+    EXPECT_THAT(access((folder / "new.log").string()), IsEmpty());
+    EXPECT_THAT(access("new.log"), IsEmpty());
+    EXPECT_THAT(
+        access((folder / "no-such-folder" / "x.log").string()),
+        ElementsAre("$.log.access: there is no folder " + (folder / "no-such-folder").string()));
+    EXPECT_THAT(access(folder.string()), ElementsAre(HasSubstr("is a folder, not a file")));
+}
+
+TEST(LoadSettings, NeedsNothingButThePlaceOfTheAdminPort) {
+    const auto file = std::filesystem::temp_directory_path() / "hearsay-review-test.json";
+    const auto load = [&](const std::string& text) {
+        std::ofstream(file) << text;
+        return load_settings(file, [](const std::string&) { return std::nullopt; });
+    };
+    const auto unset = load(R"({"node": "a", "listen": "0.0.0.0:3128", "admin": {"listen": "h:7"},
+        "tls": {"listen": "h:3", "certificate": "${CERT}", "key": "${TLS_KEY}"},
+        "cluster": {"key": "${KEY}", "listen": "${LINK}", "peers": []}, "log": {"access": "/nowhere/x"}})");
+    EXPECT_TRUE(unset.config) << describe(unset.errors);
+    EXPECT_FALSE(load(R"({"admin": {"listen": "${ADMIN}"}})").config);
+    EXPECT_FALSE(load("{").config);
+    std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,114 @@
+#include "proxy/http/forwarded.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using test::Head;
+using test::lines_of;
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+class ForwardedLines : public ::testing::Test {
+protected:
+    ForwardedLines() {
+        hop.mode = ForwardedMode::append;
+        hop.sender = hop.client = "10.0.0.8";
+        hop.host = "h.test";
+    }
+    std::vector<std::string> after(const char* came) {
+        const Head head(came);
+        const Fields given = head;
+        std::vector<Field> fields(given.begin(), given.end());
+        rewriter.rewrite(fields, hop);
+        return lines_of(fields);
+    }
+    ForwardedHop hop;
+    ForwardedFields rewriter;
+};
+
+constexpr const char* kMadeUp =
+    "X-Forwarded-For: 6.6.6.6\nX-Forwarded-Proto: https\nX-Forwarded-Host: evil.test\n"
+    "Forwarded: for=6.6.6.6;proto=https\nX-Other: 1";
+
+TEST_F(ForwardedLines, SayWhatThisNodeSees) {
+    EXPECT_THAT(after("X-Other: 1"),
+                UnorderedElementsAre("X-Other: 1", "X-Forwarded-For: 10.0.0.8",
+                                     "X-Forwarded-Proto: http", "X-Forwarded-Host: h.test",
+                                     "Forwarded: for=10.0.0.8;host=h.test;proto=http"));
+}
+
+TEST_F(ForwardedLines, TakeNobodysWordWhoIsNotTrusted) {
+    for (const auto mode : {ForwardedMode::append, ForwardedMode::replace}) {
+        hop.mode = mode;
+        EXPECT_THAT(after(kMadeUp),
+                    UnorderedElementsAre("X-Other: 1", "X-Forwarded-For: 10.0.0.8",
+                                         "X-Forwarded-Proto: http", "X-Forwarded-Host: h.test",
+                                         "Forwarded: for=10.0.0.8;host=h.test;proto=http"));
+    }
+}
+
+TEST_F(ForwardedLines, KeepWhatATrustedProxySaidAndAddIt) {
+    hop.trusted = true;
+    hop.client = "1.1.1.1";
+    EXPECT_THAT(
+        after("X-Forwarded-For: 6.6.6.6\nX-Forwarded-For: 1.1.1.1\nX-Forwarded-Proto: https\n"
+              "X-Forwarded-Host: outer.test\nForwarded: for=1.1.1.1"),
+        UnorderedElementsAre("X-Forwarded-For: 6.6.6.6, 1.1.1.1, 10.0.0.8",
+                             "X-Forwarded-Proto: https", "X-Forwarded-Host: outer.test",
+                             "Forwarded: for=1.1.1.1, for=10.0.0.8;host=h.test;proto=http"));
+}
+
+TEST_F(ForwardedLines, SayTheClientAloneInsteadIfTheyAreToReplace) {
+    hop.mode = ForwardedMode::replace;
+    hop.trusted = true;
+    hop.client = "1.1.1.1";
+    EXPECT_THAT(after("X-Forwarded-For: 6.6.6.6, 1.1.1.1\nX-Forwarded-Proto: https"),
+                UnorderedElementsAre("X-Forwarded-For: 1.1.1.1", "X-Forwarded-Proto: http",
+                                     "X-Forwarded-Host: h.test",
+                                     "Forwarded: for=1.1.1.1;host=h.test;proto=http"));
+}
+
+TEST_F(ForwardedLines, AreLeftAsTheyCameWhenOffButForWhatAnswersAreBuiltFrom) {
+    hop.mode = ForwardedMode::off;
+    EXPECT_THAT(after(kMadeUp), ElementsAre("X-Forwarded-For: 6.6.6.6",
+                                            "Forwarded: for=6.6.6.6;proto=https", "X-Other: 1"));
+    EXPECT_THAT(after("X-Other: 1"), ElementsAre("X-Other: 1"));
+    hop.trusted = true;
+    EXPECT_EQ(after(kMadeUp).size(), 5u);
+}
+
+TEST_F(ForwardedLines, SayHttpsOfAnHttpsTargetWhateverAnybodySays) {
+    hop.scheme = Scheme::https;
+    for (const auto mode : {ForwardedMode::off, ForwardedMode::append, ForwardedMode::replace})
+        for (const auto trusted : {false, true}) {
+            hop.mode = mode;
+            hop.trusted = trusted;
+            const auto lines = after("X-Forwarded-Proto: http\nx-forwarded-proto: gopher");
+            EXPECT_EQ(std::count(lines.begin(), lines.end(), "X-Forwarded-Proto: https"), 1);
+            for (const auto& line : lines)
+                EXPECT_EQ(line.find("gopher"), std::string::npos) << line;
+        }
+}
+
+TEST_F(ForwardedLines, WriteAddressesAndHostsAsRFC7239WantsThem) {
+    hop.sender = hop.client = "2a00::1";
+    hop.host = "h.test:8080";
+    hop.scheme = Scheme::https;
+    EXPECT_THAT(after(""),
+                testing::Contains("Forwarded: for=\"[2a00::1]\";host=\"h.test:8080\";proto=https"));
+    EXPECT_THAT(after(""), testing::Contains("X-Forwarded-For: 2a00::1"));
+}
+
+TEST_F(ForwardedLines, NameNobodyForAPeer) {
+    hop.sender = hop.client = {};
+    EXPECT_THAT(after(kMadeUp), UnorderedElementsAre("X-Other: 1", "X-Forwarded-Proto: http",
+                                                     "X-Forwarded-Host: h.test"));
+}
+
+}  // namespace
+}  // namespace proxy

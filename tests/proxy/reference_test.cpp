@@ -1,0 +1,60 @@
+// REFERENCE.md explains every word that users meet.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "proxy/http/outcome.hpp"
+#include "proxy/http/storage_verdict.hpp"
+#include "proxy/storage/fill.hpp"
+
+namespace proxy {
+namespace {
+
+std::string reference() {
+    std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../REFERENCE.md");
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+bool explains(std::string_view word) {
+    static const auto text = reference();
+    return text.find('`' + std::string(word) + '`') != std::string::npos;
+}
+
+/// All of them, up to the first number that has no name.
+template <class Enum>
+std::vector<std::string_view> words(std::size_t first = 0) {
+    std::vector<std::string_view> found;
+    for (auto i = first; i < 100; ++i) {
+        const auto word = to_string(static_cast<Enum>(i));
+        if (word == "?" || word == "unknown") break;
+        found.push_back(word);
+    }
+    return found;
+}
+
+TEST(Reference, ExplainsEveryWordOfTheAccessLog) {
+    for (const auto word : words<Outcome>()) EXPECT_TRUE(explains(word)) << word;
+    for (const auto word : words<CacheResult>()) EXPECT_TRUE(explains(word)) << word;
+    for (const auto word : words<Source>()) EXPECT_TRUE(explains(word)) << word;
+    for (const auto word : words<PeerVerdict>(1)) EXPECT_TRUE(explains(word)) << word;
+    for (const auto word : words<Refusal>()) EXPECT_TRUE(explains(word)) << word;
+}
+
+TEST(Reference, ExplainsWhyAnAnswerIsNotStored) {
+    for (std::size_t i = 1; i < kStorageVerdicts; ++i) {
+        const auto word = to_string(static_cast<StorageVerdict>(i));
+        EXPECT_TRUE(explains(word)) << word;
+    }
+}
+
+TEST(Reference, ExplainsWhyThereIsNoAnswer) {
+    EXPECT_GE(words<FetchError>(1).size(), 16u);
+    for (const auto word : words<FetchError>(1)) EXPECT_TRUE(explains(word)) << word;
+}
+
+}  // namespace
+}  // namespace proxy
