@@ -12,7 +12,7 @@ namespace protocol {
 void InvalidationLog::take_over(const InvalidationLog& earlier,
                                 std::span<const std::optional<std::size_t>> was) {
     last_ = earlier.last_;
-    dropped_ = earlier.dropped_;
+    gone_ = earlier.gone_;
     log_ = earlier.log_;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
         if (was[i])
@@ -43,16 +43,17 @@ void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tag
     }
 }
 
+void InvalidationLog::pop() {
+    gone_ = log_.front().number;
+    log_.pop_front();
+}
+
 /// Looks at all entries, so each time there must have come as many as there are, or an eighth of
 /// what may be.
 void InvalidationLog::make_room() {
     tidy();
-    if (log_.size() > limit_) {
-        while (log_.size() > limit_ - limit_ / 8) {
-            dropped_ = log_.front().number;
-            log_.pop_front();
-        }
-    }
+    if (log_.size() > limit_)
+        while (log_.size() > limit_ - limit_ / 8) pop();
     tidy_at_ = std::max(kTidyFrom, 2 * log_.size());
 }
 
@@ -91,7 +92,7 @@ void InvalidationLog::connected(std::size_t peer, bool new_run) {
 std::optional<Message> InvalidationLog::next(std::size_t peer) {
     auto& to = peers_[peer];
     if (to.sent == last()) return std::nullopt;
-    if (to.sent < dropped_) {
+    if (to.sent < gone_) {
         to.sent = to.told = last();
         ++to.count;
         return InvalidateAll{to.sent};
@@ -121,7 +122,7 @@ bool InvalidationLog::confirm(std::size_t peer, std::uint64_t last) {
 void InvalidationLog::forget_confirmed() {
     auto by_all = last();
     for (const auto& peer : peers_) by_all = std::min(by_all, peer.confirmed);
-    while (!log_.empty() && log_.front().number <= by_all) log_.pop_front();
+    while (!log_.empty() && log_.front().number <= by_all) pop();
 }
 
 }  // namespace protocol

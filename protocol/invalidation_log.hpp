@@ -63,6 +63,8 @@ private:
         std::uint64_t told = 0;                 // the highest ever sent to this run of it
         std::uint64_t count = 0;
     };
+
+    void pop();
     void put(std::span<const summary::KeyHash> hashes, bool are_tags);
     void make_room();
     void tidy();
@@ -74,8 +76,8 @@ private:
     std::vector<Peer> peers_;
     std::size_t limit_;
     std::uint64_t last_ = 0;
-    std::uint64_t dropped_ = 0;  // the last number that was dropped for want of room
-    std::deque<Entry> log_;      // by number
+    std::uint64_t gone_ = 0;  // the last number that all had confirmed, or that had no room
+    std::deque<Entry> log_;   // by number
     std::size_t tidy_at_ = kTidyFrom;
 };
 

@@ -112,7 +112,7 @@ TEST_F(Purge, OfOtherThingsDoesNotEndSharing) {
     start_cluster(2);
     get("a", "/parts", "Range: bytes=0-1\r\n");  // from here on there are blocks
     for (int i = 0; i < 20; ++i) store("b", "/" + std::to_string(i));
-    Client admin(address("a"), kAdminPort);
+    auto admin = admin_client("a");
     for (int i = 0; i < 5; ++i) {
         json urls;
         for (int n = 0; n < 1000; ++n)

@@ -29,7 +29,7 @@ std::string with_keys(std::string text) {
 void check_line(measure::LogFormat format, std::string_view line) {
     measure::LineParser parser(format);
     const auto parsed = parser.parse(line);
-    if (!parsed) return;
+    if (!parsed || format == measure::LogFormat::json) return;  // its views are of the parser
     FUZZ_CHECK(inside(parsed->client, line));
     if (format == measure::LogFormat::common) return;  // may be unescaped: views of the parser
     FUZZ_CHECK(inside(parsed->method, line) && inside(parsed->url, line));
@@ -65,7 +65,7 @@ int fuzz_config(const std::uint8_t* data, std::size_t size) {
 
 int fuzz_trace_line(const std::uint8_t* data, std::size_t size) {
     for (const auto format : {measure::LogFormat::tab_separated, measure::LogFormat::squid,
-                              measure::LogFormat::common}) {
+                              measure::LogFormat::common, measure::LogFormat::json}) {
         check_line(format, as_text(data, size));
     }
     return 0;
