@@ -10,6 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// What this node lacks itself is told by whoever notices.
 bool is_of_the_origin(FetchError error) {
     switch (error) {
         case FetchError::resolve_failed:
@@ -21,7 +22,6 @@ bool is_of_the_origin(FetchError error) {
         case FetchError::reset:
         case FetchError::malformed:
         case FetchError::busy:
-        case FetchError::no_descriptors:
             return true;
         default:
             return false;
