@@ -10,8 +10,8 @@ static_assert(kMaxPeers == summary::kMaxPeers);
 
 namespace {
 
-// Slices of a millisecond or two.
-constexpr std::uint64_t kWordsFilledAtOnce = std::uint64_t{1} << 17;
+// Slices of a millisecond or two; up to six where the machine has others to serve.
+constexpr std::uint64_t kWordsFilledAtOnce = std::uint64_t{1} << 16;
 constexpr std::uint64_t kWordsReleasedAtOnce = std::uint64_t{1} << 21;
 
 bool has_shape(const std::shared_ptr<summary::Directory>& directory, std::size_t peer,

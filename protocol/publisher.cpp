@@ -97,6 +97,10 @@ bool Publisher::grow() {
 }
 
 std::optional<Announcement> Publisher::work() {
+    if (left_over_) {  // before there is more of it
+        left_over_ = own_.tidy();
+        return std::nullopt;
+    }
     const bool grows = own_.growing();
     if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
         if (!grow()) return std::nullopt;
@@ -104,11 +108,7 @@ std::optional<Announcement> Publisher::work() {
         enough_ = false;
         return news();
     }
-    if (making_) {
-        make_image();
-    } else {
-        left_over_ = own_.tidy();
-    }
+    if (making_) make_image();
     return std::nullopt;
 }
 

@@ -12,7 +12,7 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kFeedBatch = 4096;
+inline constexpr std::size_t kFeedBatch = 2048;
 
 /// Carries what any thread has to say to the control thread, in order and in batches: one wake-up
 /// for all that came since the last, but a turn of its own for each kFeedBatch of them, so that a

@@ -4,8 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "summary/sizing.hpp"
-
 namespace summary {
 
 const char* to_string(Apply apply) {
@@ -76,10 +74,6 @@ bool Replica::contains(KeyHash key) const {
     const auto wanted = positions(key, shape_);
     return std::all_of(wanted.begin(), wanted.end(),
                        [this](std::uint64_t position) { return bits_.get(position); });
-}
-
-double Replica::estimated_objects() const {
-    return estimated_keys(bits_.count_ones(), shape_);
 }
 
 }  // namespace summary

@@ -50,8 +50,6 @@ public:
     const BitArray& bits() const { return bits_; }
 
     bool contains(KeyHash key) const;
-    /// How many keys the owner has, by the ones in its filter. O(bits / 64).
-    double estimated_objects() const;
 
 private:
     Apply out_of_step(Apply why);

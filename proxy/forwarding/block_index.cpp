@@ -30,12 +30,14 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     head.status = 200;
     std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
-    index.draft = delivery.draft({head, from.request_time, from.response_time});
+    index.draft = delivery.draft(
+        {head, from.request_time, from.response_time, from.own_lines, from.from_peer});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
     render_response(head, config.node, config.cache.rules, from.response_time, response.head,
                     *index.live);
+    index.live->lines.append(from.own_lines);
     response.blocks = Blocks{length, config.cache.block};
     if (!delivery.charge(response)) return std::nullopt;
     return index;
@@ -71,6 +73,66 @@ std::optional<std::uint64_t> length_of_head_alone(const Head& head) {
     if (error != std::errc() || end != text.data() + text.size() || text.empty())
         return std::nullopt;
     return length;
+}
+
+void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
+    delivery.give(std::move(index.draft), std::move(index.live), false, std::move(sender));
+}
+
+boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
+                                        Exchange& exchange) {
+    const auto& head = exchange.head();
+    if (is_wanted(wanted, head))
+        co_await delivery.pass(exchange);
+    else
+        delivery.fail(head.status >= 500 ? FetchError::origin_error : FetchError::changed,
+                      head.status);
+}
+
+boost::asio::awaitable<void> begin_in_blocks(Worker& worker, const FetchJob& asked,
+                                             Delivery& delivery, Exchange& exchange) {
+    const auto& head = exchange.head();
+    const auto& part = *asked.part;
+    const auto given = content_range(head.fields);
+    std::optional<BlockIndex> index;
+    if (given && given->range && given->length)
+        index = make_index(delivery, asked, received(exchange), *given->length);
+    if (!index || given->range != index->draft.response->blocks->at(part.first)) {
+        // Not to be stored, but the very answer, if any version will do.
+        if (given && is_wanted(part, *given) && !asked.part_of_a_version)
+            co_await delivery.pass(exchange);
+        else
+            delivery.fail(FetchError::not_in_parts, head.status, true);
+        co_return;
+    }
+    const auto job =
+        make_block_job(worker, asked.request, asked.config, asked.route,
+                       *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
+    auto& store = worker.shared.store;
+    const auto found = store.find(job->hash, job->uri, {}, Store::Clock::now());
+    const auto leads = !found.response && store.claim(job->hash, job->uri, found, job->fill).leader;
+    job->generation = found.generation;
+    Delivery block(worker, *job);
+    publish(delivery, std::move(*index), {Fill::Source::origin, {}, head.status});
+    if (leads)
+        co_await take_block(block, *job->block, exchange);
+    else
+        block.leave();  // it is there, or on its way
+}
+
+std::unique_ptr<FetchJob> make_block_job(Worker& worker,
+                                         std::shared_ptr<const RequestSnapshot> request,
+                                         std::shared_ptr<const Config> config,
+                                         const OriginRoute& route, const Blocks& blocks,
+                                         std::string_view etag, std::uint64_t offset) {
+    auto job = std::make_unique<FetchJob>(worker, std::move(request), std::move(config));
+    const auto target = worker.shared.key_hasher(job->request->key.uri());
+    job->block = FetchJob::Block{blocks.at(offset), blocks.length, std::string(etag), target};
+    job->uri = block_key(job->request->key.uri(), etag, job->block->range);
+    job->hash = worker.shared.key_hasher(job->uri);
+    job->route = route;
+    job->fill->keep();
+    return job;
 }
 
 }  // namespace proxy

@@ -11,7 +11,7 @@
 
 namespace proxy {
 
-// Where the index of a body in blocks comes from (see Blocks), and which answers are its blocks.
+// Where the index of a body in blocks comes from (see Blocks), and its blocks from the origin.
 
 /// A peer gives a body of more blocks than this as its head alone to who wants but a part of it.
 inline constexpr std::uint64_t kWholeForAPartBlocks = 4;
@@ -30,6 +30,17 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
 /// For a complete answer of the origin that is too large to be stored in one piece.
 std::optional<BlockIndex> large_index(Delivery& delivery, const FetchJob& job,
                                       const Exchange& exchange);
+
+/// Gives the index to those who wait for the target, and to the store.
+void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender);
+
+/// Takes the origin's answer to a question for one block; `delivery` is that block's.
+boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
+                                        Exchange& exchange);
+/// The origin gave a block as it was asked to, of a body of which nothing was known: index and
+/// block, or what else is to be made of it. `delivery` is that of `asked`, the job for the target.
+boost::asio::awaitable<void> begin_in_blocks(Worker& worker, const FetchJob& asked,
+                                             Delivery& delivery, Exchange& exchange);
 
 /// Is this exactly the block that is wanted, of that version?
 bool is_wanted(const FetchJob::Block& wanted, const Head& head);

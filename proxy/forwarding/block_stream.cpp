@@ -1,5 +1,7 @@
 #include "proxy/forwarding/block_stream.hpp"
 
+#include <utility>
+
 #include "proxy/forwarding/answer.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/http/validators.hpp"
@@ -55,6 +57,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     auto job =
         make_block_job(worker_, request_, client_.settings, route_, *index_->blocks, etag_, offset);
     job->generation = found.generation;
+    job->block->in_parts = in_parts_;
     job->may_ask_peers = client_.config().cluster.has_value();
     auto fill = job->fill;
     block.leader = true;
@@ -100,7 +103,9 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     block.fetched = true;
     block.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
     client_.turn.upstream = client_.key.host();
-    if (block.source == Source::peer) client_.turn.given_by(state.peer);
+    // Of several peers, the log names the one that Cache-Status did.
+    if (block.source == Source::peer && !std::exchange(peer_gave_, true))
+        client_.turn.given_by(state.peer);
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce.

@@ -69,10 +69,12 @@ private:
     std::shared_ptr<const RequestSnapshot> request_;           // once something has to be fetched
     std::vector<std::shared_ptr<const StoredResponse>> held_;  // by hold(), from held_from_ on
     std::uint64_t held_from_ = 0;
+    std::shared_ptr<std::uint64_t> in_parts_ = std::make_shared<std::uint64_t>(0);
     ByteRange range_;
     Block now_;
     std::optional<Block> next_;
     std::string expected_peer_, detail_;
+    bool peer_gave_ = false;
 };
 
 }  // namespace proxy

@@ -324,7 +324,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
                                                                      bool first_came_along) {
     const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
     if (not_modified(client_, *index)) {
-        const auto keep = co_await send_not_modified(client_, *index, nullptr, age, status);
+        const auto keep = co_await send_not_modified(client_, *index, live, age, status);
         co_return ended(keep);
     }
     const auto length = index->blocks->length;

@@ -129,6 +129,13 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     co_return faultless;
 }
 
+asio::awaitable<void> Delivery::pass(Exchange& exchange) {
+    const auto from = received(exchange);
+    auto made = draft(from);
+    Sender sender{Fill::Source::origin, {}, from.head.status};
+    co_await run(exchange, from, std::move(made), std::move(sender));
+}
+
 /// A peer died inside a body: the rest comes from the origin if it is provably the same
 /// representation (RFC 9110 §13.1.5). `etag`: strong, or empty.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {

@@ -38,6 +38,8 @@ public:
     /// comes. False when its source broke off.
     boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
                                      Sender sender);
+    /// The same for the origin's answer as it is.
+    boost::asio::awaitable<void> pass(Exchange& exchange);
     /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
     void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
 

@@ -16,8 +16,7 @@
 
 namespace proxy {
 
-/// Bytes read from an upstream at a time while a body comes: a small one needs no large buffer, and
-/// there is none when limits.body_windows are in use.
+/// Bytes read from an upstream at a time while a body comes: a small one needs no large buffer.
 inline constexpr std::size_t kFirstReadBytes = 8 * 1024;
 inline constexpr std::size_t kUpstreamReadBytes = 64 * 1024;
 
@@ -108,7 +107,6 @@ private:
 
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
     FetchError decode();
-    std::size_t next_read();
     FetchError refuse(ParseError what);
 
     UpstreamPool& pool_;
@@ -126,8 +124,7 @@ private:
     bool got_bytes_ = false;
     bool eof_ = false;
     bool may_upgrade_ = false;
-    bool first_read_ = true;  // of the body
-    Charge read_ahead_;       // for a large buffer
+    std::size_t read_bytes_ = kFirstReadBytes;
     std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
 };

@@ -81,13 +81,12 @@ TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::si
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
                            protocol::Resolver& resolver,
-                           const std::shared_ptr<const Config>& config, MemoryBudget& windows)
+                           const std::shared_ptr<const Config>& config)
     : executor_(std::move(executor)),
       wheel_(wheel),
       resolver_(resolver),
       dialer_(executor_),
-      config_(config),
-      windows_(windows) {}
+      config_(config) {}
 
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
     const auto at = idle_at_.find((*connection)->place);

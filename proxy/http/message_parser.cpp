@@ -201,6 +201,9 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
         // Beast reports every unknown version alike; another major one earns its own status.
         if (has_other_major_version(bytes.substr(0, line))) return ParseError::unsupported_version;
     }
+    if constexpr (!IsRequest) {
+        if (!bytes.starts_with("HTTP/")) return ParseError::not_http;
+    }
     if (bytes.size() > limits_.head_bytes) return ParseError::head_too_large;
     error_code ec;
     std::size_t consumed = 0;

@@ -46,8 +46,9 @@ TEST_F(HungOrigin, AfterAFewTimeoutsRequestsFailAtOnceUntilItAnswersAgain) {
 
 TEST_F(HungOrigin, WhatIsStoredIsGivenAtOnceWhileOneRequestTriesAgain) {
     {
-        const auto scripted = origin.set(
-            [](Exchange& e) { e.answer("Cache-Control: max-age=0\r\nETag: \"v\"\r\n", "stored"); });
+        const auto scripted = origin.set([](Exchange& e) {
+            e.answer("Cache-Control: max-age=1\r\nAge: 2\r\nETag: \"v\"\r\n", "stored");
+        });
         EXPECT_EQ(get("a", "/kept").body, "stored");
     }
     Gate gate;

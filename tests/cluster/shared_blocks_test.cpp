@@ -178,6 +178,17 @@ TEST_F(SharedBlocks, AreTakenFromWhoeverHasThem) {
     expect_balanced();
 }
 
+TEST_F(SharedBlocks, AreNotAskedForOneByOneOfWhoHasButAFew) {
+    const File file{bytes(15 * kBlock)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start_three();
+    get_and_announce("a", "Range: bytes=0-10\r\n", 2);
+    EXPECT_EQ(get("c", "/file").body, file.content);
+    EXPECT_EQ(seen("c", "a").hits, 2u);     // the head, and the one block
+    EXPECT_LE(seen("c", "a").refused, 2u);  // it does not hold the whole
+    EXPECT_EQ(asked().size(), 1u + 14u);
+}
+
 TEST_F(SharedBlocks, CountAsWhatMostOfTheBytesCost) {
     const File file{bytes(20'480)};
     const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
@@ -294,6 +305,46 @@ TEST_F(SharedBlocks, OfWhatIsStaleArePromisedByItsHeadOnceThatIsValidated) {
     EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
     EXPECT_EQ(seen("b", "a").stale_hits, 1u);
     expect_balanced();
+}
+
+TEST_F(SharedBlocks, AreNotKeptByWhoKeepsNoCopies) {
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    auto passing = settings("b");
+    passing.cluster->copy = CopyPolicy::never;
+    start_all({settings("a"), passing, settings("c")});
+    get_and_announce("a", "", 6);
+    const auto requests = origin.requests();
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(part("b", "5000-8999").body, file.content.substr(5000, 4000));
+        EXPECT_EQ(get("b", "/file").body, file.content);
+    }
+    EXPECT_EQ(count("b", Outcome::peer_hit), 4u);
+    EXPECT_EQ(status("b").cache.objects, 0u);
+    EXPECT_EQ(origin.requests(), requests);
+    EXPECT_EQ(seen("b", "a").failures, 0u);
+}
+
+TEST_F(SharedBlocks, AreGoneEverywhereAfterAPurge) {
+    File file{bytes(20'000)};
+    std::mutex mutex;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const std::lock_guard lock(mutex);
+        file.answer(e);
+    });
+    start_three();
+    get_and_announce("a", "", 6);
+    EXPECT_EQ(get("b", "/file").body, file.content);
+    ASSERT_TRUE(eventually([&] { return announced("b", 6); }));
+    {
+        const std::lock_guard lock(mutex);
+        file.content = bytes(20'000, 3);  // under the same tag: a purge is for such mistakes
+    }
+    ASSERT_EQ(client("c").ask("PURGE", "/file").status, 200u);
+    for (const auto* node : {"c", "a", "b"}) {
+        EXPECT_EQ(part(node, "5000-5009").body, file.content.substr(5000, 10)) << node;
+        EXPECT_EQ(get(node, "/file").body, file.content) << node;
+    }
 }
 
 TEST_F(SharedBlocks, KeepBalancedBooks) {

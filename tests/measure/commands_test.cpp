@@ -121,7 +121,7 @@ TEST(Healthcheck, FindsTheAdminPortInTheConfiguration) {
 TEST(Status, ShowsWhatTheAdminPortRefuses) {
     const ScriptedServer guarded([](const Seen& seen) {
         const auto good = seen.field("Authorization") == "Bearer 0123456789abcdef";
-        return Reply{good ? "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n7\"}"
+        return Reply{good ? "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n7\", \"requests\": {}}"
                           : "HTTP/1.0 401 Unauthorized\r\n\r\nThis needs a token.\n",
                      true};
     });

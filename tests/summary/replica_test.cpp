@@ -104,7 +104,7 @@ TEST(Replica, ForgetsEverything) {
     EXPECT_EQ(replica.apply_snapshot(kEpoch, 1, kShape, bits({9})), Apply::ok);
 }
 
-TEST(Replica, EstimatesHowManyObjectsTheOwnerHas) {
+TEST(Replica, ClaimsWhatTheOwnerHas) {
     constexpr Shape kLarge{160'000, 4};
     BitArray filled(kLarge.bits);
     for (const auto key : test::keys(0, 10'000)) {
@@ -112,7 +112,6 @@ TEST(Replica, EstimatesHowManyObjectsTheOwnerHas) {
     }
     Replica replica;
     ASSERT_EQ(replica.apply_snapshot(1, 0, kLarge, filled), Apply::ok);
-    EXPECT_NEAR(replica.estimated_objects(), 10'000, 150);
     for (const auto key : test::keys(0, 10'000)) ASSERT_TRUE(replica.contains(key));
     EXPECT_FALSE(replica.contains(test::key(77'777)));
 }
