@@ -60,8 +60,7 @@ private:
         if (!view || !view->directory) co_return false;
         const auto promised = view->directory->candidates(job_.hash);
         // Who holds the target may hold it in one piece, and this block with it.
-        const auto perhaps =
-            job_.block ? view->directory->candidates(job_.block->target) & ~promised : 0;
+        const auto perhaps = may_hold_it_whole(*view) & ~promised;
         if ((promised | perhaps) == 0) co_return false;
         // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
         if (invalidated_within(kAgeGranularity)) co_return false;
@@ -73,7 +72,15 @@ private:
         if (choice.count == kMaxPeersAsked) co_return false;
         const auto other = choose_peers(perhaps, worker_.peer_records, Clock::now());
         if (other.count == 0) co_return false;
-        co_return co_await ask_peer(*view, other.peers[0], false);
+        const auto answered = co_await ask_peer(*view, other.peers[0], false);
+        if (!answered && job_.block->in_parts) *job_.block->in_parts |= 1ull << other.peers[0];
+        co_return answered;
+    }
+
+    std::uint64_t may_hold_it_whole(const protocol::PeerView& view) const {
+        if (!job_.block) return 0;
+        const auto& block = *job_.block;
+        return view.directory->candidates(block.target) & ~(block.in_parts ? *block.in_parts : 0);
     }
 
     /// Empty: no peer can be asked.
@@ -133,9 +140,8 @@ private:
         const auto good =
             index && (validated || (may_reuse(index->draft) && !is_outdated(index->draft)));
         asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
-        if (good)
-            publish(std::move(*index),
-                    {Fill::Source::peer, asked.peer().node, validated ? 304u : 200u});
+        Delivery::Sender sender{Fill::Source::peer, asked.peer().node, validated ? 304u : 200u};
+        if (good) publish(delivery_, std::move(*index), std::move(sender));
         asked.exchange().finish();
         return good;
     }
@@ -263,21 +269,19 @@ private:
             co_return;
         }
         if (head.status == 206 && ranged) {
-            co_await begin_in_blocks(exchange);
+            co_await begin_in_blocks(worker_, job_, delivery_, exchange);
             co_return;
         }
         if (auto index = large_index(delivery_, job_, exchange)) {
-            publish(std::move(*index),
-                    {Fill::Source::origin,
-                     {},
-                     head.status});  // what is left of this exchange is of no use
+            // What is left of this exchange is of no use.
+            publish(delivery_, std::move(*index), {Fill::Source::origin, {}, head.status});
             co_return;
         }
         if (job_.stale) {
             const auto made = delivery_.draft(received(exchange));
             end_stored(made.verdict, head.status, validators.any());
         }
-        co_await pass(exchange);
+        co_await delivery_.pass(exchange);
     }
 
     /// Is something stored that may be given while the origin is unreachable?
@@ -307,15 +311,6 @@ private:
         append_interim(text, interim, config_.node);
         job_.fill->interim(text);
         co_return;
-    }
-
-    /// The origin's answer as it is.
-    asio::awaitable<void> pass(Exchange& exchange) { co_await pass(delivery_, exchange); }
-    static asio::awaitable<void> pass(Delivery& delivery, Exchange& exchange) {
-        const auto from = received(exchange);
-        auto made = delivery.draft(from);
-        Delivery::Sender sender{Fill::Source::origin, {}, from.head.status};
-        co_await delivery.run(exchange, from, std::move(made), std::move(sender));
     }
 
     /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4).
@@ -365,54 +360,6 @@ private:
         co_await ask_origin();  // whole, as the copy is gone
     }
 
-    // Bodies in blocks.
-
-    void publish(BlockIndex index, Delivery::Sender sender) {
-        delivery_.give(std::move(index.draft), std::move(index.live), false, std::move(sender));
-    }
-
-    /// The origin gave the block that was asked for, of a body of which nothing was known.
-    asio::awaitable<void> begin_in_blocks(Exchange& exchange) {
-        const auto& head = exchange.head();
-        const auto given = content_range(head.fields);
-        std::optional<BlockIndex> index;
-        if (given && given->range && given->length)
-            index = make_index(delivery_, job_, received(exchange), *given->length);
-        if (!index || given->range != index->draft.response->blocks->at(job_.part->first)) {
-            // Not to be stored, but the very answer, if any version will do.
-            if (given && is_wanted(*job_.part, *given) && !job_.part_of_a_version)
-                co_await pass(exchange);
-            else
-                delivery_.fail(FetchError::not_in_parts, head.status, true);
-            co_return;
-        }
-        job_.beside = make_block_job(worker_, job_.request, job_.config, job_.route,
-                                     *index->draft.response->blocks,
-                                     validators_of(head.fields).etag, job_.part->first);
-        auto* const job = job_.beside.get();
-        auto& store = worker_.shared.store;
-        const auto found = store.find(job->hash, job->uri, {}, Clock::now());
-        const auto leads =
-            !found.response && store.claim(job->hash, job->uri, found, job->fill).leader;
-        job->generation = found.generation;
-        Delivery block(worker_, *job);
-        publish(std::move(*index), {Fill::Source::origin, {}, head.status});
-        if (leads)
-            co_await take_block(block, *job->block, exchange);
-        else
-            block.leave();  // it is there, or on its way
-    }
-
-    static asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
-                                            Exchange& exchange) {
-        const auto& head = exchange.head();
-        if (is_wanted(wanted, head))
-            co_await pass(delivery, exchange);
-        else
-            delivery.fail(head.status >= 500 ? FetchError::origin_error : FetchError::changed,
-                          head.status);
-    }
-
     Worker& worker_;
     const Config& config_;
     FetchJob& job_;
@@ -445,21 +392,6 @@ void start_fetch(Worker& worker, std::unique_ptr<FetchJob> job) {
     if (worker.fetches.spawn(std::move(task), stop)) return;
     worker.shared.store.abandon(hash, fill.get(), false, Clock::now());
     fill->fail(FetchError::stopping);
-}
-
-std::unique_ptr<FetchJob> make_block_job(Worker& worker,
-                                         std::shared_ptr<const RequestSnapshot> request,
-                                         std::shared_ptr<const Config> config,
-                                         const OriginRoute& route, const Blocks& blocks,
-                                         std::string_view etag, std::uint64_t offset) {
-    auto job = std::make_unique<FetchJob>(worker, std::move(request), std::move(config));
-    const auto target = worker.shared.key_hasher(job->request->key.uri());
-    job->block = FetchJob::Block{blocks.at(offset), blocks.length, std::string(etag), target};
-    job->uri = block_key(job->request->key.uri(), etag, job->block->range);
-    job->hash = worker.shared.key_hasher(job->uri);
-    job->route = route;
-    job->fill->keep();
-    return job;
 }
 
 }  // namespace proxy

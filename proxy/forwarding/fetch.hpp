@@ -27,6 +27,9 @@ struct FetchJob {
         std::uint64_t length = 0;  // of the whole body
         std::string etag;          // strong; of the version that is wanted
         summary::KeyHash target;   // of the body's URI
+        /// Peers, as bits, that have the target and turned out not to have it in one piece; the
+        /// jobs of one stream, which are of one worker, tell each other. May be null.
+        std::shared_ptr<std::uint64_t> in_parts = {};
     };
 
     std::shared_ptr<const RequestSnapshot> request;
@@ -47,9 +50,6 @@ struct FetchJob {
     std::optional<RangeRequest> part;
     bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
     bool may_use_blocks = true;      // false: however large, it comes in one piece
-
-    /// The same fetch brings this block as well.
-    std::unique_ptr<FetchJob> beside;
 
     protocol::TaskGroup::Stop stop;  // of the fetch that runs it
     bool given_up = false;           // it was stopped as nobody read any more
