@@ -186,7 +186,7 @@ TEST_F(Reload, ChangesNothingWhenTheFileIsBadAndSaysWhy) {
     settings.origins.front().server = {"127.0.0.1", 1};
     const auto errors = refusal(settings);
     EXPECT_EQ(errors.at(0).path, "$.log.access");
-    EXPECT_TRUE(contains(errors.at(0).message, "No such file")) << errors.at(0).message;
+    EXPECT_TRUE(contains(errors.at(0).message, "there is no folder")) << errors.at(0).message;
 
     EXPECT_EQ(admin("a", "/api/v1/config").body, in_effect);
     EXPECT_EQ(get("a", "/one").status, 200u);
