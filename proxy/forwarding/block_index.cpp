@@ -89,8 +89,8 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Bloc
                       head.status);
 }
 
-boost::asio::awaitable<void> begin_in_blocks(Worker& worker, const FetchJob& asked,
-                                             Delivery& delivery, Exchange& exchange) {
+boost::asio::awaitable<void> begin_in_blocks(Worker& worker, FetchJob& asked, Delivery& delivery,
+                                             Exchange& exchange) {
     const auto& head = exchange.head();
     const auto& part = *asked.part;
     const auto given = content_range(head.fields);
@@ -105,9 +105,10 @@ boost::asio::awaitable<void> begin_in_blocks(Worker& worker, const FetchJob& ask
             delivery.fail(FetchError::not_in_parts, head.status, true);
         co_return;
     }
-    const auto job =
+    asked.beside =
         make_block_job(worker, asked.request, asked.config, asked.route,
                        *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
+    auto* const job = asked.beside.get();
     auto& store = worker.shared.store;
     const auto found = store.find(job->hash, job->uri, {}, Store::Clock::now());
     const auto leads = !found.response && store.claim(job->hash, job->uri, found, job->fill).leader;

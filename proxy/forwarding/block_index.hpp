@@ -38,9 +38,10 @@ void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender);
 boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
                                         Exchange& exchange);
 /// The origin gave a block as it was asked to, of a body of which nothing was known: index and
-/// block, or what else is to be made of it. `delivery` is that of `asked`, the job for the target.
-boost::asio::awaitable<void> begin_in_blocks(Worker& worker, const FetchJob& asked,
-                                             Delivery& delivery, Exchange& exchange);
+/// block, or what else is to be made of it. `delivery` is that of `asked`, the job for the target,
+/// which owns that for the block then.
+boost::asio::awaitable<void> begin_in_blocks(Worker& worker, FetchJob& asked, Delivery& delivery,
+                                             Exchange& exchange);
 
 /// Is this exactly the block that is wanted, of that version?
 bool is_wanted(const FetchJob::Block& wanted, const Head& head);

@@ -51,6 +51,9 @@ struct FetchJob {
     bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
     bool may_use_blocks = true;      // false: however large, it comes in one piece
 
+    /// The same fetch brings this block as well.
+    std::unique_ptr<FetchJob> beside;
+
     protocol::TaskGroup::Stop stop;  // of the fetch that runs it
     bool given_up = false;           // it was stopped as nobody read any more
 };

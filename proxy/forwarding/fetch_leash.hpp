@@ -41,8 +41,11 @@ public:
 private:
     void arm() { wheel_.arm(*this, Solitude::Clock::now() + kLook); }
     void expire() override {
-        if (!solitude_.too_long(job_.fill->audience(), Solitude::Clock::now())) return arm();
+        auto audience = job_.fill->audience();
+        if (job_.beside) audience += job_.beside->fill->audience();
+        if (!solitude_.too_long(audience, Solitude::Clock::now())) return arm();
         job_.given_up = true;
+        if (job_.beside) job_.beside->given_up = true;
         job_.stop();  // the last thing: it may destroy this
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -147,6 +148,13 @@ public:
         std::size_t readers = 0;                   // now, without those who were released
         std::uint64_t joined = 0;                  // so many ever came
         std::chrono::nanoseconds alone_at_most{};  // without readers it is to end after this
+
+        Audience& operator+=(const Audience& more) {
+            readers += more.readers;
+            joined += more.joined;
+            alone_at_most = std::max(alone_at_most, more.alone_at_most);
+            return *this;
+        }
     };
     Audience audience() const;
     /// Somebody is behind by more than goes out at once.

@@ -86,5 +86,17 @@ TEST(Solitude, BeginsAnewWhenSomebodyCameAndWentBetweenTwoLooks) {
     EXPECT_TRUE(solitude.too_long(audience, kNow + 10s));
 }
 
+TEST(Solitude, IsThatOfAllThatOneFetchBrings) {
+    Solitude solitude;
+    const auto audience = [](std::size_t of_index, std::size_t of_block) {
+        Fill::Audience all{of_index, 1, 5s};
+        return all += {of_block, 2, 60s};
+    };
+    EXPECT_FALSE(solitude.too_long(audience(0, 1), kNow));
+    EXPECT_FALSE(solitude.too_long(audience(0, 0), kNow + 100s));
+    EXPECT_FALSE(solitude.too_long(audience(0, 0), kNow + 159s));
+    EXPECT_TRUE(solitude.too_long(audience(0, 0), kNow + 160s));
+}
+
 }  // namespace
 }  // namespace proxy
