@@ -301,6 +301,7 @@ private:
             cluster->start_in_place_of(*cluster_);
             cluster_ = std::move(cluster);
         }
+        shared_.windows.set_cap(config_->limits.body_windows);
         if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
         result.outcome = Reloaded::Outcome::applied;
         return result;
@@ -373,6 +374,7 @@ private:
         status.cache.objects = store.objects;
         status.cache.memory_bytes = store.memory_bytes;
         status.cache.evictions = store.evictions;
+        status.window_bytes = shared_.windows.used();
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
         const auto in_step = show_links(links, reports_.peers(), status);

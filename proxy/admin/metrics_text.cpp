@@ -116,6 +116,9 @@ void add_cache(Families& out, const NodeStatus& status) {
     out.gauge("hearsay_cache_bytes", "Bytes in use by stored responses.");
     out.value(status.cache.memory_bytes, {{"tier", "memory"}});
     out.value(status.cache.disk_bytes, {{"tier", "disk"}});
+    out.gauge("hearsay_body_window_bytes",
+              "Bytes in flight of bodies that are not stored, and read ahead.");
+    out.value(status.window_bytes);
     out.counter("hearsay_evictions_total", "Stored responses removed to make room.");
     out.value(status.cache.evictions, {{"tier", "memory"}});
     out.value(status.cache.disk_evictions, {{"tier", "disk"}});

@@ -144,7 +144,8 @@ struct NodeStatus {
     bool ready = false;
     bool draining = false;
     WorkerCounters work;
-    std::uint64_t connections = 0;  // of clients, now
+    std::uint64_t connections = 0;   // of clients, now
+    std::uint64_t window_bytes = 0;  // of bodies that pass through, and read ahead, now
     CacheCounters cache;
     SummaryStatus summary;
     ClusterCounters cluster;

@@ -108,6 +108,7 @@ std::string status_json(const NodeStatus& status) {
           {"memory_bytes", status.cache.memory_bytes},
           {"disk_bytes", status.cache.disk_bytes},
           {"evictions", status.cache.evictions + status.cache.disk_evictions}}},
+        {"window_bytes", status.window_bytes},
         {"storage", reasons_json(work.verdicts)},
         {"refusals", reasons_json(work.refusals)},
         {"collapsed", work.collapsed},

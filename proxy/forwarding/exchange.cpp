@@ -160,6 +160,16 @@ FetchError Exchange::decode() {
     return FetchError::none;
 }
 
+std::size_t Exchange::next_read() {
+    if (std::exchange(first_read_, false)) return kFirstReadBytes;
+    if (read_ahead_.bytes() == 0) {
+        auto room = proxy::read_ahead(pool_.windows(), kUpstreamReadBytes);
+        if (!room) return kFirstReadBytes;
+        read_ahead_ = std::move(*room);
+    }
+    return kUpstreamReadBytes;
+}
+
 asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
     pieces_.clear();
     connection_->buffer.consume(pending_);
@@ -174,8 +184,7 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
     // A chunk line or trailer that never ends.
     if (connection_->buffer.size() > limits_.head_bytes) co_return refuse(ParseError::bad_chunk);
     connection_->deadline.set(deadline);
-    const auto error = co_await read_some(read_bytes_);
-    read_bytes_ = kUpstreamReadBytes;
+    const auto error = co_await read_some(next_read());
     if (error == FetchError::head_timeout) co_return FetchError::body_timeout;
     if (error != FetchError::none) {
         if (eof_ && parser_->finish_at_eof()) co_return FetchError::none;
@@ -192,6 +201,7 @@ UpstreamPtr Exchange::take_connection() {
 void Exchange::finish() {
     if (!connection_) return;
     pool_.keep_ticket(*connection_);
+    read_ahead_ = Charge();
     pieces_.clear();
     connection_->buffer.consume(pending_);
     pending_ = 0;

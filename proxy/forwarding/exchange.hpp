@@ -16,7 +16,8 @@
 
 namespace proxy {
 
-/// Bytes read from an upstream at a time while a body comes: a small one needs no large buffer.
+/// Bytes read from an upstream at a time while a body comes: a small one needs no large buffer, and
+/// there is none when limits.body_windows are in use.
 inline constexpr std::size_t kFirstReadBytes = 8 * 1024;
 inline constexpr std::size_t kUpstreamReadBytes = 64 * 1024;
 
@@ -107,6 +108,7 @@ private:
 
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
     FetchError decode();
+    std::size_t next_read();
     FetchError refuse(ParseError what);
 
     UpstreamPool& pool_;
@@ -124,7 +126,8 @@ private:
     bool got_bytes_ = false;
     bool eof_ = false;
     bool may_upgrade_ = false;
-    std::size_t read_bytes_ = kFirstReadBytes;
+    bool first_read_ = true;  // of the body
+    Charge read_ahead_;       // for a large buffer
     std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
 };

@@ -55,14 +55,15 @@ asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
             stop_sharing(StorageVerdict::no_room);
     }
     if (!shared_) {
-        const auto waited = co_await wait_for_readers(fill_.window_bytes() - 1);
+        const auto waited = co_await wait_for_readers();
         if (waited != FetchError::none) co_return waited;
-        bytes = std::min(bytes, fill_.next_block_bytes());
-        // Under the cap as well; with no room left a body that must move on takes small steps
-        // beside it.
-        auto reserved = worker_.shared.store.reserve(bytes);
-        if (reserved)
-            charge = std::move(*reserved);
+        auto& windows = worker_.shared.windows;
+        const auto share = window_share(windows, fill_.window_bytes());
+        bytes = std::min<std::size_t>(
+            {bytes, fill_.next_block_bytes(), std::max<std::size_t>(share / 4, kFirstBlockBytes)});
+        // All may be in use: what is to move on takes small steps beside it, one at a time.
+        if (windows.take(bytes))
+            charge = Charge(windows, bytes);
         else
             bytes = std::min(bytes, kFirstBlockBytes);
     }
@@ -70,11 +71,15 @@ asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
     co_return FetchError::none;
 }
 
-/// Until no more than `most` lies ready for the slowest reader. It may take its time: a client that
-/// takes too little is cut by its own connection, and then reads no more.
-asio::awaitable<FetchError> FillWriter::wait_for_readers(std::uint64_t most) {
-    while (fill_.wanted() && fill_.ahead() > most)
+/// Until the window has room, or all has been taken. That may take its time: a client that takes
+/// too little is cut by its own connection, and then reads no more.
+asio::awaitable<FetchError> FillWriter::wait_for_readers() {
+    const auto& windows = worker_.shared.windows;
+    while (fill_.wanted()) {
+        const auto ahead = fill_.ahead();
+        if (ahead == 0 || ahead < window_share(windows, fill_.window_bytes())) break;
         co_await wakeup_.wait_until(Clock::now() + config_.timeouts.body_idle);
+    }
     co_return fill_.wanted() ? FetchError::none : FetchError::abandoned;
 }
 

@@ -11,7 +11,8 @@
 namespace proxy {
 
 /// Moves bodies into one fill. A stored one is charged to the store block by block and comes at its
-/// source's speed; one that is not, or proves too large, waits for its readers in a window. Belongs
+/// source's speed; one that is not, or proves too large, waits for its readers in a window,
+/// charged to Shared::windows. Belongs
 /// to the coroutine that runs the fetch.
 class FillWriter {
 public:
@@ -34,7 +35,7 @@ public:
 
 private:
     boost::asio::awaitable<FetchError> make_room(std::uint64_t exact);
-    boost::asio::awaitable<FetchError> wait_for_readers(std::uint64_t most);
+    boost::asio::awaitable<FetchError> wait_for_readers();
     void stop_sharing(StorageVerdict why);
 
     Worker& worker_;

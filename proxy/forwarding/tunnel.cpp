@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 /// Bytes passed on at a time. What the other side does not take at once is kept, and nothing more
 /// is read until it has: this bounds what a tunnel holds in each direction.
 constexpr std::size_t kPieceBytes = 64 * 1024;
+constexpr std::size_t kSmallPieceBytes = 4 * 1024;  // when limits.body_windows are in use
 
 /// One of the two connections.
 struct Side {
@@ -130,7 +131,8 @@ private:
 
     /// One direction, until its end has been passed on. `held` goes first.
     asio::awaitable<void> copy(const Side& from, const Side& to, std::string held) {
-        auto wanted = Step::done;  // there may be more at hand
+        auto wanted = Step::done;    // there may be more at hand
+        std::optional<Charge> room;  // for what is held
         for (;;) {
             while (!held.empty()) {
                 std::size_t sent = 0;
@@ -143,11 +145,14 @@ private:
                 if (!ready) co_return;
             }
             held = std::string();  // an idle tunnel holds nothing
+            room.reset();
             if (wanted != Step::done || !from.tls || !from.tls->has_pending()) {
                 const auto ready = co_await wait_for(from, wanted);
                 if (!ready) co_return;
             }
-            const auto moved = move_some(from, to, held, wanted);
+            room = read_ahead(worker_.shared.windows, kPieceBytes);
+            const auto at_most = room ? kPieceBytes : kSmallPieceBytes;
+            const auto moved = move_some(from, to, held, at_most, wanted);
             if (moved == Moved::from_broke) co_return was_reset(from);
             if (moved == Moved::to_broke) co_return was_reset(to);
             if (moved == Moved::some) continue;
@@ -159,12 +164,14 @@ private:
 
     enum class Moved { some, end, from_broke, to_broke };
 
-    /// Passes on what is there; `held` is what `to` did not take at once, and `wanted` what the
-    /// next read waits for. The piece is on the stack: it need not outlive a wait.
-    Moved move_some(const Side& from, const Side& to, std::string& held, Step& wanted) {
+    /// Passes on what is there, `at_most` so much; `held` is what `to` did not take at once, and
+    /// `wanted` what the next read waits for. The piece is on the stack: it need not outlive a
+    /// wait.
+    Moved move_some(const Side& from, const Side& to, std::string& held, std::size_t at_most,
+                    Step& wanted) {
         std::array<char, kPieceBytes> piece;
         std::size_t got = 0;
-        const auto received = from.read(asio::buffer(piece), got);
+        const auto received = from.read(asio::buffer(piece, at_most), got);
         wanted = received;
         if (&from == &upstream_) worker_.counters.bytes_from_origins += got;
         if (received == Step::end) return Moved::end;

@@ -81,12 +81,13 @@ TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::si
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
                            protocol::Resolver& resolver,
-                           const std::shared_ptr<const Config>& config)
+                           const std::shared_ptr<const Config>& config, MemoryBudget& windows)
     : executor_(std::move(executor)),
       wheel_(wheel),
       resolver_(resolver),
       dialer_(executor_),
-      config_(config) {}
+      config_(config),
+      windows_(windows) {}
 
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
     const auto at = idle_at_.find((*connection)->place);

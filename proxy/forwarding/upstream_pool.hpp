@@ -94,7 +94,8 @@ public:
 
     /// `config`: what is in effect at any time; outlives the pool.
     UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
-                 protocol::Resolver& resolver, const std::shared_ptr<const Config>& config);
+                 protocol::Resolver& resolver, const std::shared_ptr<const Config>& config,
+                 MemoryBudget& windows);
 
     /// An idle connection if `may_reuse` and there is one (last used first), else a new one.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
@@ -107,6 +108,9 @@ public:
     /// has any, are tried before this one.
     void distrust(const UpstreamConnection& connection);
     void close_idle();
+
+    /// What is read ahead of those who wait for it is charged to this.
+    MemoryBudget& windows() { return windows_; }
 
 private:
     using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
@@ -129,6 +133,7 @@ private:
     protocol::Resolver& resolver_;
     protocol::Dialer dialer_;
     const std::shared_ptr<const Config>& config_;
+    MemoryBudget& windows_;
     Idle idle_;
     std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order
     struct Seats {};

@@ -47,7 +47,7 @@ Worker::Worker(Shared& all, std::shared_ptr<const Config> config, int acceptor_f
       settings(std::move(config)),
       wheel(io.get_executor()),
       resolver(io.get_executor()),
-      pool(io.get_executor(), wheel, resolver, settings),
+      pool(io.get_executor(), wheel, resolver, settings, shared.windows),
       tasks(io.get_executor()),
       fetches(io.get_executor()),
       spare_(open_spare()) {

@@ -70,12 +70,14 @@ struct Shared {
         : hooks(std::move(to_node)),
           key_hasher(hasher),
           field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
+          windows(config.limits.body_windows),
           store(config.cache.memory, hooks.changed),
           access_log(config.log) {}
 
     const Hooks hooks;
     const summary::KeyHasher key_hasher;
     const protocol::FieldKey field_key;  // without a cluster of no use
+    MemoryBudget windows;  // of what passes through without being stored (limits.body_windows)
     Store store;
     AccessLog access_log;
     SeenOnce seen_once;

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace proxy {
 
-/// The bytes the memory tier uses, against its cap. Shared by all threads.
+/// Bytes in use for one purpose, against a cap. Shared by all threads.
 class MemoryBudget {
 public:
     explicit MemoryBudget(std::uint64_t cap_bytes) : cap_(cap_bytes) {}
@@ -14,9 +16,10 @@ public:
     MemoryBudget& operator=(const MemoryBudget&) = delete;
 
     /// Takes `bytes` if they fit under the cap.
-    bool take(std::uint64_t bytes) {
+    bool take(std::uint64_t bytes) { return take(bytes, cap()); }
+    /// If they fit under `most`.
+    bool take(std::uint64_t bytes, std::uint64_t most) {
         auto used = used_.load(std::memory_order_relaxed);
-        const auto most = cap();
         do {
             if (bytes > most || used > most - bytes) return false;
         } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
@@ -25,6 +28,10 @@ public:
     void give_back(std::uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
     std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+    std::uint64_t free() const {
+        const auto most = cap();
+        return most - std::min(most, used());
+    }
     std::uint64_t cap() const { return cap_.load(std::memory_order_relaxed); }
     /// What is in use above it stays in use; nothing more is taken.
     void set_cap(std::uint64_t bytes) { cap_.store(bytes, std::memory_order_relaxed); }
@@ -58,5 +65,18 @@ private:
     MemoryBudget* budget_ = nullptr;
     std::uint64_t bytes_ = 0;
 };
+
+/// How far one body may run ahead of its readers, at most `most`: a quarter of what is free, so
+/// that the more of them there are, the less each has.
+inline std::uint64_t window_share(const MemoryBudget& windows, std::uint64_t most) {
+    return std::min(most, windows.free() / 4);
+}
+
+/// Room to read `bytes` at once instead of a few; nothing when half of `windows` is in use. The
+/// other half is for bodies that wait for their readers.
+inline std::optional<Charge> read_ahead(MemoryBudget& windows, std::uint64_t bytes) {
+    if (!windows.take(bytes, windows.cap() / 2)) return std::nullopt;
+    return Charge(windows, bytes);
+}
 
 }  // namespace proxy

@@ -240,8 +240,8 @@ TEST_F(Following, BoundsTheMemoryOfABodyThatIsNotStored) {
     ASSERT_TRUE(slow.read_at_least(1));
     // What the kernel buffers for the two connections stands beside it.
     EXPECT_TRUE(
-        eventually([&] { return status("a").cache.memory_bytes >= settings.limits.body_window; }));
-    EXPECT_LE(status("a").cache.memory_bytes, 2 * settings.limits.body_window);
+        eventually([&] { return status("a").window_bytes >= settings.limits.body_window; }));
+    EXPECT_LE(status("a").window_bytes, 2 * settings.limits.body_window);
     const auto answer = slow.read();
     EXPECT_TRUE(answer.complete);
     EXPECT_EQ(answer.body.size(), kBytes);

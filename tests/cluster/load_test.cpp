@@ -226,6 +226,40 @@ TEST_F(Load, OfSlowReadersDoesNotEmptyTheCache) {
     for (auto& each : slow) EXPECT_EQ(each.read().body.size(), kBytes);
 }
 
+TEST_F(Load, OfSlowReadersOfWhatIsNotStoredTakesNoMoreThanAllWindowsTogether) {
+    constexpr std::size_t kBytes = 16 << 20;  // more than the kernel takes for a slow reader
+    const std::string large(kBytes, 'x');
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto stored = contains(e.target, "stored");
+        e.answer(stored ? fresh() : "Cache-Control: no-store\r\n", large);
+    });
+    auto settings = config("a");
+    settings.cache.memory = 49 << 20;  // for three
+    settings.limits.body_windows = 1 << 20;
+    start(settings);
+    for (const auto* target : {"/stored1", "/stored2", "/stored3"}) get("a", target);
+    std::vector<Client> slow;
+    for (int i = 0; i < 12; ++i) {
+        slow.push_back(client());
+        slow.back().begin("GET", "/" + std::to_string(i));
+    }
+    for (auto& each : slow) ASSERT_TRUE(each.read_at_least(1));
+    std::uint64_t most = 0;
+    ASSERT_TRUE(eventually([&] {
+        const auto now = status("a").window_bytes;
+        most = std::max(most, now);
+        return now > 256 * 1024;
+    }));
+    for (auto& each : slow) {
+        EXPECT_EQ(each.read().body.size(), kBytes);
+        most = std::max(most, status("a").window_bytes);
+    }
+    EXPECT_LE(most, 1u << 20);
+    EXPECT_EQ(status("a").cache.evictions, 0u);
+    EXPECT_EQ(status("a").cache.objects, 3u);
+    EXPECT_TRUE(eventually([&] { return status("a").window_bytes == 0; }));
+}
+
 TEST_F(Load, OfAClientThatTakesLessThanItShouldEnds) {
     const std::string large(30 << 20, 'x');
     const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), large); });

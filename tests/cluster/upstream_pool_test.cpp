@@ -66,7 +66,8 @@ protected:
     TimerWheel wheel{io.get_executor()};
     protocol::Resolver resolver{io.get_executor(), two_addresses(io)};
     std::shared_ptr<const Config> config = std::make_shared<const Config>();
-    UpstreamPool pool{io.get_executor(), wheel, resolver, config};
+    MemoryBudget windows{1 << 20};
+    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
 };
 
 TEST_F(UpstreamPoolTest, OneDeadAddressOfTwoDoesNotCostTheDeadline) {

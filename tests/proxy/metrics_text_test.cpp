@@ -50,6 +50,7 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
           "hearsay_bytes_total{direction=\"to_clients\"}",
           "hearsay_cache_objects ",
           "hearsay_cache_bytes{tier=\"memory\"}",
+          "hearsay_body_window_bytes 0\n",
           "hearsay_evictions_total{tier=\"memory\"} 2\n",
           "hearsay_peer_requests_total{peer=\"b\",result=\"false_hit\"} 2\n",
           "hearsay_peer_given_total{peer=\"b\"} 9\n",
