@@ -38,11 +38,24 @@ asio::awaitable<bool> CacheAnswer::run() {
     co_return co_await pass(client_, forward, Outcome::origin_fetch);
 }
 
+/// The one body for all, fresh and whole: no origin is asked, and none is told anything.
+bool CacheAnswer::is_plain_hit(const Store::Found& found) const {
+    const auto& response = found.response;
+    return response && response->vary_names.empty() && !response->blocks &&
+           usable(decide_reuse(client_.directives, response->freshness,
+                               response->residence(client_.turn.begun)));
+}
+
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& turn = client_.turn;
     const auto& directives = client_.directives;
     const auto uri = client_.key.uri();
-    const auto found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
+    auto found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
+    if (!turn.told_of_client && !is_plain_hit(found)) {
+        client_.tell_of_client();
+        if (found.other_variants || (found.response && !found.response->vary_names.empty()))
+            found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
+    }
     CacheStatus status;
     status.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
     auto reuse = Reuse::stale;

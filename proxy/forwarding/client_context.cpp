@@ -1,5 +1,7 @@
 #include "proxy/forwarding/client_context.hpp"
 
+#include <utility>
+
 #include "proxy/forwarding/error_answer.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/number.hpp"
@@ -26,6 +28,22 @@ void Turn::settle() {
         outcome = outcome_of(most);
     }
     if (looked_up && cut) outcome = Outcome::error;
+}
+
+void ClientContext::tell_of_client() {
+    if (std::exchange(turn.told_of_client, true)) return;
+    ForwardedHop hop;
+    const auto* origin = match_origin(config().origins, key.host());
+    hop.mode = origin ? config().forwarded.origins : config().forwarded.forward;
+    if (!turn.from_peer) {
+        hop.trusted = requester.through_trusted_proxy();
+        hop.sender = requester.hop_text();
+        hop.client = requester.text();
+    }
+    hop.scheme = key.scheme();
+    const auto* host = find(head.fields, field::host);
+    hop.host = absolute_form || !host ? key.authority() : host->value;
+    forwarded.rewrite(head.fields, hop);
 }
 
 Framing ClientContext::framing(unsigned status, std::optional<std::uint64_t> length) const {

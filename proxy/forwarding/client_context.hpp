@@ -42,9 +42,10 @@ struct Turn {
     std::string cache_status;             // as sent, if there is a log
     bool validated = false;
     bool client_reload = false;
-    bool aborted = false;    // ended before its end
-    bool cut = false;        // that was our doing, as nothing more came from upstream
-    bool from_peer = false;  // a peer's question: no client request, so not counted as one
+    bool aborted = false;         // ended before its end
+    bool cut = false;             // that was our doing, as nothing more came from upstream
+    bool told_of_client = false;  // see ClientContext::tell_of_client()
+    bool from_peer = false;       // a peer's question: no client request, so not counted as one
 
     /// This peer's copy is the answer, or a part of it.
     void given_by(const std::string& node) {
@@ -83,6 +84,12 @@ struct ClientContext {
     OriginRoute route() const {
         return route_to_origin(config(), key, absolute_form, requester.text());
     }
+
+    /// Writes into the head what an origin is to read of the client there, once in a turn: before
+    /// the request goes to an origin, and before a response that varies is looked for, as it may
+    /// vary by that. A peer's question (turn.from_peer) is given what does not depend on the
+    /// client.
+    void tell_of_client();
 
     /// Will the connection carry another request after this answer?
     bool keep_alive() const {

@@ -155,7 +155,8 @@ private:
                 wish.part = take_last(words, " part");
                 wish.stale_too = take_last(words, " stale");
                 if (const auto peer = authenticate(words)) {
-                    tell_of_client(origin, true);
+                    client_.turn.from_peer = true;
+                    client_.tell_of_client();
                     CacheAnswer answer(client_);
                     co_return co_await answer.run_for_peer(*peer, wish);
                 }
@@ -179,14 +180,16 @@ private:
                 count_hop(limit.hops);
             }
         }
-        tell_of_client(origin, false);
         auto upgrade = upgrade_wish(head.fields, head.version, client_.config().upgrade);
         if (upgrade.state == UpgradeWish::State::refused) co_return co_await refuse_upgrade();
-        if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done())
+        if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done()) {
+            client_.tell_of_client();
             co_return co_await pass(client_, Forward::bypass, Outcome::uncacheable,
                                     std::move(upgrade.protocols));
+        }
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
             client_.directives.no_store) {
+            client_.tell_of_client();
             co_return co_await pass(client_,
                                     head.verb != verb::get && head.verb != verb::head
                                         ? Forward::method
@@ -195,24 +198,6 @@ private:
         }
         CacheAnswer answer(client_);
         co_return co_await answer.run();
-    }
-
-    /// Writes into the head what an origin is to read of the client there; a peer's question is
-    /// given what does not depend on the client, by which the answer may vary.
-    void tell_of_client(const OriginConfig* origin, bool from_peer) {
-        const auto& config = client_.config();
-        const auto& requester = client_.requester;
-        ForwardedHop hop;
-        hop.mode = origin ? config.forwarded.origins : config.forwarded.forward;
-        if (!from_peer) {
-            hop.trusted = requester.through_trusted_proxy();
-            hop.sender = requester.hop_text();
-            hop.client = requester.text();
-        }
-        hop.scheme = client_.key.scheme();
-        const auto* host = find(client_.head.fields, field::host);
-        hop.host = client_.absolute_form || !host ? client_.key.authority() : host->value;
-        client_.forwarded.rewrite(client_.head.fields, hop);
     }
 
     asio::awaitable<bool> refuse_client(RequestRefusal reason) {

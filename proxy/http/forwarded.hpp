@@ -27,9 +27,8 @@ struct ForwardedHop {
     std::string_view host;  // as the client wrote it
 };
 
-/// Writes these fields of one request after another as the next hop is to read them, before
-/// anything looks at them: what an origin is told, it may vary by, so what is stored has to be
-/// found by the same values.
+/// Writes these fields of one request after another as the next hop is to read them. What an origin
+/// is told, it may vary by, so a response that varies has to be found by the same values.
 /// - X-Forwarded-For, Forwarded: `append` adds the sender to what a trusted proxy said and replaces
 ///   what anybody else did; `replace` says the client alone; `off` leaves them as they came.
 /// - X-Forwarded-Proto, -Host: a trusted proxy's word is kept but for `replace`; nobody else's is,
