@@ -35,8 +35,9 @@ bool is_token(std::string_view text) {
 }
 
 bool iequals(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return lower(x) == lower(y); });
+    // Most that are equal are written alike, which is quick to see.
+    return a == b || std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                [](char x, char y) { return lower(x) == lower(y); });
 }
 
 void append_lower(std::string& out, std::string_view text) {
