@@ -366,6 +366,7 @@ private:
         status.draining = shared_.draining;
         status.connections = shared_.connections;
         status.log_dropped = shared_.access_log.dropped();
+        status.log_failed = shared_.access_log.failed();
         status.config = reloader_.status();
 
         co_await reports_.renew(workers_);

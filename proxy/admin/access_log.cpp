@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
+#include <algorithm>
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
@@ -12,8 +14,8 @@ namespace proxy {
 
 namespace {
 
-/// False when the system refuses; what is left is lost then.
-bool write_all(int fd, std::string_view text) {
+/// What is left when the system refuses (see errno); nothing when all is written.
+std::string_view write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         const auto written = ::write(fd, text.data(), text.size());
         if (written >= 0) {
@@ -22,10 +24,10 @@ bool write_all(int fd, std::string_view text) {
             pollfd ready{fd, POLLOUT, 0};
             ::poll(&ready, 1, -1);
         } else if (errno != EINTR) {
-            return false;
+            return text;
         }
     }
-    return true;
+    return text;
 }
 
 int open_for_append(const std::string& path) {
@@ -163,16 +165,27 @@ void AccessLog::run() {
 }
 
 void AccessLog::put(std::string_view lines) {
-    if (!write_all(sink_.fd(), lines)) failures_.fetch_add(1, std::memory_order_relaxed);
+    const auto lost = write_all(sink_.fd(), lines);
+    if (lost.empty()) return;
+    const auto error = errno;
+    failed_.fetch_add(static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n')),
+                      std::memory_order_relaxed);
+    tell("lines are lost, as it cannot be written", sink_.path(), error);
 }
 
 void AccessLog::make(Change& change) {
     if (!change.sink && sink_.path().empty()) return;
     Sink next = change.sink ? std::move(*change.sink) : Sink(sink_.path());
     if (!change.sink && !next.open())
-        failures_.fetch_add(1, std::memory_order_relaxed);
+        tell("cannot be opened anew; the old file stays in use", sink_.path(), errno);
     else
         sink_ = std::move(next);  // the old one goes with `next`
+}
+
+void AccessLog::tell(const char* what, const std::string& path, int error) {
+    if (const auto more = trouble_.admit(what, std::chrono::steady_clock::now()))
+        spdlog::error("access log {}: {}: {}{}", path.empty() ? "stdout" : path, what,
+                      boost::system::system_category().message(error), *more);
 }
 
 }  // namespace proxy

@@ -2,6 +2,7 @@
 
 #include "proxy/config.hpp"
 #include "proxy/http/outcome.hpp"
+#include "proxy/rate_limited_log.hpp"
 
 #include <atomic>
 #include <boost/system/error_code.hpp>
@@ -62,7 +63,8 @@ void append_access_line(std::string& out, AccessFormat format, const AccessRecor
 
 /// The access log of a node: lines are formatted by the caller's thread and written by one of its
 /// own, so that no worker ever waits for a disk or a pipe. When more than `max_pending` bytes wait,
-/// lines are dropped and counted. All members may be called from any thread.
+/// lines are dropped and counted; so are those that the system refuses (a full disk, a pipe nobody
+/// reads), and the error log says why. All members may be called from any thread.
 class AccessLog {
 public:
     static constexpr std::size_t kMaxPendingBytes = 8 << 20;
@@ -80,7 +82,8 @@ public:
     void write(const AccessRecord& record);
 
     /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
-    /// written after to the new one. If that fails the old file stays in use and failures() grows.
+    /// written after to the new one. If that fails the old file stays in use; the error log says
+    /// so.
     void reopen();
     /// Takes another destination or format: lines written before go to the old one, lines written
     /// after to the new one. Nothing changes when it cannot be opened, or when the old one is so
@@ -93,7 +96,8 @@ public:
 
     std::uint64_t lines() const { return lines_.load(std::memory_order_relaxed); }
     std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
-    std::uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
+    /// Lines the system refused.
+    std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
     /// Where lines go. Owns its file.
@@ -127,13 +131,16 @@ private:
     void run();
     void put(std::string_view lines);
     void make(Change& change);
+    /// Tells the error log about the destination `path` and errno.
+    void tell(const char* what, const std::string& path, int error);
 
     const std::size_t max_pending_;
     std::atomic<bool> enabled_{false};  // changes under the mutex only, as does the format
     std::atomic<AccessFormat> format_;
     std::atomic<bool> peers_;
-    Sink sink_;  // writer thread only, once that runs
-    std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failures_{0};
+    Sink sink_;               // writer thread only, once that runs
+    RateLimitedLog trouble_;  // writer thread only
+    std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failed_{0};
 
     std::mutex mutex_;
     std::condition_variable wake_, idle_;

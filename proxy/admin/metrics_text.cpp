@@ -108,6 +108,8 @@ void add_connections(Families& out, const NodeStatus& status) {
     out.value(status.work.connections_accepted);
     out.counter("hearsay_log_dropped_total", "Access log lines dropped as the log was too slow.");
     out.value(status.log_dropped);
+    out.counter("hearsay_log_failed_total", "Access log lines that could not be written.");
+    out.value(status.log_failed);
 }
 
 void add_cache(Families& out, const NodeStatus& status) {

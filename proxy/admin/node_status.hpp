@@ -149,7 +149,8 @@ struct NodeStatus {
     CacheCounters cache;
     SummaryStatus summary;
     ClusterCounters cluster;
-    std::uint64_t log_dropped = 0;  // access log lines
+    std::uint64_t log_dropped = 0;  // access log lines, as the log was too slow
+    std::uint64_t log_failed = 0;   // access log lines that the system refused
     ConfigStatus config;
 };
 

@@ -114,6 +114,7 @@ std::string status_json(const NodeStatus& status) {
         {"collapsed", work.collapsed},
         {"connections", {{"open", status.connections}, {"accepted", work.connections_accepted}}},
         {"log_dropped", status.log_dropped},
+        {"log_failed", status.log_failed},
         {"config", config_json(status.config)},
         {"summary",
          {{"kind", status.summary.kind},

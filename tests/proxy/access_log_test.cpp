@@ -4,6 +4,8 @@
 #include <boost/system/system_error.hpp>
 
 #include <fcntl.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <filesystem>
@@ -57,6 +59,24 @@ std::string line(AccessFormat format, const AccessRecord& r) {
 std::string squid(const AccessRecord& r) {
     return line(AccessFormat::squid, r);
 }
+
+/// Catches what is logged meanwhile; read it when no thread logs.
+class ErrorLog {
+public:
+    ErrorLog() {
+        auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
+        auto logger = std::make_shared<spdlog::logger>("test", std::move(sink));
+        logger->set_pattern("%l %v");
+        spdlog::set_default_logger(std::move(logger));
+    }
+    ~ErrorLog() { spdlog::set_default_logger(before_); }
+
+    std::string text() const { return text_.str(); }
+
+private:
+    std::ostringstream text_;
+    std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
 
 const std::string kHostile = std::string("a\"b\\c\nd\re\0f\x7f\xff g\x1b[2J", 19);
 
@@ -306,10 +326,11 @@ TEST_F(AccessLogFile, IsOpenedAnewAfterRotation) {
     log.flush();
     EXPECT_EQ(lines("access.log.1"), 2u);
     EXPECT_EQ(lines(), 1u);
-    EXPECT_EQ(log.failures(), 0u);
+    EXPECT_EQ(log.failed(), 0u);
 }
 
 TEST_F(AccessLogFile, StaysInUseWhenItCannotBeOpenedAnew) {
+    const ErrorLog errors;
     AccessLog log(config());
     std::filesystem::rename(folder_ / "access.log", folder_ / "old.log");
     std::filesystem::create_directory(folder_ / "access.log");
@@ -317,7 +338,24 @@ TEST_F(AccessLogFile, StaysInUseWhenItCannotBeOpenedAnew) {
     log.write(record());
     log.flush();
     EXPECT_EQ(lines("old.log"), 1u);
-    EXPECT_EQ(log.failures(), 1u);
+    EXPECT_EQ(log.failed(), 0u);
+    EXPECT_THAT(errors.text(), HasSubstr("cannot be opened anew; the old file stays in use: "
+                                         "Is a directory"));
+}
+
+TEST_F(AccessLogFile, CountsLinesThatCannotBeWrittenAndSaysWhyOnce) {
+    const ErrorLog errors;
+    auto full = config();
+    full.access = "/dev/full";
+    AccessLog log(full);
+    for (int i = 0; i < 3; ++i) {
+        log.write(record());
+        log.flush();
+    }
+    EXPECT_EQ(log.failed(), 3u);
+    EXPECT_EQ(errors.text(),
+              "error access log /dev/full: lines are lost, as it cannot be written: "
+              "No space left on device\n");
 }
 
 TEST_F(AccessLogFile, DropsAndCountsInsteadOfWaiting) {

@@ -65,6 +65,7 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
           "hearsay_request_refusals_total{reason=\"malformed\"} 0\n",
           "hearsay_link_refusals_total{reason=\"wrong_key\"} 4\n",
           "hearsay_log_dropped_total 0\n",
+          "hearsay_log_failed_total 0\n",
           "hearsay_config_reloads_total{result=\"refused\"} 0\n",
           "hearsay_config_last_reload_successful 1\n",
           "hearsay_connections 0\n"}) {
