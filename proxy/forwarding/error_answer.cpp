@@ -15,6 +15,7 @@ unsigned status_of(FetchError error) {
             return 403;
         case FetchError::busy:
         case FetchError::no_descriptors:
+        case FetchError::abandoned:
         case FetchError::stopping:
             return 503;
         default:

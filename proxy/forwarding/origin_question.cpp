@@ -30,6 +30,11 @@ End end_of(FetchError error) {
     }
 }
 
+/// This node ended the question itself.
+bool is_our_own(FetchError error) {
+    return error == FetchError::abandoned || error == FetchError::stopping;
+}
+
 }  // namespace
 
 OriginQuestion::OriginQuestion(Worker& worker, const UpstreamTarget& target)
@@ -48,7 +53,7 @@ OriginQuestion::~OriginQuestion() {
 
 void OriginQuestion::ended(FetchError error, ParseError malformed) {
     if (!open_) return;
-    if (error != FetchError::none) {
+    if (error != FetchError::none && !is_our_own(error)) {
         ++worker_.counters.origin_failures;
         log_failure(worker_.upstream_log, target_, error, malformed);
     }

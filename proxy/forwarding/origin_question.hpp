@@ -26,6 +26,7 @@ public:
     /// This one finds out whether the origin is back, which may take its time.
     bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
     /// The head has come, or it has not: books that, and logs a failure. The first call counts.
+    /// What this node ended itself (`abandoned`, `stopping`) is no failure of the origin's.
     void ended(FetchError error, ParseError malformed = ParseError::ok);
     /// What the body of the answer adds to.
     std::uint64_t& received_bytes() const { return worker_.counters.bytes_from_origins; }

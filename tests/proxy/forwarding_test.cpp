@@ -407,6 +407,8 @@ TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
          {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout,
           FetchError::resolve_timeout, FetchError::origin_down})
         EXPECT_EQ(status_of(error), 504u);
+    for (const auto error : {FetchError::abandoned, FetchError::stopping})
+        EXPECT_EQ(status_of(error), 503u);
     EXPECT_EQ(status_of(FetchError::not_allowed), 403u);
     EXPECT_EQ(status_of(FetchError::own_listener), 403u);
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);
