@@ -218,9 +218,12 @@ private:
             delivery_.fail(FetchError::not_allowed);
             co_return;
         }
-        OriginQuestion asked(worker_, *target);
-        if (asked.is_probe() && has_stand_in()) {
+        const auto stand_in = has_stand_in();
+        OriginQuestion asked(worker_, *target, stand_in);
+        if (asked.is_probe() && stand_in) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
+            const auto& timeouts = config_.timeouts;
+            job_.fill->keep(timeouts.origin_connect + timeouts.origin_head);
             delivery_.fail(FetchError::origin_down);
             co_await proxy::ask_origin(job_, lines, exchange, asked);
             co_return;
