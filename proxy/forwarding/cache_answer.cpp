@@ -334,7 +334,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response
         client_.turn.source = Source::memory;
         co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
     }
-    const auto keep = co_await send_stored(client_, *response, status);
+    const auto keep = co_await send_stored(client_, *response, status, client_.hash);
     co_return ended(keep);
 }
 
