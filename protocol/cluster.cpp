@@ -241,6 +241,7 @@ private:
             const auto [error] = co_await timer.async_wait(as_result);
             if (error) co_return;
             self->plan_work();
+            self->plan_announcement();
             const auto due = shared.publisher.check(Clock::now());
             if (!due) continue;
             for (auto& publication : self->publications_) publication->offer(*due);
@@ -260,11 +261,16 @@ private:
             }
             shared_.neighbours.work();
         } catch (const std::bad_alloc&) {
-            return shared_.log.ended("work on summaries", make_error_code(Error::out_of_memory),
-                                     "goes on at the next heartbeat", Clock::now());
+            return out_of_memory("work on summaries");
         }
         shared_.show_view();
         plan_work();
+    }
+
+    /// Whoever missed something by it sees a gap, and asks for a snapshot.
+    void out_of_memory(std::string_view what) {
+        shared_.log.ended(what, make_error_code(Error::out_of_memory),
+                          "goes on at the next heartbeat", Clock::now());
     }
 
     /// What arrives in one turn of the event loop goes out together.
@@ -291,10 +297,14 @@ private:
     void announce() {
         posted_ = false;
         if (stopped_) return;
-        const auto announcement = shared_.publisher.announce(Clock::now());
+        try {
+            const auto announcement = shared_.publisher.announce(Clock::now());
+            if (announcement)
+                for (auto& publication : publications_) publication->offer(*announcement);
+        } catch (const std::bad_alloc&) {
+            return out_of_memory("announcement of changes");
+        }
         plan_work();
-        if (!announcement) return;
-        for (auto& publication : publications_) publication->offer(*announcement);
         plan_announcement();
     }
 

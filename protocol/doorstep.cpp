@@ -3,20 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/plain_address.hpp"
+
 namespace protocol {
-
-namespace {
-
-/// An IPv4 address is the same one when it comes over an IPv6 socket.
-Doorstep::Address plain(const Doorstep::Address& address) {
-    namespace ip = boost::asio::ip;
-    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-        return ip::make_address_v4(ip::v4_mapped, address.to_v6());
-    }
-    return address;
-}
-
-}  // namespace
 
 Doorstep::Places& Doorstep::places(std::size_t peer) {
     if (expected_.size() <= peer) expected_.resize(peer + 1);
@@ -24,16 +13,16 @@ Doorstep::Places& Doorstep::places(std::size_t peer) {
 }
 
 void Doorstep::expect(std::size_t peer, std::vector<Address> addresses) {
-    for (auto& address : addresses) address = plain(address);
+    for (auto& address : addresses) address = plain_address(address);
     places(peer).listed = std::move(addresses);
 }
 
 void Doorstep::proved(std::size_t peer, const Address& address) {
-    places(peer).proved = plain(address);
+    places(peer).proved = plain_address(address);
 }
 
 std::size_t Doorstep::peers_at(const Address& address) const {
-    const auto wanted = plain(address);
+    const auto wanted = plain_address(address);
     return static_cast<std::size_t>(
         std::count_if(expected_.begin(), expected_.end(), [&](const Places& of) {
             return of.proved == wanted ||
@@ -48,7 +37,7 @@ std::size_t Doorstep::waiting_at(const Address& address) const {
 }
 
 Doorstep::Arrival Doorstep::arrive(const Address& from) {
-    const auto address = plain(from);
+    const auto address = plain_address(from);
     const auto peers = peers_at(address);
     Arrival arrival;
     arrival.ticket = ++last_;

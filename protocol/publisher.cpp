@@ -101,11 +101,15 @@ std::optional<Announcement> Publisher::work() {
         left_over_ = own_.tidy();
         return std::nullopt;
     }
+    if (refit_ && !own_.growing()) own_.begin_regrow();
+    refit_ = false;
     const bool grows = own_.growing();
     if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
         if (!grow()) return std::nullopt;
         first_untold_.reset();
         enough_ = false;
+        // Keys came or went while it grew: nothing may change any more that would begin it anew.
+        refit_ = own_.fit() != summary::Fit::fits;
         return news();
     }
     if (making_) make_image();

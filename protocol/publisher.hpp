@@ -70,7 +70,7 @@ public:
     std::optional<Announcement> announce(TimePoint now);
 
     /// Is there work to be done in slices?
-    bool busy() const { return own_.growing() || making_ != nullptr || left_over_; }
+    bool busy() const { return own_.growing() || making_ != nullptr || left_over_ || refit_; }
     bool makes_image() const { return making_ != nullptr; }
     /// One slice, a few milliseconds at most. What there is to tell when a new shape is there.
     std::optional<Announcement> work();
@@ -112,6 +112,7 @@ private:
     std::unique_ptr<Making> making_;
     bool growth_has_turn_ = false;              // when both go on
     bool left_over_ = false;                    // memory to be given back
+    bool refit_ = false;                        // outgrown, or emptied, while it grew
     std::weak_ptr<const SnapshotImage> image_;  // shared while a subscriber is being sent it
 };
 

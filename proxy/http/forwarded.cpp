@@ -1,5 +1,7 @@
 #include "proxy/http/forwarded.hpp"
 
+#include <algorithm>
+
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -40,6 +42,28 @@ void join(std::string& out, const std::vector<Field>& lines, Is is) {
         if (is(line) && !line.value.empty()) out.append(line.value).append(", ");
 }
 
+/// The members of X-Forwarded-For as elements of Forwarded; false when there are none.
+bool append_chain(std::string& out, const std::vector<Field>& lines) {
+    const auto begin = out.size();
+    for (const auto& line : lines) {
+        if (!is_for(line)) continue;
+        for (auto rest = line.value; !rest.empty();) {
+            const auto comma = std::min(rest.find(','), rest.size());
+            const auto member = trim(rest.substr(0, comma));
+            rest.remove_prefix(std::min(comma + 1, rest.size()));
+            if (member.empty()) continue;
+            out.append("for=");
+            const auto is_ipv6 = std::count(member.begin(), member.end(), ':') > 1;
+            if (is_ipv6 && member.front() != '[')
+                append_node(out, member);
+            else
+                append_value(out, member);
+            out.append(", ");
+        }
+    }
+    return out.size() > begin;
+}
+
 }  // namespace
 
 bool is_forwarded_field(const Field& line) {
@@ -57,7 +81,11 @@ void ForwardedFields::write_for(const std::vector<Field>& came, const ForwardedH
 void ForwardedFields::write_forwarded(const std::vector<Field>& came, const ForwardedHop& hop) {
     forwarded_.clear();
     const auto keep = hop.trusted && hop.mode == ForwardedMode::append;
-    if (keep) join(forwarded_, came, [](const Field& line) { return line.id == field::forwarded; });
+    // X-Forwarded-For says who the client is. Where it came, a proxy that speaks it alone will have
+    // passed on what the client itself wrote in Forwarded.
+    const auto chain = keep && append_chain(forwarded_, came);
+    if (keep && !chain)
+        join(forwarded_, came, [](const Field& line) { return line.id == field::forwarded; });
     forwarded_.append("for=");
     append_node(forwarded_, keep ? hop.sender : hop.client);
     forwarded_.append(";host=");

@@ -30,7 +30,8 @@ struct ForwardedHop {
 /// Writes these fields of one request after another as the next hop is to read them. What an origin
 /// is told, it may vary by, so a response that varies has to be found by the same values.
 /// - X-Forwarded-For, Forwarded: `append` adds the sender to what a trusted proxy said and replaces
-///   what anybody else did; `replace` says the client alone; `off` leaves them as they came.
+///   what anybody else did; Forwarded follows X-Forwarded-For where that came. `replace` says the
+///   client alone; `off` leaves them as they came.
 /// - X-Forwarded-Proto, -Host: a trusted proxy's word is kept but for `replace`; nobody else's is,
 ///   in any mode, as origins build links and redirections from them that others would get from the
 ///   store. Of an https target, this node says https.

@@ -41,7 +41,8 @@ TEST_F(AdminPort, AsksForTheTokenBeforeItChangesAnything) {
     auto settings = config("a");
     settings.admin->token = kToken;
     auto& node = start(settings);
-    const auto right = std::string("Authorization: Bearer ") + kToken + "\r\n";
+    std::string right("Authorization: Bearer ");  // GCC 12 under TSan misreads a chain of +
+    right.append(kToken).append("\r\n");
     for (const auto* fields : {"", "Authorization: Bearer 0123456789abcdeF\r\n"}) {
         for (const auto* target : {"/api/v1/drain", "/api/v1/reload", "/api/v1/purge"}) {
             const auto answer = ask("POST", target, "localhost", fields);

@@ -68,6 +68,15 @@ TEST(Doorstep, WhereAPeerHasProvedItselfItIsExpectedAgain) {
     EXPECT_TRUE(doorstep.expected(at("10.0.0.9")));
 }
 
+TEST(Doorstep, APeerIsKnownWhicheverInterfaceALinkLocalAddressComesBy) {
+    Doorstep doorstep;
+    doorstep.expect(0, {at("fe80::1")});
+    doorstep.expect(1, {at("fe80::2%1")});
+    EXPECT_TRUE(doorstep.expected(at("fe80::1%2")));
+    EXPECT_TRUE(doorstep.expected(at("fe80::2")));
+    EXPECT_FALSE(doorstep.expected(at("fe80::3%1")));
+}
+
 TEST(Doorstep, WhoHasLeftTakesNoPlace) {
     Doorstep doorstep;
     for (std::size_t i = 0; i < 3 * kMaxStrangersAtOnce; ++i) {

@@ -159,6 +159,27 @@ TEST_F(Large, GrowthTakesSlicesAndTheOldShapeIsKeptInStepMeanwhile) {
     expect_in_step();
 }
 
+TEST_F(Large, WhatIsEmptiedWhileItGrowsShrinksWithoutAnotherChange) {
+    std::uint64_t next = kMany;
+    while (!publisher.own().growing()) {
+        for (int i = 0; i < 5000; ++i) publisher.stored(key(next++), kNow);
+        announce();
+    }
+    while (publisher.own().growing()) {
+        for (int i = 0; i < 5000 && next > 100; ++i) publisher.removed(key(--next), kNow);
+        tell(publisher.work());
+        if (next == 100) break;
+    }
+    while (publisher.own().growing()) tell(publisher.work());
+    ASSERT_FALSE(publisher.announce_due()) << "the new epoch tells it";
+    finish();
+    EXPECT_EQ(publisher.own().fit(), summary::Fit::fits);
+    deliver();
+    finish();
+    deliver();
+    expect_in_step();
+}
+
 TEST_F(Large, AnImageIsGivenUpWhenANewShapeIsThere) {
     std::uint64_t next = kMany;
     while (!publisher.own().growing()) {

@@ -57,10 +57,21 @@ TEST_F(ForwardedLines, KeepWhatATrustedProxySaidAndAddIt) {
     hop.client = "1.1.1.1";
     EXPECT_THAT(
         after("X-Forwarded-For: 6.6.6.6\nX-Forwarded-For: 1.1.1.1\nX-Forwarded-Proto: https\n"
-              "X-Forwarded-Host: outer.test\nForwarded: for=1.1.1.1"),
-        UnorderedElementsAre("X-Forwarded-For: 6.6.6.6, 1.1.1.1, 10.0.0.8",
-                             "X-Forwarded-Proto: https", "X-Forwarded-Host: outer.test",
-                             "Forwarded: for=1.1.1.1, for=10.0.0.8;host=h.test;proto=http"));
+              "X-Forwarded-Host: outer.test"),
+        UnorderedElementsAre(
+            "X-Forwarded-For: 6.6.6.6, 1.1.1.1, 10.0.0.8", "X-Forwarded-Proto: https",
+            "X-Forwarded-Host: outer.test",
+            "Forwarded: for=6.6.6.6, for=1.1.1.1, for=10.0.0.8;host=h.test;proto=http"));
+    EXPECT_THAT(after("Forwarded: for=1.1.1.1"),
+                testing::Contains("Forwarded: for=1.1.1.1, for=10.0.0.8;host=h.test;proto=http"));
+}
+
+TEST_F(ForwardedLines, SayInBothWhatAProxySaidThatSpeaksXForwardedForAlone) {
+    hop.trusted = true;
+    EXPECT_THAT(after("X-Forwarded-For: 7.7.7.7, , 2a00::2,[::3]:80, \"x\nForwarded: for=6.6.6.6"),
+                testing::Contains("Forwarded: for=7.7.7.7, for=\"[2a00::2]\", for=\"[::3]:80\", "
+                                  "for=\"\\\"x\", for=10.0.0.8;host=h.test;proto=http"))
+        << "what the client wrote in Forwarded itself is not passed on";
 }
 
 TEST_F(ForwardedLines, SayTheClientAloneInsteadIfTheyAreToReplace) {
