@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "proxy/http/cache_status.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace measure {
@@ -55,7 +56,7 @@ AnswerKind kind_of(const Member& member) {
     if (member.hit) return AnswerKind::local_hit;
     if (member.collapsed) return AnswerKind::local_hit;
     if (member.detail.substr(0, kPeer.size()) == kPeer) return AnswerKind::peer_hit;
-    if (member.detail == "mostly_local") return AnswerKind::local_hit;
+    if (member.detail == proxy::kMostlyLocal) return AnswerKind::local_hit;
     if (member.forward == "stale" && member.forward_status == "304") return AnswerKind::local_hit;
     if (member.forward == "bypass" || member.forward == "method") return AnswerKind::uncacheable;
     return member.forward.empty() ? AnswerKind::unknown : AnswerKind::origin_fetch;

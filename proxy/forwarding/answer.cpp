@@ -44,7 +44,7 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
 }
 
 asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
-                                  const CacheStatus& status) {
+                                  const CacheStatus& status, summary::KeyHash key) {
     auto& turn = client.turn;
     turn.outcome = Outcome::local_hit;
     turn.source = Source::memory;
@@ -73,7 +73,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
         // Most answers go out at once: no coroutine for those.
         auto sent = client.connection.send_now(client.buffers);
         if (!sent) {
-            client.worker.shared.store.hold(client.hash);
+            client.worker.shared.store.hold(key);
             sent = co_await client.connection.send(client.buffers);
         }
         client.book_from(Source::memory);

@@ -30,9 +30,10 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
 
 // Each sends one answer and fills in the turn; true when the connection can carry another request.
 
-/// A complete response or the part that was asked for, or 304, or 416.
+/// A complete response or the part that was asked for, or 304, or 416. `key`: of the store's entry,
+/// which for a block is not the client's.
 boost::asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
-                                         const CacheStatus& status);
+                                         const CacheStatus& status, summary::KeyHash key);
 /// 304 in place of `response`; `age` empty: it comes straight from its origin. `live`: as for
 /// ClientContext::compose.
 boost::asio::awaitable<bool> send_not_modified(ClientContext& client,

@@ -20,19 +20,28 @@ BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResp
       route_(std::move(route)),
       etag_(validators_of(index_->fields()).etag) {}
 
+BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
+    auto uri = block_key(client_.key.uri(), etag_, block);
+    const auto hash = worker_.shared.key_hasher(uri);
+    return {std::move(uri), hash};
+}
+
+bool BlockStream::is_here(const Key& key) const {
+    return worker_.shared.store.peek(key.hash, key.uri, {});
+}
+
 bool BlockStream::hold(ByteRange range) {
     held_.clear();
     held_from_ = index_->blocks->at(range.first).first;
     for (auto offset = range.first; offset <= range.last;) {
         const auto block = index_->blocks->at(offset);
-        const auto uri = block_key(client_.key.uri(), etag_, block);
-        const auto hash = worker_.shared.key_hasher(uri);
-        auto found = worker_.shared.store.find(hash, uri, {}, Clock::now());
+        const auto key = key_of(block);
+        auto found = worker_.shared.store.find(key.hash, key.uri, {}, Clock::now());
         if (!found.response) {
             held_.clear();
             return false;
         }
-        held_.push_back(std::move(found.response));
+        held_.push_back({std::move(found.response), key.hash});
         offset = block.last + 1;
     }
     return true;
@@ -43,11 +52,13 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     Block block;
     block.range = index_->blocks->at(offset);
     if (!held_.empty()) {
-        block.stored = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        const auto& held = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        block.stored = held.stored;
+        block.hash = held.hash;
         return block;
     }
-    const auto uri = block_key(client_.key.uri(), etag_, block.range);
-    block.hash = worker_.shared.key_hasher(uri);
+    const auto [uri, hash] = key_of(block.range);
+    block.hash = hash;
     const auto found = store.find(block.hash, uri, {}, Clock::now());
     if (found.response) {
         block.stored = found.response;
@@ -108,11 +119,10 @@ void BlockStream::note(Block& block, const Fill::State& state) {
         client_.turn.given_by(state.peer);
 }
 
-/// Where the bytes will probably come from, judged by what is stored and what peers announce.
-/// Another part of the body may be evicted, or false, by the time it is sent.
+/// Where the bytes will probably come from, judged by what is stored and what peers announce of
+/// some of the blocks. Another part of the body may be evicted, or false, by the time it is sent.
 BytesBySource BlockStream::expect() {
     BytesBySource expected;
-    auto& store = worker_.shared.store;
     const auto& view = worker_.peers;
     const auto* directory = view && client_.config().cluster ? view->directory.get() : nullptr;
     const auto candidates = [&](summary::KeyHash hash) {
@@ -121,35 +131,47 @@ BytesBySource BlockStream::expect() {
     // Who gave a block that its summary does not have holds the body in one piece.
     const auto by_whole = now_.source == Source::peer && candidates(now_.hash) == 0;
     if (now_.source == Source::peer) expected_peer_ = client_.turn.peer;
-    auto offset = range_.first;
-    for (std::size_t looks = 0; looks < kMaxBlocksExpected; ++looks) {
-        const auto block = index_->blocks->at(offset);
-        const auto last = std::min(range_.last, block.last);
+    const auto& blocks = *index_->blocks;
+    const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
+    for (std::uint64_t i = 0; i < parts; ++i) {
+        const auto part = blocks.part_of(range_, parts, i);
+        const auto block = blocks.at(part.first);
         auto source = now_.source;
         if (block != now_.range) {
-            const auto uri = block_key(client_.key.uri(), etag_, block);
-            const auto hash = worker_.shared.key_hasher(uri);
-            const auto found = store.find(hash, uri, {}, Clock::now());
-            if (found.response || found.fill) {
+            const auto key = key_of(block);
+            if (is_here(key)) {
                 source = Source::memory;
             } else {
                 const auto peers =
-                    choose_peers(candidates(hash), worker_.peer_records, Clock::now());
+                    choose_peers(candidates(key.hash), worker_.peer_records, Clock::now());
                 source = by_whole || peers.count > 0 ? Source::peer : Source::origin;
                 if (expected_peer_.empty() && peers.count > 0)
                     expected_peer_ = view->peers[peers.peers[0]].node;
             }
         }
-        expected.add(source, last - offset + 1);
-        if (last == range_.last) break;
-        offset = last + 1;
+        expected.add(source, part.size());
     }
     return expected;
 }
 
+/// Nothing has to be fetched, once those that expect() looked at are here. False also when there
+/// are too many blocks to know.
+bool BlockStream::all_here() const {
+    const auto& blocks = *index_->blocks;
+    const auto count = blocks.touched_by(range_);
+    if (count <= kBlocksSampled) return true;
+    if (count > kMaxBlocksExpected) return false;
+    for (auto offset = now_.range.last + 1; offset <= range_.last;) {
+        const auto block = blocks.at(offset);
+        if (!is_here(key_of(block))) return false;
+        offset = block.last + 1;
+    }
+    return true;
+}
+
 void BlockStream::describe(CacheStatus& status) {
     const auto expected = expect();
-    const auto all_here = expected.peer + expected.origin == 0;
+    const auto all_here = expected.peer + expected.origin == 0 && this->all_here();
     const auto index_was_here =
         status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
     if (all_here && (index_was_here || status.collapsed)) return;

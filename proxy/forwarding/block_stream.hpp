@@ -13,10 +13,10 @@
 
 namespace proxy {
 
-/// As `detail` of Cache-Status: some of the body was fetched, but most was here.
-inline constexpr std::string_view kMostlyLocal = "mostly_local";
-/// So many blocks of a body are looked at to tell beforehand where it comes from.
-inline constexpr std::size_t kMaxBlocksExpected = 1024;
+/// So many blocks of a body, spread over it, are looked at to tell beforehand where most of it
+/// comes from. Only when all of those are here are the others looked for, at most so many in all,
+/// up to the first that is not: what has more is never called a hit.
+inline constexpr std::uint64_t kBlocksSampled = 32, kMaxBlocksExpected = 1024;
 
 /// Sends a part of a body that is stored in blocks: those that are there from the store, the others
 /// as they are fetched, the next one begun while one is being sent. One coroutine; the client
@@ -59,17 +59,28 @@ private:
     boost::asio::awaitable<FetchError> wait(Block& block);
     boost::asio::awaitable<bool> send_block(const Block& block, ByteRange part);
     void note(Block& block, const Fill::State& state);
+    struct Key {
+        std::string uri;
+        summary::KeyHash hash;
+    };
+    Key key_of(const ByteRange& block) const;
+    bool is_here(const Key& key) const;
     BytesBySource expect();
+    bool all_here() const;
 
     ClientContext& client_;
     Worker& worker_;
     std::shared_ptr<const StoredResponse> index_;
     OriginRoute route_;
     std::string etag_;
-    std::shared_ptr<const RequestSnapshot> request_;           // once something has to be fetched
-    std::vector<std::shared_ptr<const StoredResponse>> held_;  // by hold(), from held_from_ on
+    std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
+    struct Held {
+        std::shared_ptr<const StoredResponse> stored;
+        summary::KeyHash hash;
+    };
+    std::vector<Held> held_;  // by hold(), from held_from_ on
     std::uint64_t held_from_ = 0;
-    std::shared_ptr<std::uint64_t> in_parts_ = std::make_shared<std::uint64_t>(0);
+    std::shared_ptr<PeerNames> in_parts_ = std::make_shared<PeerNames>();
     ByteRange range_;
     Block now_;
     std::optional<Block> next_;

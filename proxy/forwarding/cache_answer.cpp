@@ -191,6 +191,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
     if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
     // It was given up in the moment in which this one came.
     if (!leader && state.error == FetchError::abandoned) co_return Followed::again;
+    // The origin was spared the question as something stored stands in, which is not for this one.
+    if (!leader && state.error == FetchError::origin_down && !stands_in(stale, state.error))
+        co_return Followed::alone;
     note_source(state, leader);
     // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
     if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)
@@ -294,6 +297,14 @@ void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     if (!leader) turn.cache = CacheResult::hit;
 }
 
+/// May this be given to this client in place of what could not be fetched?
+bool CacheAnswer::stands_in(const Stored& stale, FetchError error) const {
+    const auto trouble = trouble_of(error);
+    return stale && trouble &&
+           may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
+                           *trouble, client_.config().cache.rules);
+}
+
 /// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4),
 /// else an error.
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State state, Stored stale,
@@ -301,10 +312,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     status.detail = to_string(state.error);
     status.forward_status = state.upstream_status;
     const auto asked = went_forward(state.error);
-    const auto trouble = trouble_of(state.error);
-    if (stale && trouble &&
-        may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
-                        *trouble, client_.config().cache.rules)) {
+    if (stands_in(stale, state.error)) {
         client_.turn.cache = CacheResult::stale;
         if (!asked) status.forward = Forward::none;
         co_return co_await answer_whole(std::move(stale), status);
@@ -326,7 +334,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response
         client_.turn.source = Source::memory;
         co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
     }
-    const auto keep = co_await send_stored(client_, *response, status);
+    const auto keep = co_await send_stored(client_, *response, status, client_.hash);
     co_return ended(keep);
 }
 

@@ -61,6 +61,7 @@ private:
                                           CacheStatus status);
     boost::asio::awaitable<Followed> answer_read(Fill::Reader& reader, Fill::State state,
                                                  bool leader, CacheStatus status);
+    bool stands_in(const Stored& stale, FetchError error) const;
     boost::asio::awaitable<Followed> answer_failure(Fill::State state, Stored stale,
                                                     CacheStatus status);
     boost::asio::awaitable<Followed> answer_whole(Stored response, CacheStatus status);

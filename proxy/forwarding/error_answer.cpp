@@ -15,6 +15,7 @@ unsigned status_of(FetchError error) {
             return 403;
         case FetchError::busy:
         case FetchError::no_descriptors:
+        case FetchError::abandoned:
         case FetchError::stopping:
             return 503;
         default:
@@ -63,8 +64,8 @@ std::string explain(FetchError error, std::string_view host, ParseError what) {
             return "This proxy has no file descriptor left for another connection.";
         case FetchError::origin_down:
             return about("The origin ",
-                         " left the last requests without an answer (origin_down): it is asked "
-                         "again from time to time, and this request was not.");
+                         " took none of the last connections (origin_down): it is tried again "
+                         "every few seconds, and by this request it was not.");
         case FetchError::origin_error:
             return about("The origin ", " answered with an error.");
         case FetchError::changed:

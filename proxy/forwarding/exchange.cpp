@@ -8,6 +8,16 @@ namespace proxy {
 
 namespace asio = boost::asio;
 
+namespace {
+
+/// What ended an operation on the connection whose deadline has not passed. That it was cancelled
+/// is this node's doing and says nothing of the other side.
+FetchError why_ended(const boost::system::error_code& ec) {
+    return ec == asio::error::operation_aborted ? FetchError::abandoned : FetchError::reset;
+}
+
+}  // namespace
+
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
                                           Patience patience) {
     for (bool first = true;; first = false) {
@@ -40,7 +50,7 @@ asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_p
     boost::system::error_code ec;
     co_await connection_->write(asio::buffer(bytes), ec);
     if (!ec) co_return FetchError::none;
-    co_return connection_->deadline.expired() ? FetchError::head_timeout : FetchError::reset;
+    co_return connection_->deadline.expired() ? FetchError::head_timeout : why_ended(ec);
 }
 
 void Exchange::listen(std::function<void()> notify) {
@@ -66,7 +76,8 @@ asio::awaitable<FetchError> Exchange::send_some(std::string_view& bytes,
     bytes.remove_prefix(sent);
     if (!ec) co_return FetchError::none;
     if (connection_->deadline.expired()) co_return FetchError::head_timeout;
-    co_return ec == asio::error::operation_aborted&& heard() ? FetchError::none : FetchError::reset;
+    const auto why = why_ended(ec);
+    co_return why == FetchError::abandoned&& heard() ? FetchError::none : why;
 }
 
 Exchange::Said Exchange::look() {
@@ -98,7 +109,7 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
     if (!ec) co_return FetchError::none;
     if (connection_->deadline.expired()) co_return FetchError::head_timeout;
     eof_ = ec == asio::error::eof;
-    co_return FetchError::reset;
+    co_return why_ended(ec);
 }
 
 asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
@@ -188,7 +199,7 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
     if (error == FetchError::head_timeout) co_return FetchError::body_timeout;
     if (error != FetchError::none) {
         if (eof_ && parser_->finish_at_eof()) co_return FetchError::none;
-        co_return FetchError::reset;
+        co_return error;
     }
     co_return decode();
 }

@@ -21,7 +21,8 @@ namespace proxy {
 inline constexpr std::size_t kFirstReadBytes = 8 * 1024;
 inline constexpr std::size_t kUpstreamReadBytes = 64 * 1024;
 
-/// One request to an origin or peer and its answer. Owned by one coroutine of one worker.
+/// One request to an origin or peer and its answer. Owned by one coroutine of one worker. When that
+/// is cancelled, what it waits for ends with FetchError::abandoned.
 class Exchange {
 public:
     using Clock = std::chrono::steady_clock;

@@ -1,6 +1,7 @@
 #include "proxy/forwarding/fetch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "proxy/forwarding/block_index.hpp"
@@ -49,8 +50,7 @@ private:
     /// A copy that a peer holds and may not give as it is: the origin may say that it is still
     /// good.
     struct StaleCopy {
-        std::size_t peer = 0;
-        std::string etag, last_modified;
+        std::string peer, etag, last_modified;
         Validators validators() const { return {etag, last_modified, {}}; }
     };
 
@@ -73,14 +73,16 @@ private:
         const auto other = choose_peers(perhaps, worker_.peer_records, Clock::now());
         if (other.count == 0) co_return false;
         const auto answered = co_await ask_peer(*view, other.peers[0], false);
-        if (!answered && job_.block->in_parts) *job_.block->in_parts |= 1ull << other.peers[0];
+        if (!answered && job_.block->in_parts)
+            job_.block->in_parts->push_back(view->peers[other.peers[0]].node);
         co_return answered;
     }
 
     std::uint64_t may_hold_it_whole(const protocol::PeerView& view) const {
         if (!job_.block) return 0;
         const auto& block = *job_.block;
-        return view.directory->candidates(block.target) & ~(block.in_parts ? *block.in_parts : 0);
+        const auto candidates = view.directory->candidates(block.target);
+        return block.in_parts ? candidates & ~peers_named(*block.in_parts, view) : candidates;
     }
 
     /// Empty: no peer can be asked.
@@ -113,7 +115,8 @@ private:
         if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_) {
             const auto known = validators_of(head.fields);
             if (known.any())
-                stale_copy_ = {index, std::string(known.etag), std::string(known.last_modified)};
+                stale_copy_ = {peer.node, std::string(known.etag),
+                               std::string(known.last_modified)};
         }
         if (verdict != PeerVerdict::hit) co_return false;
         auto from = received(exchange);
@@ -227,9 +230,12 @@ private:
             delivery_.fail(FetchError::not_allowed);
             co_return;
         }
-        OriginQuestion asked(worker_, *target);
-        if (asked.is_probe() && has_stand_in()) {
+        const auto stand_in = has_stand_in();
+        OriginQuestion asked(worker_, *target, stand_in);
+        if (asked.is_probe() && stand_in) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
+            const auto& timeouts = config_.timeouts;
+            job_.fill->keep(timeouts.origin_connect + timeouts.origin_head);
             delivery_.fail(FetchError::origin_down);
             co_await proxy::ask_origin(job_, lines, exchange, asked);
             co_return;
@@ -337,8 +343,9 @@ private:
     asio::awaitable<void> fetch_validated(Exchange& not_modified) {
         const auto view = worker_.peers;
         const auto copy = *std::exchange(stale_copy_, std::nullopt);
-        if (view && copy.peer < view->peers.size() && !view->peers[copy.peer].token.empty()) {
-            const auto& peer = view->peers[copy.peer];
+        const auto index = view ? peers_named({copy.peer}, *view) : 0;
+        if (index != 0 && !view->peers[std::countr_zero(index)].token.empty()) {
+            const auto& peer = view->peers[std::countr_zero(index)];
             PeerQuestion asked(worker_, config_, peer);
             auto request = question(peer.token + kStaleToo);
             const auto verdict = co_await asked.ask(std::move(request), true);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "protocol/task_group.hpp"
+#include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/route.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -27,9 +28,9 @@ struct FetchJob {
         std::uint64_t length = 0;  // of the whole body
         std::string etag;          // strong; of the version that is wanted
         summary::KeyHash target;   // of the body's URI
-        /// Peers, as bits, that have the target and turned out not to have it in one piece; the
-        /// jobs of one stream, which are of one worker, tell each other. May be null.
-        std::shared_ptr<std::uint64_t> in_parts = {};
+        /// Peers that have the target and turned out not to have it in one piece; the jobs of one
+        /// stream, which are of one worker, tell each other. May be null.
+        std::shared_ptr<PeerNames> in_parts = {};
     };
 
     std::shared_ptr<const RequestSnapshot> request;

@@ -13,8 +13,9 @@ using End = OriginHealth::End;
 End end_of(FetchError error) {
     switch (error) {
         case FetchError::connect_timeout:
+            return End::not_connected;
         case FetchError::head_timeout:
-            return End::timed_out;
+            return End::not_answered;
         case FetchError::resolve_failed:
         case FetchError::resolve_timeout:
         case FetchError::busy:
@@ -30,14 +31,19 @@ End end_of(FetchError error) {
     }
 }
 
+/// This node ended the question itself.
+bool is_our_own(FetchError error) {
+    return error == FetchError::abandoned || error == FetchError::stopping;
+}
+
 }  // namespace
 
-OriginQuestion::OriginQuestion(Worker& worker, const UpstreamTarget& target)
+OriginQuestion::OriginQuestion(Worker& worker, const UpstreamTarget& target, bool has_stand_in)
     : worker_(worker),
       target_(target),
       place_(place_of(target)),
       began_(std::chrono::steady_clock::now()),
-      leave_(worker.origin_health.may_ask(place_, began_)),
+      leave_(worker.origin_health.may_ask(place_, has_stand_in, began_)),
       open_(allowed()) {
     ++(allowed() ? worker.counters.origin_requests : worker.counters.origin_down_requests);
 }
@@ -48,7 +54,7 @@ OriginQuestion::~OriginQuestion() {
 
 void OriginQuestion::ended(FetchError error, ParseError malformed) {
     if (!open_) return;
-    if (error != FetchError::none) {
+    if (error != FetchError::none && !is_our_own(error)) {
         ++worker_.counters.origin_failures;
         log_failure(worker_.upstream_log, target_, error, malformed);
     }
@@ -60,15 +66,27 @@ void OriginQuestion::book(End end) {
     open_ = false;
     const auto now = std::chrono::steady_clock::now();
     const auto name = place_.substr(0, place_.find_first_of("!/"));
-    const auto change = worker_.origin_health.ended(place_, leave_, end, began_, now);
+    const auto change = worker_.origin_health.ended(place_, end, began_, now);
     worker_.counters.origins_down = worker_.origin_health.down();
-    if (change == OriginHealth::Change::went_down)
-        spdlog::warn(
-            "{} left the last {} requests without an answer: it is asked by one request at a "
-            "time, others get what is stored, or 504",
-            name, kOriginTimeouts);
-    else if (change == OriginHealth::Change::came_back)
-        spdlog::info("{} answers again", name);
+    switch (change) {
+        case OriginHealth::Change::none:
+            break;
+        case OriginHealth::Change::fell_silent:
+            spdlog::warn(
+                "{} left the last {} requests without an answer: until it answers, what is stored "
+                "and may be given in its place is given at once",
+                name, kOriginTimeouts);
+            break;
+        case OriginHealth::Change::went_down:
+            spdlog::warn(
+                "{} took none of the last {} connections: one request tries every few seconds, "
+                "others get what is stored, or 504",
+                name, kOriginTimeouts);
+            break;
+        case OriginHealth::Change::came_back:
+            spdlog::info("{} answers again", name);
+            break;
+    }
 }
 
 asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lines,

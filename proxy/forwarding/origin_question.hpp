@@ -14,18 +14,20 @@ namespace proxy {
 /// counters. Owned by one coroutine; the worker must outlive it.
 class OriginQuestion {
 public:
-    /// `target` must outlive this.
-    OriginQuestion(Worker& worker, const UpstreamTarget& target);
+    /// `target` must outlive this. `has_stand_in`: something stored may be given in place of the
+    /// answer while the origin is unreachable.
+    OriginQuestion(Worker& worker, const UpstreamTarget& target, bool has_stand_in = false);
     /// A question without an end says nothing of the origin.
     ~OriginQuestion();
     OriginQuestion(const OriginQuestion&) = delete;
     OriginQuestion& operator=(const OriginQuestion&) = delete;
 
-    /// False: the origin is down and must not be asked now (FetchError::origin_down).
+    /// False: the origin is left alone and must not be asked now (FetchError::origin_down).
     bool allowed() const { return leave_ != OriginHealth::Leave::no; }
     /// This one finds out whether the origin is back, which may take its time.
     bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
     /// The head has come, or it has not: books that, and logs a failure. The first call counts.
+    /// What this node ended itself (`abandoned`, `stopping`) is no failure of the origin's.
     void ended(FetchError error, ParseError malformed = ParseError::ok);
     /// What the body of the answer adds to.
     std::uint64_t& received_bytes() const { return worker_.counters.bytes_from_origins; }

@@ -36,13 +36,17 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
     const auto* version = find(fields, field::if_range);
     const auto wants_block = range.form == RangeRequest::Form::bounded && version != nullptr;
     Store::Found found;
+    auto hash = client_.hash;
     if (wants_block) {
         const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
-        found = shared_.store.find(shared_.key_hasher(uri), uri, {}, turn.begun);
+        hash = shared_.key_hasher(uri);
+        found = shared_.store.find(hash, uri, {}, turn.begun);
     }
     const auto is_block = found.response || found.fill;
-    if (!is_block)
-        found = shared_.store.find(client_.hash, client_.key.uri(), selecting(), turn.begun);
+    if (!is_block) {
+        hash = client_.hash;
+        found = shared_.store.find(hash, client_.key.uri(), selecting(), turn.begun);
+    }
 
     if (found.response) {
         const auto& response = *found.response;
@@ -66,7 +70,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
         status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
         if (response.blocks || (wish.part && may_be_parted(response)))
             co_return co_await send_head_alone(response, status);
-        co_return co_await send_stored(client_, response, status);
+        co_return co_await send_stored(client_, response, status, hash);
     }
     if (found.fill) {
         Fill::Reader reader(found.fill, client_.wakeup, false);

@@ -70,6 +70,14 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
     }
 }
 
+std::uint64_t peers_named(const PeerNames& names, const protocol::PeerView& view) {
+    std::uint64_t result = 0;
+    for (const auto& name : names)
+        for (std::size_t i = 0; i < view.peers.size(); ++i)
+            if (view.peers[i].node == name) result |= 1ull << i;
+    return result;
+}
+
 PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records,
                         PeerRecord::Time now) {
     PeerChoice choice;

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "protocol/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
 
 namespace proxy {
@@ -60,6 +63,11 @@ private:
     unsigned failures_in_row_ = 0;
     unsigned under_way_ = 0;
 };
+
+/// Some peers, across reloads that change their order, and with it their bits.
+using PeerNames = std::vector<std::string>;
+/// Those of them that are peers now, as bits of `view`.
+std::uint64_t peers_named(const PeerNames& names, const protocol::PeerView& view);
 
 /// Which peers to ask, best first: those in `candidates` (bit = index) that may be asked, at most
 /// kMaxPeersAsked.

@@ -43,6 +43,9 @@ struct CacheStatus {
     std::string_view detail = {};  // a token where possible
 };
 inline constexpr CacheStatus kOwnAnswer{.forward = Forward::nowhere};
+/// As `detail`: some of a body in blocks is fetched, or not all of it was looked for, but most is
+/// here.
+inline constexpr std::string_view kMostlyLocal = "mostly_local";
 
 /// Appends `node; hit; ttl=30`, `node; detail=busy` or `node; fwd=stale; fwd-status=304; ...`: one
 /// list member, without the field name. Members that came with the response stay before it, on

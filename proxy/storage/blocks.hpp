@@ -28,6 +28,19 @@ struct Blocks {
         range.last = std::min(range.last, length - 1);
         return range;
     }
+    /// So many blocks have bytes of `range`.
+    std::uint64_t touched_by(const ByteRange& range) const {
+        return range.last / block_bytes - range.first / block_bytes + 1;
+    }
+    /// `range` cut between blocks into `parts`, each about equally many blocks long: the `i`th from
+    /// 0 on. At most touched_by(range) parts; together they are the range.
+    ByteRange part_of(const ByteRange& range, std::uint64_t parts, std::uint64_t i) const {
+        const auto first = range.first / block_bytes, count = touched_by(range);
+        const auto begin = [&](std::uint64_t n) {
+            return (first + n * count / parts) * block_bytes;
+        };
+        return {std::max(range.first, begin(i)), std::min(range.last, begin(i + 1) - 1)};
+    }
 };
 
 /// The key of one block. A space keeps it apart from every URI.

@@ -43,7 +43,7 @@ enum class FetchError {
     no_descriptors,  // this process may open no more sockets
     not_allowed,     // a private destination, or nowhere to go
     own_listener,    // where this node or a peer listens: nothing is forwarded there
-    origin_down,     // it left the last requests without an answer, and is not asked now
+    origin_down,     // it left the last requests unanswered, and this one did not go to it
     origin_error,    // it answered with a status for which a stale response stands in
     changed,         // a part of another version came, or none: start again
     not_in_parts,    // a range came in a way that cannot be stored: ask for exactly what is wanted

@@ -49,17 +49,32 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
     auto& entry = *it->second;
     if (entry.uri != uri) return found;  // two URIs of one 128-bit hash: the second is never stored
     found.fill = entry.fill;
-    for (auto variant = entry.variants.rbegin(); variant != entry.variants.rend(); ++variant) {
-        const auto& response = **variant;
-        if (response.vary_names.empty() ||
-            variant_matches(response.vary_names, response.variant, request, in.scratch)) {
-            found.response = *variant;
-            EvictionQueue::touch(entry);
-            break;
-        }
+    if (const auto* selected = select(in, entry, request)) {
+        found.response = *selected;
+        EvictionQueue::touch(entry);
     }
     found.other_variants = !found.response && !entry.variants.empty();
     return found;
+}
+
+bool Store::peek(summary::KeyHash hash, std::string_view uri, const Selecting& request) {
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end()) return false;
+    const auto& entry = *it->second;
+    return entry.uri == uri && (entry.fill || select(in, entry, request));
+}
+
+const std::shared_ptr<const StoredResponse>* Store::select(Shard& in, const Entry& entry,
+                                                           const Selecting& request) {
+    for (auto variant = entry.variants.rbegin(); variant != entry.variants.rend(); ++variant) {
+        const auto& response = **variant;
+        if (response.vary_names.empty() ||
+            variant_matches(response.vary_names, response.variant, request, in.scratch))
+            return &*variant;
+    }
+    return nullptr;
 }
 
 Store::Entry* Store::entry_for(Shard& in, summary::KeyHash hash, std::string_view uri) {

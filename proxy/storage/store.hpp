@@ -72,6 +72,9 @@ public:
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
     Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                Clock::time_point now);
+    /// Whether find() would give a response or a fill. No use, and nothing is held: by the time it
+    /// is asked for it may be gone.
+    bool peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
 
     struct Claim {
         std::shared_ptr<Fill> fill;
@@ -168,6 +171,9 @@ private:
 
     Shard& shard(summary::KeyHash hash) { return shards_[hash.high >> 60]; }
     const Shard& shard(summary::KeyHash hash) const { return shards_[hash.high >> 60]; }
+    /// The newest that the request selects; null when there is none. The lock is held.
+    static const std::shared_ptr<const StoredResponse>* select(Shard& shard, const Entry& entry,
+                                                               const Selecting& request);
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
     void drop_responses(Shard& shard, Entry& entry,
                         std::vector<std::shared_ptr<const StoredResponse>>& out);

@@ -98,6 +98,30 @@ TEST_F(FailuresTold, AreLoggedOnceForManyRequestsToAnOrigin) {
     EXPECT_THAT(logged(where), testing::ElementsAre(HasSubstr("connect_failed")));
 }
 
+TEST_F(FailuresTold, DoNotBlameAnOriginForWhatThisNodeBreaksOffAsItEnds) {
+    Gate never;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target == "/begun") e.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+        never.wait();
+        e.keep = false;
+    });
+    auto& node = start(config("a"));
+    std::vector<Client> waiting;
+    for (const auto* target : {"/head", "/begun"}) {
+        waiting.push_back(client());
+        waiting.back().begin("GET", target);
+    }
+    waiting.push_back(client());
+    waiting.back().begin("GET", "/passed", "Range: bytes=-1\r\nIf-Match: \"v\"\r\n");
+    waiting.push_back(client());
+    waiting.back().begin("POST", "/posted", "Content-Length: 0\r\n");
+    ASSERT_TRUE(never.wait_for(waiting.size()));
+    node.stop();
+    node.join();
+    EXPECT_THAT(logged(place()), testing::IsEmpty());
+    never.open();
+}
+
 TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
     ScriptedOrigin broken([](Exchange& e) {
         e.send("220 smtp\r\n\r\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/cluster/scripted_origin.hpp"
 
@@ -16,6 +17,17 @@ inline std::string bytes(std::size_t count, unsigned seed = 1) {
 }
 
 inline constexpr std::size_t kBlock = 4096;
+
+/// The Range of each request that the origin has seen; `-` for none.
+using Asked = std::vector<std::string>;
+inline Asked ranges_asked(const ScriptedOrigin& origin) {
+    Asked result;
+    for (const auto& head : origin.heads()) {
+        const auto range = field_of(head, "Range");
+        result.push_back(range.empty() ? "-" : range);
+    }
+    return result;
+}
 
 /// An origin's file: one version of it, served whole or in ranges.
 struct File {

@@ -1,4 +1,7 @@
 #include "proxy/forwarding/origin_health.hpp"
+
+#include <sys/socket.h>
+
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -24,23 +27,46 @@ protected:
     WorkerCounters work() const { return status("a").work; }
 };
 
-TEST_F(HungOrigin, AfterAFewTimeoutsRequestsFailAtOnceUntilItAnswersAgain) {
+TEST_F(HungOrigin, AnswersWhatDoesNotHangWhileOtherResourcesDo) {
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target.starts_with("/slow")) return hang(gate, e);
+        e.answer("Cache-Control: no-store\r\n", "quick");
+    });
+    for (int round = 0; round < 3; ++round) {
+        std::vector<Client> slow;
+        for (unsigned i = 0; i < kOriginTimeouts + 2; ++i) {
+            slow.push_back(client());
+            slow.back().begin("GET", "/slow" + std::to_string(i));
+        }
+        for (auto& one : slow) {  // they time out together
+            const auto answer = one.read();
+            EXPECT_EQ(answer.status, 504u);
+            EXPECT_TRUE(contains(answer.cache_status(), "detail=head_timeout")) << answer.head;
+        }
+        EXPECT_EQ(work().origins_down, 1u);
+        auto polling = client();  // for all that may become the one that tries
+        polling.begin("GET", "/slow");
+        EXPECT_EQ(get("a", "/fast").status, 200u);
+        EXPECT_EQ(client().ask("POST", "/fast", {}, "x").status, 200u);
+        EXPECT_EQ(work().origins_down, 0u) << "any answer shows that it is there";
+    }
+    EXPECT_EQ(work().origin_down_requests, 0u);
+    gate.open();
+}
+
+TEST_F(HungOrigin, IsAskedForWhatMayNotBeServedStale) {
     Gate gate;
     const auto scripted = origin.set([&](Exchange& e) { hang(gate, e); });
-    for (unsigned i = 0; i < kOriginTimeouts; ++i) {
+    for (unsigned i = 0; i < 2 * kOriginTimeouts; ++i) {
         const auto answer = get("a", "/" + std::to_string(i));
         EXPECT_EQ(answer.status, 504u);
-        EXPECT_FALSE(is_down(answer));
+        EXPECT_FALSE(is_down(answer)) << answer.head;
     }
     EXPECT_EQ(work().origins_down, 1u);
-    const auto refused = get("a", "/next");
-    EXPECT_EQ(refused.status, 504u);
-    EXPECT_TRUE(is_down(refused)) << refused.head;
-    EXPECT_TRUE(is_down(client().ask("POST", "/next", {}, "x")));
-    EXPECT_EQ(work().origin_down_requests, 2u);
-    EXPECT_EQ(work().origin_requests, kOriginTimeouts);
+    EXPECT_EQ(work().origin_requests, 2 * kOriginTimeouts);
     gate.open();
-    EXPECT_TRUE(eventually([&] { return get("a", "/again").status == 200; }));
+    EXPECT_EQ(get("a", "/again").status, 200u);
     EXPECT_EQ(work().origins_down, 0u);
 }
 
@@ -69,6 +95,24 @@ TEST_F(HungOrigin, WhatIsStoredIsGivenAtOnceWhileOneRequestTriesAgain) {
     EXPECT_TRUE(eventually([&] { return get("a", "/kept").body == "back"; }));
 }
 
+TEST_F(HungOrigin, AClientThatTakesNothingStaleIsNotGivenItsOutage) {
+    {
+        const auto scripted = origin.set([](Exchange& e) {
+            e.answer("Cache-Control: max-age=1\r\nAge: 2\r\nETag: \"v\"\r\n", "stored");
+        });
+        EXPECT_EQ(get("a", "/kept").body, "stored");
+    }
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("X-Now").empty()) return hang(gate, e);
+        e.answer("Cache-Control: no-store\r\n", "fresh");
+    });
+    for (unsigned i = 0; i < kOriginTimeouts; ++i) EXPECT_EQ(get("a", "/kept").body, "stored");
+    EXPECT_TRUE(is_down(get("a", "/kept")));
+    EXPECT_EQ(get("a", "/kept", "Cache-Control: min-fresh=1\r\nX-Now: 1\r\n").body, "fresh");
+    gate.open();
+}
+
 TEST_F(HungOrigin, OneSlowResourceTakesNothingFromTheOthers) {
     Gate gate;
     const auto scripted = origin.set([&](Exchange& e) {
@@ -84,6 +128,41 @@ TEST_F(HungOrigin, OneSlowResourceTakesNothingFromTheOthers) {
     }
     EXPECT_EQ(work().origins_down, 0u);
     gate.open();
+}
+
+/// A host that takes no connections: its queue is full, so what knocks is dropped.
+class UnreachableOrigin : public NodesTest {
+protected:
+    UnreachableOrigin() : host_(Socket::listen("127.0.0.1", 0)) {
+        ::listen(host_.descriptor(), 0);
+        first_ = Socket::connect("127.0.0.1", host_.port());
+        auto settings = config("a");
+        settings.origins.front().server = {"127.0.0.1", host_.port()};
+        settings.timeouts.origin_connect = 100ms;
+        start(settings);
+    }
+    WorkerCounters work() const { return status("a").work; }
+
+    Socket host_, first_;
+};
+
+TEST_F(UnreachableOrigin, FailsAtOnceUntilItTakesConnectionsAgain) {
+    for (unsigned i = 0; i < kOriginTimeouts; ++i) {
+        const auto answer = get("a", "/" + std::to_string(i));
+        EXPECT_EQ(answer.status, 504u);
+        EXPECT_TRUE(contains(answer.cache_status(), "detail=connect_timeout")) << answer.head;
+    }
+    EXPECT_EQ(work().origins_down, 1u);
+    const auto refused = get("a", "/next");
+    EXPECT_EQ(refused.status, 504u);
+    EXPECT_TRUE(contains(refused.cache_status(), "detail=origin_down")) << refused.head;
+    EXPECT_EQ(client().ask("POST", "/next", {}, "x").status, 504u);
+    EXPECT_EQ(work().origin_down_requests, 2u);
+    EXPECT_EQ(work().origin_requests, kOriginTimeouts);
+    host_.shut();
+    host_.close();  // now it refuses, and so says that it is there
+    EXPECT_TRUE(eventually([&] { return get("a", "/again").status == 502; }));
+    EXPECT_EQ(work().origins_down, 0u);
 }
 
 }  // namespace

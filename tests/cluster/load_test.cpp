@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -223,6 +224,33 @@ TEST_F(Load, OfSlowReadersDoesNotEmptyTheCache) {
     for (int i = 0; i < kSmall; ++i)
         ASSERT_EQ(user.get("/small" + std::to_string(i)).body.size(), small.size());
     EXPECT_LE(origin.requests() - asked, 0u) << "small ones were pushed out";
+    for (auto& each : slow) EXPECT_EQ(each.read().body.size(), kBytes);
+}
+
+TEST_F(Load, OfSlowReadersOfBlocksDoesNotEmptyTheCacheEither) {
+    constexpr std::size_t kBytes = 12 << 20;
+    const File large{std::string(kBytes, 'x')}, small{std::string(100'000, 'y')};
+    const auto scripted =
+        origin.set([&](Exchange& e) { (contains(e.target, "small") ? small : large).answer(e); });
+    auto settings = config("a");  // 64 MiB
+    settings.cache.block = kBytes;
+    settings.cache.slice_from = 1 << 20;
+    start(settings);
+    constexpr int kSmall = 30;
+    auto user = client();
+    for (int i = 0; i < kSmall; ++i) user.get("/small" + std::to_string(i));
+    std::vector<Client> slow;
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(user.get("/" + std::to_string(i)).body.size(), kBytes);
+        slow.push_back(client());
+        slow.back().begin("GET", "/" + std::to_string(i), "Cache-Control: only-if-cached\r\n");
+        ASSERT_TRUE(slow.back().read_at_least(1));
+    }
+    user.get("/new");  // for which there is no room
+    const auto asked = origin.requests();
+    for (int i = 0; i < kSmall; ++i)
+        ASSERT_EQ(user.get("/small" + std::to_string(i)).body.size(), small.content.size());
+    EXPECT_EQ(origin.requests(), asked) << "small ones were pushed out";
     for (auto& each : slow) EXPECT_EQ(each.read().body.size(), kBytes);
 }
 

@@ -17,16 +17,7 @@ protected:
     Answer part(std::string_view range, std::string_view more = {}) const {
         return get("a", "/file", "Range: bytes=" + std::string(range) + "\r\n" + std::string(more));
     }
-    /// The Range of each request that the origin has seen; `-` for none.
-    std::vector<std::string> asked() const {
-        std::vector<std::string> result;
-        for (const auto& head : origin.heads()) {
-            const auto range = field_of(head, "Range");
-            result.push_back(range.empty() ? "-" : range);
-        }
-        return result;
-    }
-    using Asked = std::vector<std::string>;
+    Asked asked() const { return ranges_asked(origin); }
 };
 
 TEST_F(Ranges, OfAStoredResponseComeOutOfTheStore) {  // 14

@@ -39,16 +39,7 @@ protected:
     Answer part(const std::string& node, std::string_view range) const {
         return get(node, "/file", "Range: bytes=" + std::string(range) + "\r\n");
     }
-    /// The Range of each request that the origin has seen; `-` for none.
-    std::vector<std::string> asked() const {
-        std::vector<std::string> result;
-        for (const auto& head : origin.heads()) {
-            const auto range = field_of(head, "Range");
-            result.push_back(range.empty() ? "-" : range);
-        }
-        return result;
-    }
-    using Asked = std::vector<std::string>;
+    Asked asked() const { return ranges_asked(origin); }
 
     std::string log_file(const std::string& node) const { return folder_ / (node + ".log"); }
     /// The lines of a node that has ended.
@@ -219,6 +210,37 @@ TEST_F(SharedBlocks, CountAsWhatMostOfTheBytesCost) {
     EXPECT_EQ(lines[1]["cache"], "partial");
     EXPECT_EQ(lines[2]["source"], "memory");
     EXPECT_EQ(lines[2]["outcome"], "local_hit");
+}
+
+TEST_F(SharedBlocks, AreAHitOnlyWhenNoneOfManyIsMissing) {
+    const File file{bytes(40 * kBlock)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a", 1));
+    part("a", "0-16383");
+    part("a", "20480-");  // all but the fifth, at which no sample of 32 looks
+    const auto most_here = get("a", "/file");
+    EXPECT_EQ(most_here.body, file.content);
+    EXPECT_EQ(most_here.cache_status().substr(0, 14), "a; fwd=partial");
+    EXPECT_TRUE(most_here.cache_status().ends_with("detail=mostly_local"));
+    EXPECT_EQ(asked().size(), 40u);
+    EXPECT_TRUE(get("a", "/file").cache_status().starts_with("a; hit"));
+    EXPECT_EQ(asked().size(), 40u);
+}
+
+TEST_F(SharedBlocks, TooManyToBeLookedForAreNotCalledAHit) {
+    const File file{bytes(1025 * kBlock)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a", 1));
+    get("a", "/file");
+    const auto again = get("a", "/file");
+    EXPECT_EQ(again.body, file.content);
+    EXPECT_EQ(again.cache_status().substr(0, 14), "a; fwd=partial");
+    EXPECT_TRUE(again.cache_status().ends_with("detail=mostly_local"));
+    EXPECT_EQ(asked().size(), 1u + 1025u);
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    const auto fewer = part("a", "4096-");
+    EXPECT_EQ(fewer.body, file.content.substr(kBlock));
+    EXPECT_TRUE(fewer.cache_status().starts_with("a; hit")) << fewer.cache_status();
 }
 
 TEST_F(SharedBlocks, OfALargeBodyInOnePieceAreGivenForAPart) {

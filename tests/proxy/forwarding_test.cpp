@@ -91,6 +91,18 @@ TEST(ChoosePeers, TakesTheCheapestTwoThatMayBeAsked) {
     EXPECT_EQ(choose_peers(1ull << 63, records, kNow).count, 0u);  // a bit that is no peer
 }
 
+TEST(PeersNamed, AreTheSameAfterAReloadThatReordersThem) {
+    protocol::PeerView view;
+    for (const auto* node : {"a", "b", "c"}) view.peers.emplace_back().node = node;
+    const PeerNames names{"c", "a", "c"};
+    EXPECT_EQ(peers_named(names, view), 0b101u);
+    std::swap(view.peers[0], view.peers[1]);
+    EXPECT_EQ(peers_named(names, view), 0b110u);
+    view.peers.pop_back();
+    EXPECT_EQ(peers_named(names, view), 0b010u);
+    EXPECT_EQ(peers_named({}, view), 0u);
+}
+
 TEST(ChoosePeers, PrefersThePeerWithLessUnderWay) {
     std::vector<PeerRecord> records(2);
     records[0].asked();
@@ -412,6 +424,8 @@ TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
          {FetchError::connect_timeout, FetchError::head_timeout, FetchError::body_timeout,
           FetchError::resolve_timeout, FetchError::origin_down})
         EXPECT_EQ(status_of(error), 504u);
+    for (const auto error : {FetchError::abandoned, FetchError::stopping})
+        EXPECT_EQ(status_of(error), 503u);
     EXPECT_EQ(status_of(FetchError::not_allowed), 403u);
     EXPECT_EQ(status_of(FetchError::own_listener), 403u);
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);

@@ -12,36 +12,81 @@ using Change = OriginHealth::Change;
 
 class OriginHealthTest : public ::testing::Test {
 protected:
-    Leave may_ask(const std::string& place = "o:80") { return health.may_ask(place, now); }
-    Change ended(End end, Leave leave = Leave::ask, const std::string& place = "o:80") {
-        return health.ended(place, leave, end, began, now);
+    Leave may_ask(const std::string& place = "o:80") { return health.may_ask(place, false, now); }
+    Leave may_ask_with_stand_in() { return health.may_ask("o:80", true, now); }
+    Change ended(End end, const std::string& place = "o:80") {
+        return health.ended(place, end, began, now);
     }
-    void bring_down(const std::string& place = "o:80") {
-        for (unsigned i = 0; i < kOriginTimeouts; ++i) ended(End::timed_out, Leave::ask, place);
+    /// So many in a row; what the last one changed.
+    Change time_outs(End end, const std::string& place = "o:80") {
+        auto last = Change::none;
+        for (unsigned i = 0; i < kOriginTimeouts; ++i) {
+            EXPECT_EQ(last, Change::none);
+            last = ended(end, place);
+        }
+        return last;
     }
 
     OriginHealth health;
-    const OriginHealth::Time began{1000s};
+    /// What is asked from here on.
+    void later() {
+        began = now;
+        now += 60s;
+    }
+
+    OriginHealth::Time began{1000s};
     OriginHealth::Time now = began + 60s;
 };
 
-TEST_F(OriginHealthTest, AFewTimeoutsInARowTakeItForDown) {
-    for (unsigned i = 1; i < kOriginTimeouts; ++i) {
-        EXPECT_EQ(ended(End::timed_out), Change::none);
-        EXPECT_EQ(may_ask(), Leave::ask);
-    }
-    EXPECT_EQ(ended(End::timed_out), Change::went_down);
+TEST_F(OriginHealthTest, ConnectionsThatAreNotTakenTakeItForDown) {
+    EXPECT_EQ(time_outs(End::not_connected), Change::went_down);
     EXPECT_EQ(may_ask(), Leave::no);
+    EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
     EXPECT_EQ(health.down(), 1u);
     EXPECT_EQ(may_ask("other:80"), Leave::ask);
 }
 
-TEST_F(OriginHealthTest, AnAnswerInBetweenStartsTheCountAnew) {
-    for (unsigned i = 1; i < kOriginTimeouts; ++i) ended(End::timed_out);
-    ended(End::answered);
-    now += 120s;
-    EXPECT_EQ(health.ended("o:80", Leave::ask, End::timed_out, now - 60s, now), Change::none);
+TEST_F(OriginHealthTest, RequestsWithoutAnAnswerSpareItOnlyThoseThatHaveAStandIn) {
+    EXPECT_EQ(time_outs(End::not_answered), Change::fell_silent);
+    EXPECT_EQ(health.down(), 1u);
+    EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(may_ask(), Leave::ask);
+        EXPECT_EQ(ended(End::not_answered), Change::none);
+    }
     EXPECT_EQ(may_ask(), Leave::ask);
+}
+
+TEST_F(OriginHealthTest, TimeoutsOfBothKindsMakeItSilent) {
+    ended(End::not_connected);
+    ended(End::not_answered);
+    EXPECT_EQ(ended(End::not_connected), Change::fell_silent);
+    EXPECT_EQ(may_ask(), Leave::ask);
+    EXPECT_EQ(ended(End::not_connected), Change::went_down);
+    EXPECT_EQ(health.down(), 1u);
+    EXPECT_EQ(may_ask(), Leave::no);
+}
+
+TEST_F(OriginHealthTest, OneThatIsDownAndTakesAConnectionIsSilentAtMost) {
+    time_outs(End::not_connected);
+    EXPECT_EQ(health.ended("o:80", End::not_answered, now - 1ms, now), Change::none)
+        << "that connection was taken before";
+    EXPECT_EQ(may_ask(), Leave::no);
+    EXPECT_EQ(health.ended("o:80", End::not_answered, now, now + 1s), Change::fell_silent);
+    EXPECT_EQ(may_ask(), Leave::ask);
+    EXPECT_EQ(health.down(), 1u);
+}
+
+TEST_F(OriginHealthTest, AnAnswerInBetweenStartsTheCountAnew) {
+    for (const auto end : {End::not_connected, End::not_answered}) {
+        for (unsigned i = 1; i < kOriginTimeouts; ++i) ended(end);
+        ended(End::answered);
+        later();
+        EXPECT_EQ(ended(end), Change::none);
+        EXPECT_EQ(may_ask_with_stand_in(), Leave::ask);
+        ended(End::answered);
+        later();
+    }
 }
 
 TEST_F(OriginHealthTest, OneSlowResourceIsNotAHungOrigin) {
@@ -49,57 +94,71 @@ TEST_F(OriginHealthTest, OneSlowResourceIsNotAHungOrigin) {
     ended(End::answered);
     now = began + 60s;
     for (unsigned i = 0; i < 5 * kOriginTimeouts; ++i)
-        EXPECT_EQ(ended(End::timed_out), Change::none);  // asked before it answered another
+        EXPECT_EQ(ended(End::not_answered), Change::none);  // asked before it answered another
 }
 
-TEST_F(OriginHealthTest, OneRequestAtATimeTriesAgainAndThePauseDoubles) {
-    bring_down();
-    auto pause = std::chrono::nanoseconds(kOriginDownFirst);
-    for (int i = 0; i < 10; ++i) {
-        now += pause - 1ms;
-        EXPECT_EQ(may_ask(), Leave::no);
-        now += 1ms;
-        EXPECT_EQ(may_ask(), Leave::probe);
-        EXPECT_EQ(may_ask(), Leave::no);  // while the probe is under way
-        EXPECT_EQ(ended(End::timed_out, Leave::probe), Change::none);
-        pause = std::min<std::chrono::nanoseconds>(2 * pause, kOriginDownMax);
+TEST_F(OriginHealthTest, OneRequestTriesAtTheEndOfEachPauseHoweverLongTheOneBeforeTakes) {
+    for (const auto end : {End::not_connected, End::not_answered}) {
+        time_outs(end);
+        for (const auto pause : {1s, 2s, 3s, 3s, 3s}) {
+            now += pause - 1ms;
+            EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
+            now += 1ms;
+            EXPECT_EQ(may_ask_with_stand_in(), Leave::probe);  // and none of them ends
+            EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
+        }
+        ended(End::answered);
+        later();
     }
-    now += kOriginDownMax;
+}
+
+TEST_F(OriginHealthTest, AnyAnswerShowsThatItIsBack) {
+    for (const auto end : {End::not_connected, End::not_answered}) {
+        time_outs(end);
+        EXPECT_EQ(ended(End::untold), Change::none);
+        EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
+        EXPECT_EQ(ended(End::answered), Change::came_back);  // to one that was asked long before
+        EXPECT_EQ(may_ask_with_stand_in(), Leave::ask);
+        EXPECT_EQ(may_ask(), Leave::ask);
+        EXPECT_EQ(health.down(), 0u);
+        later();
+    }
+}
+
+TEST_F(OriginHealthTest, TheFirstPauseIsShortEachTime) {
+    time_outs(End::not_connected);
+    now += 1h;
     ASSERT_EQ(may_ask(), Leave::probe);
-    EXPECT_EQ(ended(End::answered, Leave::probe), Change::came_back);
-    EXPECT_EQ(may_ask(), Leave::ask);
-    EXPECT_EQ(health.down(), 0u);
-}
-
-TEST_F(OriginHealthTest, AProbeThatCameToNothingLeavesTheNextOne) {
-    bring_down();
-    now += kOriginDownFirst;
-    ASSERT_EQ(may_ask(), Leave::probe);
-    EXPECT_EQ(ended(End::untold, Leave::probe), Change::none);
+    ended(End::answered);
+    for (unsigned i = 0; i < kOriginTimeouts; ++i)
+        health.ended("o:80", End::not_connected, now, now);
+    now += kOriginPauseFirst;
     EXPECT_EQ(may_ask(), Leave::probe);
-}
-
-TEST_F(OriginHealthTest, TimeoutsOfThoseThatWereAskedBeforeDoNotLengthenThePause) {
-    bring_down();
-    EXPECT_EQ(ended(End::timed_out), Change::none);
-    now += kOriginDownFirst;
-    EXPECT_EQ(may_ask(), Leave::probe);
-}
-
-TEST_F(OriginHealthTest, ALateAnswerToAnEarlierRequestShowsThatItIsBack) {
-    bring_down();
-    EXPECT_EQ(ended(End::answered), Change::came_back);
-    EXPECT_EQ(may_ask(), Leave::ask);
 }
 
 TEST_F(OriginHealthTest, TheOriginsItWatchesAreLimitedAndThoseThatAreDownStay) {
-    bring_down("down:80");
+    time_outs(End::not_connected, "down:80");
     for (std::size_t i = 0; i < 2 * kMaxOriginsWatched; ++i)
-        ended(End::answered, Leave::ask, "o" + std::to_string(i));
+        ended(End::answered, "o" + std::to_string(i));
     EXPECT_EQ(may_ask("down:80"), Leave::no);
-    for (std::size_t i = 0; i < kMaxOriginsWatched; ++i) bring_down("d" + std::to_string(i));
+    const auto nth = [](std::size_t i) { return "d" + std::to_string(i); };
+    for (std::size_t i = 0; i + 1 < kMaxOriginsWatched; ++i) time_outs(End::not_connected, nth(i));
     EXPECT_EQ(health.down(), kMaxOriginsWatched);
-    EXPECT_EQ(may_ask("d" + std::to_string(kMaxOriginsWatched - 1)), Leave::ask);
+    EXPECT_EQ(time_outs(End::not_connected, "one more"), Change::none);
+    EXPECT_EQ(may_ask("one more"), Leave::ask);
+}
+
+TEST_F(OriginHealthTest, OriginsThatNobodyAsksAnyMoreAreForgotten) {
+    for (std::size_t i = 0; i < kMaxOriginsWatched; ++i)
+        time_outs(i % 2 == 0 ? End::not_connected : End::not_answered, "d" + std::to_string(i));
+    now += kOriginPauseFirst + kOriginForgotten;
+    EXPECT_EQ(time_outs(End::not_connected), Change::none) << "not yet";
+    now += 1ms;
+    ASSERT_EQ(may_ask("d0"), Leave::probe);  // somebody asks this one
+    EXPECT_EQ(time_outs(End::not_connected), Change::went_down);
+    EXPECT_EQ(may_ask(), Leave::no);
+    EXPECT_EQ(may_ask("d0"), Leave::no);
+    EXPECT_EQ(health.down(), 2u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "proxy/http/vary.hpp"
+#include "proxy/storage/blocks.hpp"
 #include "proxy/storage/store.hpp"
 #include "tests/proxy/head.hpp"
 
@@ -270,6 +271,37 @@ TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
     std::uint64_t standing = 0;
     for (const auto& [key, count] : announced) standing += static_cast<std::uint64_t>(count);
     EXPECT_EQ(standing, stats.objects);
+}
+
+TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
+    const auto is_there = [&](const std::string& uri) {
+        return store.peek(hash(uri), uri, Head(""));
+    };
+    EXPECT_FALSE(is_there("used"));
+    put("used", response("x"));
+    EXPECT_TRUE(is_there("used"));
+    EXPECT_FALSE(store.peek(hash("used"), "another of this hash", Head("")));
+    const auto coming = fill();
+    store.claim(hash("coming"), "coming", {}, coming);
+    EXPECT_TRUE(is_there("coming"));
+}
+
+TEST(Blocks, OfARangeFallIntoPartsOfAboutTheSameSize) {
+    const Blocks blocks{1'000'000, 10};
+    for (const auto& range : {ByteRange{0, 999'999}, {13, 27}, {5, 5}, {995, 77'772}}) {
+        const auto count = blocks.touched_by(range);
+        EXPECT_EQ(count, range.last / 10 - range.first / 10 + 1);
+        for (const auto parts : {std::uint64_t(1), std::min<std::uint64_t>(7, count), count}) {
+            auto next = range.first;
+            for (std::uint64_t i = 0; i < parts; ++i) {
+                const auto part = blocks.part_of(range, parts, i);
+                EXPECT_EQ(part.first, next);
+                EXPECT_LE(blocks.touched_by(part), count / parts + 1);
+                next = part.last + 1;
+            }
+            EXPECT_EQ(next, range.last + 1);
+        }
+    }
 }
 
 TEST_F(StoreTest, EvictsNothingThatIsRead) {
