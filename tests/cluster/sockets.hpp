@@ -8,7 +8,7 @@
 namespace proxy::test {
 
 /// Longer than any step of a test takes; a test that waits so long has failed.
-inline constexpr std::chrono::seconds kPatience{20};
+inline constexpr std::chrono::seconds kPatience{40};
 
 /// A blocking TCP socket with kPatience on every wait. Owns its descriptor.
 class Socket {

@@ -174,7 +174,7 @@ protected:
     }
 
     /// Turns all loops that are not paused until `holds`.
-    bool run_until(const std::function<bool()>& holds, std::chrono::nanoseconds limit = 20s) {
+    bool run_until(const std::function<bool()>& holds, std::chrono::nanoseconds limit = 60s) {
         const auto end = std::chrono::steady_clock::now() + limit;
         while (!holds()) {
             if (std::chrono::steady_clock::now() > end) return false;
