@@ -108,7 +108,7 @@ struct ClusterConfig {
     Endpoint listen;
     CopyPolicy copy = CopyPolicy::always;
     std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);  // to a peer's head
-    std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // no byte of its body comes
+    std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // too little of its body comes
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
     std::vector<PeerEntry> peers;  // may list this node itself

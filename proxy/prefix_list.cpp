@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "protocol/plain_address.hpp"
+
 namespace proxy {
 namespace {
 
@@ -28,13 +30,6 @@ std::optional<unsigned> parse_bits(std::string_view digits, unsigned most) {
 }
 
 }  // namespace
-
-ip::address plain_address(const ip::address& address) {
-    if (address.is_v4()) return address;
-    const auto v6 = address.to_v6();
-    if (v6.is_v4_mapped()) return ip::make_address_v4(ip::v4_mapped, v6);
-    return v6.scope_id() == 0 ? address : ip::address_v6(v6.to_bytes());
-}
 
 PrefixList::PrefixList(std::initializer_list<std::string_view> texts) {
     for (const auto text : texts) {
@@ -62,7 +57,7 @@ bool PrefixList::add(std::string_view text) {
     }
     auto address = given;
     if (given.is_v6() && given.to_v6().is_v4_mapped() && bits >= kMappedBits) {
-        address = plain_address(given);
+        address = protocol::plain_address(given);
         bits -= kMappedBits;
     }
     Prefix prefix{address.is_v4(), bits_of(address), {}};
@@ -84,7 +79,7 @@ void PrefixList::clear() {
 
 bool PrefixList::contains(const ip::address& address) const {
     if (prefixes_.empty()) return false;
-    const auto plain = plain_address(address);
+    const auto plain = protocol::plain_address(address);
     const auto bits = bits_of(plain);
     return std::any_of(prefixes_.begin(), prefixes_.end(), [&](const Prefix& prefix) {
         return prefix.v4 == plain.is_v4() &&

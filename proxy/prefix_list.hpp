@@ -9,13 +9,9 @@
 
 namespace proxy {
 
-/// An address without its scope, an IPv4 one that came inside IPv6 (`::ffff:10.0.0.7`, as a socket
-/// for both shows it) taken out: equal when they are the same place.
-boost::asio::ip::address plain_address(const boost::asio::ip::address& address);
-
 /// Addresses (`10.0.0.7`, `::1`) and prefixes (`10.0.0.0/8`, `fe80::/10`), parsed once. An IPv4
-/// prefix is for IPv4 addresses, wherever they come from (plain_address), an IPv6 one for the
-/// others: everybody is `0.0.0.0/0` and `::/0`.
+/// prefix is for IPv4 addresses, wherever they come from (protocol::plain_address), an IPv6 one for
+/// the others: everybody is `0.0.0.0/0` and `::/0`.
 class PrefixList {
 public:
     PrefixList() = default;

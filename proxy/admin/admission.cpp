@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "protocol/crypto.hpp"
+#include "protocol/plain_address.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/forwarded.hpp"
 
 namespace proxy {
 namespace {
@@ -35,8 +37,9 @@ bool knows_host(const AdminConfig& config, const http::fields& request) {
 }
 
 bool came_through_a_proxy(const http::fields& request) {
-    return request.count(http::field::via) > 0 || request.count(http::field::forwarded) > 0 ||
-           request.count("X-Forwarded-For") > 0;
+    return std::any_of(request.begin(), request.end(), [](const auto& line) {
+        return tells_of_a_proxy(line.name(), view(line.name_string()));
+    });
 }
 
 bool has_token(const AdminConfig& config, const http::fields& request) {
@@ -63,8 +66,8 @@ Admission admit(const AdminConfig& config, const http::fields& request, bool gua
     if (!knows_host(config, request)) return Admission::unknown_host;
     if (came_through_a_proxy(request)) return Admission::proxied;
     if (config.token.empty())
-        return !guarded || plain_address(from).is_loopback() ? Admission::granted
-                                                             : Admission::needs_loopback;
+        return !guarded || protocol::plain_address(from).is_loopback() ? Admission::granted
+                                                                       : Admission::needs_loopback;
     if (!guarded && config.token_for == TokenFor::changes) return Admission::granted;
     return has_token(config, request) ? Admission::granted : Admission::needs_token;
 }

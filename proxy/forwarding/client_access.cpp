@@ -3,6 +3,7 @@
 #include <optional>
 #include <ranges>
 
+#include "protocol/plain_address.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
 
@@ -24,7 +25,13 @@ std::optional<ip::address> parse_node(std::string_view text) {
     boost::system::error_code error;
     const auto address = ip::make_address(std::string(text), error);
     if (error) return std::nullopt;
-    return plain_address(address);
+    return protocol::plain_address(address);
+}
+
+/// Is there anybody who may not ask?
+bool chooses(const ClientsConfig& clients) {
+    static const ClientsConfig everybody;
+    return !clients.deny.empty() || !(clients.allow == everybody.allow);
 }
 
 }  // namespace
@@ -55,11 +62,6 @@ ForwardedClient forwarded_client(Fields request, const PrefixList& trusted_proxi
     return found;
 }
 
-bool came_through_a_proxy(Fields request) {
-    return find(request, field::via) || find(request, field::forwarded) ||
-           find(request, kForwardedFor);
-}
-
 void Requester::settle(const Config& config, const ip::address& remote) {
     if (remote_ != remote || text_.empty()) {
         remote_ = remote;
@@ -71,21 +73,27 @@ void Requester::settle(const Config& config, const ip::address& remote) {
 }
 
 void Requester::look_behind(const Config& config, Fields request) {
+    using State = ForwardedClient::State;
     forget();
     const auto client = forwarded_client(request, config.clients.trusted_proxies);
-    if (client.state != ForwardedClient::State::known) return;
-    is_other_ = true;
-    other_ = client.address;
-    other_text_ = other_.to_string();
-    other_rights_ = rights_of(config, other_);
+    if (client.state == State::known) {
+        behind_ = Behind::named;
+        other_ = client.address;
+        other_text_ = other_.to_string();
+        behind_rights_ = rights_of(config, other_);
+    } else if (client.state == State::unreadable || came_through_a_proxy(request)) {
+        behind_ = Behind::unknown;
+        const auto might_be_refused = client.state == State::unreadable && chooses(config.clients);
+        behind_rights_ = {rights_.ask && !might_be_refused, false};
+    }
 }
 
 void Requester::forget() {
-    is_other_ = false;
+    behind_ = Behind::nobody;
 }
 
 bool Requester::may_purge(const Config& config, Fields request) const {
-    if (came_through_a_proxy(request) && !is_other_) return false;
+    if (came_through_a_proxy(request) && behind_ != Behind::named) return false;
     return config.purge.allow.contains(address());
 }
 

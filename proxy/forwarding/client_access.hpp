@@ -29,11 +29,11 @@ struct ForwardedClient {
 };
 ForwardedClient forwarded_client(Fields request, const PrefixList& trusted_proxies);
 
-/// Does the request say that somebody passed it on?
-bool came_through_a_proxy(Fields request);
-
 /// Who is behind a connection's requests. What the connection's address decides is decided once for
-/// a configuration; only requests of a trusted proxy are looked at one by one. One thread.
+/// a configuration; only requests of a trusted proxy are looked at one by one. Where it passes one
+/// on for somebody that it does not name (what stands in X-Forwarded-For is no address; or there is
+/// none, but Via or Forwarded), that may be anybody: it forwards nothing, and with an address that
+/// cannot be read it asks nothing either, unless everybody may. One thread.
 class Requester {
 public:
     /// `remote`: of the connection, or what its PROXY header says. Again when the configuration
@@ -41,19 +41,27 @@ public:
     void settle(const Config& config, const boost::asio::ip::address& remote);
     /// The next request; until look() has seen it, it is the connection's.
     void begin() {
-        if (is_other_) forget();
+        if (behind_ != Behind::nobody) forget();
     }
     /// Reads what a trusted proxy says.
     void look(const Config& config, Fields request) {
         if (trusted_) look_behind(config, request);
     }
 
-    const ClientRights& rights() const { return is_other_ ? other_rights_ : rights_; }
-    const boost::asio::ip::address& address() const { return is_other_ ? other_ : remote_; }
+    const ClientRights& rights() const {
+        return behind_ == Behind::nobody ? rights_ : behind_rights_;
+    }
+    const boost::asio::ip::address& address() const {
+        return behind_ == Behind::named ? other_ : remote_;
+    }
     /// The same as text, for logs and fields.
-    const std::string& text() const { return is_other_ ? other_text_ : text_; }
+    const std::string& text() const { return behind_ == Behind::named ? other_text_ : text_; }
     /// The connection's, which is what this node sees itself.
     const std::string& hop_text() const { return text_; }
+    /// For an answer that refuses: of whom rights() are.
+    std::string described() const {
+        return behind_ == Behind::unknown ? "a client that " + text_ + " does not name" : text();
+    }
     bool through_trusted_proxy() const { return trusted_; }
     /// May PURGE? Not on the word of a proxy that is not trusted, or does not say for whom.
     bool may_purge(const Config& config, Fields request) const;
@@ -64,9 +72,9 @@ private:
 
     boost::asio::ip::address remote_, other_;
     std::string text_, other_text_;
-    ClientRights rights_, other_rights_;
+    ClientRights rights_, behind_rights_;
     bool trusted_ = false;
-    bool is_other_ = false;  // the request is another's, whom the proxy has named
+    enum class Behind : std::uint8_t { nobody, named, unknown } behind_ = Behind::nobody;
 };
 
 }  // namespace proxy

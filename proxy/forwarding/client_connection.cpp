@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "protocol/plain_address.hpp"
 #include "proxy/forwarding/proxy_header.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
 
@@ -40,7 +41,7 @@ ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket,
     : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.draining) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
-    if (!ec) remote_ = plain_address(remote.address());
+    if (!ec) remote_ = protocol::plain_address(remote.address());
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme == Scheme::https)

@@ -77,7 +77,7 @@ public:
     void reset();
     /// True once the node drains: this connection ends after the present answer.
     bool ending() const { return ending_; }
-    /// Who connected, without scope (plain_address), or whom the PROXY header names.
+    /// Who connected, without scope (protocol::plain_address), or whom the PROXY header names.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
     void drain() override;

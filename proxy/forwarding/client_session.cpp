@@ -155,6 +155,9 @@ private:
                 wish.part = take_last(words, " part");
                 wish.stale_too = take_last(words, " stale");
                 if (const auto peer = authenticate(words)) {
+                    // A token lets a peer ask, and nothing else.
+                    if (head.verb != verb::get || !client_.parser->is_done())
+                        co_return co_await refuse_question();
                     client_.turn.from_peer = true;
                     client_.tell_of_client();
                     CacheAnswer answer(client_);
@@ -203,11 +206,16 @@ private:
     asio::awaitable<bool> refuse_client(RequestRefusal reason) {
         ++worker_.counters.refusals[reason];
         const auto text = reason == RequestRefusal::client
-                              ? "This proxy is not for " + client_.requester.text() +
+                              ? "This proxy is not for " + client_.requester.described() +
                                     " (clients.allow, clients.deny)."
-                              : "This is no forward proxy for " + client_.requester.text() +
+                              : "This is no forward proxy for " + client_.requester.described() +
                                     " (forward.clients).";
         co_return co_await client_.refuse(403, text);
+    }
+
+    asio::awaitable<bool> refuse_question() {
+        ++worker_.counters.refusals[RequestRefusal::malformed];
+        co_return co_await client_.refuse(400, "A peer's question is a GET without a body.");
     }
 
     asio::awaitable<bool> refuse_upgrade() {

@@ -15,6 +15,10 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
+/// A peer that gives less, in bytes/s over cluster.peer_stall, has stalled, where the rest can come
+/// from the origin.
+constexpr std::uint64_t kPeerRateMin = 500;
+
 /// A block needs no freshness of its own: its key names the version.
 Freshness block_freshness() {
     Freshness freshness;
@@ -105,11 +109,12 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     // Followers that were let go must not come back one after the other (hit-for-miss).
     if (!shared && copy) abandon(true);
 
-    auto error = co_await writer_.receive(exchange, sender.source);
+    const auto version = job_.block ? std::string_view(job_.block->etag) : std::string_view(etag);
+    const auto least_rate = from_peer && !version.empty() ? kPeerRateMin : 0;
+    auto error = co_await writer_.receive(exchange, sender.source, least_rate);
     if (job_.given_up) error = FetchError::abandoned;
     const auto faultless = error == FetchError::none || error == FetchError::abandoned;
-    if (!faultless && from_peer)
-        error = co_await resume(job_.block ? std::string_view(job_.block->etag) : etag);
+    if (!faultless && from_peer) error = co_await resume(version);
     if (error == FetchError::none && job_.block &&
         job_.fill->received() != job_.block->range.size())
         error = FetchError::malformed;
@@ -136,7 +141,7 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
-/// A peer died inside a body: the rest comes from the origin if it is provably the same
+/// A peer died or stalled inside a body: the rest comes from the origin if it is provably the same
 /// representation (RFC 9110 §13.1.5). `etag`: strong, or empty.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     if (etag.empty() || !std::holds_alternative<UpstreamTarget>(job_.route))

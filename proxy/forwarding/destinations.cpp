@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "protocol/plain_address.hpp"
+
 namespace proxy {
 namespace {
 
@@ -68,7 +70,7 @@ std::optional<ip::address> literal(const std::string& host) {
     boost::system::error_code error;
     const auto address = ip::make_address(host, error);
     if (error) return std::nullopt;
-    return plain_address(address);
+    return protocol::plain_address(address);
 }
 
 /// Does a connection to it end on this machine, if anything listens there?
@@ -146,7 +148,7 @@ std::vector<ip::address> interface_addresses() {
             const auto* v6 = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
             ip::address_v6::bytes_type bytes;
             std::copy_n(v6->sin6_addr.s6_addr, bytes.size(), bytes.begin());
-            found.emplace_back(plain_address(ip::address_v6(bytes)));
+            found.emplace_back(protocol::plain_address(ip::address_v6(bytes)));
         }
     }
     return found;
@@ -164,7 +166,7 @@ std::vector<std::string_view> peer_names(const Config& config) {
 
 Destination judge_destination(const Config& config, const Surroundings& around,
                               const ip::address& address, std::uint16_t port) {
-    const auto plain = plain_address(address);
+    const auto plain = protocol::plain_address(address);
     const auto inner = inner_v4(plain);
     if (is_of_the_house(config, around, plain, port) ||
         (inner && is_of_the_house(config, around, *inner, port)))

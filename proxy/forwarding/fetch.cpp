@@ -126,7 +126,7 @@ private:
             co_return taken;
         }
         auto made = delivery_.draft(from);
-        if (!acceptable_from_peer(head, made) || (!job_.block && is_outdated(made))) {
+        if (!acceptable_from_peer(exchange, made) || (!job_.block && is_outdated(made))) {
             asked.close(PeerVerdict::unusable);
             co_return false;
         }
@@ -159,11 +159,20 @@ private:
     }
 
     /// A peer may only give what this cache may reuse without validation.
-    bool acceptable_from_peer(const Head& head, const Draft& made) const {
-        if (job_.block) return is_wanted(*job_.block, head);
-        if (head.status < 200 || head.status == 206 || head.status == 304) return false;
-        if (made.verdict == StorageVerdict::set_cookie) return false;  // replayed, not ours to pass
-        return may_reuse(made);
+    bool acceptable_from_peer(const Exchange& exchange, const Draft& made) const {
+        const auto& head = exchange.head();
+        if (job_.block)  // which ends where its range does, or it cannot go on elsewhere
+            return is_wanted(*job_.block, head) &&
+                   exchange.content_length() == job_.block->range.size();
+        if (head.status < 200) return false;
+        switch (made.verdict) {
+            case StorageVerdict::store:
+            case StorageVerdict::authorization:  // of this request
+            case StorageVerdict::not_reusable:   // a client may want it stale
+                return may_reuse(made);
+            default:
+                return false;  // no node stores that, so none has it to give
+        }
     }
 
     /// Was what is wanted, or something with one of these tags, invalidated so short a time ago?

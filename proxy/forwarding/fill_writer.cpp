@@ -1,5 +1,7 @@
 #include "proxy/forwarding/fill_writer.hpp"
 
+#include "proxy/forwarding/client_pace.hpp"
+
 namespace proxy {
 
 namespace asio = boost::asio;
@@ -11,15 +13,25 @@ void FillWriter::begin(Fill::Answer answer) {
     fill_.begin(std::move(answer));
 }
 
-asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source) {
+asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source,
+                                                std::uint64_t least_rate) {
     // A peer is near, and the origin can give the rest.
     const auto idle = source == Fill::Source::peer
                           ? std::min(config_.cluster->peer_stall, config_.timeouts.body_idle)
                           : config_.timeouts.body_idle;
+    const auto least = least_bytes(least_rate, idle);
+    ClientPace pace;
+    std::int64_t came = 0;
     while (!exchange.done()) {
         if (!fill_.wanted()) co_return FetchError::abandoned;
-        const auto error = co_await exchange.read_body(Clock::now() + idle);
+        const auto begun = Clock::now();
+        if (least > 0) pace.wait(begun, came, idle);
+        const auto error = co_await exchange.read_body(begun + idle);
         if (error != FetchError::none) co_return error;
+        for (const auto piece : exchange.pieces()) came += static_cast<std::int64_t>(piece.size());
+        if (least > 0 && !exchange.done() &&
+            !pace.fast_enough(Clock::now(), idle, least, [came] { return came; }))
+            co_return FetchError::body_timeout;
         std::uint64_t rest = 0;  // what is at hand, when it is all there is
         if (exchange.done())
             for (const auto piece : exchange.pieces()) rest += piece.size();

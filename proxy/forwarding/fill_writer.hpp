@@ -23,8 +23,10 @@ public:
 
     /// Shows the head to the readers.
     void begin(Fill::Answer answer);
-    /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more.
-    boost::asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source);
+    /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more. `least_rate`, in
+    /// bytes/s over each time in which not all may be silence: less is a `body_timeout`.
+    boost::asio::awaitable<FetchError> receive(Exchange& exchange, Fill::Source source,
+                                               std::uint64_t least_rate = 0);
 
     StorageVerdict verdict() const { return verdict_; }
 

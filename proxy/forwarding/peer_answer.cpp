@@ -82,7 +82,8 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
             co_return co_await refuse_peer(Refusal::busy);
         if (!is_variant(*state.response)) co_return co_await refuse_peer(Refusal::variant);
         if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
-        // Without a length it cannot be cut yet.
+        // Without a length a block may end anywhere, and nothing can be cut.
+        if (is_block && !state.length_known) co_return co_await refuse_peer(Refusal::busy);
         if (wants_block && !is_block &&
             (!state.length_known || !is_version(fields, *state.response)))
             co_return co_await refuse_peer(Refusal::absent);

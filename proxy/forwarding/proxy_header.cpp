@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "protocol/plain_address.hpp"
 #include "proxy/prefix_list.hpp"
 
 namespace proxy {
@@ -22,7 +23,7 @@ ip::address address_at(std::string_view text, std::size_t at) {
     typename Address::bytes_type bytes;
     std::copy_n(text.begin() + static_cast<std::ptrdiff_t>(at), bytes.size(),
                 reinterpret_cast<char*>(bytes.data()));
-    return plain_address(Address(bytes));
+    return protocol::plain_address(Address(bytes));
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ bool per_hop(const Field& line) {
 }  // namespace
 
 RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole)
-    : key(target), method(request.method) {
+    : key(target),
+      // What a HEAD asks for is answered from what a GET has brought.
+      method(request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
     const auto* received = find(request.fields, field::host);
     const auto origin_form = !request.target.empty() && request.target.front() == '/';
     host = origin_form && received ? received->value : key.authority();

@@ -252,7 +252,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
             "This is no forward proxy (forward.enabled is false), so it opens "
             "no tunnels.");
     if (!client.requester.rights().forward) {
-        const auto text = "This is no forward proxy for " + client.requester.text() +
+        const auto text = "This is no forward proxy for " + client.requester.described() +
                           " (forward.clients), so it opens no tunnels.";
         co_return co_await refuse(client, RequestRefusal::forward_client, 403, text);
     }

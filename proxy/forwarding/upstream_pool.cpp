@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "protocol/plain_address.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
 
 namespace proxy {
@@ -196,7 +197,7 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
             co_await resolver_.resolve(std::string(name), std::to_string(target.port), deadline);
         if (found) {
             for (const auto& endpoint : *found)
-                out.peers.push_back(plain_address(endpoint.address()));
+                out.peers.push_back(protocol::plain_address(endpoint.address()));
         } else if (found.error() == protocol::Error::resolve_timeout) {
             co_return FetchError::resolve_timeout;
         } else if (found.error() != protocol::Error::resolve_failed) {

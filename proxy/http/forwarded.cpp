@@ -71,6 +71,16 @@ bool is_forwarded_field(const Field& line) {
     return line.id == field::unknown && (is_for(line) || is_proto(line) || is_host(line));
 }
 
+bool tells_of_a_proxy(field id, std::string_view name) {
+    return id == field::via || id == field::forwarded ||
+           (id == field::unknown && iequals(name, kForwardedFor));
+}
+
+bool came_through_a_proxy(Fields request) {
+    return std::any_of(request.begin(), request.end(),
+                       [](const Field& line) { return tells_of_a_proxy(line.id, line.name); });
+}
+
 void ForwardedFields::write_for(const std::vector<Field>& came, const ForwardedHop& hop) {
     for_.clear();
     const auto keep = hop.trusted && hop.mode == ForwardedMode::append;

@@ -17,6 +17,10 @@ inline constexpr std::string_view kForwardedHost = "X-Forwarded-Host";
 /// X-Forwarded-For, -Proto, -Host and Forwarded: for origins, never for peers.
 bool is_forwarded_field(const Field& line);
 
+/// Does such a line say that somebody passed the request on: Via, Forwarded, X-Forwarded-For?
+bool tells_of_a_proxy(boost::beast::http::field id, std::string_view name);
+bool came_through_a_proxy(Fields request);
+
 /// What this node knows of the request it passes on.
 struct ForwardedHop {
     ForwardedMode mode = ForwardedMode::off;

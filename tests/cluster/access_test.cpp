@@ -105,6 +105,21 @@ TEST_F(Access, GoesByWhomATrustedProxyNames) {
     EXPECT_EQ(proxied.get("/one").status, 200u);
 }
 
+TEST_F(Access, IsNotGivenWhereATrustedProxyNamesNobodyThatCanBeRead) {
+    auto settings = config("a");
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    settings.clients.deny = {"10.0.0.1"};
+    start(settings);
+    ASSERT_EQ(get("a", "/one").status, 200u);
+    auto proxied = client();
+    for (const std::string name : {"\"10.0.0.1\"", "10.0.0.01", "10.0.0.1, unknown"}) {
+        const auto answer = proxied.get("/one", "X-Forwarded-For: " + name + "\r\n");
+        EXPECT_EQ(answer.status, 403u) << name;
+        EXPECT_TRUE(contains(answer.body, "does not name")) << answer.body;
+    }
+    EXPECT_EQ(proxied.get("/one", "X-Forwarded-For: 10.0.0.2\r\n").status, 200u);
+}
+
 TEST_F(Access, ToPurgeIsNotGivenOnTheWordOfAnUnknownProxy) {
     start(config("a"));
     for (const auto* line :

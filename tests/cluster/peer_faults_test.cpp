@@ -1,5 +1,7 @@
+#include <atomic>
 #include <list>
 #include <mutex>
+#include <thread>
 
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/wire.hpp"
@@ -98,6 +100,14 @@ TEST_F(PeerFaults, WhatAPeerShouldNotServeIsRefusedAndCounted) {
              {"stale from the start",
               ok + "Cache-Control: max-age=0\r\nContent-Length: 5\r\n\r\nstale"},
              {"to be validated", ok + "Cache-Control: no-cache\r\nContent-Length: 5\r\n\r\nstale"},
+             {"for one client alone",
+              ok + fresh("Cache-Control: private\r\nContent-Length: 5\r\n") + "\r\nother"},
+             {"not to be stored",
+              ok + fresh("Cache-Control: no-store\r\nContent-Length: 5\r\n") + "\r\nother"},
+             {"for one request alone",
+              ok + fresh("Vary: *\r\nContent-Length: 5\r\n") + "\r\nother"},
+             {"412",
+              "HTTP/1.1 412 Precondition Failed\r\n" + fresh("Content-Length: 1\r\n") + "\r\nx"},
              {"304", "HTTP/1.1 304 Not Modified\r\n\r\n"},
              {"206", "HTTP/1.1 206 Partial Content\r\n" +
                          fresh("Content-Range: bytes 0-0/5\r\nContent-Length: 1\r\n") + "\r\nx"},
@@ -158,10 +168,47 @@ TEST_F(PeerFaults, TheRestOfABodyInWhichAPeerStallsComesFromTheOrigin) {
     never.open();
 }
 
-TEST_F(PeerFaults, TheRestOfABlockInWhichAPeerStallsComesFromTheOrigin) {
-    std::string body(3 * 1024, ' ');
-    for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i % 26);
-    const auto part = [&body](const std::string& range, std::string& fields) {
+TEST_F(PeerFaults, TheRestOfABodyThatAPeerDripsComesFromTheOrigin) {
+    const std::string body(400, 'x');
+    std::atomic<bool> over = false;
+    ScriptedOrigin dripping([&](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("ETag: \"v\"\r\nContent-Length: 400\r\n") + "\r\n");
+        for (std::size_t i = 0; i < body.size() && !over; ++i) {  // never silent for so long
+            e.send("x");
+            std::this_thread::sleep_for(5ms);
+        }
+        e.keep = false;
+    });
+    std::atomic<unsigned> rests = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto range = e.field("Range");
+        if (range.empty()) return e.answer(fresh("ETag: \"v\"\r\n"), body);
+        ++rests;
+        const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
+        e.answer(
+            fresh("ETag: \"v\"\r\nContent-Range: bytes " + std::to_string(first) + "-399/400\r\n"),
+            body.substr(first), "206 Partial Content");
+    });
+    stall = 200ms;
+    start_with(dripping);
+    store_at_a(1);
+    const auto answer = get("b", "/0");
+    over = true;
+    EXPECT_EQ(answer.body, body);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(rests, 1u);
+    EXPECT_EQ(seen("b", "a").failures, 1u);
+}
+
+/// A body in three blocks, and what a peer that is asked for one does instead.
+class BlockFaults : public PeerFaults {
+protected:
+    BlockFaults() {
+        for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i % 26);
+        slice_from = 2048;
+        block = 1024;
+    }
+    std::string part(const std::string& range, std::string& fields) const {
         const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
         const auto last = std::strtoull(range.c_str() + range.find('-') + 1, nullptr, 10);
         fields = fresh("ETag: \"v\"\r\nAccept-Ranges: bytes\r\n");
@@ -169,7 +216,26 @@ TEST_F(PeerFaults, TheRestOfABlockInWhichAPeerStallsComesFromTheOrigin) {
         fields +=
             "Content-Range: bytes " + range.substr(6) + "/" + std::to_string(body.size()) + "\r\n";
         return body.substr(first, last + 1 - first);
-    };
+    }
+    void expect_whole_body_beside(const ScriptedOrigin& stand_in) {
+        const auto scripted = origin.set([&](Exchange& e) {
+            std::string fields;
+            const auto range = e.field("Range");
+            const auto bytes = part(range, fields);
+            e.answer(fields, bytes, range.empty() ? "200 OK" : "206 Partial Content");
+        });
+        start_with(stand_in);
+        ASSERT_EQ(get("a", "/0").body, body);
+        ASSERT_TRUE(eventually([&] { return announced("a", 3); }));
+        const auto answer = get("b", "/0");
+        EXPECT_EQ(answer.body, body);
+        EXPECT_TRUE(answer.complete);
+        EXPECT_GE(seen("b", "a").failures, 1u);
+    }
+    std::string body = std::string(3 * 1024, ' ');
+};
+
+TEST_F(BlockFaults, TheRestOfABlockInWhichAPeerStallsComesFromTheOrigin) {
     Gate never;
     ScriptedOrigin stalled([&](Exchange& e) {
         std::string fields;
@@ -179,23 +245,28 @@ TEST_F(PeerFaults, TheRestOfABlockInWhichAPeerStallsComesFromTheOrigin) {
         never.wait();
         e.keep = false;
     });
-    const auto scripted = origin.set([&](Exchange& e) {
-        std::string fields;
-        const auto range = e.field("Range");
-        const auto bytes = part(range, fields);
-        e.answer(fields, bytes, range.empty() ? "200 OK" : "206 Partial Content");
-    });
     stall = 50ms;
-    slice_from = 2048;
-    block = 1024;
-    start_with(stalled);
-    ASSERT_EQ(get("a", "/0").body, body);
-    ASSERT_TRUE(eventually([&] { return announced("a", 3); }));
-    const auto answer = get("b", "/0");
-    EXPECT_EQ(answer.body, body);
-    EXPECT_TRUE(answer.complete);
-    EXPECT_GE(seen("b", "a").failures, 1u);
+    expect_whole_body_beside(stalled);
     never.open();
+}
+
+TEST_F(BlockFaults, ABlockThatEndsEarlyByItsChunksIsNotTaken) {
+    ScriptedOrigin chunked([&](Exchange& e) {
+        std::string fields;
+        const auto bytes = part(e.field("Range"), fields);
+        e.send("HTTP/1.1 206 Partial Content\r\n" + fields +
+               "Transfer-Encoding: chunked\r\n\r\n1\r\n" + bytes.substr(0, 1) + "\r\n0\r\n\r\n");
+    });
+    expect_whole_body_beside(chunked);
+}
+
+TEST_F(BlockFaults, ABlockThatIsLongerThanItsRangeIsNotTaken) {
+    ScriptedOrigin longer([&](Exchange& e) {
+        std::string fields;
+        const auto bytes = part(e.field("Range"), fields) + "extra";
+        e.answer(fields, bytes, "206 Partial Content");
+    });
+    expect_whole_body_beside(longer);
 }
 
 TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {

@@ -189,6 +189,20 @@ TEST_F(AskedByAPeer, AnswersFromTheStoreAndBooksIt) {
     EXPECT_EQ(given(), 1u);
 }
 
+TEST_F(AskedByAPeer, TakesNothingButAGetWithoutABodyForAQuestion) {
+    const auto before = origin.requests();
+    for (const auto* method : {"HEAD", "PURGE", "POST", "PUT", "DELETE", "OPTIONS"})
+        EXPECT_EQ(client("a").ask(method, "/token", proof).status, 400u) << method;
+    for (const auto* method : {"GET", "POST"}) {
+        auto client = this->client("a");
+        EXPECT_EQ(client.ask(method, "/token", proof, "body").status, 400u) << method;
+        EXPECT_TRUE(client.at_end()) << "its body was not read";
+    }
+    EXPECT_EQ(given(), 0u);
+    EXPECT_EQ(origin.requests(), before);
+    EXPECT_EQ(ask("/token").status, 200u) << "still stored";
+}
+
 TEST_F(AskedByAPeer, SaysWhyNotAndNeverAsksAnybody) {
     const auto before = origin.requests();
     expect_refused("/never", "absent");

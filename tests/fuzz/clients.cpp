@@ -1,5 +1,6 @@
 // What proxies before this one say of their clients.
 
+#include "protocol/plain_address.hpp"
 #include "proxy/forwarding/client_access.hpp"
 #include "proxy/forwarding/proxy_header.hpp"
 #include "proxy/http/forwarded.hpp"
@@ -25,7 +26,8 @@ int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
     if (text.size() != whole) FUZZ_CHECK(!parse_proxy_header(text));
     if (text.size() < whole) return 0;
     const auto header = parse_proxy_header(text.substr(0, whole));
-    if (header && header->client) FUZZ_CHECK(plain_address(*header->client) == *header->client);
+    if (header && header->client)
+        FUZZ_CHECK(protocol::plain_address(*header->client) == *header->client);
     return 0;
 }
 

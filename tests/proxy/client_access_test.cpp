@@ -117,6 +117,39 @@ TEST_F(Requesters, AreWhomATrustedProxyNamesForEachRequestAnew) {
     EXPECT_TRUE(requester.rights().ask);
 }
 
+TEST_F(Requesters, WhoseAddressCannotBeReadMayBeAnybody) {
+    connect("10.0.0.7");
+    for (const auto* line : {"X-Forwarded-For: \"10.0.0.1\"", "X-Forwarded-For: 10.0.0.01",
+                             "X-Forwarded-For: 10.0.0.1, unknown", "X-Forwarded-For: _hidden"}) {
+        ask(line);
+        EXPECT_FALSE(requester.rights().ask) << line << ": it may be one that is denied";
+        EXPECT_FALSE(requester.rights().forward) << line;
+        EXPECT_EQ(requester.text(), "10.0.0.7");
+    }
+    config.clients.deny = {};
+    ask("X-Forwarded-For: unknown");
+    EXPECT_TRUE(requester.rights().ask) << "everybody may";
+    EXPECT_FALSE(requester.rights().forward);
+    config.clients.allow = {"10.0.0.0/8"};
+    ask("X-Forwarded-For: unknown");
+    EXPECT_FALSE(requester.rights().ask);
+    ask("X-A: b");
+    EXPECT_TRUE(requester.rights().ask) << "the proxy's own";
+    EXPECT_TRUE(requester.rights().forward);
+}
+
+TEST_F(Requesters, ForWhomAProxyAsksWithoutSayingSoForwardNothing) {
+    connect("10.0.0.7");
+    for (const auto* line : {"Via: 1.1 x", "Forwarded: for=1.1.1.1", "X-Forwarded-For:"}) {
+        ask(line);
+        EXPECT_TRUE(requester.rights().ask) << line;
+        EXPECT_FALSE(requester.rights().forward) << line;
+    }
+    connect("10.0.0.8");
+    ask("Via: 1.1 x");
+    EXPECT_TRUE(requester.rights().forward) << "of a proxy that is not trusted, its own";
+}
+
 TEST_F(Requesters, AreJudgedAnewByAnotherConfiguration) {
     connect("8.8.8.8");
     EXPECT_TRUE(requester.rights().ask);

@@ -203,6 +203,11 @@ TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2
               "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
 }
 
+TEST(RequestSnapshot, OfAHeadAsksForWhatAGetBrings) {
+    const auto head = request_head("HEAD", "/x", {line("Host", "h.test")});
+    EXPECT_EQ(RequestSnapshot(head, key_of("/x"), true).method, "GET");
+}
+
 TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
     const auto head =
         request_head("GET", "/",
