@@ -81,6 +81,7 @@ public:
 
     asio::awaitable<FetchError> ask() {
         if (!asked_.allowed()) co_return FetchError::origin_down;
+        asked_at_ = Clock::now();
         watch_.begin();
         const auto error = co_await put();
         watch_.end();
@@ -176,8 +177,9 @@ public:
         if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
         const auto is_head = client_.head.verb == verb::head;
         if (is_head) learn_from_head(client_, exchange_, snapshot_.fields);
-        if (!is_safe(client_.head.verb) && head.status < 400) invalidate_after(client_, head);
-        KeptCopy copy(client_, exchange_, snapshot_.fields, client_.own_head);
+        KeptCopy copy(client_, exchange_, snapshot_.fields, client_.own_head, asked_at_);
+        if (!is_safe(client_.head.verb) && head.status < 400)
+            copy.has_invalidated(invalidate_after(client_, head));
         std::optional<std::uint64_t> length;
         if (is_head) {
             if (const auto given = head.get(field::content_length))
@@ -375,6 +377,7 @@ private:
     OriginQuestion asked_;
     Exchange exchange_;
     ClientWatch watch_;
+    Clock::time_point asked_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     std::string interim_;
     bool continued_ = false;                     // the client was told to send its body
