@@ -163,7 +163,9 @@ asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, 
             if (*bytes == 0) co_return client.keep_alive();
         }
         if (piece.end) co_return (framing != Framing::close && client.keep_alive());
-        if (piece.bytes == 0) co_await client.wakeup->wait_until(Clock::now() + kFollowAtMost);
+        if (piece.bytes > 0) continue;
+        const auto news = co_await client.wait_for_news(Clock::now() + kFollowAtMost);
+        if (news == ClientContext::News::client_left) co_return false;
     }
 }
 

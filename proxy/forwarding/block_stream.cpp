@@ -104,8 +104,9 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             note(block, state);
             co_return FetchError::none;
         }
-        const auto woken = co_await client_.wakeup->wait_until(deadline);
-        if (!woken) co_return FetchError::head_timeout;
+        const auto news = co_await client_.wait_for_news(deadline);
+        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+        if (news == ClientContext::News::late) co_return FetchError::head_timeout;
     }
 }
 
@@ -218,7 +219,7 @@ asio::awaitable<bool> BlockStream::send() {
         next_.reset();
         const auto error = co_await wait(now_);
         if (error != FetchError::none) {
-            client_.turn.cut_short();
+            if (!client_.turn.aborted) client_.turn.cut_short();
             co_return false;
         }
     }
@@ -255,7 +256,8 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
         offset += piece.bytes;
         if (block.reader) block.reader->consume(piece.bytes);
         if (piece.bytes == 0 && offset < end) {
-            co_await client_.wakeup->wait_until(Clock::now() + kFollowAtMost);
+            const auto news = co_await client_.wait_for_news(Clock::now() + kFollowAtMost);
+            if (news == ClientContext::News::client_left) co_return false;
         }
     }
     co_return true;

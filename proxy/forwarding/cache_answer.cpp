@@ -184,8 +184,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
     for (;;) {
         if (leader) co_await pass_interim(reader);  // all that came before `state`
         if (state.phase != Fill::Phase::waiting || state.released) break;
-        const auto in_time = co_await client_.wakeup->wait_until(deadline);
-        if (!in_time) break;
+        const auto news = co_await client_.wait_for_news(deadline);
+        if (news == ClientContext::News::client_left) co_return Followed::close;
+        if (news == ClientContext::News::late) break;
         state = reader.state();
     }
     if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
@@ -363,6 +364,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         co_return ended(keep);
     }
     const auto error = co_await stream.open(range, first_came_along);
+    if (client_.turn.aborted) co_return Followed::close;
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         shared_.store.invalidate(client_.hash, Clock::now());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proxy/forwarding/client_pace.hpp"
+#include "proxy/forwarding/departure.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/tls_session.hpp"
 #include "proxy/forwarding/worker.hpp"
@@ -54,6 +55,11 @@ public:
     /// rest, or nothing and broken() is set.
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
     bool broken() const { return broken_; }
+    /// For whoever waits for something else than this client, every Departure::kLook: is it gone?
+    bool has_left() {
+        return departure_.has_left(look_at_line(socket_.native_handle()), answer_bytes_,
+                                   Departure::Clock::now());
+    }
 
     // For a tunnel, once nothing waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
@@ -71,6 +77,7 @@ public:
         answer_bytes_ = 0;
         taking_.begin();
         giving_.begin();
+        departure_.begin();
     }
     std::uint64_t answer_bytes() const { return answer_bytes_; }
     /// Ends the connection so that the client sees a reset, not an end.
@@ -108,6 +115,7 @@ private:
     std::uint64_t answer_bytes_ = 0;
     std::int64_t body_bytes_ = 0;  // of requests, as they came
     ClientPace taking_, giving_;   // answers; bodies of requests
+    Departure departure_;
     bool expired_ = false;
     bool broken_ = false;
 };

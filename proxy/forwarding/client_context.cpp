@@ -1,5 +1,6 @@
 #include "proxy/forwarding/client_context.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/forwarding/error_answer.hpp"
@@ -135,6 +136,18 @@ boost::asio::awaitable<bool> ClientContext::refuse_route(NoRoute reason) {
 void ClientContext::note_refused(FetchError error) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
         ++worker.counters.refusals[RequestRefusal::destination];
+}
+
+boost::asio::awaitable<ClientContext::News> ClientContext::wait_for_news(
+    std::chrono::steady_clock::time_point deadline) {
+    for (;;) {
+        const auto look = std::chrono::steady_clock::now() + Departure::kLook;
+        const auto woken = co_await wakeup->wait_until(std::min(look, deadline));
+        if (woken) co_return News::come;
+        turn.aborted = connection.has_left();
+        if (turn.aborted) co_return News::client_left;
+        if (deadline <= look) co_return News::late;
+    }
 }
 
 void ClientContext::finish_turn() {

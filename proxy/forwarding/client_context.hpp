@@ -128,6 +128,11 @@ struct ClientContext {
     /// Counts a fetch that failed because its destination is closed.
     void note_refused(FetchError error);
 
+    enum class News { come, late, client_left };
+    /// Waits for a notice to `wakeup`, until `deadline` and as long as the client is there; when it
+    /// is not, the turn is `aborted`.
+    boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
+
     /// Counts and logs the turn.
     void finish_turn();
 

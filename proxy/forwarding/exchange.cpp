@@ -41,6 +41,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
     if (!acquired) co_return acquired.error();
     connection_ = std::move(*acquired);
+    if (abandoned_) co_return FetchError::abandoned;
     request_time_ = wall_now();
     co_return FetchError::none;
 }
@@ -49,8 +50,15 @@ asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_p
     connection_->deadline.set(deadline);
     boost::system::error_code ec;
     co_await connection_->write(asio::buffer(bytes), ec);
+    if (abandoned_) co_return FetchError::abandoned;
     if (!ec) co_return FetchError::none;
     co_return connection_->deadline.expired() ? FetchError::head_timeout : why_ended(ec);
+}
+
+void Exchange::abandon() {
+    abandoned_ = true;
+    boost::system::error_code ignored;
+    if (connection_) connection_->socket.cancel(ignored);
 }
 
 void Exchange::listen(std::function<void()> notify) {
@@ -101,11 +109,13 @@ Exchange::Said Exchange::look() {
 }
 
 asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
+    if (abandoned_) co_return FetchError::abandoned;
     auto& buffer = connection_->buffer;
     boost::system::error_code ec;
     const auto n = co_await connection_->read_some(buffer.prepare(least), ec);
     buffer.commit(n);
     if (n > 0) got_bytes_ = true;
+    if (abandoned_) co_return FetchError::abandoned;
     if (!ec) co_return FetchError::none;
     if (connection_->deadline.expired()) co_return FetchError::head_timeout;
     eof_ = ec == asio::error::eof;
@@ -197,6 +207,7 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
     connection_->deadline.set(deadline);
     const auto error = co_await read_some(next_read());
     if (error == FetchError::head_timeout) co_return FetchError::body_timeout;
+    if (error == FetchError::abandoned) co_return error;
     if (error != FetchError::none) {
         if (eof_ && parser_->finish_at_eof()) co_return FetchError::none;
         co_return error;

@@ -76,6 +76,9 @@ public:
     enum class Said { nothing, head, end };
     /// Takes what has come, without waiting. `head`: receive_any_head() has one to give at once.
     Said look();
+    /// Whoever wants the answer has left: what waits here ends with FetchError::abandoned, and so
+    /// does what is begun later.
+    void abandon();
     /// The connection could carry another request after this answer.
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
     /// From here on `counter`, which must outlive this, grows by each body byte that is decoded.
@@ -126,6 +129,7 @@ private:
     ParseError malformed_ = ParseError::ok;
     bool got_bytes_ = false;
     bool eof_ = false;
+    bool abandoned_ = false;
     bool may_upgrade_ = false;
     bool first_read_ = true;  // of the body
     Charge read_ahead_;       // for a large buffer

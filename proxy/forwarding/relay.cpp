@@ -38,6 +38,28 @@ void append_chunk(std::string& out, std::string_view piece) {
     out.append(piece).append("\r\n");
 }
 
+/// Ends an exchange when its client leaves while the origin is waited for.
+class ClientWatch final : TimerWheel::Timer {
+public:
+    /// Both must outlive this.
+    ClientWatch(ClientContext& client, Exchange& exchange) : client_(client), exchange_(exchange) {}
+
+    void begin() { client_.worker.wheel.arm(*this, Clock::now() + Departure::kLook); }
+    void end() { client_.worker.wheel.disarm(*this); }
+    bool client_left() const { return left_; }
+
+private:
+    void expire() override {
+        if (!client_.connection.has_left()) return begin();
+        left_ = true;
+        exchange_.abandon();
+    }
+
+    ClientContext& client_;
+    Exchange& exchange_;
+    bool left_ = false;
+};
+
 class Relay {
 public:
     Relay(ClientContext& client, const UpstreamTarget& target, std::string upgrade)
@@ -48,6 +70,7 @@ public:
           snapshot_(client.head, client.key, false),
           asked_(worker_, target),
           exchange_(worker_.pool, worker_.head_limits()),
+          watch_(client, exchange_),
           upgrade_(std::move(upgrade)) {
         if (!upgrade_.empty()) exchange_.allow_upgrade();
         exchange_.count_into(worker_.counters.bytes_from_origins);
@@ -58,7 +81,16 @@ public:
 
     asio::awaitable<FetchError> ask() {
         if (!asked_.allowed()) co_return FetchError::origin_down;
+        asked_at_ = Clock::now();
+        watch_.begin();
         const auto error = co_await put();
+        watch_.end();
+        if (error != FetchError::none && watch_.client_left()) {
+            client_gone_ = true;
+            // It may well take effect, and nobody will see the answer that says so.
+            const std::string_view uri = client_.key.uri();
+            if (!is_safe(client_.head.verb)) worker_.invalidate({&uri, 1});
+        }
         if (!client_gone_) asked_.ended(error, exchange_.malformed());
         co_return error;
     }
@@ -95,7 +127,11 @@ private:
             sent_whole_ = false;
             if (error != FetchError::none || answered_) co_return error;
         }
-        if (error == FetchError::none && has_body) error = co_await send_body();
+        if (error == FetchError::none && has_body) {
+            watch_.end();  // the body comes from the client, who may end its side behind it
+            error = co_await send_body();
+            watch_.begin();
+        }
         exchange_.stop_listening();
         if (error != FetchError::none) sent_whole_ = false;
         if (client_gone_) co_return FetchError::abandoned;
@@ -141,8 +177,9 @@ public:
         if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
         const auto is_head = client_.head.verb == verb::head;
         if (is_head) learn_from_head(client_, exchange_, snapshot_.fields);
-        if (!is_safe(client_.head.verb) && head.status < 400) invalidate_after(client_, head);
-        KeptCopy copy(client_, exchange_, snapshot_.fields, client_.own_head);
+        KeptCopy copy(client_, exchange_, snapshot_.fields, client_.own_head, asked_at_);
+        if (!is_safe(client_.head.verb) && head.status < 400)
+            copy.has_invalidated(invalidate_after(client_, head));
         std::optional<std::uint64_t> length;
         if (is_head) {
             if (const auto given = head.get(field::content_length))
@@ -163,8 +200,14 @@ public:
         }
         std::string chunk;
         while (!is_head && !exchange_.done()) {
+            watch_.begin();
             const auto error =
                 co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
+            watch_.end();
+            if (error == FetchError::abandoned) {
+                client_.turn.aborted = true;
+                co_return false;
+            }
             if (error != FetchError::none) {  // cut, never a short body passed as whole
                 client_.turn.cut_short();
                 co_return false;
@@ -333,6 +376,8 @@ private:
     const RequestSnapshot snapshot_;
     OriginQuestion asked_;
     Exchange exchange_;
+    ClientWatch watch_;
+    Clock::time_point asked_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     std::string interim_;
     bool continued_ = false;                     // the client was told to send its body

@@ -68,7 +68,7 @@ void learn_from_head(ClientContext& client, const Exchange& exchange, Fields req
         store.invalidate(client.hash, now);
 }
 
-void invalidate_after(ClientContext& client, const Head& answer) {
+std::size_t invalidate_after(ClientContext& client, const Head& answer) {
     std::array<CacheKey, 2> named;
     std::vector<std::string_view> uris{client.key.uri()};
     for (const auto name : {field::location, field::content_location}) {
@@ -79,12 +79,14 @@ void invalidate_after(ClientContext& client, const Head& answer) {
     }
     client.worker.invalidate(uris);
     // RFC 9875, of the same origin.
-    client.worker.invalidate_tags(
-        invalidated_groups(answer.fields, client.key.origin(), client.worker.shared.key_hasher));
+    const auto groups =
+        invalidated_groups(answer.fields, client.key.origin(), client.worker.shared.key_hasher);
+    client.worker.invalidate_tags(groups);
+    return uris.size() + groups.size();
 }
 
 KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields request,
-                   std::string_view head)
+                   std::string_view head, Clock::time_point asked)
     : client_(client) {
     const auto& answer = exchange.head();
     if (client.head.verb != verb::post || answer.status != 200) return;
@@ -100,10 +102,20 @@ KeptCopy::KeptCopy(ClientContext& client, const Exchange& exchange, Fields reque
         !charge(client.worker.shared.store, *response, client.key.uri()))
         return;
     length_ = exchange.content_length().value_or(0);
-    generation_ =
-        client.worker.shared.store.find(client.hash, client.key.uri(), request, response->received)
-            .generation;
+    generation_ = generation();
+    if (client.worker.shared.store.invalidated_at(client.hash, response->tags) >= asked) return;
     response_ = std::move(response);
+}
+
+std::uint64_t KeptCopy::generation() const {
+    return client_.worker.shared.store.find(client_.hash, client_.key.uri(), {}, Clock::now())
+        .generation;
+}
+
+void KeptCopy::has_invalidated(std::size_t count) {
+    if (!response_) return;
+    const auto before = std::exchange(generation_, generation());
+    if (generation_ != before + count) response_.reset();  // somebody else has, too
 }
 
 void KeptCopy::append(std::string_view piece) {

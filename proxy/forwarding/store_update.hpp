@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string_view>
 
@@ -18,22 +19,27 @@ void learn_from_head(ClientContext& client, const Exchange& exchange, Fields req
 
 /// The target, and what Location and Content-Location name at the same origin, after a success of
 /// an unsafe method (RFC 9111 §4.4), and the groups that it names (RFC 9875): here and at all
-/// peers.
-void invalidate_after(ClientContext& client, const Head& answer);
+/// peers. How many URIs and groups these were.
+std::size_t invalidate_after(ClientContext& client, const Head& answer);
 
 /// A copy for the store of an answer to POST that says, by Content-Location, that it is what a GET
 /// would bring, and for how long (RFC 9110 §9.3.3). Of any other answer it keeps nothing.
 class KeptCopy {
 public:
-    /// After invalidate_after(). `head` as render_response() made it.
-    KeptCopy(ClientContext& client, const Exchange& exchange, Fields request,
-             std::string_view head);
+    /// Before invalidate_after(). `head` as render_response() made it; `asked`: before the request
+    /// went out. What was invalidated since then is not kept.
+    KeptCopy(ClientContext& client, const Exchange& exchange, Fields request, std::string_view head,
+             std::chrono::steady_clock::time_point asked);
+    /// The answer itself has just invalidated so many: that does not count.
+    void has_invalidated(std::size_t count);
     /// What comes of the body; gives up when it is too large or there is no room.
     void append(std::string_view piece);
     /// The body is complete: stores it.
     void finish();
 
 private:
+    std::uint64_t generation() const;
+
     ClientContext& client_;
     std::shared_ptr<StoredResponse> response_;  // null: nothing is kept
     std::uint64_t length_ = 0;                  // of the body if known, else 0

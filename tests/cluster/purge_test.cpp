@@ -184,6 +184,37 @@ TEST_F(Purge, ByMethodEndsAUrlInTheWholeClusterAndSaysWhere) {
     for (const auto& head : origin.heads()) EXPECT_FALSE(head.starts_with("PURGE")) << head;
 }
 
+TEST_F(Purge, EndsWhatThePostUnderWayWouldLeaveForOthers) {  // RFC 9110 §9.3.3
+    std::atomic<Gate*> hold{nullptr};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.method == "POST" && hold) hold.load()->wait();
+        e.answer(fresh("Content-Location: /one\r\nSurrogate-Key: news\r\n"), e.method);
+    });
+    start(config("a"));
+    EXPECT_EQ(client("a").ask("POST", "/one", "", "x").status, 200u);
+    EXPECT_EQ(get("a", "/one").body, "POST") << "kept, as nobody purged it";
+    const std::vector<std::function<unsigned()>> purges = {
+        [&] { return client("a").ask("PURGE", "/one").status; },
+        [&] {
+            return admin_client("a")
+                .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                     json{{"tags", {"news"}}}.dump())
+                .status;
+        }};
+    for (const auto& purge : purges) {
+        Gate gate;
+        hold = &gate;
+        auto poster = client("a");
+        poster.begin("POST", "/one", "", "x");
+        ASSERT_TRUE(gate.wait_for(1));
+        EXPECT_EQ(purge(), 200u);
+        gate.open();
+        EXPECT_EQ(poster.read().body, "POST");
+        hold = nullptr;
+        EXPECT_EQ(get("a", "/one").body, "GET");
+    }
+}
+
 TEST_F(Purge, EndsAllVariantsAndNothingElse) {
     const auto scripted = origin.set([](Exchange& e) {
         e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
