@@ -33,13 +33,26 @@ int cannot_listen(const OriginOptions& options, const boost::system::system_erro
                 error.code().message());
 }
 
-/// The admin address to ask, or a reason why there is none.
-std::optional<Address> admin_of(const NodeChoice& choice, std::string& why) {
-    if (!choice.url.empty()) return parse_address(choice.url);
-    if (choice.config.empty()) return Address{"127.0.0.1", "9128"};
+/// Without the line ends it came with.
+std::string trimmed(std::string text) {
+    text.erase(text.find_last_not_of(" \r\n") + 1);
+    return text;
+}
+
+/// Where to ask and the token to give, if there is one.
+struct AdminPort {
+    Address at;
+    std::string token;
+};
+
+/// The admin port to ask, or a reason why there is none. The environment's token comes before that
+/// of the configuration.
+std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
+    if (!choice.url.empty()) return AdminPort{parse_address(choice.url), admin_token()};
+    if (choice.config.empty()) return AdminPort{{"127.0.0.1", "9128"}, admin_token()};
     const auto loaded = proxy::load_settings(choice.config);
     if (!loaded.config) {
-        why = proxy::describe(loaded.errors);
+        why = trimmed(proxy::describe(loaded.errors));
         return std::nullopt;
     }
     if (!loaded.config->admin) {
@@ -47,11 +60,20 @@ std::optional<Address> admin_of(const NodeChoice& choice, std::string& why) {
         return std::nullopt;
     }
     const auto& admin = loaded.config->admin->listen;
-    Address out{admin.host, std::to_string(admin.port)};
+    AdminPort port{{admin.host, std::to_string(admin.port)}, admin_token()};
+    if (port.token.empty()) port.token = loaded.config->admin->token;
+    auto& out = port.at;
     // Listening everywhere includes loopback; the wildcard itself is no address to connect to.
     if (out.host == "0.0.0.0" || out.host.empty()) out.host = "127.0.0.1";
     if (out.host == "::") out.host = "::1";
-    return out;
+    return port;
+}
+
+/// What a 401 asks of the user.
+std::string token_hint(const HttpAnswer& answer, const AdminPort& admin) {
+    if (answer.status != 401) return {};
+    return admin.token.empty() ? " (set HEARSAY_ADMIN_TOKEN)"
+                               : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
 }
 
 std::vector<Address> parse_addresses(const std::vector<std::string>& texts) {
@@ -97,8 +119,9 @@ void print_status(const NodeCounters& n) {
     }
 }
 
-/// What several nodes did together; one that was asked twice counts once.
-void print_together(std::vector<NodeCounters> nodes) {
+/// What several nodes did together; one that was asked twice counts once. `missing` more did not
+/// answer.
+void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {
     const auto by_name = [](const auto& a, const auto& b) { return a.node < b.node; };
     const auto same = [](const auto& a, const auto& b) { return a.node == b.node; };
     std::sort(nodes.begin(), nodes.end(), by_name);
@@ -112,10 +135,15 @@ void print_together(std::vector<NodeCounters> nodes) {
         sum.origin_requests += n.origin_requests;
         sum.error += n.error;
     }
+    const auto known = nodes.size();
+    const auto who = missing > 0  ? fmt::format("{} of {} nodes, {} of them missing", known,
+                                                known + missing, missing)
+                     : known == 1 ? std::string("1 node")
+                                  : fmt::format("{} nodes", known);
     fmt::print(
-        "{} nodes: {} requests: hit rate {:.1f} % ({:.1f} % local, {:.1f} % from peers), {:.1f} % "
+        "{}: {} requests: hit rate {:.1f} % ({:.1f} % local, {:.1f} % from peers), {:.1f} % "
         "origin fetches, {} errors; {} requests to origins\n",
-        nodes.size(), grouped(sum.total), percent(sum.local_hit + sum.peer_hit, sum.total),
+        who, grouped(sum.total), percent(sum.local_hit + sum.peer_hit, sum.total),
         percent(sum.local_hit, sum.total), percent(sum.peer_hit, sum.total),
         percent(sum.origin_fetch, sum.total), grouped(sum.error), grouped(sum.origin_requests));
 }
@@ -234,7 +262,7 @@ int replay_command(ReplayCommand command) {
 
 int status_command(const std::vector<NodeChoice>& choices, bool json) {
     try {
-        std::vector<Address> admins;
+        std::vector<AdminPort> admins;
         for (const auto& choice : choices) {
             std::string why;
             const auto admin = admin_of(choice, why);
@@ -244,9 +272,10 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         std::vector<NodeCounters> nodes;
         std::vector<std::string> answers;
         int code = kOk;
-        for (const auto& admin : admins) {
+        for (const auto& port : admins) {
+            const auto& admin = port.at;
             std::string why;
-            const auto answer = http_get(admin, "/api/v1/status", kAdminTimeout, admin_token());
+            const auto answer = http_get(admin, "/api/v1/status", kAdminTimeout, port.token);
             if (!answer) {
                 code = fail(kFailed, "no node answers at http://{}: {}{}", admin.text(),
                             answer.error().message(),
@@ -254,8 +283,8 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
                 continue;
             }
             if (answer->status == 401 || answer->status == 403) {
-                code = fail(kFailed, "http://{}: status {}: {}", admin.text(), answer->status,
-                            answer->body);
+                code = fail(kFailed, "http://{}: status {}: {}{}", admin.text(), answer->status,
+                            trimmed(answer->body), token_hint(*answer, port));
                 continue;
             }
             const auto counters = parse_status(answer->body, why);
@@ -274,7 +303,10 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         }
         if (json && choices.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
         if (json && choices.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
-        if (!json && choices.size() > 1 && !nodes.empty()) print_together(std::move(nodes));
+        if (!json && choices.size() > 1 && !nodes.empty()) {
+            const auto missing = admins.size() - nodes.size();
+            print_together(std::move(nodes), missing);
+        }
         return code;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
@@ -286,10 +318,12 @@ int healthcheck_command(const NodeChoice& choice) {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
-        const auto answer = http_get(*admin, "/readyz", kAdminTimeout, admin_token());
-        if (!answer) return fail(kFailed, "http://{}: {}", admin->text(), answer.error().message());
+        const auto answer = http_get(admin->at, "/readyz", kAdminTimeout, admin->token);
+        if (!answer)
+            return fail(kFailed, "http://{}: {}", admin->at.text(), answer.error().message());
         if (answer->status != 200) {
-            return fail(kFailed, "http://{}/readyz: status {}", admin->text(), answer->status);
+            return fail(kFailed, "http://{}/readyz: status {}{}", admin->at.text(), answer->status,
+                        token_hint(*answer, *admin));
         }
         return kOk;
     } catch (const std::invalid_argument& error) {

@@ -23,8 +23,8 @@ struct HttpAnswer {
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;
 
-/// What $HEARSAY_ADMIN_TOKEN says: for admin ports that ask for a token. Not an option of the
-/// commands, as everybody on a machine can read those.
+/// What $HEARSAY_ADMIN_TOKEN says, empty when it is not set: for admin ports that ask for a token.
+/// Not an option of the commands, as everybody on a machine can read those.
 std::string admin_token();
 
 /// One GET on a connection of its own, with the token if there is one; blocks at most `timeout`.

@@ -39,7 +39,8 @@ constexpr const char* kReplayFooter = R"(Formats of --trace, found out from the 
 Requests of one client go to one proxy, in order, one at a time. Sizes of the log are asked of the
 built-in origin (`hearsay origin`, --origin-listen); any other origin answers as it does, and its
 bytes are counted as they come. Caches should be empty, and nobody else should use them meanwhile,
-or the table compares different things; it says so when it can tell.
+or the table compares different things; it says so when it can tell. HEARSAY_ADMIN_TOKEN in the
+environment is given as the token of every --admin.
 
   hearsay replay --trace access.log --proxy http://10.0.0.1:3128 --admin http://10.0.0.1:9128
 
@@ -76,8 +77,9 @@ void add_node_options(CLI::App& command, NodeChoice& node) {
     auto* url = option(command, "--url", "URL", node.url,
                        "Admin address of the node (default http://127.0.0.1:9128)");
     option(command, "--config", "FILE", node.config,
-           "Take the admin address from this configuration")
+           "Take the admin address and token from this configuration")
         ->excludes(url);
+    command.footer("HEARSAY_ADMIN_TOKEN in the environment is given as the admin port's token.");
 }
 
 void add_workload_options(CLI::App& command, WorkloadOptions& workload) {
@@ -247,10 +249,10 @@ int main(int argc, char** argv) {
     CommandLine line;
 
     auto* run = app.add_subcommand("run", "Run a proxy");
-    option(*run, "file,--config", "FILE", line.config, "Its configuration (JSON)")->required();
+    option(*run, "file,--config", "FILE", line.config, "Its configuration (JSON); needed");
     auto* check = app.add_subcommand(
         "check", "Check a configuration, and what it names; exits 78 when it is not valid");
-    option(*check, "file,--config", "FILE", line.config, "The configuration (JSON)")->required();
+    option(*check, "file,--config", "FILE", line.config, "The configuration (JSON); needed");
     check->add_flag("--strict", line.strict, "Take warnings for errors");
     add_demo(app, line.demo);
     add_replay(app, line);
@@ -281,6 +283,12 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? kOk : kUsage;
+    }
+    // Not left to the parser: it would ask for the file before it names an unknown option.
+    if ((*run || *check) && line.config.empty()) {
+        std::fprintf(stderr, "hearsay: %s needs a FILE, its configuration; see hearsay help %s\n",
+                     argv[1], argv[1]);
+        return kUsage;
     }
     if (*run) return run_node(line.config);
     if (*help) return run_help(app, line.help_on);

@@ -184,6 +184,7 @@ std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::mill
     }
     if (answer->status != 200) {
         why = "status " + std::to_string(answer->status);
+        if (answer->status == 401) why += " (set HEARSAY_ADMIN_TOKEN)";
         return std::nullopt;
     }
     return parse_status(answer->body, why);

@@ -105,6 +105,25 @@ BookVerdict books_of(const Report& report) {
     return out;
 }
 
+namespace {
+
+/// Which nodes answered more clients' requests than they were sent, and how many more; empty when
+/// none did, or when a replay with failures or an early end cannot tell.
+std::string of_others(const Report& report) {
+    std::uint64_t unsure = 0;
+    for (const auto& row : report.rows) unsure += row.seen.failed();
+    std::string out;
+    for (const auto& row : report.rows) {
+        if (report.stopped || !row.counters_complete()) continue;
+        const auto sent = row.seen.answered() + row.seen.failed();
+        if (row.counted->total <= sent + unsure) continue;
+        out += (out.empty() ? "" : ", ") + row.name + ' ' + grouped(row.counted->total - sent);
+    }
+    return out;
+}
+
+}  // namespace
+
 void doubt(Report& report, const std::vector<Address>& proxies,
            const std::vector<Address>& admins) {
     std::string warm;
@@ -129,6 +148,9 @@ void doubt(Report& report, const std::vector<Address>& proxies,
         row.name = row.seen.node;
         row.counted.reset();
     }
+    const auto others = of_others(report);
+    if (!others.empty())
+        report.warnings.push_back("others used the caches meanwhile (requests: " + others + ')');
     if (!warm.empty()) {
         report.warnings.push_back("the caches were not empty when it began (objects: " + warm +
                                   "): what they held counts as found, which no ideal has");

@@ -1,5 +1,8 @@
 #include "proxy/config.hpp"
 
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+
 #include "proxy/config_review.hpp"
 #include "proxy/config_section.hpp"
 #include "proxy/config_values.hpp"
@@ -49,6 +52,18 @@ void read_required(ConfigSection& in, std::string_view key, Endpoint& out) {
     in.read(key, out);
 }
 
+/// The prefix that a text stands for, `10.0.0.0/8` for `10.0.0.7/8`; itself when it has no bits
+/// beyond those.
+std::string without_host_bits(const std::string& text) {
+    namespace ip = boost::asio::ip;
+    boost::system::error_code none;
+    if (const auto v4 = ip::make_network_v4(text, none); !none)
+        return v4.address() == v4.network() ? text : v4.canonical().to_string();
+    if (const auto v6 = ip::make_network_v6(text, none); !none)
+        return v6.address() == v6.network() ? text : v6.canonical().to_string();
+    return text;
+}
+
 void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
                    PrefixList& out) {
     if (!in.has(key)) return void(in.take(key));
@@ -56,8 +71,11 @@ void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view k
     out.clear();
     for (const auto& [value, path] : elements) {
         const auto prefix = text_of(context, *value, path);
-        if (prefix && !out.add(*prefix))
+        if (!prefix) continue;
+        if (!out.add(*prefix))
             context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
+        else if (const auto whole = without_host_bits(*prefix); whole != *prefix)
+            context.doubt(path, "stands for all of " + whole);
     }
     if (elements.size() > kMaxPrefixes)
         in.fail(key, "must be at most " + std::to_string(kMaxPrefixes));
@@ -180,9 +198,16 @@ void read_forward(ConfigContext& context, ConfigSection& root, ForwardConfig& ou
     if (const auto* value = in->take(kPrivate); value && value->is_array()) {
         out.private_destinations = Destinations::listed;
         read_prefixes(context, *in, kPrivate, out.private_prefixes);
-    } else {
-        in->read(kPrivate, out.private_destinations,
-                 {{"deny", Destinations::deny}, {"allow", Destinations::allow}});
+    } else if (const auto word = value ? in->text(kPrivate) : std::nullopt) {
+        // Nothing is proposed in place of a misspelt word, as one of them opens everything.
+        if (*word == "deny")
+            out.private_destinations = Destinations::deny;
+        else if (*word == "allow")
+            out.private_destinations = Destinations::allow;
+        else
+            in->fail(
+                kPrivate,
+                "must be \"deny\", \"allow\" or a list of prefixes, such as [\"10.1.0.0/16\"]");
     }
     in->done();
 }

@@ -26,6 +26,9 @@ std::vector<Listener> listeners(const Config& config) {
     return found;
 }
 
+/// The default of docker-compose.yml.
+constexpr std::string_view kKeyForTrials = "for-trying-things-out-only-not-a-secret";
+
 bool is_any(std::string_view host) {
     return host == "0.0.0.0" || host == "::";
 }
@@ -64,6 +67,7 @@ public:
         access_log();
         admin();
         everybody();
+        nobody();
         return std::move(found_);
     }
 
@@ -136,6 +140,9 @@ private:
                     doubt(path + ".http", "another peer has this address");
             }
         }
+        const auto& keys = cluster.keys;
+        if (std::find(keys.begin(), keys.end(), kKeyForTrials) != keys.end())
+            doubt("$.cluster.key", "is that of docker-compose.yml, which everybody can read");
         if (!others) doubt("$.cluster.peers", "lists no other node: nothing is shared");
         if (!elsewhere) return;
         if (is_loopback(cluster.listen.host))
@@ -177,17 +184,36 @@ private:
     }
 
     void everybody() {
-        if (is_loopback(config_.listen.host)) return;
         const auto is_all = [](const PrefixList& list) {
             const auto& texts = list.texts();
             return std::any_of(texts.begin(), texts.end(),
                                [](const std::string& text) { return text.ends_with("/0"); });
         };
-        if (config_.forward.enabled && is_all(config_.forward.clients))
+        if (config_.forward.enabled && is_all(config_.forward.clients) &&
+            !is_loopback(config_.listen.host))
             doubt("$.forward.clients", "lets everybody in: strangers find an open proxy soon");
         if (is_all(config_.purge.allow)) doubt("$.purge.allow", "lets everybody purge");
         if (is_all(config_.clients.trusted_proxies))
             doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");
+    }
+
+    void nobody() {
+        const auto has = [](const PrefixList& list, bool v4, std::string_view end) {
+            const auto& texts = list.texts();
+            return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+                return text.ends_with(end) && (text.find(':') == std::string::npos) == v4;
+            });
+        };
+        const auto& clients = config_.clients;
+        // Clients reach a socket of their own kind; those that a proxy tells of may be any.
+        const auto only_v4 =
+            config_.listen.host.find_first_not_of("0123456789.") == std::string::npos &&
+            !config_.tls && clients.trusted_proxies.empty();
+        const auto let_in = [&](bool v4) {
+            return has(clients.allow, v4, "") && !has(clients.deny, v4, "/0");
+        };
+        if (let_in(true) || (!only_v4 && let_in(false))) return;
+        doubt(clients.allow.empty() ? "$.clients.allow" : "$.clients", "lets no client in");
     }
 
     const Config& config_;

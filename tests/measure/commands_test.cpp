@@ -10,6 +10,7 @@ namespace measure {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Exit code and output of a command.
 struct Ended {
@@ -130,7 +131,17 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
     });
     EXPECT_EQ(refused.code, kFailed);
     EXPECT_THAT(refused.error, HasSubstr("401"));
-    EXPECT_THAT(refused.error, HasSubstr("This needs a token."));
+    EXPECT_THAT(refused.error, HasSubstr("This needs a token. (set HEARSAY_ADMIN_TOKEN)\n"));
+    EXPECT_THAT(refused.error, Not(HasSubstr("\n\n")));
+    const TemporaryFile config(R"({"admin": {"token": "0123456789abcdef", "listen": "127.0.0.1:)" +
+                               guarded.address().port + "\"}}");
+    const auto by_file = run([&] { return status_command({{{}, config.path()}}, true); });
+    EXPECT_EQ(by_file.code, kOk) << by_file.error;
+    ::setenv("HEARSAY_ADMIN_TOKEN", "fedcba9876543210", 1);  // comes first
+    const auto by_both = run([&] { return healthcheck_command({{}, config.path()}); });
+    ::unsetenv("HEARSAY_ADMIN_TOKEN");
+    EXPECT_EQ(by_both.code, kFailed);
+    EXPECT_THAT(by_both.error, HasSubstr("401 (it has another token: set HEARSAY_ADMIN_TOKEN)"));
     ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
     const auto let_in = run([&] { return status_command({{guarded.address().text(), {}}}, true); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
@@ -188,7 +199,15 @@ TEST(Status, SaysWhichOfSeveralNodesDoesNotAnswer) {
     });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.error, HasSubstr("no node answers at http://" + gone.text()));
-    EXPECT_THAT(ended.out, HasSubstr("1 nodes: 1,000 requests"));
+    EXPECT_THAT(ended.out, HasSubstr("1 of 2 nodes, 1 of them missing: 1,000 requests"));
+}
+
+TEST(Status, CountsANodeThatWasAskedTwiceAsOne) {
+    const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
+    const auto ended = run([&] {
+        return status_command({{a.address().text(), {}}, {a.address().text(), {}}}, false);
+    });
+    EXPECT_THAT(ended.out, HasSubstr("1 node: 1,000 requests"));
 }
 
 TEST(Status, ShowsAReloadThatWasRefused) {

@@ -109,6 +109,21 @@ TEST(Report, ShowsWhereCountersAndClientsDisagree) {
     EXPECT_THAT(disagreements(report), IsEmpty());
 }
 
+TEST(Report, SaysThatOthersUsedTheCaches) {
+    const std::vector<Address> proxies{{"10.0.0.1", "3128"}, {"10.0.0.2", "3128"}}, admins;
+    auto report = two_proxies();
+    doubt(report, proxies, admins);
+    EXPECT_THAT(report.warnings, IsEmpty());
+    report.rows[1].counted->total += 1200;
+    report.stopped = true;  // what was under way is counted and not seen
+    doubt(report, proxies, admins);
+    EXPECT_THAT(report.warnings, IsEmpty());
+    report.stopped = false;
+    doubt(report, proxies, admins);
+    EXPECT_THAT(report.warnings,
+                ElementsAre("others used the caches meanwhile (requests: b 1,200)"));
+}
+
 TEST(Grouped, SetsCommas) {
     EXPECT_EQ(grouped(0), "0");
     EXPECT_EQ(grouped(999), "999");

@@ -158,6 +158,51 @@ TEST(ConfigReview, FindsVariablesWithoutBraces) {
     EXPECT_THAT(warnings(with(R"({"log": {"access": "/var/log/us$d $5 $$"}})")), IsEmpty());
 }
 
+TEST(ConfigReview, FindsWhoMayDoAnythingOnLoopbackToo) {  // where proxies connect from
+    EXPECT_THAT(warnings(with(R"({"listen": "127.0.0.1:3128", "cluster": null,
+                                  "purge": {"allow": ["0.0.0.0/0"]},
+                                  "clients": {"trusted_proxies": ["0.0.0.0/0"]}})")),
+                ElementsAre("$.purge.allow: lets everybody purge",
+                            StartsWith("$.clients.trusted_proxies: lets everybody")));
+}
+
+TEST(ConfigReview, FindsDoorsThatAreClosedToEverybody) {
+    EXPECT_THAT(warnings(with(R"({"clients": {"allow": []}})")),
+                ElementsAre("$.clients.allow: lets no client in"));
+    EXPECT_THAT(warnings(with(R"({"clients": {"deny": ["0.0.0.0/0"]}})")),
+                ElementsAre("$.clients: lets no client in"));
+    EXPECT_THAT(warnings(with(R"({"listen": "[::]:3128", "clients": {"deny": ["0.0.0.0/0"]}})")),
+                IsEmpty());
+    EXPECT_THAT(warnings(with(R"({"clients": {"deny": ["10.0.0.0/8"]}})")), IsEmpty());
+}
+
+TEST(ConfigReview, SaysWhatAPrefixWithBitsOfAHostStandsFor) {
+    EXPECT_THAT(
+        warnings(with(
+            R"({"clients": {"deny": ["10.0.0.7/8", "10.0.0.7/32", "10.0.0.7", "fd00::7/8"]}})")),
+        ElementsAre("$.clients.deny[0]: stands for all of 10.0.0.0/8",
+                    "$.clients.deny[3]: stands for all of fd00::/8"));
+}
+
+TEST(ConfigReview, KnowsTheKeyThatEverybodyCanRead) {
+    EXPECT_THAT(
+        warnings(with(R"({"cluster": {"key": "for-trying-things-out-only-not-a-secret"}})")),
+        ElementsAre(StartsWith("$.cluster.key: is that of docker-compose.yml")));
+}
+
+TEST(ConfigReview, ProposesNoWordThatOpensEverything) {
+    EXPECT_THAT(errors(with(R"({"forward": {"private_destinations": "alow"}})")),
+                ElementsAre("$.forward.private_destinations: must be \"deny\", \"allow\" or a list "
+                            "of prefixes, such as [\"10.1.0.0/16\"]"));
+}
+
+TEST(ConfigReview, NamesAPortThatCannotBe) {
+    EXPECT_THAT(errors(with(R"({"listen": "10.0.0.1:99999"})")),
+                ElementsAre("$.listen: has the port 99999; ports are 1 to 65535"));
+    EXPECT_THAT(errors(with(R"({"listen": "[::1]:0"})")),
+                ElementsAre("$.listen: has the port 0; ports are 1 to 65535"));
+}
+
 TEST(ConfigReview, FindsDoorsThatAreOpenToEverybody) {
     EXPECT_THAT(
         warnings(with(R"({"origins": null, "forward": {"enabled": true, "clients": ["0.0.0.0/0"]},

@@ -352,8 +352,8 @@ TEST(Config, ChecksNodesAndEndpoints) {
             ElementsAre(HasSubstr("$.node: must be 1 to 64")))
             << node;
     }
-    for (const char* listen : {"", "a", "a:", ":1", "a:0", "a:65536", "::1:80", "[::1]", "[::1]:x",
-                               "u@a:1", "http://a:1", "a b:1"}) {
+    for (const char* listen :
+         {"", "a", "a:", ":1", "::1:80", "[::1]", "[::1]:x", "u@a:1", "http://a:1", "a b:1"}) {
         EXPECT_THAT(errors(R"({"node": "a", "listen": ")" + std::string(listen) +
                            R"(", "forward": {"enabled": true}})"),
                     ElementsAre(HasSubstr("$.listen: is no host:port")))
