@@ -29,7 +29,9 @@ protected:
         auto leaving = client();
         leaving.begin(method, target, {}, method == "POST" ? "x" : "");
         ASSERT_TRUE(eventually([&] { return origin.requests() == before + 1; }));
-        if (body > 0) ASSERT_TRUE(leaving.read_at_least(body));
+        if (body > 0) {
+            ASSERT_TRUE(leaving.read_at_least(body));
+        }
         EXPECT_EQ(get("a", "/other").status, 503u) << "the one connection is taken";
         leaving.socket.reset();
     }
