@@ -237,6 +237,7 @@ int run_help(const CLI::App& app, const std::string& name) {
                                                                      CLI::AppFormatMode::Normal)
                                     : found.front()->help(app.get_name());
     std::fputs(text.c_str(), stdout);
+    if (!text.ends_with('\n')) std::fputs("\n", stdout);
     return kOk;
 }
 

@@ -21,7 +21,6 @@ namespace proxy {
 namespace {
 
 using nlohmann::json;
-using namespace nlohmann::literals;
 
 const std::filesystem::path kConfigs =
     std::filesystem::path(__FILE__).parent_path() / "../../configs";
@@ -138,7 +137,8 @@ TEST(Schema, HasTheDefaultOfEverySetting) {
     // The one default that is not of the setting alone: it follows log.format.
     defaults["log"].erase("peers");
     const auto schema = json::parse(read(kConfigs / "hearsay.schema.json"));
-    EXPECT_FALSE(schema.at("/properties/log/properties/peers"_json_pointer).contains("default"));
+    EXPECT_FALSE(
+        schema.at(json::json_pointer("/properties/log/properties/peers")).contains("default"));
     expect_defaults(schema, defaults, "$");
 }
 
