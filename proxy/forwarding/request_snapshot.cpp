@@ -21,8 +21,8 @@ bool per_hop(const Field& line) {
 
 RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole)
     : key(target),
-      // What a HEAD asks for is answered from what a GET has brought.
-      method(request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
+      // What is to be stored for a HEAD, behind its answer, a GET has to bring.
+      method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
     const auto* received = find(request.fields, field::host);
     const auto origin_form = !request.target.empty() && request.target.front() == '/';
     host = origin_form && received ? received->value : key.authority();

@@ -290,7 +290,8 @@ TEST_F(MalformedAnswers, WithABodyWhereNoneCanBe) {  // point 16, RFC 9110 §15.
     });
     for (const auto* node : {"a", "b"}) {
         auto connection = client(node);
-        EXPECT_EQ(connection.ask("HEAD", target(node, "/head")).status, 200u);
+        const auto answer = connection.ask("HEAD", target(node, "/head"));
+        EXPECT_EQ(answer.status, 200u) << answer.head;
         EXPECT_EQ(
             connection
                 .get(target(node, "/304"), "If-None-Match: \"v\"\r\nCache-Control: no-store\r\n")
