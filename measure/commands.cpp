@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "measure/measurement.hpp"
+#include "measure/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/config.hpp"
 #include "proxy/config_review.hpp"
@@ -76,12 +77,6 @@ std::string token_hint(const HttpAnswer& answer, const AdminPort& admin) {
                                : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
 }
 
-std::vector<Address> parse_addresses(const std::vector<std::string>& texts) {
-    std::vector<Address> out;
-    for (const auto& text : texts) out.push_back(parse_address(text));
-    return out;
-}
-
 double percent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -103,6 +98,11 @@ void print_status(const NodeCounters& n) {
                grouped(n.cache_memory_bytes), grouped(n.evictions));
     fmt::print("upstream {} requests to origins, {} to peers\n", grouped(n.origin_requests),
                grouped(n.peer_requests));
+    for (const auto& name : n.names)
+        fmt::print("name {} leads to {} {}{}\n", name.name, grouped(name.places),
+                   name.places == 1 ? "place" : "places",
+                   name.trouble.empty() ? "" : ": " + name.trouble);
+    for (const auto& place : n.unanswered) fmt::print("no answer from {}\n", place);
     if (n.peers.empty()) return;
     fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
                grouped(n.announcements_sent), grouped(n.announcements_received),
@@ -179,12 +179,15 @@ int check_command(const std::string& file, bool strict) {
     if (strict && !loaded.warnings.empty())
         return fail(kBadConfig, "{}: not accepted, as --strict takes warnings for errors", file);
     const auto& config = *loaded.config;
-    std::size_t others = 0;
+    std::size_t others = 0, names = 0;
     if (config.cluster) {
         for (const auto& peer : config.cluster->peers) others += peer.node != config.node;
+        names = config.cluster->dns_peers.size();
     }
-    fmt::print("{}: ok: node {}, proxy at {}, {} peers\n", file, config.node, config.listen.text(),
-               others);
+    const auto looked_for =
+        names == 0 ? "" : fmt::format(" and those behind {} name{}", names, names == 1 ? "" : "s");
+    fmt::print("{}: ok: node {}, proxy at {}, {} peers{}\n", file, config.node,
+               config.listen.text(), others, looked_for);
     return kOk;
 }
 
@@ -207,13 +210,14 @@ int origin_command(const OriginOptions& options) {
 
 int replay_command(ReplayCommand command) {
     try {
-        command.replay.proxies = parse_addresses(command.proxies);
-        const auto admins = parse_addresses(command.admins);
-        if (!admins.empty() && admins.size() != command.proxies.size()) {
+        NodeAddresses addresses;
+        command.replay.proxies = addresses.expand(command.proxies);
+        const auto admins = addresses.expand(command.admins);
+        if (!admins.empty() && admins.size() != command.replay.proxies.size()) {
             return fail(
                 kUsage,
                 "--admin must be given once for each --proxy, in the same order ({} and {})",
-                admins.size(), command.proxies.size());
+                admins.size(), command.replay.proxies.size());
         }
         Progress progress(command.quiet);
         progress.update(command.synthetic ? "making the workload"
@@ -263,7 +267,13 @@ int replay_command(ReplayCommand command) {
 int status_command(const std::vector<NodeChoice>& choices, bool json) {
     try {
         std::vector<AdminPort> admins;
+        NodeAddresses addresses;
         for (const auto& choice : choices) {
+            if (!choice.url.empty()) {
+                for (auto& at : addresses.expand({choice.url}))
+                    admins.push_back({std::move(at), admin_token()});
+                continue;
+            }
             std::string why;
             const auto admin = admin_of(choice, why);
             if (!admin) return fail(kBadConfig, "{}", why);
@@ -279,7 +289,7 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
             if (!answer) {
                 code = fail(kFailed, "no node answers at http://{}: {}{}", admin.text(),
                             answer.error().message(),
-                            choices.size() == 1 ? " (give its admin address, or --config)" : "");
+                            admins.size() == 1 ? " (give its admin address, or --config)" : "");
                 continue;
             }
             if (answer->status == 401 || answer->status == 403) {
@@ -296,20 +306,22 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
             }
             if (!json) {
                 print_status(*counters);
-                if (choices.size() > 1) fmt::print("\n");
+                if (admins.size() > 1) fmt::print("\n");
             }
             nodes.push_back(*counters);
             answers.push_back(answer->body);
         }
-        if (json && choices.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
-        if (json && choices.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
-        if (!json && choices.size() > 1 && !nodes.empty()) {
+        if (json && admins.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
+        if (json && admins.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
+        if (!json && admins.size() > 1 && !nodes.empty()) {
             const auto missing = admins.size() - nodes.size();
             print_together(std::move(nodes), missing);
         }
         return code;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
+    } catch (const std::runtime_error& error) {
+        return fail(kFailed, "{}", error.what());
     }
 }
 

@@ -140,7 +140,8 @@ nlohmann::ordered_json config_of(const Member& self, const std::vector<Member>& 
         {"admin", {{"listen", self.address(2).text()}}},
         {"origins", {{{"host", "*"}, {"url", fmt::format("http://{}:{}", kHost, origin_port)}}}},
         {"cache", {{"memory", "512MiB"}}},
-        {"cluster", {{"key", key}, {"listen", self.address(1).text()}, {"peers", peers}}}};
+        {"cluster", {{"key", key}, {"listen", self.address(1).text()}, {"peers", peers}}},
+        {"timeouts", {{"drain_grace", 0}}}};  // no load balancer here has to see that it ends
 }
 
 std::string last_lines(const std::string& file) {

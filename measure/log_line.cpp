@@ -203,7 +203,9 @@ std::size_t end_of_request(std::string_view rest) {
         return at < rest.size() && rest[at] >= '0' && rest[at] <= '9';
     };
     for (auto at = rest.find("\" "); at != std::string_view::npos; at = rest.find("\" ", at + 1)) {
-        const bool escaped = at > 0 && rest[at - 1] == '\\' && !(at > 1 && rest[at - 2] == '\\');
+        std::size_t backslashes = 0;
+        while (backslashes < at && rest[at - backslashes - 1] == '\\') ++backslashes;
+        const bool escaped = backslashes % 2 == 1;
         const bool status = (digit(at + 2) && digit(at + 3) && digit(at + 4)) ||
                             rest.substr(at + 2).starts_with('-');
         if (!escaped && status) return at;

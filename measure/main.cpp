@@ -124,10 +124,11 @@ void add_replay(CLI::App& app, CommandLine& line) {
         *app.add_subcommand("replay", "Drive proxies with a request log and print what they did");
     command.footer(kReplayFooter);
     ReplayCommand& replay = line.replay;
-    option(command, "--proxy", "URL", replay.proxies, "Proxy, http://HOST:PORT; once for each")
+    option(command, "--proxy", "URL", replay.proxies,
+           "Proxy, http://HOST:PORT, once for each; or dns:HOST:PORT, every address of a name")
         ->required();
     option(command, "--admin", "URL", replay.admins,
-           "Its admin address, in the same order; gives the full table");
+           "Its admin address, in the same order (dns: too); gives the full table");
     add_source(command, replay);
     add_pace(command, replay.replay);
     option(command, "--origin-listen", "HOST:PORT", replay.origin_listen,
@@ -266,7 +267,8 @@ int main(int argc, char** argv) {
     auto* status = app.add_subcommand(
         "status", "Show what running nodes count: one, or several and the sum of them");
     option(*status, "nodes", "HOST:PORT...", line.nodes,
-           "Admin addresses; of all nodes, for the hit rate of the cluster");
+           "Admin addresses (dns:HOST:PORT is every address of a name); of all nodes, for the "
+           "hit rate of the cluster");
     add_node_options(*status, line.node);
     status->add_flag("--json", line.json, "As the node gives it");
     auto* healthcheck = app.add_subcommand("healthcheck", "Exit 0 when a node is ready, else 1");

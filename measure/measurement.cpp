@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
@@ -136,12 +137,31 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
 
 }  // namespace
 
+namespace {
+
+/// Two nodes of which one has not found the other yet; empty: there are none.
+std::string strangers(const std::vector<NodeCounters>& nodes) {
+    for (const auto& node : nodes) {
+        for (const auto& other : nodes) {
+            const auto known =
+                std::any_of(node.peers.begin(), node.peers.end(),
+                            [&](const PeerCounters& peer) { return peer.node == other.node; });
+            if (!node.names.empty() && !known && node.node != other.node)
+                return fmt::format("{} has not found {} yet", node.node, other.node);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 std::string wait_until_in_step(const std::vector<Address>& admins,
                                std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort) {
     const auto deadline = Clock::now() + timeout;
     for (;;) {
         std::string missing;
+        std::vector<NodeCounters> nodes;
         for (const auto& admin : admins) {
             std::string why;
             const auto status = fetch_status(admin, kStatusTimeout, why);
@@ -156,7 +176,9 @@ std::string wait_until_in_step(const std::vector<Address>& admins,
                                       peer.node, peer.state);
             }
             if (!missing.empty()) break;
+            nodes.push_back(*status);
         }
+        if (missing.empty()) missing = strangers(nodes);
         if (missing.empty()) return {};
         if (abort) {
             if (auto reason = abort(); !reason.empty()) return reason;

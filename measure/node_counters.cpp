@@ -169,6 +169,19 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
     take(cluster, "heartbeats_sent", out.heartbeats_sent);
     take(cluster, "bytes_sent", out.link_bytes_sent);
     take(cluster, "bytes_received", out.link_bytes_received);
+    if (const auto names = cluster.find("names"); names != cluster.end() && names->is_array()) {
+        for (const auto& entry : *names) {
+            auto& name = out.names.emplace_back();
+            take(entry, "dns", name.name);
+            take(entry, "places", name.places);
+            take(entry, "trouble", name.trouble);
+        }
+    }
+    if (const auto places = cluster.find("unanswered");
+        places != cluster.end() && places->is_array()) {
+        for (const auto& place : *places)
+            if (place.is_string()) out.unanswered.push_back(place);
+    }
     if (const auto peers = cluster.find("peers"); peers != cluster.end() && peers->is_array()) {
         for (const auto& peer : *peers) out.peers.push_back(parse_peer(peer));
     }

@@ -37,6 +37,14 @@ struct NodeCounters {
     std::vector<PeerCounters> peers;
 
     const PeerCounters* peer(std::string_view name) const;
+    struct Name {  // behind which it looks for peers: those not met yet are not among `peers`
+        std::string name;
+        std::uint64_t places = 0;
+        std::string trouble;
+    };
+    std::vector<Name> names;
+    std::vector<std::string> unanswered;  // places where nobody has said who he is, and why
+
     /// Sums over all peers.
     std::uint64_t false_hits() const;
     std::uint64_t other_refusals() const;  ///< stale hits and refused

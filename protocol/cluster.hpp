@@ -18,7 +18,8 @@ namespace protocol {
 
 /// This node's part in the cluster: tells each peer what we store, and keeps a replica of what each
 /// peer stores. Publishes by dialling every peer and hears from peers that dial us, one direction
-/// per connection. Works with no peers at all; then it only keeps the own summary.
+/// per connection. Who is a peer may change (Membership). Works with no peers at all; then it only
+/// keeps the own summary.
 ///
 /// Everything here runs on the control thread, the one that runs `control`. Trouble with a peer
 /// costs that peer its link and is logged; nothing throws after start().
@@ -41,6 +42,11 @@ public:
     /// node, link address and key hash.
     void start_in_place_of(Cluster& earlier);
 
+    /// From now on these are the peers, and these the names behind which there are more. Whoever
+    /// stays keeps his links. Throws std::invalid_argument, and changes nothing, as the
+    /// constructor.
+    void set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names);
+
     /// Port of the link listener (for tests, which bind port 0); 0 when there is none.
     std::uint16_t link_port() const;
 
@@ -61,7 +67,7 @@ public:
         bool confirmed = false;
         bool linked = false;  // our link to it is up
     };
-    /// How far the peers are with invalidation `number`, in the order of the configuration.
+    /// How far the peers are with invalidation `number`.
     std::vector<Confirmation> confirmations(std::uint64_t number) const;
     enum class Whom { linked, all };
     /// Waits until all peers have confirmed `number`, or those to whom there is a link, or
@@ -71,6 +77,9 @@ public:
     /// Goodbye to all peers: our summary no longer counts. Peers' summaries are still kept, and
     /// what is invalidated goes on to reach them.
     void withdraw();
+    /// Waits until every peer to whom there was a link has read the goodbye, or `deadline` has
+    /// passed.
+    awaitable<void> wait_withdrawn(Clock::time_point deadline);
 
     /// Closes everything; `control` can then run out of work. May be called twice.
     void stop();

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "protocol/dns_question.hpp"
+
 namespace protocol {
 
-inline constexpr std::size_t kMaxPeers = 64;
+inline constexpr std::size_t kMaxPeers = 1024;  // whatever max_peers says
 inline constexpr std::size_t kMaxNodeIdBytes = 64;
 inline constexpr std::size_t kMinClusterKeyBytes = 32;
 inline constexpr std::size_t kMaxClusterKeys = 2;
@@ -21,16 +23,28 @@ struct PeerConfig {
     bool operator==(const PeerConfig&) const = default;
 };
 
+/// A name behind which nodes are found. With ports, each of its addresses is a node; without, its
+/// SRV records say where they are: `_hearsay-link._tcp.NAME`, and `_hearsay-http._tcp.NAME` with
+/// the same targets.
+struct DnsPeers {
+    std::string name;
+    std::string http_port, link_port;  // both or none
+
+    bool operator==(const DnsPeers&) const = default;
+};
+
 /// How long things may take. The defaults hold the promises of the cluster (gone within 3 s, in
 /// step within 2 s of a restart); tests shorten them.
 struct Timings {
-    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);  // > 2 heartbeats
     std::chrono::nanoseconds reconnect_min = std::chrono::milliseconds(100);
     std::chrono::nanoseconds reconnect_max = std::chrono::seconds(1);
     std::chrono::nanoseconds connect = std::chrono::milliseconds(500);
     std::chrono::nanoseconds hello = std::chrono::seconds(2);
     std::chrono::nanoseconds check_hash = std::chrono::seconds(10);  // between two check-hashes
+    std::chrono::nanoseconds forget = std::chrono::seconds(30);      // Membership: nobody was there
+    std::chrono::nanoseconds look_gap = std::chrono::seconds(1);     // PeerFinder
 
     bool operator==(const Timings&) const = default;
 };
@@ -45,9 +59,12 @@ struct ClusterConfig {
     std::vector<std::string> keys;
     std::string listen_host, listen_port;  // empty: nobody can publish to this node
     std::vector<PeerConfig> peers;         // an entry with our own id is ignored
+    std::vector<DnsPeers> dns_peers;       // any: who holds a key may come, and is a peer then
+    std::size_t max_peers = 256;           // listed and found, at most kMaxPeers
     double false_hit_budget = 0.004;       // expected false hits per local miss, over all peers
     double announce_changed = 0.001;       // tell when this share of the objects has changed
     std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);  // or after this long
+    DnsSettings dns;  // how dns_peers are looked up
     Timings timings;
     /// Largest replica kept for one peer; a larger shape is refused.
     std::uint64_t max_summary_bytes = std::uint64_t{256} << 20;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/peer_finder.hpp"
+
 namespace protocol {
 
 /// Where our copy of a peer's summary stands.
@@ -56,7 +58,11 @@ struct ClusterStatus {
         double fill = 0;                // share of the bits that are set
         double expected_false_hit = 0;  // probability per absent key, at this fill
     };
-    std::vector<Peer> peers;  // order of PeerView::peers
+    std::vector<Peer> peers;  // by number
+    Peer gone;                // sums over those that are peers no more
+    std::uint64_t peers_gone = 0;
+    std::vector<PeerFinder::Report> names;  // behind which peers are looked for
+    std::vector<std::string> unanswered;    // places where nobody has answered: place, and why
     Own own;
     std::uint64_t announcements_sent = 0, announcements_received = 0;
     std::uint64_t announcement_bytes_sent = 0, announcement_bytes_received = 0;

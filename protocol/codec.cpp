@@ -54,7 +54,8 @@ Result<HelloMessage> decode_first(WireReader in) {
     valid = keys >= 1 && keys <= kMaxClusterKeys;
     for (unsigned i = 0; valid && i < keys; ++i) hello.keys.push_back(in.array<sizeof(KeyId)>());
     hello.from = node_id(in, valid);
-    hello.to = node_id(in, valid);
+    hello.to = in.text();
+    valid = valid && hello.to.size() <= kMaxNodeIdBytes;
     hello.instance = in.array<sizeof(Instance)>();
     hello.nonce = in.array<sizeof(Nonce)>();
     hello.kind = in.u8();

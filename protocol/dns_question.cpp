@@ -34,26 +34,33 @@ asio::ip::address address_of(const sockaddr& from) {
     return asio::ip::address_v6(bytes, v6.sin6_scope_id);
 }
 
-NameAnswer answer_of(int status, const ares_addrinfo* found) {
+NameAnswer::Kind kind_of(int status) {
+    switch (status) {
+        case ARES_SUCCESS:
+            return NameAnswer::Kind::found;
+        case ARES_ENOTFOUND:
+        case ARES_ENODATA:
+        case ARES_EBADNAME:
+        case ARES_ESERVICE:
+            return NameAnswer::Kind::no_such_name;
+        case ARES_ETIMEOUT:
+            return NameAnswer::Kind::silence;
+        default:
+            return NameAnswer::Kind::trouble;
+    }
+}
+
+NameAnswer answer_of(int status, const ares_addrinfo* found, std::size_t most) {
     NameAnswer answer;
-    if (status == ARES_ENOTFOUND || status == ARES_ENODATA || status == ARES_EBADNAME ||
-        status == ARES_ESERVICE) {
-        answer.kind = NameAnswer::Kind::no_such_name;
-        return answer;
-    }
-    if (status != ARES_SUCCESS || found == nullptr) {
-        answer.kind =
-            status == ARES_ETIMEOUT ? NameAnswer::Kind::silence : NameAnswer::Kind::trouble;
-        return answer;
-    }
+    answer.kind = kind_of(status);
+    if (answer.kind != NameAnswer::Kind::found || found == nullptr) return answer;
     std::optional<int> ttl;
     for (const auto* node = found->nodes; node != nullptr; node = node->ai_next) {
         if (node->ai_family != AF_INET && node->ai_family != AF_INET6) continue;
         ttl = std::min(ttl.value_or(node->ai_ttl), node->ai_ttl);
         const auto address = address_of(*node->ai_addr);
         auto& known = answer.addresses;
-        if (known.size() < kMaxAddressesPerName &&
-            std::find(known.begin(), known.end(), address) == known.end())
+        if (known.size() < most && std::find(known.begin(), known.end(), address) == known.end())
             known.push_back(address);
     }
     for (const auto* alias = found->cnames; alias != nullptr; alias = alias->next)
@@ -61,6 +68,21 @@ NameAnswer answer_of(int status, const ares_addrinfo* found) {
     answer.ttl = std::chrono::seconds(std::max(ttl.value_or(0), 0));
     answer.kind =
         answer.addresses.empty() ? NameAnswer::Kind::no_such_name : NameAnswer::Kind::found;
+    return answer;
+}
+
+NameAnswer services_of(int status, const unsigned char* reply, int bytes, std::size_t most) {
+    NameAnswer answer;
+    ares_srv_reply* records = nullptr;
+    if (status == ARES_SUCCESS) status = ares_parse_srv_reply(reply, bytes, &records);
+    answer.kind = kind_of(status);
+    for (const auto* record = records; record != nullptr; record = record->next) {
+        if (answer.services.size() >= most) break;
+        answer.services.push_back({record->host, record->port});
+    }
+    if (records != nullptr) ares_free_data(records);
+    if (answer.kind == NameAnswer::Kind::found && answer.services.empty())
+        answer.kind = NameAnswer::Kind::no_such_name;
     return answer;
 }
 
@@ -78,7 +100,10 @@ public:
     Channel& operator=(const Channel&) = delete;
     ~Channel() { end(); }
 
-    void ask(const DnsSettings& settings, const std::string& host) {
+    enum class Records { addresses, services };
+
+    void ask(const DnsSettings& settings, const std::string& host, Records records) {
+        most_ = settings.most_records;
         static const int ready = ares_library_init(ARES_LIB_INIT_ALL);
         ares_options options{};
         options.flags = settings.search ? 0 : ARES_FLAG_NOSEARCH;
@@ -96,19 +121,28 @@ public:
         if (status != ARES_SUCCESS) channel_ = nullptr;
         if (status == ARES_SUCCESS && !settings.servers.empty())
             status = ares_set_servers_ports_csv(channel_, settings.servers.c_str());
-        if (status == ARES_SUCCESS) {
+        if (status == ARES_SUCCESS && records == Records::services) {
+            ares_search(
+                channel_, host.c_str(), 1, 33,  // of the internet, SRV (RFC 2782)
+                [](void* self, int result, int, unsigned char* reply, int bytes) {
+                    auto& channel = *static_cast<Channel*>(self);
+                    channel.answer_ = services_of(result, reply, bytes, channel.most_);
+                },
+                this);
+        } else if (status == ARES_SUCCESS) {
             ares_addrinfo_hints hints{};
             hints.ai_family = AF_UNSPEC;
             hints.ai_flags = ARES_AI_ENVHOSTS;
             ares_getaddrinfo(
                 channel_, host.c_str(), nullptr, &hints,
                 [](void* self, int result, int, ares_addrinfo* found) {
-                    static_cast<Channel*>(self)->answer_ = answer_of(result, found);
+                    auto& channel = *static_cast<Channel*>(self);
+                    channel.answer_ = answer_of(result, found, channel.most_);
                     if (found != nullptr) ares_freeaddrinfo(found);
                 },
                 this);
         } else {
-            answer_ = answer_of(status, nullptr);
+            answer_ = answer_of(status, nullptr, most_);
         }
         asio::post(executor_, [self = shared_from_this()] { self->settle(); });
     }
@@ -172,7 +206,7 @@ private:
     void settle() {
         if (channel_ == nullptr && !answer_) return;  // ended
         const auto now = Clock::now();
-        if (!answer_ && now >= ends_) answer_ = answer_of(ARES_ETIMEOUT, nullptr);
+        if (!answer_ && now >= ends_) answer_ = answer_of(ARES_ETIMEOUT, nullptr, most_);
         if (answer_) {
             const auto self = shared_from_this();  // the owner may end us
             auto answer = *std::exchange(answer_, std::nullopt);
@@ -200,6 +234,7 @@ private:
     Done done_;
     asio::steady_timer timer_;
     const Clock::time_point ends_;
+    std::size_t most_ = 0;
     ares_channel channel_ = nullptr;
     std::unordered_map<int, std::shared_ptr<Socket>> sockets_;
     std::optional<NameAnswer> answer_;
@@ -216,13 +251,29 @@ private:
 
 }  // namespace
 
+namespace {
+
+std::unique_ptr<NameQuestion> ask(asio::any_io_executor executor, const DnsSettings& settings,
+                                  const std::string& name, Channel::Records records,
+                                  std::function<void(NameAnswer)> done) {
+    auto channel =
+        std::make_shared<Channel>(std::move(executor), settings.at_most, std::move(done));
+    channel->ask(settings, name, records);
+    return std::make_unique<DnsQuestion>(std::move(channel));
+}
+
+}  // namespace
+
 std::unique_ptr<NameQuestion> ask_dns(asio::any_io_executor executor, const DnsSettings& settings,
                                       const std::string& host,
                                       std::function<void(NameAnswer)> done) {
-    auto channel =
-        std::make_shared<Channel>(std::move(executor), settings.at_most, std::move(done));
-    channel->ask(settings, host);
-    return std::make_unique<DnsQuestion>(std::move(channel));
+    return ask(std::move(executor), settings, host, Channel::Records::addresses, std::move(done));
+}
+
+std::unique_ptr<NameQuestion> ask_srv(asio::any_io_executor executor, const DnsSettings& settings,
+                                      const std::string& service,
+                                      std::function<void(NameAnswer)> done) {
+    return ask(std::move(executor), settings, service, Channel::Records::services, std::move(done));
 }
 
 }  // namespace protocol

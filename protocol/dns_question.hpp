@@ -19,6 +19,9 @@ struct DnsSettings {
     std::chrono::milliseconds patience{1000};   // for the first answer of one server; then twice
     int tries = 2;                              // at each server
     std::chrono::milliseconds at_most{10'000};  // for one name, all told
+    std::size_t most_records = kMaxAddressesPerName;  // of its answer, the others are left out
+
+    bool operator==(const DnsSettings&) const = default;
 };
 
 /// One name being looked up; its destruction ends that.
@@ -37,6 +40,10 @@ public:
 /// called once, from the event loop, never before this returns; it may end the question.
 std::unique_ptr<NameQuestion> ask_dns(boost::asio::any_io_executor executor,
                                       const DnsSettings& settings, const std::string& host,
+                                      std::function<void(NameAnswer)> done);
+/// The same for SRV records, of name servers only. The answer has `services`, and no TTL.
+std::unique_ptr<NameQuestion> ask_srv(boost::asio::any_io_executor executor,
+                                      const DnsSettings& settings, const std::string& service,
                                       std::function<void(NameAnswer)> done);
 
 }  // namespace protocol

@@ -7,27 +7,24 @@
 
 namespace protocol {
 
-Doorstep::Places& Doorstep::places(std::size_t peer) {
-    if (expected_.size() <= peer) expected_.resize(peer + 1);
-    return expected_[peer];
-}
-
-void Doorstep::expect(std::size_t peer, std::vector<Address> addresses) {
+void Doorstep::expect(std::uint64_t contact, std::vector<Address> addresses) {
     for (auto& address : addresses) address = plain_address(address);
-    places(peer).listed = std::move(addresses);
+    expected_[contact] = std::move(addresses);
 }
 
 void Doorstep::proved(std::size_t peer, const Address& address) {
-    places(peer).proved = plain_address(address);
+    proved_[peer] = plain_address(address);
 }
 
+/// At least so many: those who are dialled there and those who came from there may be the same.
 std::size_t Doorstep::peers_at(const Address& address) const {
     const auto wanted = plain_address(address);
-    return static_cast<std::size_t>(
-        std::count_if(expected_.begin(), expected_.end(), [&](const Places& of) {
-            return of.proved == wanted ||
-                   std::find(of.listed.begin(), of.listed.end(), wanted) != of.listed.end();
-        }));
+    const auto dialled = std::count_if(expected_.begin(), expected_.end(), [&](const auto& of) {
+        return std::find(of.second.begin(), of.second.end(), wanted) != of.second.end();
+    });
+    const auto came = std::count_if(proved_.begin(), proved_.end(),
+                                    [&](const auto& of) { return of.second == wanted; });
+    return static_cast<std::size_t>(std::max(dialled, came));
 }
 
 std::size_t Doorstep::waiting_at(const Address& address) const {

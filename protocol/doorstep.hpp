@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <list>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace protocol {
@@ -21,10 +22,13 @@ public:
     using Address = boost::asio::ip::address;
     using Ticket = std::uint64_t;
 
-    /// Where a peer may come from, in place of what was said of it before.
-    void expect(std::size_t peer, std::vector<Address> addresses);
-    /// It has proved itself from here: the next time it may come from here too.
+    /// Who is dialled there may come from there, too: in place of what was said of this contact
+    /// before.
+    void expect(std::uint64_t contact, std::vector<Address> addresses);
+    /// This peer has proved itself from here: the next time it may come from here, too.
     void proved(std::size_t peer, const Address& address);
+    void forget_contact(std::uint64_t contact) { expected_.erase(contact); }
+    void forget_peer(std::size_t peer) { proved_.erase(peer); }
     bool expected(const Address& address) const { return peers_at(address) > 0; }
 
     struct Arrival {
@@ -47,15 +51,9 @@ private:
     std::size_t waiting_at(const Address& address) const;
     std::optional<Ticket> evict_from(const Address& address);
 
-    struct Places {
-        std::vector<Address> listed;
-        Address proved;
-    };
-
-    Places& places(std::size_t peer);
-
-    std::vector<Places> expected_;  // by peer
-    std::list<Waiting> waiting_;    // oldest first
+    std::unordered_map<std::uint64_t, std::vector<Address>> expected_;  // by contact
+    std::unordered_map<std::size_t, Address> proved_;                   // by peer
+    std::list<Waiting> waiting_;                                        // oldest first
     Ticket last_ = 0;
 };
 

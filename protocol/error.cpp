@@ -60,6 +60,12 @@ Words words(Error error) noexcept {
             return {"too_many_shapes", "new summary shapes too often"};
         case Error::out_of_memory:
             return {"out_of_memory", "no memory for what the peer sent"};
+        case Error::no_peer_any_more:
+            return {"no_peer_any_more", "it is no longer one of the peers"};
+        case Error::reached_elsewhere:
+            return {"reached_elsewhere", "this peer is reached at another address"};
+        case Error::too_many_peers:
+            return {"too_many_peers", "there are as many peers as cluster.max_peers allows"};
         case Error::wrong_version:
             return {"wrong_version", "another version of the protocol"};
         case Error::wrong_key:

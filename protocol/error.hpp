@@ -39,6 +39,9 @@ enum class Error {
     too_many_links,     // more connections at once than peers could need
     too_many_shapes,    // it changes the shape of its summary again and again
     out_of_memory,      // there was none for what it sent
+    no_peer_any_more,   // it was taken from the list of peers, or its place leads nowhere
+    reached_elsewhere,  // the node at this place is a peer that is reached at another
+    too_many_peers,     // there is no room for another peer
 
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol

@@ -10,6 +10,7 @@ namespace protocol {
 namespace {
 
 constexpr std::size_t kReadBytes = 16 << 10;
+constexpr std::size_t kIdleReadBytes = 512;  // of a link that only beats: most do, most of the time
 constexpr std::size_t kKeptBytes = 128 << 10;  // a larger buffer is given back when it is empty
 
 /// Sets the length prefix of the frame that begins at `start`.
@@ -34,11 +35,13 @@ std::size_t begin_frame(Bytes& out, FrameType type) {
 std::span<std::byte> FrameBuffer::prepare() {
     if (begin_ == end_) {
         begin_ = end_ = 0;
-        if (bytes_.size() > kKeptBytes && wanted_ <= kKeptBytes) bytes_ = {};
+        const bool few = last_read_ < kIdleReadBytes && bytes_.size() > kIdleReadBytes;
+        if (few || (bytes_.size() > kKeptBytes && wanted_ <= kKeptBytes)) bytes_ = {};
     }
     // What a length promises is believed as far as bytes have come: at most as many again.
     const auto held = end_ - begin_;
-    const auto needed = std::max(std::min(wanted_, 2 * held), held) + kReadBytes;
+    const auto at_least = last_read_ < kIdleReadBytes ? kIdleReadBytes : kReadBytes;
+    const auto needed = std::max(std::min(wanted_, 2 * held), held) + at_least;
     if (bytes_.size() - begin_ < needed) {
         std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   bytes_.begin() + static_cast<std::ptrdiff_t>(end_), bytes_.begin());
@@ -52,6 +55,7 @@ std::span<std::byte> FrameBuffer::prepare() {
 void FrameBuffer::commit(std::size_t bytes) {
     assert(bytes <= bytes_.size() - end_);
     end_ += bytes;
+    last_read_ = bytes;
 }
 
 Result<std::optional<ByteView>> FrameBuffer::next(std::size_t max_bytes) {

@@ -37,7 +37,7 @@ static_assert(kInvalidateHeadBytes + kMaxInvalidatedAtOnce * kKeyHashBytes + kHe
 static_assert(kSnapshotPartBytes + kHeadBytes + kSequenceBytes + kTagBytes <= kMaxFrameBytes);
 
 /// Cuts a byte stream into frames. Holds at most one frame of the current limit and what one read
-/// brought beyond it.
+/// brought beyond it; half a kilobyte while little comes.
 class FrameBuffer {
 public:
     /// Where the next read should put its bytes; never empty. Invalidates frames given out.
@@ -53,7 +53,8 @@ private:
     std::vector<std::byte> bytes_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
-    std::size_t wanted_ = 0;  // bytes that the frame under way needs from begin_ on
+    std::size_t wanted_ = 0;     // bytes that the frame under way needs from begin_ on
+    std::size_t last_read_ = 0;  // bytes
 };
 
 /// A frame of the hello, appended with its length prefix.

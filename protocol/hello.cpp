@@ -58,7 +58,8 @@ Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& me
     const auto* challenge = std::get_if<Challenge>(&message);
     if (challenge == nullptr) return make_error_code(Error::unexpected_frame);
     if (challenge->instance == hello_.instance) return make_error_code(Error::own_id);
-    if (challenge->from != hello_.to) return make_error_code(Error::wrong_node);
+    const bool is_meant = hello_.to.empty() || challenge->from == hello_.to;
+    if (!is_meant) return make_error_code(Error::wrong_node);
     const auto* key = keys_.find(challenge->key);
     if (key == nullptr) return make_error_code(Error::wrong_key);
     if (!equal_in_constant_time(challenge->mac, subscriber_mac(*key, hello_, *challenge))) {
@@ -67,6 +68,7 @@ Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& me
     Answer answer;
     answer.proof.mac = publisher_mac(*key, hello_, *challenge);
     answer.secrets = link_secrets(*key, answer.proof.mac);
+    answer.node = challenge->from;
     answer.instance = challenge->instance;
     return answer;
 }
@@ -98,7 +100,8 @@ Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     }
     const auto* key = keys_.first_common(hello.keys);
     if (key == nullptr) return make_error_code(Error::wrong_key);
-    if (hello.to != self_.node) return make_error_code(Error::wrong_node);
+    const bool is_meant = hello.to.empty() || hello.to == self_.node;
+    if (!is_meant) return make_error_code(Error::wrong_node);
     if (!rules_.is_peer(hello.from)) return make_error_code(Error::unknown_node);
     if (hello.keys.back() != keys_.hash_id()) return make_error_code(Error::other_hash_key);
     if (hello.kind != static_cast<std::uint8_t>(Kind::counting_bloom)) {

@@ -24,7 +24,7 @@ struct Identity {
 /// is up when the tagged Welcome comes.
 class PublisherHello {
 public:
-    /// `keys` must outlive this.
+    /// `peer`: whom we mean; empty: whoever is there. `keys` must outlive this.
     PublisherHello(const Identity& self, const KeyRing& keys, std::string peer, Nonce nonce,
                    summary::Shape shape);
 
@@ -33,7 +33,8 @@ public:
     struct Answer {
         Proof proof;
         LinkSecrets secrets;
-        Instance instance{};  // the run of the peer
+        std::string node;     // who it is
+        Instance instance{};  // its run
     };
     /// Errors: what a Refusal said, own_id, wrong_node, wrong_key, bad_proof, unexpected_frame.
     Result<Answer> on_message(const HelloMessage& message) const;

@@ -1,31 +1,35 @@
 #include "protocol/invalidation_log.hpp"
 
 #include <algorithm>
-#include <array>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <utility>
 
 #include "protocol/codec.hpp"
 
 namespace protocol {
 
-void InvalidationLog::take_over(const InvalidationLog& earlier,
-                                std::span<const std::optional<std::size_t>> was) {
+void InvalidationLog::take_over(InvalidationLog& earlier) {
+    peers_ = earlier.peers_;
     last_ = earlier.last_;
-    gone_ = earlier.gone_;
-    log_ = earlier.log_;
-    for (std::size_t i = 0; i < peers_.size(); ++i) {
-        if (was[i])
-            peers_[i] = earlier.peers_[*was[i]];
-        else
-            peers_[i].confirmed = peers_[i].sent = peers_[i].told = begin();
-    }
+    gone_ = std::exchange(earlier.gone_, earlier.last_);
+    looked_at_ = earlier.looked_at_;
+    std::swap(log_, earlier.log_);
+    std::swap(dead_, earlier.dead_);
+    std::swap(seen_, earlier.seen_);
+}
+
+void InvalidationLog::add_peer(std::size_t peer) {
+    if (peers_.size() <= peer) peers_.resize(peer + 1, Peer{.is_there = false});
+    peers_[peer] = Peer();
+}
+
+void InvalidationLog::remove_peer(std::size_t peer) {
+    peers_[peer] = Peer{.is_there = false};
     forget_confirmed();
 }
 
 void InvalidationLog::came_back(std::size_t peer, std::uint64_t confirmed) {
     auto& to = peers_[peer];
-    to.confirmed = to.sent = to.told = std::min(confirmed, to.confirmed);
+    to.confirmed = to.sent = to.told = std::min(confirmed, last());
 }
 
 std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
@@ -39,45 +43,67 @@ std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
 void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tags) {
     for (const auto& hash : hashes) {
         log_.push_back({++last_, hash, are_tags});
-        if (log_.size() >= tidy_at_ || log_.size() > limit_) make_room();
+        shard_of(log_.back())[hash].last = last_;
+        if (size() > limit_)
+            while (size() > limit_ - limit_ / 8) pop();
     }
+    tidy(std::min(kLooksPerEntry * hashes.size(), log_.size()));
+}
+
+InvalidationLog::Shard& InvalidationLog::shard_of(const Entry& entry) {
+    const auto shard = entry.hash.high >> (64 - kShardsLog2);
+    return seen_[(std::size_t{entry.is_tag} << kShardsLog2) + shard];
 }
 
 void InvalidationLog::pop() {
-    gone_ = log_.front().number;
+    const auto& first = log_.front();
+    gone_ = first.number;
+    auto& shard = shard_of(first);
+    if (const auto seen = shard.find(first.hash); seen->second.last == gone_) {
+        shard.erase(seen);
+        if (shard.empty()) shard = Shard();  // gives its memory back
+    }
     log_.pop_front();
+    pop_dead();
 }
 
-/// Looks at all entries, so each time there must have come as many as there are, or an eighth of
-/// what may be.
-void InvalidationLog::make_room() {
-    tidy();
-    if (log_.size() > limit_)
-        while (log_.size() > limit_ - limit_ / 8) pop();
-    tidy_at_ = std::max(kTidyFrom, 2 * log_.size());
+void InvalidationLog::pop_dead() {
+    for (; !log_.empty() && log_.front().is_dead; --dead_) log_.pop_front();
 }
 
-/// Takes out what each peer either has confirmed or will be sent for an earlier entry of the same
-/// hash: it is sent after all of them were made. So a number that is confirmed stands for all up to
-/// it. The last entry of a hash stays.
-void InvalidationLog::tidy() {
-    using Seen = boost::unordered_flat_map<summary::KeyHash, std::uint64_t, summary::HashOfKeyHash>;
-    std::array<Seen, 2> last, kept;  // of keys, of tags: numbers
-    for (const auto& entry : log_) last[entry.is_tag][entry.hash] = entry.number;
-    std::erase_if(log_, [&](const Entry& entry) {
-        auto& before = kept[entry.is_tag][entry.hash];
-        const auto is_last = last[entry.is_tag][entry.hash] == entry.number;
-        const auto needs = [&](const Peer& peer) {
-            return peer.confirmed < entry.number && peer.sent >= before;
-        };
-        if (!is_last && std::none_of(peers_.begin(), peers_.end(), needs)) return true;
-        before = entry.number;
-        return false;
-    });
+/// Goes on with the round through all entries, from the oldest to the newest and over again.
+void InvalidationLog::tidy(std::size_t looks) {
+    for (auto entry = after(looked_at_); looks > 0; --looks, ++entry) {
+        if (entry == log_.end()) entry = log_.begin();
+        looked_at_ = entry->number;
+        if (entry->is_dead || needed(*entry, shard_of(*entry).find(entry->hash)->second)) continue;
+        entry->is_dead = true;
+        ++dead_;
+    }
+    pop_dead();
+    if (dead_ <= size() + kMaxDead) return;
+    std::erase_if(log_, [](const Entry& entry) { return entry.is_dead; });
+    dead_ = 0;
+}
+
+/// Not what each peer either has confirmed or is yet to be told for an earlier entry of the same
+/// hash: it is told after all of them were made. So a number that is confirmed stands for all up to
+/// it. What was told once may be confirmed without being sent again. The last entry of a hash
+/// stays.
+bool InvalidationLog::needed(const Entry& entry, Seen& seen) const {
+    // What the round before has left there is not earlier.
+    const auto before = seen.before < entry.number ? seen.before : 0;
+    const auto needs = [&](const Peer& peer) {
+        return peer.is_there && peer.confirmed < entry.number && peer.told >= before;
+    };
+    const auto stays =
+        seen.last == entry.number || std::any_of(peers_.begin(), peers_.end(), needs);
+    seen.before = stays ? entry.number : before;
+    return stays;
 }
 
 /// The first with a greater number.
-std::deque<InvalidationLog::Entry>::iterator InvalidationLog::after(std::uint64_t number) {
+InvalidationLog::Position InvalidationLog::after(std::uint64_t number) {
     return std::upper_bound(
         log_.begin(), log_.end(), number,
         [](std::uint64_t value, const Entry& entry) { return value < entry.number; });
@@ -98,14 +124,16 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
         return InvalidateAll{to.sent};
     }
     Invalidate order;
-    const auto begin = after(to.sent);
-    const auto end = begin + std::min<std::ptrdiff_t>(log_.end() - begin, kMaxInvalidatedAtOnce);
-    for (auto entry = begin; entry != end; ++entry) {
+    std::size_t count = 0;
+    for (auto entry = after(to.sent); entry != log_.end() && count < kMaxInvalidatedAtOnce;
+         ++entry) {
+        if (entry->is_dead) continue;
         (entry->is_tag ? order.tags : order.keys).push_back(entry->hash);
         to.sent = entry->number;
+        ++count;
     }
     to.told = std::max(to.told, to.sent);
-    to.count += static_cast<std::uint64_t>(end - begin);
+    to.count += count;
     order.last = to.sent;
     return order;
 }
@@ -121,8 +149,12 @@ bool InvalidationLog::confirm(std::size_t peer, std::uint64_t last) {
 
 void InvalidationLog::forget_confirmed() {
     auto by_all = last();
-    for (const auto& peer : peers_) by_all = std::min(by_all, peer.confirmed);
-    while (!log_.empty() && log_.front().number <= by_all) pop();
+    for (const auto& peer : peers_)
+        if (peer.is_there) by_all = std::min(by_all, peer.confirmed);
+    for (auto left = kMaxForgottenAtOnce; left > 0 && size() > for_newcomers_; --left) {
+        if (log_.front().number > by_all) break;
+        pop();
+    }
 }
 
 }  // namespace protocol

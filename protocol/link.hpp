@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "protocol/deadline.hpp"
@@ -20,8 +22,11 @@ public:
     virtual Result<void> on_message(const Message& message, Clock::time_point now) = 0;
     /// What to send now, if anything. Payloads stay good until the next call.
     virtual std::optional<Message> next(Clock::time_point now) = 0;
-    /// When next() will have something again; wake() if that becomes sooner.
+    /// When next() will have something again, looked at after each message; wake() if it becomes
+    /// sooner at another time.
     virtual Clock::time_point due() const = 0;
+    /// When the peer was last heard on another connection: it is as alive as if it had spoken here.
+    virtual Clock::time_point heard_elsewhere() const { return Clock::time_point::min(); }
     /// Everything is said: the link ends when it is written.
     virtual bool finished() const = 0;
 };
@@ -55,7 +60,10 @@ public:
     awaitable<Result<void>> write_welcome(Clock::time_point deadline);
 
     /// Carries messages until something ends the link, and says what. Ends by itself with
-    /// peer_silent or peer_not_reading after `gone_after` without progress.
+    /// peer_silent or peer_not_reading after `gone_after` without progress. There are as many links
+    /// as there are nodes, each way, and most of the time they only beat: so a beat costs one
+    /// timer, the writer's, that also watches over silence, and no waiting for a socket that has
+    /// room.
     awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after);
 
     /// `end` may have something to send earlier than it said.
@@ -69,8 +77,15 @@ public:
 private:
     awaitable<Result<ByteView>> read_frame(std::size_t max_bytes, Clock::time_point deadline,
                                            Error late);
+    awaitable<Result<std::size_t>> receive(std::span<std::byte> room, Clock::time_point deadline,
+                                           Error late);
     awaitable<Result<void>> write(Clock::time_point deadline, Error late);
-    awaitable<boost::system::error_code> read_loop(LinkEnd& end, Clock::duration gone_after);
+    awaitable<Result<void>> flush(const LinkEnd& end, Clock::duration gone_after);
+    Clock::time_point silent_at(const LinkEnd& end, Clock::duration gone_after) const {
+        return std::max(heard_at_, end.heard_elsewhere()) + gone_after;
+    }
+    Result<std::size_t> write_what_goes(std::size_t from);
+    awaitable<boost::system::error_code> read_loop(LinkEnd& end);
     awaitable<boost::system::error_code> write_loop(LinkEnd& end, Clock::duration gone_after);
     void fill_output(LinkEnd& end);
 

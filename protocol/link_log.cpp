@@ -9,7 +9,8 @@ namespace {
 
 /// Reasons that come with ordinary work.
 bool is_ordinary(const boost::system::error_code& error) {
-    return error == Error::goodbye || error == Error::superseded || error == Error::restarted;
+    return error == Error::goodbye || error == Error::superseded || error == Error::restarted ||
+           error == Error::no_peer_any_more || error == Error::reached_elsewhere;
 }
 
 }  // namespace
@@ -22,11 +23,16 @@ std::string reason_of(const boost::system::error_code& error) {
 }
 
 void LinkLog::ended(std::string_view link, const boost::system::error_code& error,
-                    std::string_view detail, TimePoint now) {
+                    std::string_view detail, TimePoint now, bool expected) {
     const auto reason = reason_of(error);
     ++counts_[reason];
     const auto subject = std::string(link) + ' ' + reason;
-    if (subjects_.size() >= kMaxLogSubjects && !subjects_.contains(subject)) subjects_.clear();
+    if (subjects_.size() >= kMaxLogSubjects && !subjects_.contains(subject)) {
+        std::erase_if(subjects_, [&](const auto& known) {
+            return now - known.second.logged_at >= kLogAgainAfter;
+        });
+        if (subjects_.size() >= kMaxLogSubjects) return;
+    }
     const auto [entry, is_new] = subjects_.try_emplace(subject);
     auto& state = entry->second;
     if (!is_new && now - state.logged_at < kLogAgainAfter) {
@@ -36,13 +42,21 @@ void LinkLog::ended(std::string_view link, const boost::system::error_code& erro
     const auto repeated =
         state.kept_back == 0 ? "" : fmt::format(" ({} more since the last line)", state.kept_back);
     state = {now, 0};
-    const auto level = is_ordinary(error) ? spdlog::level::info : spdlog::level::warn;
+    const auto level = expected || is_ordinary(error) ? spdlog::level::info : spdlog::level::warn;
     spdlog::log(level, "{}: {} ended: {} [{}]{}{}{}", node_, link, error.message(), reason,
                 detail.empty() ? "" : ": ", detail, repeated);
 }
 
 void LinkLog::up(std::string_view link) {
     spdlog::info("{}: {} is up", node_, link);
+}
+
+void LinkLog::joined(std::string_view peer) {
+    spdlog::info("{}: {} is a peer now", node_, peer);
+}
+
+void LinkLog::left(std::string_view peer) {
+    spdlog::info("{}: {} is no peer any more", node_, peer);
 }
 
 void LinkLog::in_step(std::string_view peer, std::uint64_t objects, std::uint64_t bits,

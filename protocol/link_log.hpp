@@ -10,7 +10,7 @@
 namespace protocol {
 
 inline constexpr auto kLogAgainAfter = std::chrono::seconds(10);
-inline constexpr std::size_t kMaxLogSubjects = 512;
+inline constexpr std::size_t kMaxLogSubjects = 4096;  // more are counted, not logged
 
 /// Short name of what ended a link: ours as in name(Error), the system's as "system:<number>".
 std::string reason_of(const boost::system::error_code& error);
@@ -24,9 +24,14 @@ public:
     explicit LinkLog(std::string node) : node_(std::move(node)) {}
 
     /// `link`: "link to b", "link from b", "link from 10.0.0.7:4711".
+    /// `expected`: happens where all is well, as a place that a name leads to may be this node
+    /// itself, or not be there yet.
     void ended(std::string_view link, const boost::system::error_code& error,
-               std::string_view detail, TimePoint now);
+               std::string_view detail, TimePoint now, bool expected = false);
     void up(std::string_view link);
+    /// Who is a peer has changed.
+    void joined(std::string_view peer);
+    void left(std::string_view peer);
     void in_step(std::string_view peer, std::uint64_t objects, std::uint64_t bits, unsigned hashes);
 
     /// Reason -> how often.

@@ -59,6 +59,10 @@ struct SnapshotRequest {  // subscriber
 };
 /// Publisher: what it announced last; goes out when everything announced has gone out. Subscriber:
 /// what it holds (all zero: nothing).
+/// What a subscriber's heartbeat says in place of objects: it counts as heard from the publisher
+/// what it hears of it on the link that it publishes on itself.
+inline constexpr std::uint64_t kListensElsewhere = 1;
+
 struct Heartbeat {
     std::uint64_t epoch = 0, generation = 0, objects = 0;
     bool operator==(const Heartbeat&) const = default;

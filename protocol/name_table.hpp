@@ -3,6 +3,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,9 +45,14 @@ struct NameAnswer {
         silence,       // no server answered
         trouble,       // the servers cannot say
     };
+    struct Service {  // an SRV record (RFC 2782)
+        std::string host;
+        std::uint16_t port = 0;
+    };
     Kind kind = Kind::trouble;
     Addresses addresses;
     std::chrono::seconds ttl{0};
+    std::vector<Service> services{};  // of ask_srv()
 };
 
 /// The names that a resolver knows, and which of them are to be looked up. Function of (state,

@@ -6,7 +6,7 @@
 
 namespace protocol {
 
-static_assert(kMaxPeers == summary::kMaxPeers);
+static_assert(kMaxPeers <= summary::kMaxPeers);
 
 namespace {
 
@@ -42,19 +42,39 @@ private:
     std::vector<std::unique_ptr<summary::Directory>> dead_;
 };
 
-Neighbourhood::Neighbourhood(const std::vector<PeerConfig>& peers)
-    : graveyard_(std::make_shared<Graveyard>()) {
-    assert(peers.size() <= kMaxPeers);
-    for (const auto& config : peers) {
-        PeerView::Peer peer;
-        peer.node = config.node;
-        peer.http_host = config.http_host;
-        peer.http_port = config.http_port;
-        view_.peers.push_back(std::move(peer));
+Neighbourhood::Neighbourhood() : graveyard_(std::make_shared<Graveyard>()) {}
+
+void Neighbourhood::add_peer(std::size_t peer, std::string node) {
+    assert(peer < kMaxPeers && !node.empty());
+    if (view_.peers.size() <= peer) {
+        view_.peers.resize(peer + 1);
+        standings_.resize(peer + 1);
+        replicas_.resize(peer + 1);
     }
+    view_.peers[peer] = {};
+    view_.peers[peer].node = std::move(node);
+    standings_[peer] = {};
+    changed_ = true;
+}
+
+void Neighbourhood::place(std::size_t peer, std::string http_host, std::string http_port) {
+    auto& shown = view_.peers[peer];
+    if (shown.http_host == http_host && shown.http_port == http_port) return;
+    shown.http_host = std::move(http_host);
+    shown.http_port = std::move(http_port);
+    changed_ = true;
+    judge(peer);
+}
+
+void Neighbourhood::remove_peer(std::size_t peer) {
+    assert(replicas_[peer] == nullptr);
+    view_.peers[peer] = {};
+    standings_[peer] = {};
+    changed_ = true;
 }
 
 std::optional<std::size_t> Neighbourhood::index_of(std::string_view node) const {
+    if (node.empty()) return std::nullopt;
     for (std::size_t i = 0; i < view_.peers.size(); ++i) {
         if (view_.peers[i].node == node) return i;
     }
@@ -89,7 +109,8 @@ void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
     replicas_[peer] = &replica;
     const auto index = static_cast<unsigned>(peer);
     const auto place_in = [&](const std::shared_ptr<summary::Directory>& directory) {
-        const bool fits = has_shape(directory, peer, replica.shape());
+        const bool fits = has_shape(directory, peer, replica.shape()) ||
+                          (directory && directory->adopt(index, replica.shape()));
         if (fits) directory->begin_load(index, replica.bits());
         return fits;
     };
@@ -131,7 +152,7 @@ void Neighbourhood::work() {
 }
 
 bool Neighbourhood::present(std::size_t peer) const {
-    return directory_ && (directory_->active() >> peer & 1) != 0;
+    return directory_ && directory_->is_active(static_cast<unsigned>(peer));
 }
 
 void Neighbourhood::set_in_step(std::size_t peer, bool in_step) {
@@ -145,7 +166,8 @@ void Neighbourhood::set_behind(std::size_t peer, bool behind) {
 }
 
 void Neighbourhood::judge(std::size_t peer) {
-    const bool counts = standings_[peer].in_step && !standings_[peer].behind && present(peer);
+    const bool counts = standings_[peer].in_step && !standings_[peer].behind && present(peer) &&
+                        !view_.peers[peer].http_host.empty();
     if (std::exchange(view_.peers[peer].in_step, counts) != counts) changed_ = true;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -19,13 +18,21 @@ namespace protocol {
 /// over all replicas. Control thread only; what it hands out may go anywhere.
 ///
 /// Large directories are filled in slices by work(); a peer counts when it is in the one that is
-/// handed out. A new one is built beside the old, over all who are there when it is begun; who
-/// comes meanwhile is in the next.
+/// handed out. Who comes takes a lane that is to spare in it; if there is none, a new one is built
+/// beside the old, over all who are there when it is begun; who comes meanwhile is in the next.
 class Neighbourhood {
 public:
-    explicit Neighbourhood(const std::vector<PeerConfig>& peers);
+    Neighbourhood();
+
+    /// There is another peer: this is its number. Precondition: number < kMaxPeers, not taken.
+    void add_peer(std::size_t peer, std::string node);
+    /// Where it answers requests; without a host it cannot be asked.
+    void place(std::size_t peer, std::string http_host, std::string http_port);
+    /// It is none any more. Precondition: unlinked().
+    void remove_peer(std::size_t peer);
 
     std::optional<std::size_t> index_of(std::string_view node) const;
+    const std::string& node(std::size_t peer) const { return view_.peers[peer].node; }
 
     /// We publish to this peer, and it may use this token. The one before stays good.
     void accept(std::size_t peer, std::string token);
@@ -67,12 +74,12 @@ private:
 
     PeerView view_;
     bool changed_ = true;
-    std::array<Standing, kMaxPeers> standings_{};
+    std::vector<Standing> standings_;
     std::shared_ptr<Graveyard> graveyard_;
     std::shared_ptr<summary::Directory> directory_;  // what the workers have
     std::shared_ptr<summary::Directory> next_;       // being filled
     bool next_is_late_ = false;  // somebody has come, or changed shape, since it was begun
-    std::array<const summary::Replica*, kMaxPeers> replicas_{};
+    std::vector<const summary::Replica*> replicas_;
 };
 
 }  // namespace protocol

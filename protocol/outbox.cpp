@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/frame.hpp"
+#include "protocol/heartbeat.hpp"
 
 namespace protocol {
 
@@ -46,7 +47,7 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
     const bool waits = snapshot_wanted_ || image_;
     if (!waits && !queue_.empty()) return pop();
     if (now < heartbeat_due_) return std::nullopt;
-    heartbeat_due_ = now + config_.heartbeat;
+    heartbeat_due_ = next_beat(now, config_.heartbeat);
     ++counters_.heartbeats;
     auto beat = publisher.heartbeat();
     if (waits) {

@@ -19,13 +19,18 @@ namespace protocol {
 /// changing; it says how.)
 struct PeerView {
     struct Peer {
-        std::string node;
-        std::string http_host, http_port;
+        std::string node;                  // empty: nobody has this number now
+        std::string http_host, http_port;  // no host: not known yet, it cannot be asked
         std::string token;  // to send to it with a request; empty while there is no link from it
         bool in_step = false;
         std::array<std::string, 2> accepted;  // tokens it may send to us, newest first
+
+        /// It is known where to ask it, and it would know us.
+        bool can_be_asked() const { return !token.empty() && !http_host.empty(); }
     };
-    std::vector<Peer> peers;  // index = bit in the directory's mask = order of the configuration
+    /// By number, which is also the bit in the directory's mask. It stays a node's own as long as
+    /// that is a peer, and is nobody's for two minutes after.
+    std::vector<Peer> peers;
     std::shared_ptr<const summary::Directory> directory;  // null while nobody's summary counts
 
     /// Index of the peer that proves itself by `node` and `token`; nothing if it does not. The

@@ -23,6 +23,12 @@ void Publisher::take_over(Publisher& earlier) {
     left_over_ = true;  // perhaps
 }
 
+void Publisher::set_error(double error) {
+    config_.summary.error = error;
+    own_.set_error(error);
+    refit_ = refit_ || !own_.suits();
+}
+
 void Publisher::stored(summary::KeyHash key, TimePoint now) {
     if (own_.stored(key)) changed(now);
 }
@@ -101,15 +107,17 @@ std::optional<Announcement> Publisher::work() {
         left_over_ = own_.tidy();
         return std::nullopt;
     }
-    if (refit_ && !own_.growing()) own_.begin_regrow();
-    refit_ = false;
+    if (refit_ && !own_.growing()) {
+        own_.begin_regrow();
+        refit_ = false;
+    }
     const bool grows = own_.growing();
     if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
         if (!grow()) return std::nullopt;
         first_untold_.reset();
         enough_ = false;
         // Keys came or went while it grew: nothing may change any more that would begin it anew.
-        refit_ = own_.fit() != summary::Fit::fits;
+        refit_ = !own_.suits();
         return news();
     }
     if (making_) make_image();

@@ -56,6 +56,10 @@ public:
     /// that has no subscribers yet: nobody is told.
     void take_over(Publisher& earlier);
 
+    /// Another error is wanted, as there are more peers or fewer: busy() then, if that needs
+    /// another shape.
+    void set_error(double error);
+
     /// A key that is there already, or not there, changes nothing.
     void stored(summary::KeyHash key, TimePoint now);
     void removed(summary::KeyHash key, TimePoint now);

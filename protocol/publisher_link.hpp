@@ -10,24 +10,48 @@
 #include "protocol/backoff.hpp"
 #include "protocol/cluster_status.hpp"
 #include "protocol/link.hpp"
+#include "protocol/membership.hpp"
 #include "protocol/outbox.hpp"
 #include "protocol/shared.hpp"
 
 namespace protocol {
 
-/// Our link to one peer, over all its connections: dials, says hello, publishes, and dials again
-/// when that ends. Must outlive run().
+/// Our link to whoever is at one place, over all its connections: dials, says hello, publishes, and
+/// dials again when that ends. Must outlive run().
 class PublisherLink {
 public:
-    /// `on_confirmed`: the peer has confirmed an invalidation, or it cannot as its link is gone.
-    PublisherLink(Shared& shared, std::size_t peer, std::function<void()> on_confirmed);
+    struct Hooks {
+        /// The place has answered. Which peer that is, or why there is to be no link.
+        std::function<Result<std::size_t>(const std::string& node, const Instance& instance)> met;
+        /// This node itself answers there.
+        std::function<void()> met_self;
+        /// The link is up, or no more.
+        std::function<void(bool up)> changed;
+        /// The peer has confirmed an invalidation, or it cannot as its link is gone.
+        std::function<void()> confirmed;
+    };
+
+    /// `node`: whom we expect there; empty: whoever it is. `peer`: its number, if it has one yet.
+    PublisherLink(Shared& shared, std::uint64_t contact, PeerPlace place, std::string node,
+                  std::optional<std::size_t> peer, Hooks hooks);
 
     /// Before run(): the run of the peer that `earlier` knew is not a new one.
     void take_over(const PublisherLink& earlier) { instance_ = earlier.instance_; }
 
-    /// Goes on until cancelled. After the goodbye there is a link only while something that was
-    /// invalidated since is not confirmed.
+    /// Goes on until cancelled or retired. After the goodbye there is a link only while something
+    /// that was invalidated since is not confirmed.
     awaitable<void> run();
+
+    /// There is nothing more to be said to this place; run() ends soon, and calls no hook any more.
+    void retire();
+    /// Whether the place is to be dialled when there is no link.
+    void set_dialled(bool dialled);
+    /// Whom we expect there from now on; empty: whoever it is.
+    void expect(const std::string& node) { node_ = node; }
+    /// It is this peer that is reached here; nothing: nobody known, or a peer that is reached
+    /// elsewhere.
+    void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
+    std::optional<std::size_t> peer() const { return peer_; }
 
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
@@ -47,12 +71,13 @@ public:
     /// Adds our side's numbers.
     void report(ClusterStatus::Peer& status) const;
     std::uint64_t announcement_bytes() const;
+    const std::string& last_error() const { return last_error_; }
 
 private:
     class End;
 
     awaitable<boost::system::error_code> dial_and_publish();
-    awaitable<Result<boost::asio::ip::tcp::socket>> connect();
+    awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPlaces::Place& place);
     awaitable<Result<Instance>> say_hello(Link& link);
     awaitable<boost::system::error_code> publish(Link& link);
     void note_end(const boost::system::error_code& error);
@@ -60,13 +85,21 @@ private:
     Result<void> confirmed(std::uint64_t last);
     void judge_standing();
 
+    bool rests() const;
+    std::uint64_t pending() const;
+
     Shared& shared_;
-    std::size_t peer_;
-    std::function<void()> on_confirmed_;
+    std::uint64_t contact_;
+    PeerPlace place_;
+    std::string node_;  // expected
+    std::optional<std::size_t> peer_;
+    Hooks hooks_;
     std::string name_;  // "link to b", for logs
     Backoff backoff_;
     boost::asio::steady_timer pause_;
     bool dial_at_once_ = false;
+    bool dialled_ = true;
+    bool retired_ = false;
     bool leaving_ = false;
 
     // The present connection, if there is one.

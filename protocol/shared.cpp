@@ -1,6 +1,7 @@
 #include "protocol/shared.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <utility>
 
@@ -11,8 +12,9 @@ namespace protocol {
 namespace {
 
 /// Names are looked up anew for each connection: a peer that came back may have moved.
-Resolver::Options names_kept_for_no_time() {
+Resolver::Options names_kept_for_no_time(const DnsSettings& dns) {
     Resolver::Options options;
+    options.dns = dns;
     options.most_kept = std::chrono::nanoseconds(0);
     return options;
 }
@@ -33,7 +35,7 @@ std::uint64_t first_epoch() {
 
 Publisher::Config publisher_config(const ClusterConfig& config) {
     Publisher::Config result;
-    const auto peers = std::max<std::size_t>(config.peers.size(), 1);
+    const auto peers = peers_provided_for(!config.dns_peers.empty(), config.peers.size(), 0);
     result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
     result.summary.first_epoch = first_epoch();
     result.announce_changed = config.announce_changed;
@@ -50,19 +52,30 @@ Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, Clu
       self{config.node, fresh_instance()},
       keys(config.keys),
       publisher(publisher_config(config), std::chrono::steady_clock::now()),
-      invalidations(config.peers.size(), config.max_invalidations_kept),
-      neighbours(config.peers),
-      resolver(executor, names_kept_for_no_time()),
+      invalidations(0, config.max_invalidations_kept),
+      membership(config.node, config.max_peers, config.timings.forget),
+      resolver(executor, names_kept_for_no_time(config.dns)),
       dialer(executor),
+      dial_places(executor),
       log(config.node),
       hooks(std::move(to_owner)) {
-    rules.is_peer = [this](std::string_view node) { return neighbours.index_of(node).has_value(); };
+    rules.is_peer = [this](std::string_view node) { return membership.admits(node); };
     rules.max_summary_bytes = config.max_summary_bytes;
 }
 
 void Shared::show_view() {
     const auto view = neighbours.take_view();
     if (view && hooks.on_view) hooks.on_view(view);
+}
+
+void Shared::show_view_soon() {
+    if (std::exchange(view_is_planned, true)) return;
+    boost::asio::post(executor, [anchor = std::weak_ptr(anchor)] {
+        const auto still = anchor.lock();
+        if (!still) return;
+        (*still)->view_is_planned = false;
+        (*still)->show_view();
+    });
 }
 
 Nonce fresh_nonce() {

@@ -4,15 +4,18 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "protocol/cluster_config.hpp"
 #include "protocol/cluster_hooks.hpp"
+#include "protocol/dial_places.hpp"
 #include "protocol/dialer.hpp"
 #include "protocol/doorstep.hpp"
 #include "protocol/hello.hpp"
 #include "protocol/invalidation_log.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/link_log.hpp"
+#include "protocol/membership.hpp"
 #include "protocol/neighbourhood.hpp"
 #include "protocol/publisher.hpp"
 #include "protocol/resolver.hpp"
@@ -30,18 +33,39 @@ struct Shared {
     SubscriberHello::Rules rules;
     Publisher publisher;
     InvalidationLog invalidations;
+    Membership membership;
     Neighbourhood neighbours;
     Doorstep doorstep;
     Resolver resolver;
     Dialer dialer;
+    DialPlaces dial_places;
     LinkLog log;
     ClusterHooks hooks;
+
+    /// What the two links between us and a peer know of each other, so that a peer is heard on both
+    /// when it speaks on one.
+    struct Pulse {
+        Clock::time_point heard_at = Clock::time_point::min();  // on the link from it
+        bool listens_elsewhere = false;  // it has said so on our link to it, which is up
+    };
+    Pulse& pulse(std::size_t peer) {
+        if (pulses.size() <= peer) pulses.resize(peer + 1);
+        return pulses[peer];
+    }
+    std::vector<Pulse> pulses;
 
     /// To be called when the publisher or the neighbourhood has work in slices. May be empty.
     std::function<void()> plan_work;
 
+    /// What is posted may come after the end.
+    std::shared_ptr<Shared*> anchor = std::make_shared<Shared*>(this);
+    bool view_is_planned = false;
+
     /// Hands out the view if it has changed.
     void show_view();
+    /// The same after what is ready in the event loop by now, so that many changes at a time are
+    /// one view: for those that take nothing away. What is sent after this to a peer follows it.
+    void show_view_soon();
 };
 
 Nonce fresh_nonce();

@@ -51,6 +51,7 @@ public:
     Result<void> on_message(const Message& message, Clock::time_point now) override {
         // Nobody is there any more to apply what it says; it must not be confirmed.
         if (owner_.closed_) return error_code(asio::error::operation_aborted);
+        owner_.shared_.pulse(peer_).heard_at = now;
         const auto* begin = std::get_if<SnapshotBegin>(&message);
         if (begin != nullptr && !owner_.slots_[peer_].shapes.take(begin->shape, now)) {
             return make_error_code(Error::too_many_shapes);
@@ -72,11 +73,14 @@ public:
         auto& state = owner_.slots_[peer_].state;
         state = session_.in_step() ? PeerState::in_step : PeerState::waiting_snapshot;
         neighbours.set_in_step(peer_, session_.in_step());
-        owner_.shared_.show_view();
+        owner_.shared_.show_view_soon();
         if (owner_.shared_.plan_work) owner_.shared_.plan_work();
         return {};
     }
-    std::optional<Message> next(Clock::time_point now) override { return session_.next(now); }
+    std::optional<Message> next(Clock::time_point now) override {
+        session_.set_heard_elsewhere(owner_.shared_.pulse(peer_).listens_elsewhere);
+        return session_.next(now);
+    }
     Clock::time_point due() const override { return session_.due(); }
     bool finished() const override { return false; }
 
@@ -92,7 +96,7 @@ private:
         owner_.shared_.neighbours.load(peer_, replica);
         if (session_.counters().snapshots > 1) return;
         const auto shape = replica.shape();
-        owner_.shared_.log.in_step(owner_.shared_.config.peers[peer_].node, session_.objects(),
+        owner_.shared_.log.in_step(owner_.shared_.neighbours.node(peer_), session_.objects(),
                                    shape.bits, shape.hashes);
     }
 
@@ -101,13 +105,24 @@ private:
     SyncSession& session_;
 };
 
-SubscriberLinks::SubscriberLinks(Shared& shared, HeardOf heard_of)
-    : shared_(shared), heard_of_(std::move(heard_of)), acceptor_(shared.executor) {
-    for (const auto& peer : shared.config.peers) {
-        auto& slot = slots_.emplace_back();
-        slot.name = "link from " + peer.node;
-        slot.confirmed_at = Clock::now();
-    }
+SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
+    : shared_(shared), hooks_(std::move(hooks)), acceptor_(shared.executor) {}
+
+void SubscriberLinks::add_peer(std::size_t peer, const std::string& node) {
+    while (slots_.size() <= peer) slots_.emplace_back();
+    auto& slot = slots_[peer];
+    slot = Slot();
+    slot.name = "link from " + node;
+    slot.confirmed_at = Clock::now();
+}
+
+void SubscriberLinks::remove_peer(std::size_t peer) {
+    auto& slot = slots_[peer];
+    shared_.doorstep.forget_peer(peer);
+    if (slot.link == nullptr) return;
+    auto* const link = slot.link;
+    leave(slot, peer, make_error_code(Error::no_peer_any_more));
+    link->close(Error::no_peer_any_more);
 }
 
 void SubscriberLinks::bind() {
@@ -126,14 +141,10 @@ void SubscriberLinks::bind_in_place_of(SubscriberLinks& earlier) {
     acceptor_.assign(protocol, earlier.acceptor_.release());
 }
 
-void SubscriberLinks::take_over(const SubscriberLinks& earlier,
-                                std::span<const std::optional<std::size_t>> was) {
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (!was[i]) continue;
-        slots_[i].instance = earlier.slots_[*was[i]].instance;
-        slots_[i].applied = earlier.slots_[*was[i]].applied;
-        slots_[i].shapes = earlier.slots_[*was[i]].shapes;
-    }
+void SubscriberLinks::take_over(const SubscriberLinks& earlier, std::size_t peer) {
+    slots_[peer].instance = earlier.slots_[peer].instance;
+    slots_[peer].applied = earlier.slots_[peer].applied;
+    slots_[peer].shapes = earlier.slots_[peer].shapes;
 }
 
 std::uint16_t SubscriberLinks::port() const {
@@ -179,8 +190,8 @@ awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> ow
     auto& slot = slots_[greeted->peer];
     link.count_into(slot.traffic);
     const auto error = co_await subscribe(link, *greeted);
-    if (error == asio::error::operation_aborted) co_return;  // we are stopping
-    slot.last_error = reason_of(error);
+    if (error == asio::error::operation_aborted) co_return;        // we are stopping
+    if (slot.link == nullptr) slot.last_error = reason_of(error);  // else there is a newer one
     shared_.log.ended(slot.name, error, link.remote(), Clock::now());
 }
 
@@ -226,10 +237,10 @@ awaitable<Result<SubscriberLinks::Greeted>> SubscriberLinks::greet(
         co_return secrets.error();
     }
     Greeted greeted;
-    greeted.peer = *claimed;
+    greeted.node = hello.hello().from;
     greeted.secrets = *secrets;
     greeted.instance = hello.hello().instance;
-    if (const auto error = admit(greeted)) {
+    if (const auto error = admit(greeted, link.remote_address())) {
         co_await refuse(link, error);
         co_return error;
     }
@@ -249,12 +260,18 @@ awaitable<void> SubscriberLinks::refuse(Link& link, error_code error) {
 
 /// A peer has one link to us. A second connection of the same run replaces the first; one of
 /// another run too, unless the first is plainly alive: then there are two of them.
-error_code SubscriberLinks::admit(const Greeted& greeted) {
+error_code SubscriberLinks::admit(Greeted& greeted, const asio::ip::address& from) {
+    const auto known = shared_.neighbours.index_of(greeted.node);
+    if (known && slots_[*known].link != nullptr && slots_[*known].instance != greeted.instance) {
+        const auto alive_within = kBeatsAlive * shared_.config.timings.heartbeat;
+        const bool alive = Clock::now() - slots_[*known].link->heard_at() < alive_within;
+        if (alive) return make_error_code(Error::duplicate_id);
+    }
+    const auto peer = hooks_.admit(greeted.node, greeted.instance, from);
+    if (!peer) return make_error_code(Error::unknown_node);
+    greeted.peer = *peer;
     auto& slot = slots_[greeted.peer];
     if (slot.link == nullptr) return {};
-    const auto alive_within = kBeatsAlive * shared_.config.timings.heartbeat;
-    const bool alive = Clock::now() - slot.link->heard_at() < alive_within;
-    if (slot.instance != greeted.instance && alive) return make_error_code(Error::duplicate_id);
     auto* const earlier = slot.link;
     leave(slot, greeted.peer, make_error_code(Error::superseded));
     earlier->close(Error::superseded);
@@ -279,9 +296,9 @@ awaitable<error_code> SubscriberLinks::subscribe(Link& link, const Greeted& gree
     };
     const std::unique_ptr<const void, decltype(end_it)> at_end(&link, end_it);
 
-    heard_of_(greeted.peer, greeted.instance);
+    hooks_.heard_of(greeted.peer, greeted.instance);
     shared_.neighbours.linked(greeted.peer, greeted.secrets.token);
-    shared_.show_view();
+    shared_.show_view_soon();
     const auto welcomed = co_await link.write_welcome(Clock::now() + timings.hello);
     if (!welcomed) co_return error = welcomed.error();
     shared_.log.up(slot.name);
@@ -298,27 +315,26 @@ void SubscriberLinks::leave(Slot& slot, std::size_t peer, const error_code& erro
     slot.session = nullptr;
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
     shared_.neighbours.unlinked(peer);
+    if (!closed_ && hooks_.left) hooks_.left(peer);
     if (error != asio::error::operation_aborted) shared_.show_view();
 }
 
 void SubscriberLinks::note_refusal(const Link& link, std::optional<std::size_t> claimed,
                                    const error_code& error) {
     if (error == asio::error::operation_aborted) return;  // we are stopping
-    const auto claims = claimed ? "claims to be " + shared_.config.peers[*claimed].node : "";
+    const auto claims = claimed ? "claims to be " + shared_.neighbours.node(*claimed) : "";
     const auto host = link.remote().substr(0, link.remote().rfind(':'));
-    shared_.log.ended("link from " + host, error, claims, Clock::now());
+    const bool ourselves = error == Error::own_id && shared_.membership.is_open();
+    shared_.log.ended("link from " + host, error, claims, Clock::now(), ourselves);
     if (!claimed || slots_[*claimed].link != nullptr) return;
     slots_[*claimed].state = PeerState::refused;
     slots_[*claimed].last_error = reason_of(error);
 }
 
-std::uint64_t SubscriberLinks::announcement_bytes() const {
-    std::uint64_t sum = 0;
-    for (const auto& slot : slots_) {
-        sum += slot.earlier.announcement_bytes;
-        if (slot.session != nullptr) sum += slot.session->counters().announcement_bytes;
-    }
-    return sum;
+std::uint64_t SubscriberLinks::announcement_bytes(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    const auto now = slot.session != nullptr ? slot.session->counters().announcement_bytes : 0;
+    return slot.earlier.announcement_bytes + now;
 }
 
 void SubscriberLinks::report(std::size_t peer, ClusterStatus::Peer& status) const {
@@ -341,12 +357,12 @@ void SubscriberLinks::report(std::size_t peer, ClusterStatus::Peer& status) cons
         if (shared_.neighbours.behind(peer)) status.state = PeerState::behind;
     }
     status.lag_seconds = std::chrono::duration<double>(Clock::now() - confirmed_at).count();
-    status.announcements_received = counters.announcements;
-    status.snapshots_received = counters.snapshots;
-    status.heartbeats_received = counters.heartbeats;
-    status.resyncs = counters.resyncs;
-    status.check_failures = counters.check_failures;
-    status.invalidations_received = counters.invalidations;
+    status.announcements_received += counters.announcements;
+    status.snapshots_received += counters.snapshots;
+    status.heartbeats_received += counters.heartbeats;
+    status.resyncs += counters.resyncs;
+    status.check_failures += counters.check_failures;
+    status.invalidations_received += counters.invalidations;
     status.bytes_sent += slot.traffic.bytes_sent;
     status.bytes_received += slot.traffic.bytes_received;
     if (!slot.last_error.empty()) status.last_error = slot.last_error;

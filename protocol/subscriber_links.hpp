@@ -3,13 +3,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "protocol/cluster_status.hpp"
 #include "protocol/link.hpp"
@@ -23,10 +22,23 @@ namespace protocol {
 /// The links that peers make to us. Must outlive listen() and all it spawns.
 class SubscriberLinks {
 public:
-    using HeardOf = std::function<void(std::size_t peer, const Instance& instance)>;
+    struct Hooks {
+        /// A node that may become a peer has proved that it holds a key. Its number, or nothing if
+        /// there is no room for it.
+        std::function<std::optional<std::size_t>(const std::string& node, const Instance& instance,
+                                                 const boost::asio::ip::address& from)>
+            admit;
+        /// Its link is to be welcomed.
+        std::function<void(std::size_t peer, const Instance& instance)> heard_of;
+        /// It has no link to us any more.
+        std::function<void(std::size_t peer)> left;
+    };
+    SubscriberLinks(Shared& shared, Hooks hooks);
 
-    /// `heard_of`: a peer has proved itself; called before its link is welcomed.
-    SubscriberLinks(Shared& shared, HeardOf heard_of);
+    /// There is another peer of this number, called so.
+    void add_peer(std::size_t peer, const std::string& node);
+    /// There is none any more; its link ends. To be called when its numbers have been read.
+    void remove_peer(std::size_t peer);
 
     /// Throws boost::system::system_error with the address in what().
     void bind();
@@ -38,13 +50,12 @@ public:
     /// Instead of bind(): listens on with the socket of `earlier`, which listens no more.
     void bind_in_place_of(SubscriberLinks& earlier);
 
-    /// What each peer has had applied already, so that it is not applied again. `was`: for each
-    /// peer its index in `earlier`.
-    void take_over(const SubscriberLinks& earlier, std::span<const std::optional<std::size_t>> was);
+    /// What this peer has had applied already, so that it is not applied again.
+    void take_over(const SubscriberLinks& earlier, std::size_t peer);
 
     /// Adds our side's numbers.
     void report(std::size_t peer, ClusterStatus::Peer& status) const;
-    std::uint64_t announcement_bytes() const;
+    std::uint64_t announcement_bytes(std::size_t peer) const;
 
 private:
     class End;
@@ -66,6 +77,7 @@ private:
         std::string last_error;
     };
     struct Greeted {
+        std::string node;
         std::size_t peer = 0;
         LinkSecrets secrets;
         Instance instance{};
@@ -78,15 +90,15 @@ private:
     awaitable<Result<Greeted>> greet(Link& link, std::optional<std::size_t>& claimed);
     awaitable<void> refuse(Link& link, boost::system::error_code error);
     awaitable<boost::system::error_code> subscribe(Link& link, const Greeted& greeted);
-    boost::system::error_code admit(const Greeted& greeted);
+    boost::system::error_code admit(Greeted& greeted, const boost::asio::ip::address& from);
     void leave(Slot& slot, std::size_t peer, const boost::system::error_code& error);
     void note_refusal(const Link& link, std::optional<std::size_t> claimed,
                       const boost::system::error_code& error);
 
     Shared& shared_;
-    HeardOf heard_of_;
+    Hooks hooks_;
     boost::asio::ip::tcp::acceptor acceptor_;
-    std::vector<Slot> slots_;
+    std::deque<Slot> slots_;                    // by number; they stay where they are
     std::map<Doorstep::Ticket, Link*> hellos_;  // under way, each with its place on the doorstep
     bool closed_ = false;
     Traffic unknown_;  // of connections whose peer is not known

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/heartbeat.hpp"
 #include "summary/coding.hpp"
 #include "summary/sizing.hpp"
 
@@ -41,8 +42,9 @@ std::optional<Message> SyncSession::next(TimePoint now) {
     if (std::exchange(confirm_pending_, false)) return Confirm{applied_};
     if (std::exchange(request_pending_, false)) return SnapshotRequest{};
     if (now < heartbeat_due_) return std::nullopt;
-    heartbeat_due_ = now + config_.heartbeat;
-    return Heartbeat{replica_.epoch(), replica_.generation(), 0};
+    heartbeat_due_ = next_beat(now, config_.heartbeat);
+    if (std::exchange(has_beaten_, true) && heard_elsewhere_) return std::nullopt;
+    return Heartbeat{replica_.epoch(), replica_.generation(), kListensElsewhere};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {

@@ -62,8 +62,13 @@ public:
 
     /// What to send now, if anything: a request, or a heartbeat that says what we hold.
     std::optional<Message> next(TimePoint now);
+    /// Whether the publisher hears from us elsewhere and has said that it listens there: then only
+    /// the first heartbeat goes out, which says the same of us.
+    void set_heard_elsewhere(bool is_heard) { heard_elsewhere_ = is_heard; }
     /// When next() will have something again, if no message comes before.
-    TimePoint due() const { return heartbeat_due_; }
+    TimePoint due() const {
+        return confirm_pending_ || request_pending_ ? TimePoint::min() : heartbeat_due_;
+    }
 
     /// The replica is what the publisher last announced, as far as we have heard.
     bool in_step() const { return !awaiting_snapshot_ && replica_.in_step(); }
@@ -114,6 +119,8 @@ private:
     TimePoint asked_at_;
     TimePoint confirmed_at_;
     TimePoint heartbeat_due_;
+    bool has_beaten_ = false;
+    bool heard_elsewhere_ = false;
     Counters counters_;
 };
 

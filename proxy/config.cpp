@@ -3,6 +3,7 @@
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
 
+#include "proxy/config_peers.hpp"
 #include "proxy/config_review.hpp"
 #include "proxy/config_section.hpp"
 #include "proxy/config_values.hpp"
@@ -11,6 +12,7 @@
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
+#include <boost/asio/ip/host_name.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -30,22 +32,6 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20, kGiB = 1ull << 30, kTiB = 1ull << 40;
 constexpr auto kLongest = 24h * 3650;  // ten years
 constexpr const char* kLater = "not available in this version";
-
-/// A node id goes into messages, logs, labels and Cache-Status as it is.
-bool is_node_id(std::string_view node) {
-    return is_token(node) && node.size() <= kMaxNodeBytes;
-}
-
-void read_node(ConfigSection& in, std::string_view key, std::string& out) {
-    in.require(key);
-    const auto node = in.text(key);
-    if (!node) return;
-    if (!is_node_id(*node)) {
-        in.fail(key, "must be 1 to " + std::to_string(kMaxNodeBytes) +
-                         " letters, digits, or of !#$%&'*+-.^_`|~");
-    }
-    out = *node;
-}
 
 void read_required(ConfigSection& in, std::string_view key, Endpoint& out) {
     in.require(key);
@@ -325,25 +311,6 @@ void read_keys(ConfigContext& context, ConfigSection& in, std::vector<std::strin
     }
 }
 
-void read_peers(ConfigContext& context, ConfigSection& in, std::vector<PeerEntry>& out) {
-    std::set<std::string> nodes, links;
-    for (const auto& [value, path] : in.elements("peers")) {
-        ConfigSection entry(context, *value, path);
-        PeerEntry peer;
-        read_node(entry, "node", peer.node);
-        read_required(entry, "http", peer.http);
-        read_required(entry, "link", peer.link);
-        entry.done();
-        if (!peer.node.empty() && !nodes.insert(peer.node).second) {
-            entry.fail("node", "another peer has this name");
-        }
-        if (peer.link.port != 0 && !links.insert(peer.link.text()).second) {
-            entry.fail("link", "another peer has this address");
-        }
-        out.push_back(std::move(peer));
-    }
-}
-
 void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<ClusterConfig>& out) {
     auto in = root.section("cluster");
     if (!in) return;
@@ -355,13 +322,19 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
               {"second_use", CopyPolicy::second_use},
               {"never", CopyPolicy::never}});
     in->read("peer_budget", cluster.peer_budget, 1ms, 60s);
+    cluster.peer_budget_min = std::min(cluster.peer_budget_min, cluster.peer_budget);
+    cluster.peer_budget_max = std::max(cluster.peer_budget_max, cluster.peer_budget);
+    in->read("peer_budget_min", cluster.peer_budget_min, 1ms, cluster.peer_budget);
+    in->read("peer_budget_max", cluster.peer_budget_max, cluster.peer_budget, 60s);
+    in->read("peer_detour", cluster.peer_detour, 0ms, 60s);
     in->read("peer_stall", cluster.peer_stall, 10ms, 10min);
     in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
     in->read("gone_after", cluster.gone_after, 50ms, 10min);
     if (cluster.gone_after <= 2 * cluster.heartbeat) {
         in->fail("gone_after", "must be more than twice the heartbeat");
     }
-    read_peers(context, *in, cluster.peers);
+    in->read("max_peers", cluster.max_peers, std::size_t{1}, kMaxPeers);
+    read_peers(context, *in, "peers", cluster);
     in->done();
 }
 
@@ -438,14 +411,24 @@ void read_timeouts(ConfigSection& root, TimeoutsConfig& out) {
     in->read("body_idle", out.body_idle, 10ms, 24h);
     in->read("tunnel_idle", out.tunnel_idle, 10ms, 24h);
     in->read("drain", out.drain, 0ns, 24h);
+    in->read("drain_grace", out.drain_grace, 0ns, 24h);
     in->done();
+}
+
+/// By default the host's name: what tells containers of one service apart.
+void read_name(ConfigSection& root, std::string& out) {
+    if (root.has("node")) return read_node(root, "node", out);
+    root.take("node");
+    out = boost::asio::ip::host_name();
+    if (!is_token(out) || out.size() > kMaxNodeBytes)
+        root.fail("node", "is missing, and the host's name (" + out + ") is not fit to be one");
 }
 
 Config read_config(ConfigContext& context, const json& value) {
     Config out;
     ConfigSection root(context, value, "$");
     root.take("$schema");
-    read_node(root, "node", out.node);
+    read_name(root, out.node);
     read_required(root, "listen", out.listen);
     read_tls(root, out.tls);
     root.read("workers", out.workers, 1u, kMaxWorkers);

@@ -103,15 +103,30 @@ struct PeerEntry {
     Endpoint http, link;
 };
 
+/// A name behind which there are nodes. With ports, each of its addresses is one; without (both 0),
+/// SRV records say where they are.
+struct DnsPeersEntry {
+    Endpoint http, link;  // the name as host of both
+};
+
 struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     Endpoint listen;
     CopyPolicy copy = CopyPolicy::always;
-    std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);  // to a peer's head
+    /// How long a peer is waited for before the origin is asked too: half of what that takes to
+    /// answer, within these bounds; the first while that is not known.
+    std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);
+    std::chrono::nanoseconds peer_budget_min = std::chrono::milliseconds(40);
+    std::chrono::nanoseconds peer_budget_max = std::chrono::milliseconds(500);
+    /// So much longer than the origin a peer may take and still be asked; or half of the origin's
+    /// own time, if that is more.
+    std::chrono::nanoseconds peer_detour = std::chrono::milliseconds(10);
     std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // too little of its body comes
-    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
     std::vector<PeerEntry> peers;  // may list this node itself
+    std::vector<DnsPeersEntry> dns_peers;
+    std::size_t max_peers = 256;  // listed and found, besides this node
 };
 
 struct AnnounceConfig {
@@ -162,7 +177,8 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side;
                                                                       // client_rate_min counts so
     std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
-    std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM
+    std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM, in all
+    std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);   // of it connections are taken
 };
 
 struct TlsContexts;
@@ -195,7 +211,7 @@ struct Config {
 
 inline constexpr std::size_t kMinKeyBytes = 32;
 inline constexpr std::size_t kMaxNodeBytes = 64;
-inline constexpr std::size_t kMaxPeers = 64;
+inline constexpr std::size_t kMaxPeers = 1024;     // whatever cluster.max_peers says
 inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
 inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;

@@ -1,4 +1,4 @@
-#include "proxy/config.hpp"
+#include "proxy/config_peers.hpp"
 #include "proxy/config_values.hpp"
 
 #include <nlohmann/json.hpp>
@@ -67,19 +67,18 @@ ordered_json cache_json(const CacheConfig& cache) {
 }
 
 ordered_json cluster_json(const ClusterConfig& cluster) {
-    auto peers = ordered_json::array();
-    for (const auto& peer : cluster.peers) {
-        peers.push_back(
-            {{"node", peer.node}, {"http", peer.http.text()}, {"link", peer.link.text()}});
-    }
     return {{"keys", std::vector<std::string>(cluster.keys.size(), "(secret)")},
             {"listen", cluster.listen.text()},
             {"copy", to_string(cluster.copy)},
             {"peer_budget", format_duration(cluster.peer_budget)},
+            {"peer_budget_min", format_duration(cluster.peer_budget_min)},
+            {"peer_budget_max", format_duration(cluster.peer_budget_max)},
+            {"peer_detour", format_duration(cluster.peer_detour)},
             {"peer_stall", format_duration(cluster.peer_stall)},
             {"heartbeat", format_duration(cluster.heartbeat)},
             {"gone_after", format_duration(cluster.gone_after)},
-            {"peers", std::move(peers)}};
+            {"max_peers", cluster.max_peers},
+            {"peers", peers_json(cluster)}};
 }
 
 ordered_json summary_json(const SummaryConfig& summary) {
@@ -111,7 +110,8 @@ ordered_json timeouts_json(const TimeoutsConfig& timeouts) {
             {"origin_idle", format_duration(timeouts.origin_idle)},
             {"body_idle", format_duration(timeouts.body_idle)},
             {"tunnel_idle", format_duration(timeouts.tunnel_idle)},
-            {"drain", format_duration(timeouts.drain)}};
+            {"drain", format_duration(timeouts.drain)},
+            {"drain_grace", format_duration(timeouts.drain_grace)}};
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ public:
         admin();
         everybody();
         nobody();
+        leaving();
         return std::move(found_);
     }
 
@@ -143,6 +144,16 @@ private:
         const auto& keys = cluster.keys;
         if (std::find(keys.begin(), keys.end(), kKeyForTrials) != keys.end())
             doubt("$.cluster.key", "is that of docker-compose.yml, which everybody can read");
+        if (!cluster.dns_peers.empty()) others = elsewhere = true;
+        for (const auto& entry : cluster.dns_peers) {
+            if (entry.link.port == 0) continue;
+            if (entry.http.port == entry.link.port)
+                doubt("$.cluster.peers", entry.link.host + " has one port for both http and link");
+            else if (entry.http.port == cluster.listen.port &&
+                     entry.link.port == config_.listen.port)
+                doubt("$.cluster.peers",
+                      entry.link.host + " seems to have http and link the wrong way round");
+        }
         if (!others) doubt("$.cluster.peers", "lists no other node: nothing is shared");
         if (!elsewhere) return;
         if (is_loopback(cluster.listen.host))
@@ -197,6 +208,13 @@ private:
             doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");
     }
 
+    void leaving() {
+        const auto& timeouts = config_.timeouts;
+        if (timeouts.drain > timeouts.drain.zero() && timeouts.drain_grace >= timeouts.drain)
+            doubt("$.timeouts.drain_grace",
+                  "takes all of drain: connections that are still there then are cut off");
+    }
+
     void nobody() {
         const auto has = [](const PrefixList& list, bool v4, std::string_view end) {
             const auto& texts = list.texts();
@@ -238,9 +256,11 @@ std::vector<ConfigError> contradictions(const Config& config) {
         const auto others = std::count_if(peers.begin(), peers.end(), [&](const PeerEntry& peer) {
             return peer.node != config.node;
         });
-        if (static_cast<std::size_t>(others) > kMaxPeers)
-            found.push_back({"$.cluster.peers", "must be at most " + std::to_string(kMaxPeers) +
-                                                    " besides this node"});
+        const auto most = config.cluster->max_peers;
+        if (static_cast<std::size_t>(others) > most)
+            found.push_back({"$.cluster.peers", "must be at most " + std::to_string(most) +
+                                                    " besides this node (cluster.max_peers, " +
+                                                    std::to_string(kMaxPeers) + " at most)"});
     }
     return found;
 }

@@ -65,6 +65,8 @@ Names names_of(const Config& config) {
         names[peer.http.host].push_back(path + "http");
         if (peer.link.host != peer.http.host) names[peer.link.host].push_back(path + "link");
     }
+    for (const auto& entry : config.cluster->dns_peers)
+        if (entry.link.port != 0) names[entry.link.host].push_back("$.cluster.peers");
     return names;
 }
 

@@ -18,6 +18,8 @@
 #include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config_changes.hpp"
+#include "proxy/config_peers.hpp"
+#include "proxy/config_review.hpp"
 #include "proxy/control_feed.hpp"
 #include "proxy/forwarding/listen.hpp"
 #include "proxy/forwarding/tls_contexts.hpp"
@@ -27,6 +29,7 @@
 #include "proxy/reloader.hpp"
 #include "proxy/reply.hpp"
 #include "proxy/status_reports.hpp"
+#include "proxy/watchdog.hpp"
 
 namespace proxy {
 namespace {
@@ -36,7 +39,26 @@ namespace asio = boost::asio;
 /// A node whose peers are not there is ready anyway after this.
 constexpr std::chrono::seconds kReadyAlone{2};
 constexpr std::chrono::seconds kHousekeeping{5};
+constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read it
+constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
+constexpr int kLooksInPatience = 3;                  // of the service manager
 constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
+
+std::vector<protocol::PeerConfig> listed_peers(const ClusterConfig& cluster) {
+    std::vector<protocol::PeerConfig> peers;
+    for (const auto& peer : cluster.peers)
+        peers.push_back({peer.node, peer.http.host, std::to_string(peer.http.port), peer.link.host,
+                         std::to_string(peer.link.port)});
+    return peers;
+}
+
+std::vector<protocol::DnsPeers> dns_peers(const ClusterConfig& cluster) {
+    const auto text = [](std::uint16_t port) { return port == 0 ? "" : std::to_string(port); };
+    std::vector<protocol::DnsPeers> names;
+    for (const auto& entry : cluster.dns_peers)
+        names.push_back({entry.link.host, text(entry.http.port), text(entry.link.port)});
+    return names;
+}
 
 protocol::ClusterConfig cluster_config(const Config& config) {
     protocol::ClusterConfig result;
@@ -52,10 +74,18 @@ protocol::ClusterConfig cluster_config(const Config& config) {
     result.listen_port = std::to_string(cluster.listen.port);
     result.timings.heartbeat = cluster.heartbeat;
     result.timings.gone_after = cluster.gone_after;
-    for (const auto& peer : cluster.peers)
-        result.peers.push_back({peer.node, peer.http.host, std::to_string(peer.http.port),
-                                peer.link.host, std::to_string(peer.link.port)});
+    result.max_peers = cluster.max_peers;
+    result.peers = listed_peers(cluster);
+    result.dns_peers = dns_peers(cluster);
     return result;
+}
+
+/// What a running cluster cannot take over by itself is different.
+bool needs_another_cluster(const Config& from, const Config& to) {
+    auto one = cluster_config(from), other = cluster_config(to);
+    one.peers = other.peers;
+    one.dns_peers = other.dns_peers;
+    return one != other;
 }
 
 std::shared_ptr<const Config> complete(Config config) {
@@ -75,8 +105,9 @@ class Node::Impl {
     using Invalidated = std::pair<summary::KeyHash, bool>;  // a tag, or a key
 
 public:
-    Impl(Config settings, std::filesystem::path file)
-        : config_(complete(std::move(settings))),
+    Impl(Config settings, std::filesystem::path file, ServiceManager manager)
+        : manager_(manager),
+          config_(complete(std::move(settings))),
           cluster_(make_cluster(*config_)),
           changes_(control_,
                    [this](std::span<const Change> changes) {
@@ -103,12 +134,20 @@ public:
             for (const auto fd : listen_shared(config_->tls->listen, config_->workers))
                 (*worker++)->listen_tls(fd);
         }
+        if (manager_.patience() > manager_.patience().zero()) {
+            std::vector<Watchdog::Watched> watched;
+            for (auto& worker : workers_)
+                watched.push_back({worker->io.get_executor(), &worker->finished});
+            watchdog_.emplace(control_, std::move(watched), manager_.patience() / kLooksInPatience,
+                              [this] { manager_.alive(); });
+        }
         if (config_->admin)
             admin_.emplace(
                 control_, config_->admin->listen,
                 AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
                                    [this] { return config_; }, [this] { return reload_and_wait(); },
-                                   [this](PurgeOrder order) { return purge(std::move(order)); }});
+                                   [this](PurgeOrder order) { return purge(std::move(order)); },
+                                   [this](const auto& order) { return change_peers(order); }});
         cluster_->start();
         proxy_port_ = workers_.front()->port();
         link_port_ = cluster_->link_port();
@@ -137,30 +176,33 @@ public:
                 asio::post(control_, [this] { worker_ended(); });
             });
         }
+        asio::post(control_, [this] {
+            if (leaving_) return;
+            manager_.ready(told_ = state_line());
+            if (watchdog_) watchdog_->start();
+        });
     }
 
     void drain() {
         asio::post(control_, [this] {
-            if (shared_.draining.exchange(true)) return;
-            spdlog::info("draining: no new connections, at most {:.1f} s for those at hand",
+            if (std::exchange(leaving_, true)) return;
+            spdlog::info("draining, for at most {:.1f} s",
                          std::chrono::duration<double>(config_->timeouts.drain).count());
-            cluster_->withdraw();
-            for (auto& worker : workers_)
-                asio::post(worker->io, [&worker = *worker] { worker.drain(); });
+            manager_.stopping(told_ = state_line(), config_->timeouts.drain + kEndingTakes);
             drain_timer_.expires_after(config_->timeouts.drain);
             drain_timer_.async_wait([this](const boost::system::error_code& ec) {
                 if (ec) return;
                 spdlog::warn("the drain time is over: what is left is cut off");
                 stop();
             });
+            asio::co_spawn(control_, leave(), asio::detached);
         });
     }
 
     void stop() {
-        for (auto& worker : workers_)
-            asio::post(worker->io, [&worker = *worker] { worker.stop(); });
+        each_worker(&Worker::stop);
         asio::post(control_, [this] {
-            shared_.draining = true;
+            leaving_ = shared_.draining = true;
             end_control();
         });
     }
@@ -172,7 +214,7 @@ public:
 
     NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
 
-    void reload() { reloader_.reload("HUP", nullptr); }
+    void reload() { reload("HUP", nullptr); }
 
     Shared& shared() { return shared_; }
     std::uint16_t proxy_port() const { return proxy_port_; }
@@ -180,6 +222,31 @@ public:
     std::uint16_t link_port() const { return link_port_; }
 
 private:
+    /// First nobody is sent here any more, then nobody is let in: peers stop asking, load balancers
+    /// see that the node is not ready and are still answered for a while, then connections end.
+    asio::awaitable<void> leave() {
+        auto& cluster = *cluster_;  // reloads are refused from here on
+        cluster.withdraw();
+        const auto deadline = std::chrono::steady_clock::now() + kGoodbyeDeadline;
+        co_await cluster.wait_withdrawn(deadline);
+        if (!keep_) co_return;  // stopped meanwhile
+        shared_.draining = true;
+        const auto grace = config_->timeouts.drain_grace;
+        if (grace > grace.zero()) {
+            each_worker(&Worker::retire);
+            grace_timer_.expires_after(grace);
+            co_await grace_timer_.async_wait(protocol::as_result);
+            if (!keep_) co_return;
+        }
+        spdlog::info("no new connections are taken");
+        each_worker(&Worker::drain);
+    }
+
+    void each_worker(void (Worker::*what)()) {
+        for (auto& worker : workers_)
+            asio::post(worker->io, [&worker = *worker, what] { (worker.*what)(); });
+    }
+
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
         if (!config_->cluster) return;
         for (auto& worker : workers_)
@@ -190,7 +257,9 @@ private:
     void apply(const protocol::Invalidation& what) {
         const auto now = Store::Clock::now();
         if (what.all) {
-            spdlog::warn("a peer invalidated more than it could keep: all that was stored is gone");
+            if (shared_.store.stats().objects > 0)
+                spdlog::warn(
+                    "a peer has invalidated what it can name no more: all that was stored is gone");
             shared_.store.invalidate_all(now);
         }
         for (const auto& key : what.keys) shared_.store.invalidate(key, now);
@@ -255,7 +324,7 @@ private:
     /// All of it or nothing: what may fail comes first.
     Reloaded replace_config(ConfigResult read) {
         Reloaded result;
-        if (shared_.draining) {
+        if (leaving_) {
             result.outcome = Reloaded::Outcome::draining;
             return result;
         }
@@ -271,7 +340,7 @@ private:
                                [&](const auto& path) { return is_within(path, setting); });
         };
         std::unique_ptr<protocol::Cluster> cluster;
-        if (result.errors.empty() && cluster_config(*config_) != cluster_config(*next)) {
+        if (result.errors.empty() && needs_another_cluster(*config_, *next)) {
             try {
                 cluster = make_cluster(*next);
             } catch (const std::exception& error) {
@@ -300,10 +369,37 @@ private:
             earlier_links_ = std::move(counted);
             cluster->start_in_place_of(*cluster_);
             cluster_ = std::move(cluster);
+        } else if (changes("$.cluster.peers")) {
+            cluster_->set_peers(listed_peers(*config_->cluster), dns_peers(*config_->cluster));
         }
         shared_.windows.set_cap(config_->limits.body_windows);
         if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
         result.outcome = Reloaded::Outcome::applied;
+        return result;
+    }
+
+    /// Until the configuration is read again, which says it all anew.
+    PeersChanged change_peers(const PeerOrder& order) {
+        PeersChanged result;
+        result.draining = leaving_;
+        if (leaving_) result.errors.push_back({"$", "this node is draining"});
+        if (!config_->cluster)
+            result.errors.push_back(
+                {"$", "this node has no cluster: give it a key and a link address first"});
+        if (!result.errors.empty()) return result;
+        Config next = *config_;
+        result.errors = proxy::apply(order, *next.cluster);
+        if (result.errors.empty()) result.errors = contradictions(next);
+        if (!result.errors.empty()) return result;
+        result = difference(*config_->cluster, *next.cluster);
+        const auto text = peers_changed_text(result);
+        if (text.empty()) return result;
+        cluster_->set_peers(listed_peers(*next.cluster), dns_peers(*next.cluster));
+        config_ = std::make_shared<const Config>(std::move(next));
+        for (auto& worker : workers_)
+            asio::post(worker->io,
+                       [&worker = *worker, config = config_] { worker.set_config(config); });
+        spdlog::info("node {}: POST /api/v1/peers: {}", config_->node, text);
         return result;
     }
 
@@ -313,8 +409,27 @@ private:
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
             if (shared_.crowd.has_left(shared_.connections)) ::malloc_trim(0);
+            if (manager_.listens() && told_ != state_line()) manager_.tell(told_ = state_line());
             keep_house();
         });
+    }
+
+    /// What the node does now, for the service manager.
+    std::string state_line() const {
+        if (leaving_)
+            return "Draining, " + std::to_string(shared_.connections) + " connections are open";
+        auto line = "Serving at " + config_->listen.text();
+        const auto peers = cluster_->status().peers;
+        if (!peers.empty()) {
+            const auto in_step = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
+                return peer.state == protocol::PeerState::in_step;
+            });
+            line += ", " + std::to_string(in_step) + " of " + std::to_string(peers.size()) +
+                    " peers are in step";
+        }
+        const auto& error = reloader_.status().last_error;
+        if (!error.empty()) line += "; the last reload was refused: " + error;
+        return line;
     }
 
     void step_cap() {
@@ -322,11 +437,20 @@ private:
         if (cap_moves_) asio::post(control_, [this] { step_cap(); });
     }
 
+    void reload(std::string who, Reloader::Done done) {
+        asio::post(control_, [this] {
+            if (!leaving_) manager_.reloading();
+        });
+        reloader_.reload(std::move(who), [this, done = std::move(done)](const Reloaded& reloaded) {
+            if (!leaving_) manager_.ready(told_ = state_line());
+            if (done) done(reloaded);
+        });
+    }
+
     asio::awaitable<Reloaded> reload_and_wait() {
         const auto reply =
             std::make_shared<Reply<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
-        reloader_.reload("POST /api/v1/reload",
-                         [reply](const Reloaded& reloaded) { reply->give(reloaded); });
+        reload("POST /api/v1/reload", [reply](const Reloaded& reloaded) { reply->give(reloaded); });
         const auto in_time =
             co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);
         if (in_time) co_return reply->value();
@@ -351,6 +475,8 @@ private:
 
     void end_control() {
         drain_timer_.cancel();
+        grace_timer_.cancel();
+        if (watchdog_) watchdog_->stop();
         housekeeping_.cancel();
         if (admin_) admin_->stop();
         cluster_->stop();
@@ -378,12 +504,15 @@ private:
         status.window_bytes = shared_.windows.used();
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
-        const auto in_step = show_links(links, reports_.peers(), status);
+        const auto in_step = show_links(links, reports_, status);
+        if (config_->cluster)
+            status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
         status.ready = !status.draining &&
                        (in_step || std::chrono::steady_clock::now() - started_ >= kReadyAlone);
         co_return status;
     }
 
+    const ServiceManager manager_;
     std::shared_ptr<const Config> config_;  // control thread, once that runs
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
@@ -394,8 +523,11 @@ private:
     ControlFeed<Invalidated> invalidated_;
     Shared shared_;
     std::vector<std::unique_ptr<Worker>> workers_;
+    std::optional<Watchdog> watchdog_;
     std::optional<AdminServer> admin_;
-    asio::steady_timer drain_timer_, housekeeping_{control_};
+    asio::steady_timer drain_timer_, grace_timer_{control_}, housekeeping_{control_};
+    bool leaving_ = false;  // control thread: drain() or stop() was called
+    std::string told_;      // to the manager last
     Reloader reloader_;
     bool cap_moves_ = false;  // step_cap() is posted
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
@@ -405,8 +537,8 @@ private:
     std::uint16_t proxy_port_ = 0, admin_port_ = 0, link_port_ = 0;
 };
 
-Node::Node(Config config, std::filesystem::path file)
-    : impl_(std::make_unique<Impl>(std::move(config), std::move(file))) {}
+Node::Node(Config config, std::filesystem::path file, ServiceManager manager)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(file), manager)) {}
 Node::~Node() = default;
 void Node::start() {
     impl_->start();

@@ -7,6 +7,7 @@
 
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config.hpp"
+#include "proxy/service_manager.hpp"
 
 namespace proxy {
 
@@ -16,15 +17,16 @@ class Node {
 public:
     /// Binds all ports. Throws std::exception with a sentence for the user when it cannot be run.
     /// `file`: where the configuration was read from, absolute; empty: it cannot be reloaded.
-    explicit Node(Config config, std::filesystem::path file = {});
+    /// `manager` is told what the node does.
+    explicit Node(Config config, std::filesystem::path file = {}, ServiceManager manager = {});
     ~Node();  // stop(), then waits
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
     /// Starts the threads.
     void start();
-    /// Any thread. Withdraws the summary, accepts no more, and ends when what runs has ended or the
-    /// drain time is over.
+    /// Any thread. Withdraws the summary, is no longer ready, accepts no more, in this order, and
+    /// ends when what runs has ended or the drain time is over.
     void drain();
     /// Any thread. Ends now.
     void stop();

@@ -47,7 +47,7 @@ int run_node(Config config, const std::filesystem::path& file,
         const auto listen = config.listen.text();
         const auto admin = config.admin ? config.admin->listen.text() : std::string("none");
         const auto tls = config.tls ? ", TLS at " + config.tls->listen.text() : std::string();
-        Node node(std::move(config), file);
+        Node node(std::move(config), file, ServiceManager::of_this_process());
         node.start();
         spdlog::info("node {}: proxy at {}{}, admin at {}", node_name, listen, tls, admin);
 

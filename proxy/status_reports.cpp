@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "proxy/forwarding/ask_budget.hpp"
 #include "proxy/reply.hpp"
 
 namespace proxy {
 namespace {
 
 constexpr std::chrono::seconds kReportDeadline{1};
+
+double seconds(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
 
 PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport& report) {
     const auto& counts = report.counts;
@@ -31,9 +36,10 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
     peer.refused = counts.refused;
     peer.failures = counts.failures;
     peer.given = counts.given;
-    const std::chrono::duration<double> left_alone =
-        report.left_alone_until - std::chrono::steady_clock::now();
-    peer.left_alone_seconds = std::max(left_alone.count(), 0.0);
+    const auto left_alone = report.left_alone_until - std::chrono::steady_clock::now();
+    peer.left_alone_seconds = std::max(seconds(left_alone), 0.0);
+    peer.round_trip_seconds = seconds(report.round_trip.mean());
+    peer.round_trip_deviation_seconds = seconds(report.round_trip.deviation());
     return peer;
 }
 
@@ -42,15 +48,24 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
 PeerReport& PeerReport::operator+=(const PeerReport& other) {
     counts += other.counts;
     left_alone_until = std::max(left_alone_until, other.left_alone_until);
+    if (!round_trip.known()) round_trip = other.round_trip;
     return *this;
 }
 
 WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
-    Report report{worker.counters, {}};
-    if (worker.peers)
-        for (std::size_t i = 0; i < worker.peers->peers.size(); ++i)
-            report.peers[worker.peers->peers[i].node] = {worker.peer_records[i].counts(),
-                                                         worker.peer_records[i].closed_until()};
+    Report report{worker.counters, {}, worker.gone_peers.counts(), {}};
+    if (worker.peers) {
+        for (std::size_t i = 0; i < worker.peers->peers.size(); ++i) {
+            const auto& node = worker.peers->peers[i].node;
+            const auto& record = worker.peer_records[i];
+            if (!node.empty())
+                report.peers[node] = {record.counts(), record.closed_until(), record.round_trip()};
+        }
+    }
+    for (const auto& origin : worker.origin_times.origins()) {
+        if (report.origins.size() >= kOriginsShown) break;
+        report.origins.push_back(origin);
+    }
     return report;
 }
 
@@ -85,6 +100,36 @@ PeerReports WorkerReports::peers() const {
     return sum;
 }
 
+PeerRecord::Counts WorkerReports::gone() const {
+    PeerRecord::Counts sum;
+    for (const auto& report : last_) sum += report.gone;
+    return sum;
+}
+
+OriginReports WorkerReports::origins() const {
+    OriginReports all;
+    for (const auto& report : last_) {
+        for (const auto& origin : report.origins) {
+            const auto known = std::any_of(all.begin(), all.end(), [&](const auto& other) {
+                return other.place == origin.place;
+            });
+            if (!known && all.size() < kOriginsShown) all.push_back(origin);
+        }
+    }
+    return all;
+}
+
+std::vector<OriginStatus> show_origins(const OriginReports& origins,
+                                       const ClusterConfig& settings) {
+    std::vector<OriginStatus> shown;
+    for (const auto& [place, time] : origins)
+        shown.push_back({place.substr(0, place.find_first_of("!/")), seconds(time.mean()),
+                         seconds(time.deviation()),
+                         seconds(peer_budget(RoundTrip(), time, settings)),
+                         seconds(peer_limit(time, settings))});
+    return shown;
+}
+
 void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier) {
     links.announcements_sent += earlier.announcements_sent;
     links.announcements_received += earlier.announcements_received;
@@ -92,6 +137,10 @@ void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& 
     links.bytes_sent += earlier.bytes_sent;
     links.bytes_received += earlier.bytes_received;
     for (const auto& [reason, count] : earlier.refusals) links.refusals[reason] += count;
+    links.peers_gone += earlier.peers_gone;
+    links.gone.resyncs += earlier.gone.resyncs;
+    links.gone.check_failures += earlier.gone.check_failures;
+    links.gone.invalidations_received += earlier.gone.invalidations_received;
     for (auto& peer : links.peers) {
         for (const auto& was : earlier.peers) {
             if (was.node != peer.node) continue;
@@ -102,7 +151,7 @@ void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& 
     }
 }
 
-bool show_links(const protocol::ClusterStatus& links, const PeerReports& asked,
+bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status) {
     status.summary = {links.own.kind,   links.own.objects, links.own.bits,
                       links.own.hashes, links.own.fill,    links.own.expected_false_hit};
@@ -113,14 +162,25 @@ bool show_links(const protocol::ClusterStatus& links, const PeerReports& asked,
     cluster.bytes_sent = links.bytes_sent;
     cluster.bytes_received = links.bytes_received;
     cluster.link_refusals = links.refusals;
-    auto all_in_step = true;
+    auto complete = links.unanswered.empty();
+    const auto reports = asked.peers();
     for (const auto& link : links.peers) {
-        const auto report = asked.find(link.node);
+        const auto report = reports.find(link.node);
         cluster.peers.push_back(
-            status_of(link, report == asked.end() ? PeerReport() : report->second));
-        all_in_step = all_in_step && cluster.peers.back().in_step();
+            status_of(link, report == reports.end() ? PeerReport() : report->second));
+        complete = complete && cluster.peers.back().in_step();
     }
-    return all_in_step;
+    PeerReport gone;
+    gone.counts = asked.gone();
+    cluster.gone = status_of(links.gone, gone);
+    cluster.peers_gone = links.peers_gone;
+    cluster.unanswered = links.unanswered;
+    for (const auto& name : links.names) {
+        cluster.names.push_back({name.name, name.places, name.trouble,
+                                 std::chrono::duration<double>(name.age).count()});
+        complete = complete && name.answered;
+    }
+    return complete;
 }
 
 }  // namespace proxy

@@ -19,10 +19,14 @@ namespace proxy {
 struct PeerReport {
     PeerRecord::Counts counts;
     PeerRecord::Time left_alone_until{};  // by one of them at least
+    RoundTrip round_trip;                 // of the first that knows it
 
     PeerReport& operator+=(const PeerReport& other);
 };
 using PeerReports = std::map<std::string, PeerReport>;  // by node
+
+inline constexpr std::size_t kOriginsShown = 16;
+using OriginReports = std::vector<OriginTimes::Origin>;
 
 /// The last that each worker said.
 class WorkerReports {
@@ -34,11 +38,17 @@ public:
 
     WorkerCounters work() const;
     PeerReports peers() const;
+    /// Of all that are no peers any more.
+    PeerRecord::Counts gone() const;
+    /// The origins that were asked last, kOriginsShown at most.
+    OriginReports origins() const;
 
 private:
     struct Report {
         WorkerCounters counters;
         PeerReports peers;
+        PeerRecord::Counts gone;
+        OriginReports origins;
     };
     static Report report_of(const Worker& worker);
 
@@ -49,7 +59,12 @@ private:
 /// Adds what earlier links of this node counted to what the present ones do.
 void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier);
 
-/// Writes summary and cluster of `status`. True when all peers are in step.
-bool show_links(const protocol::ClusterStatus& links, const PeerReports& asked, NodeStatus& status);
+/// How long peers are waited for by the origins' times and these settings.
+std::vector<OriginStatus> show_origins(const OriginReports& origins, const ClusterConfig& settings);
+
+/// Writes summary and cluster of `status`. True when all peers are in step, and all names behind
+/// which there may be more have been answered for.
+bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
+                NodeStatus& status);
 
 }  // namespace proxy

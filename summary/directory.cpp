@@ -8,13 +8,10 @@ namespace summary {
 
 // A table word holds `span` = 64 / lanes neighbouring positions of each lane; bit lane * span + i
 // is position word * span + i of that lane. So a lane's bits are runs of its dense words, and one
-// word answers for all lanes.
+// word answers for all lanes. Beyond 64 lanes a word is one position of 64 of them, and the words
+// of a position stand side by side: two cache lines are 1,024 peers.
 
 namespace {
-
-constexpr std::uint64_t peer_bit(unsigned peer) {
-    return std::uint64_t{1} << peer;
-}
 
 /// All bits whose index has bit `log2` clear: 0x5555... for 0, 0x3333... for 1, and so on.
 constexpr std::uint64_t even_runs(unsigned log2) {
@@ -29,6 +26,12 @@ void change(std::uint64_t& word, std::uint64_t mask, std::uint64_t bits) {
     if (after != before) shared.store(after, std::memory_order_relaxed);
 }
 
+/// An atomic_ref wants something that it could write to, though this only reads.
+std::uint64_t read(const std::uint64_t& word) {
+    const std::atomic_ref<std::uint64_t> shared(const_cast<std::uint64_t&>(word));
+    return shared.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 Directory::Directory(std::span<const Member> members) : Directory(members, InSlices{}) {
@@ -36,35 +39,59 @@ Directory::Directory(std::span<const Member> members) : Directory(members, InSli
 }
 
 Directory::Directory(std::span<const Member> members, InSlices) {
-    std::vector<std::size_t> lanes;  // of each table
+    std::vector<std::size_t> tables;  // of the members
+    std::vector<std::size_t> lanes;   // of the tables
     for (const auto& member : members) {
         assert(member.peer < kMaxPeers && is_valid(member.shape));
-        assert(places_[member.peer].table == kNowhere);
         const auto same = std::find_if(tables_.begin(), tables_.end(), [&](const Table& table) {
             return table.shape == member.shape;
         });
-        const auto index = static_cast<std::size_t>(same - tables_.begin());
+        tables.push_back(static_cast<std::size_t>(same - tables_.begin()));
         if (same == tables_.end()) {
             tables_.emplace_back().shape = member.shape;
-            lanes.emplace_back();
+            lanes.push_back(0);
         }
-        auto& table = tables_[index];
-        const auto lane = lanes[index]++;
-        places_[member.peer] = {static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(lane)};
-        table.peer_of_lane[lane] = static_cast<std::uint8_t>(member.peer);
-        table.peers |= peer_bit(member.peer);
-        table.sources[lane] = member.bits;
+        ++lanes[tables.back()];
     }
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         auto& table = tables_[i];
-        const auto lane_count = std::bit_ceil(lanes[i]);
-        table.span_log2 = 6 - static_cast<unsigned>(std::countr_zero(lane_count));
-        table.words = Words((table.shape.bits + 63) / 64 * lane_count);
-        for (std::size_t lane = 0; lane < lanes[i]; ++lane) {
+        const auto in_word = std::bit_ceil(std::min<std::size_t>(lanes[i], 64));
+        table.span_log2 = 6 - static_cast<unsigned>(std::countr_zero(in_word));
+        table.words_each = (lanes[i] + 63) / 64;
+        for (std::size_t lane = 0; lane < in_word; ++lane) {
             table.first_bits |= std::uint64_t{1} << (lane << table.span_log2);
         }
-        to_fill_.push_back({static_cast<std::uint8_t>(i), std::nullopt, nullptr, 0});
+        table.peer_of_lane.resize(in_word * table.words_each, kNobody);
+        table.sources.resize(in_word * table.words_each);
+        table.words = Words((table.shape.bits + 63) / 64 * in_word * table.words_each);
+        to_fill_.push_back({static_cast<std::uint16_t>(i), std::nullopt, nullptr, 0});
     }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        assert(place(members[i].peer).table == kNowhere);
+        take_lane(tables[i], members[i].peer, members[i].bits);
+    }
+}
+
+void Directory::take_lane(std::size_t index, unsigned peer, const BitArray* source) {
+    auto& table = tables_[index];
+    const auto lane = table.lanes_used++;
+    if (places_.size() <= peer) places_.resize(peer + 1);
+    places_[peer] = {static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(lane)};
+    change(table.peer_of_lane[lane], ~std::uint64_t{0}, peer);
+    table.sources[lane] = source;
+    active_words_ = std::max<std::size_t>(active_words_, peer / 64 + 1);
+}
+
+bool Directory::adopt(unsigned peer, Shape shape) {
+    assert(peer < kMaxPeers);
+    if (place(peer).table != kNowhere) return false;
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+        const auto& table = tables_[i];
+        if (table.shape != shape || table.lanes_used == table.peer_of_lane.size()) continue;
+        take_lane(i, peer, nullptr);
+        return true;
+    }
+    return false;
 }
 
 bool Directory::fill_some(std::uint64_t words) {
@@ -72,7 +99,7 @@ bool Directory::fill_some(std::uint64_t words) {
         auto& job = to_fill_.front();
         auto& table = tables_[job.table];
         const auto blocks = (table.shape.bits + 63) / 64;
-        const auto per_block = std::uint64_t{64} >> table.span_log2;
+        const auto per_block = table.words_per_block() * (job.peer ? 1 : table.words_each);
         const auto size =
             std::min(std::max<std::uint64_t>(words / per_block, 1), blocks - job.next);
         if (!job.peer) {
@@ -91,91 +118,148 @@ bool Directory::fill_some(std::uint64_t words) {
 
 void Directory::finish(const Fill& done) {
     auto& table = tables_[done.table];
-    std::uint64_t loaded = 0;
     if (done.peer) {
-        if (done.source != nullptr) loaded = peer_bit(*done.peer);
+        if (done.source != nullptr) activate(*done.peer);
     } else {
         for (std::size_t lane = 0; lane < table.sources.size(); ++lane) {
-            if (table.sources[lane] != nullptr) loaded |= peer_bit(table.peer_of_lane[lane]);
+            if (table.sources[lane] == nullptr) continue;
+            activate(static_cast<unsigned>(table.peer_of_lane[lane]));
         }
-        table.sources.fill(nullptr);
+        std::fill(table.sources.begin(), table.sources.end(), nullptr);
     }
-    active_.fetch_or(loaded, std::memory_order_relaxed);
 }
 
 /// Blocks [from, to); nobody reads them yet.
 void Directory::fill(Table& table, std::uint64_t from, std::uint64_t to) {
-    const auto lane_count = std::size_t{64} >> table.span_log2;
+    const auto lane_count = table.words_per_block();
     const auto lanes_log2 = 6 - table.span_log2;
+    const auto stride = table.words_each;
 
     // A block is 64 positions: one dense word of each lane in, as many table words out. Seen as a
     // number, the index of a bit is (lane, position); the lane's bits change places with the upper
     // bits of the position, one pair at a time, by the usual exchange of half words (Warren,
     // Hacker's Delight §7-3).
     for (auto block = from; block < to; ++block) {
-        std::array<std::uint64_t, kMaxPeers> words;
-        std::uint64_t any = 0;
-        for (std::size_t lane = 0; lane < lane_count; ++lane) {
-            const auto* const source = table.sources[lane];
-            words[lane] = source != nullptr ? source->words()[block] : 0;
-            any |= words[lane];
-        }
-        auto* const there = table.words.data() + block * lane_count;
-        if (any == 0) {  // pages of zeros are not touched, if nothing came before
+        for (std::size_t group = 0; group < stride; ++group) {
+            std::array<std::uint64_t, 64> words;
+            std::uint64_t any = 0;
             for (std::size_t i = 0; i < lane_count; ++i) {
-                if (there[i] != 0) there[i] = 0;
+                const auto* const source = table.sources[group * 64 + i];
+                words[i] = source != nullptr ? source->words()[block] : 0;
+                any |= words[i];
             }
-            continue;
-        }
-        for (unsigned i = 0; i < lanes_log2; ++i) {
-            const auto log2 = table.span_log2 + i;
-            const auto half = 1U << log2;
-            const auto mask = even_runs(log2);
-            for (std::size_t low = 0; low < lane_count; ++low) {
-                const auto high = low | std::size_t{1} << i;
-                if (high == low) continue;
-                const auto differing = ((words[low] >> half) ^ words[high]) & mask;
-                words[high] ^= differing;
-                words[low] ^= differing << half;
+            auto* const there = table.words.data() + block * lane_count * stride + group;
+            if (any == 0) {  // pages of zeros are not touched, if nothing came before
+                for (std::size_t i = 0; i < lane_count; ++i) {
+                    if (there[i * stride] != 0) there[i * stride] = 0;
+                }
+                continue;
             }
+            for (unsigned i = 0; i < lanes_log2; ++i) {
+                const auto log2 = table.span_log2 + i;
+                const auto half = 1U << log2;
+                const auto mask = even_runs(log2);
+                for (std::size_t low = 0; low < lane_count; ++low) {
+                    const auto high = low | std::size_t{1} << i;
+                    if (high == low) continue;
+                    const auto differing = ((words[low] >> half) ^ words[high]) & mask;
+                    words[high] ^= differing;
+                    words[low] ^= differing << half;
+                }
+            }
+            for (std::size_t i = 0; i < lane_count; ++i) there[i * stride] = words[i];
         }
-        std::copy_n(words.begin(), lane_count, there);
     }
 }
 
-std::uint64_t Directory::candidates(KeyHash key) const {
-    const auto active = active_.load(std::memory_order_relaxed);
-    std::uint64_t peers = 0;
+PeerSet Directory::candidates(KeyHash key) const {
+    const auto active = this->active();
+    PeerSet found;
     for (const auto& table : tables_) {
-        if ((table.peers & active) == 0) continue;
-        auto hits = table.first_bits;
-        const auto in_word = (std::uint64_t{1} << table.span_log2) - 1;
-        for (const auto position : positions(key, table.shape)) {
-            // An atomic_ref wants something that it could write to, though it only reads.
-            auto& there = const_cast<std::uint64_t&>(table.words[position >> table.span_log2]);
-            const std::atomic_ref<std::uint64_t> word(there);
-            hits &= word.load(std::memory_order_relaxed) >> (position & in_word);
-        }
-        for (; hits != 0; hits &= hits - 1) {
-            const auto lane = static_cast<unsigned>(std::countr_zero(hits)) >> table.span_log2;
-            peers |= peer_bit(table.peer_of_lane[lane]);
+        if (read(table.active_lanes) == 0) continue;
+        if (table.words_each == 1) {
+            find_in_narrow(table, key, found);
+        } else {
+            find_in_wide(table, key, found);
         }
     }
-    return peers & active;
+    return found &= active;
+}
+
+/// A lane that has just been taken may show its bits before it shows whose they are.
+void Directory::add_peer(const Table& table, std::size_t lane, PeerSet& found) {
+    const auto peer = read(table.peer_of_lane[lane]);
+    if (peer != kNobody) found.insert(static_cast<unsigned>(peer));
+}
+
+void Directory::find_in_narrow(const Table& table, KeyHash key, PeerSet& found) {
+    auto hits = table.first_bits;
+    const auto in_word = (std::uint64_t{1} << table.span_log2) - 1;
+    for (const auto position : positions(key, table.shape)) {
+        hits &= read(table.words[table.word_of(position)]) >> (position & in_word);
+    }
+    for (; hits != 0; hits &= hits - 1) {
+        add_peer(table, static_cast<unsigned>(std::countr_zero(hits)) >> table.span_log2, found);
+    }
+}
+
+void Directory::find_in_wide(const Table& table, KeyHash key, PeerSet& found) {
+    constexpr std::size_t kWordsInLine = 8;
+    const auto where = positions(key, table.shape);
+    // The lines come at the same time, however long the work on the first takes.
+    for (const auto position : where) {
+        for (std::size_t i = 0; i < table.words_each; i += kWordsInLine) {
+            __builtin_prefetch(&table.words[table.word_of(position) + i]);
+        }
+    }
+    std::array<std::uint64_t, kMaxPeers / 64> hits;
+    std::fill_n(hits.begin(), table.words_each, ~std::uint64_t{0});
+    for (const auto position : where) {
+        const auto* const words = &table.words[table.word_of(position)];
+        std::uint64_t any = 0;
+        for (std::size_t i = 0; i < table.words_each; ++i) any |= hits[i] &= read(words[i]);
+        if (any == 0) return;
+    }
+    for (std::size_t i = 0; i < table.words_each; ++i) {
+        for (auto word = hits[i]; word != 0; word &= word - 1) {
+            add_peer(table, i * 64 + static_cast<std::size_t>(std::countr_zero(word)), found);
+        }
+    }
+}
+
+PeerSet Directory::active() const {
+    PeerSet result;
+    const auto words = active_words_.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < words; ++i) {
+        result.insert_word(i, active_[i].load(std::memory_order_relaxed));
+    }
+    return result;
+}
+
+bool Directory::is_active(unsigned peer) const {
+    return peer < kMaxPeers &&
+           (active_[peer / 64].load(std::memory_order_relaxed) >> (peer % 64) & 1) != 0;
+}
+
+void Directory::activate(unsigned peer) {
+    if (is_active(peer)) return;
+    auto& count = tables_[place(peer).table].active_lanes;
+    change(count, ~std::uint64_t{0}, count + 1);
+    active_[peer / 64].fetch_or(std::uint64_t{1} << (peer % 64), std::memory_order_relaxed);
 }
 
 Shape Directory::shape(unsigned peer) const {
-    if (peer >= kMaxPeers || places_[peer].table == kNowhere) return {};
-    return tables_[places_[peer].table].shape;
+    const auto place = this->place(peer);
+    return place.table == kNowhere ? Shape{} : tables_[place.table].shape;
 }
 
 void Directory::load(unsigned peer, const BitArray& bits) {
     load_blocks(peer, bits, 0, (bits.size() + 63) / 64);
-    active_.fetch_or(peer_bit(peer), std::memory_order_relaxed);
+    activate(peer);
 }
 
 void Directory::begin_load(unsigned peer, const BitArray& bits) {
-    const auto place = places_[peer];
+    const auto place = this->place(peer);
     assert(place.table != kNowhere && bits.size() == tables_[place.table].shape.bits);
     std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
     auto& source = tables_[place.table].sources[place.lane];
@@ -192,46 +276,46 @@ void Directory::begin_load(unsigned peer, const BitArray& bits) {
 
 void Directory::load_blocks(unsigned peer, const BitArray& bits, std::uint64_t from,
                             std::uint64_t to) {
-    const auto place = places_[peer];
+    const auto place = this->place(peer);
     assert(place.table != kNowhere);
     auto& table = tables_[place.table];
     assert(bits.size() == table.shape.bits);
     const auto span = 1U << table.span_log2;
     const auto run = ~std::uint64_t{0} >> (64 - span);
-    const auto shift = static_cast<unsigned>(place.lane) << table.span_log2;
-    auto* word = table.words.data() + from * (64 / span);
+    const auto shift = (place.lane % 64U) << table.span_log2;
+    auto* word = table.words.data() + table.word_of(from * 64) + place.lane / 64;
     for (const auto dense : bits.words().subspan(from, to - from)) {
-        for (unsigned i = 0; i < 64; i += span) {
-            change(*word++, run << shift, ((dense >> i) & run) << shift);
+        for (unsigned i = 0; i < 64; i += span, word += table.words_each) {
+            change(*word, run << shift, ((dense >> i) & run) << shift);
         }
     }
 }
 
 void Directory::apply(unsigned peer, const Delta& delta) {
-    const auto place = places_[peer];
+    const auto place = this->place(peer);
     assert(place.table != kNowhere);
     auto& table = tables_[place.table];
     const auto in_word = (std::uint64_t{1} << table.span_log2) - 1;
-    const auto mask_of = [&](std::uint64_t position) {
-        return std::uint64_t{1} << ((std::uint64_t{place.lane} << table.span_log2) +
-                                    (position & in_word));
+    const auto shift = (place.lane % 64U) << table.span_log2;
+    const auto turn = [&](std::uint64_t position, bool on) {
+        const auto mask = std::uint64_t{1} << (shift + (position & in_word));
+        change(table.words[table.word_of(position) + place.lane / 64], mask, on ? mask : 0);
     };
-    for (const auto position : delta.set) {
-        change(table.words[position >> table.span_log2], mask_of(position), mask_of(position));
-    }
-    for (const auto position : delta.clear) {
-        change(table.words[position >> table.span_log2], mask_of(position), 0);
-    }
+    for (const auto position : delta.set) turn(position, true);
+    for (const auto position : delta.clear) turn(position, false);
 }
 
 void Directory::drop(unsigned peer) {
-    active_.fetch_and(~peer_bit(peer), std::memory_order_relaxed);
+    if (is_active(peer)) {
+        active_[peer / 64].fetch_and(~(std::uint64_t{1} << (peer % 64)), std::memory_order_relaxed);
+        auto& count = tables_[place(peer).table].active_lanes;
+        change(count, ~std::uint64_t{0}, count - 1);
+    }
     forget(peer);
 }
 
 void Directory::forget(unsigned peer) {
-    assert(peer < kMaxPeers);
-    const auto place = places_[peer];
+    const auto place = this->place(peer);
     if (place.table == kNowhere) return;
     tables_[place.table].sources[place.lane] = nullptr;
     std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });

@@ -19,8 +19,7 @@ OwnSummary::OwnSummary(Config config, OwnSummary&& earlier) : OwnSummary(config)
     objects_ = earlier.objects_;
     filter_ = std::move(earlier.filter_);
     left_over_ = std::move(earlier.left_over_);
-    const bool same_ladder = filter_.shape().hashes == ladder_hashes(config.error);
-    if (same_ladder && fit() == Fit::fits) return;
+    if (suits()) return;
     begin_regrow();
     grow_some(4 * kMinObjects);
 }
@@ -108,6 +107,10 @@ Fit OwnSummary::fit() const {
         return Fit::too_large;
     }
     return Fit::fits;
+}
+
+bool OwnSummary::suits() const {
+    return filter_.shape().hashes == ladder_hashes(config_.error) && fit() == Fit::fits;
 }
 
 void OwnSummary::regrow() {

@@ -113,6 +113,10 @@ public:
     /// Too small: more objects than the shape holds within the error. Too large: less than a
     /// quarter of that.
     Fit fit() const;
+    /// From now on this is the error wanted.
+    void set_error(double error) { config_.error = error; }
+    /// Fits, and has as many functions as all summaries of this error.
+    bool suits() const;
 
     /// Builds the filter anew from the exact keys, with half an octave of room so that a filling
     /// cache does not come back at once; a new epoch. O(objects): about 0.1 s for a million.

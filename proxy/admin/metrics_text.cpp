@@ -3,6 +3,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <utility>
@@ -92,6 +93,18 @@ void add_requests(Families& out, const WorkerCounters& work) {
     out.gauge("hearsay_origins_down",
               "Origins that left the last requests without an answer, summed over workers.");
     out.value(work.origins_down);
+    out.counter("hearsay_origin_hedges_total",
+                "Requests to origins that were sent while a peer was still waited for, by whose "
+                "answer came first.");
+    out.value(work.origin_hedges - std::min(work.origin_hedges_outrun, work.origin_hedges),
+              {{"first", "origin"}});
+    out.value(work.origin_hedges_outrun, {{"first", "peer"}});
+    out.counter("hearsay_peer_repeats_total",
+                "Requests to peers beside one that took unusually long.");
+    out.value(work.peer_repeats);
+    out.counter("hearsay_peers_too_far_total",
+                "Fetches for which no peer was asked, as the origin is so much nearer.");
+    out.value(work.peers_too_far);
     out.counter("hearsay_validations_total", "Requests to origins that ended in 304.");
     out.value(work.validations);
     out.counter("hearsay_bytes_total", "Body bytes moved.");
@@ -129,9 +142,18 @@ void add_cache(Families& out, const NodeStatus& status) {
     add_each(out, "verdict", status.work.verdicts);
 }
 
-void add_peers(Families& out, const std::vector<PeerStatus>& peers) {
+/// What can be no node's name: the sum over those that are peers no more.
+constexpr const char* kGone = "(gone)";
+
+void add_peers(Families& out, const ClusterCounters& cluster) {
+    const auto& peers = cluster.peers;
+    auto asked = peers;
+    if (cluster.peers_gone > 0) {
+        asked.push_back(cluster.gone);
+        asked.back().node = kGone;
+    }
     out.counter("hearsay_peer_requests_total", "Requests sent to a peer by what became of them.");
-    for (const auto& peer : peers) {
+    for (const auto& peer : asked) {
         const std::initializer_list<std::pair<const char*, std::uint64_t>> results{
             {"hit", peer.hits},
             {"false_hit", peer.false_hits},
@@ -143,7 +165,7 @@ void add_peers(Families& out, const std::vector<PeerStatus>& peers) {
         }
     }
     out.counter("hearsay_peer_given_total", "Answers given to a peer out of the own store.");
-    for (const auto& peer : peers) out.value(peer.given, {{"peer", peer.node}});
+    for (const auto& peer : asked) out.value(peer.given, {{"peer", peer.node}});
     out.gauge("hearsay_peer_in_step", "1 while the peer's summary is known and current.");
     for (const auto& peer : peers) out.value(peer.in_step() ? 1.0 : 0.0, {{"peer", peer.node}});
     out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
@@ -152,6 +174,9 @@ void add_peers(Families& out, const std::vector<PeerStatus>& peers) {
               "How long a peer that failed, or was asked in vain, is still left alone by one "
               "worker at least.");
     for (const auto& peer : peers) out.value(peer.left_alone_seconds, {{"peer", peer.node}});
+    out.gauge("hearsay_peer_round_trip_seconds",
+              "How long a peer takes to answer, smoothed; 0 while that is not known.");
+    for (const auto& peer : peers) out.value(peer.round_trip_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_objects", "Objects a peer holds, estimated from its summary.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});
     out.counter("hearsay_summary_resyncs_total", "Snapshots that repaired a peer's summary.");
@@ -218,7 +243,7 @@ std::string metrics_text(const NodeStatus& status) {
     add_requests(out, status.work);
     add_connections(out, status);
     add_cache(out, status);
-    add_peers(out, status.cluster.peers);
+    add_peers(out, status.cluster);
     add_invalidations(out, status.cluster.peers);
     add_summary(out, status);
     add_config(out, status.config);

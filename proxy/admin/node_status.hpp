@@ -76,7 +76,12 @@ struct WorkerCounters {
     PerEnum<RequestRefusal, kRequestRefusals> refusals;
     std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
     std::uint64_t origin_down_requests = 0;  // not put to an origin, as it is down
-    std::uint64_t origins_down = 0;          // now
+    /// Of origin_requests: put while a peer was still waited for. Of these, `outrun`: the peer's
+    /// answer came first after all.
+    std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
+    std::uint64_t peer_repeats = 0;   // of peer_requests: as the one before took unusually long
+    std::uint64_t peers_too_far = 0;  // fetches without a peer, as the origin is that much nearer
+    std::uint64_t origins_down = 0;   // now
     /// Body bytes, without heads, chunk lines and TLS: what sockets took of answers, whole or
     /// broken off, and what was read of theirs, used or not. Of tunnels, all bytes that go down.
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
@@ -115,8 +120,18 @@ struct PeerStatus {
     std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
     std::uint64_t given = 0;        // our answers to it out of the store
     double left_alone_seconds = 0;  // by one worker at least, until it is asked again
+    /// From a question to the head of its answer, of the worker that knows best; 0: not known.
+    double round_trip_seconds = 0, round_trip_deviation_seconds = 0;
 
     bool in_step() const { return state == "in_step"; }
+};
+
+/// How long an origin takes from a request to the head of its answer, and what follows from that.
+struct OriginStatus {
+    std::string place;  // host:port
+    double answer_seconds = 0, answer_deviation_seconds = 0;
+    double peer_budget_seconds = 0;  // a peer is waited for so long before this origin is asked
+    double peer_limit_seconds = 0;   // a peer that takes longer is not asked in its stead
 };
 
 struct ClusterCounters {
@@ -124,6 +139,17 @@ struct ClusterCounters {
     std::uint64_t bytes_sent = 0, bytes_received = 0;
     std::map<std::string, std::uint64_t> link_refusals;  // by reason, a closed set
     std::vector<PeerStatus> peers;
+    PeerStatus gone;  // sums over those that are peers no more
+    std::uint64_t peers_gone = 0;
+    struct Name {  // behind which peers are looked for
+        std::string name;
+        std::size_t places = 0;  // that it led to last
+        std::string trouble;     // with the last question, or with its answer
+        double age_seconds = 0;  // of the last answer
+    };
+    std::vector<Name> names;
+    std::vector<std::string> unanswered;  // places where nobody has answered yet, and why
+    std::vector<OriginStatus> origins;    // those asked last, of the worker that asked last
 };
 
 /// What is in effect, and how attempts to replace it ended.

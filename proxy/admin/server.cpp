@@ -62,18 +62,38 @@ std::optional<Response> refuse_change(const Request& request, std::string_view p
     return refusal;
 }
 
+std::optional<Response> refuse_unless_json(const Request& request) {
+    const auto type = request[http::field::content_type];
+    const auto media = type.substr(0, type.find_first_of("; \t"));
+    if (beast::iequals(media, kJson)) return std::nullopt;
+    return answer(request, http::status::unsupported_media_type, kText,
+                  "The Content-Type must be application/json.\n");
+}
+
 /// What POST /api/v1/purge asks for, or why it is refused.
 std::variant<PurgeOrder, Response> purge_order(const Request& request) {
     if (auto refusal = refuse_change(request, "POST purges, in the whole cluster."))
         return *std::move(refusal);
-    const auto type = request[http::field::content_type];
-    const auto media = type.substr(0, type.find_first_of("; \t"));
-    if (!beast::iequals(media, kJson))
-        return answer(request, http::status::unsupported_media_type, kText,
-                      "The Content-Type must be application/json.\n");
+    if (auto refusal = refuse_unless_json(request)) return *std::move(refusal);
     const auto body = parse_purge(request.body());
     if (const auto* order = std::get_if<PurgeOrder>(&body)) return *order;
     return answer(request, http::status::bad_request, kText, std::get<std::string>(body) + "\n");
+}
+
+Response change_peers(const Request& request, const AdminServer::Hooks& hooks) {
+    if (auto refusal = refuse_change(request, "GET shows the peers, POST changes them."))
+        return *std::move(refusal);
+    if (auto refusal = refuse_unless_json(request)) return *std::move(refusal);
+    auto order = parse_peer_order(request.body());
+    PeersChanged changed;
+    if (auto* errors = std::get_if<std::vector<ConfigError>>(&order))
+        changed.errors = std::move(*errors);
+    else
+        changed = hooks.change_peers(std::get<PeerOrder>(order));
+    const auto status = changed.errors.empty() ? http::status::ok
+                        : changed.draining     ? http::status::conflict
+                                               : http::status::unprocessable_entity;
+    return answer(request, status, kJson, peers_changed_json(changed));
 }
 
 std::string section(const NodeStatus& status, const char* name) {
@@ -180,6 +200,8 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
                 response = answer(request, http::int_to_status(status_of(report)), kJson,
                                   purge_json(report));
             }
+        } else if (target == "/api/v1/peers" && !get) {
+            response = change_peers(request, hooks_);
         } else if (target == "/api/v1/drain" || target == "/api/v1/reload") {
             const auto drain = target == "/api/v1/drain";
             auto refusal =
@@ -216,7 +238,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = answer(request, http::status::not_found, kText,
                               "Here are /healthz, /readyz, /metrics, /api/v1/status, "
                               "/api/v1/peers, /api/v1/summary,\n"
-                              "/api/v1/config, and POST /api/v1/{drain,reload,purge}.\n");
+                              "/api/v1/config, and POST /api/v1/{drain,reload,purge,peers}.\n");
         }
         if (request.method() == http::verb::head) response.body().clear();
         stream.expires_after(kDeadline);

@@ -9,14 +9,15 @@
 #include "protocol/task_group.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config.hpp"
+#include "proxy/config_peers.hpp"
 #include "proxy/purge.hpp"
 #include "proxy/reloader.hpp"
 
 namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: /healthz, /readyz, /metrics and
-/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload,purge}, for whom admission.hpp
-/// lets in. Plain and small: a few connections, short deadlines, small bodies.
+/// /api/v1/{status,peers,summary,config}, POST /api/v1/{drain,reload,purge,peers}, for whom
+/// admission.hpp lets in. Plain and small: a few connections, short deadlines, small bodies.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
@@ -27,6 +28,7 @@ public:
         std::function<std::shared_ptr<const Config>()> config;  // what is in effect
         std::function<boost::asio::awaitable<Reloaded>()> reload;
         std::function<boost::asio::awaitable<PurgeReport>(PurgeOrder)> purge;
+        std::function<PeersChanged(const PeerOrder&)> change_peers;
     };
 
     /// Binds; throws boost::system::system_error that names the address.

@@ -41,6 +41,8 @@ ordered_json peer_json(const PeerStatus& peer) {
             {"given", peer.given},
             {"lag_seconds", peer.lag_seconds},
             {"left_alone_seconds", peer.left_alone_seconds},
+            {"round_trip_seconds", peer.round_trip_seconds},
+            {"round_trip_deviation_seconds", peer.round_trip_deviation_seconds},
             {"objects", peer.objects},
             {"resyncs", peer.resyncs},
             {"check_failures", peer.check_failures},
@@ -51,16 +53,48 @@ ordered_json peer_json(const PeerStatus& peer) {
             {"invalidations_pending", peer.invalidations_pending}};
 }
 
+ordered_json origin_json(const OriginStatus& origin) {
+    return {{"origin", origin.place},
+            {"answer_seconds", origin.answer_seconds},
+            {"answer_deviation_seconds", origin.answer_deviation_seconds},
+            {"peer_budget_seconds", origin.peer_budget_seconds},
+            {"peer_limit_seconds", origin.peer_limit_seconds}};
+}
+
 ordered_json cluster_json(const ClusterCounters& cluster) {
     auto peers = ordered_json::array();
     for (const auto& peer : cluster.peers) peers.push_back(peer_json(peer));
+    const auto& left = cluster.gone;
+    ordered_json gone{{"peers", cluster.peers_gone},
+                      {"asked", left.asked},
+                      {"hits", left.hits},
+                      {"false_hits", left.false_hits},
+                      {"stale_hits", left.stale_hits},
+                      {"refused", left.refused},
+                      {"failures", left.failures},
+                      {"given", left.given},
+                      {"resyncs", left.resyncs},
+                      {"check_failures", left.check_failures},
+                      {"invalidations_received", left.invalidations_received}};
+    auto names = ordered_json::array();
+    for (const auto& name : cluster.names)
+        names.push_back({{"dns", name.name},
+                         {"places", name.places},
+                         {"trouble", name.trouble},
+                         {"age_seconds", name.age_seconds}});
+    auto origins = ordered_json::array();
+    for (const auto& origin : cluster.origins) origins.push_back(origin_json(origin));
     return {{"announcements_sent", cluster.announcements_sent},
             {"announcements_received", cluster.announcements_received},
             {"heartbeats_sent", cluster.heartbeats_sent},
             {"bytes_sent", cluster.bytes_sent},
             {"bytes_received", cluster.bytes_received},
             {"link_refusals", cluster.link_refusals},
-            {"peers", std::move(peers)}};
+            {"peers", std::move(peers)},
+            {"gone", std::move(gone)},
+            {"names", std::move(names)},
+            {"unanswered", cluster.unanswered},
+            {"origins", std::move(origins)}};
 }
 
 std::string rfc3339(double unix_time) {
@@ -97,7 +131,11 @@ std::string status_json(const NodeStatus& status) {
           {"peer_requests", work.peer_requests},
           {"origin_down_requests", work.origin_down_requests},
           {"origins_down", work.origins_down},
-          {"validations", work.validations}}},
+          {"validations", work.validations},
+          {"origin_hedges", work.origin_hedges},
+          {"origin_hedges_outrun", work.origin_hedges_outrun},
+          {"peer_repeats", work.peer_repeats},
+          {"peers_too_far", work.peers_too_far}}},
         {"bytes",
          {{"to_clients", work.bytes_to_clients},
           {"to_peers", work.bytes_to_peers},

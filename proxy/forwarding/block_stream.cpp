@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proxy/forwarding/answer.hpp"
+#include "proxy/forwarding/ask_budget.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
@@ -127,10 +128,19 @@ BytesBySource BlockStream::expect() {
     const auto& view = worker_.peers;
     const auto* directory = view && client_.config().cluster ? view->directory.get() : nullptr;
     const auto candidates = [&](summary::KeyHash hash) {
-        return directory ? directory->candidates(hash) : 0;
+        return directory ? directory->candidates(hash) : summary::PeerSet();
+    };
+    const auto* target = std::get_if<UpstreamTarget>(&route_);
+    const auto origin = target ? worker_.origin_times.of(place_of(*target)) : RoundTrip();
+    const auto first_near = [&](const PeerChoice& choice) -> std::optional<std::size_t> {
+        for (std::size_t i = 0; i < choice.count; ++i)
+            if (is_worth_asking(worker_.peer_records[choice.peers[i]].round_trip(), origin,
+                                *client_.config().cluster))
+                return choice.peers[i];
+        return std::nullopt;
     };
     // Who gave a block that its summary does not have holds the body in one piece.
-    const auto by_whole = now_.source == Source::peer && candidates(now_.hash) == 0;
+    const auto by_whole = now_.source == Source::peer && candidates(now_.hash).empty();
     if (now_.source == Source::peer) expected_peer_ = client_.turn.peer;
     const auto& blocks = *index_->blocks;
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
@@ -143,11 +153,10 @@ BytesBySource BlockStream::expect() {
             if (is_here(key)) {
                 source = Source::memory;
             } else {
-                const auto peers =
-                    choose_peers(candidates(key.hash), worker_.peer_records, Clock::now());
-                source = by_whole || peers.count > 0 ? Source::peer : Source::origin;
-                if (expected_peer_.empty() && peers.count > 0)
-                    expected_peer_ = view->peers[peers.peers[0]].node;
+                const auto peer = first_near(
+                    choose_peers(candidates(key.hash), worker_.peer_records, Clock::now()));
+                source = by_whole || peer ? Source::peer : Source::origin;
+                if (expected_peer_.empty() && peer) expected_peer_ = view->peers[*peer].node;
             }
         }
         expected.add(source, part.size());

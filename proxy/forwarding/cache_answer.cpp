@@ -38,23 +38,16 @@ asio::awaitable<bool> CacheAnswer::run() {
     co_return co_await pass(client_, forward, Outcome::origin_fetch);
 }
 
-/// The one body for all, fresh and whole: no origin is asked, and none is told anything.
-bool CacheAnswer::is_plain_hit(const Store::Found& found) const {
-    const auto& response = found.response;
-    return response && response->vary_names.empty() && !response->blocks &&
-           usable(decide_reuse(client_.directives, response->freshness,
-                               response->residence(client_.turn.begun)));
-}
-
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& turn = client_.turn;
     const auto& directives = client_.directives;
     const auto uri = client_.key.uri();
     auto found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
-    if (!turn.told_of_client && !is_plain_hit(found)) {
+    const auto varies =
+        found.other_variants || (found.response && !found.response->vary_names.empty());
+    if (varies && !turn.told_of_client) {
         client_.tell_of_client();
-        if (found.other_variants || (found.response && !found.response->vary_names.empty()))
-            found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
+        found = shared_.store.find(client_.hash, uri, client_.head.fields, Clock::now());
     }
     CacheStatus status;
     status.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
@@ -68,6 +61,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
             turn.cache = reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
             CacheStatus hit;
             hit.ttl = time_to_live(freshness, residence);
+            // Blocks that are missing are fetched for this client, and stale answers anew.
+            if (!at_once || found.response->blocks) client_.tell_of_client();
             if (!at_once) {
                 hit.detail = "stale-while-revalidate";
                 refresh(found);
@@ -77,6 +72,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
         status.forward = reuse == Reuse::request ? Forward::request : Forward::stale;
         turn.client_reload = reuse == Reuse::request;
     }
+    client_.tell_of_client();
     turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
     turn.forward = status.forward;
     if (directives.only_if_cached) {
@@ -130,7 +126,8 @@ bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Foun
 
 bool CacheAnswer::peers_may_have_it() const {
     const auto& view = worker_.peers;
-    return may_ask_peers() && view && view->directory && view->directory->candidates(client_.hash);
+    return may_ask_peers() && view && view->directory &&
+           !view->directory->candidates(client_.hash).empty();
 }
 
 bool CacheAnswer::may_ask_peers() const {

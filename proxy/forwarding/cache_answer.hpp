@@ -77,10 +77,9 @@ private:
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
     bool may_reuse(const StoredResponse& response) const;
     bool is_variant(const StoredResponse& response);
-    bool is_plain_hit(const Store::Found& found) const;
     Selecting selecting();
     void note_source(const Fill::State& state, bool leader);
-    void gave(std::size_t peer);
+    void gave();
 
     ClientContext& client_;
     Worker& worker_;

@@ -38,7 +38,7 @@ void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
 }  // namespace
 
 ClientConnection::ClientConnection(Worker& worker, asio::ip::tcp::socket socket, Scheme scheme)
-    : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.draining) {
+    : worker_(worker), socket_(std::move(socket)), scheme_(scheme), ending_(worker.retiring) {
     boost::system::error_code ec;
     const auto remote = socket_.remote_endpoint(ec);
     if (!ec) remote_ = protocol::plain_address(remote.address());
@@ -57,6 +57,10 @@ void ClientConnection::expire() {
     expired_ = true;
     boost::system::error_code ignored;
     socket_.cancel(ignored);
+}
+
+void ClientConnection::retire() {
+    ending_ = true;
 }
 
 void ClientConnection::drain() {
@@ -135,7 +139,8 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
     input_.trim();
     idle_ = input_.empty();
     if (idle_)
-        arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : worker_.config().timeouts.keep_alive);
+        arm(worker_.draining ? std::chrono::nanoseconds(kDrainIdle)
+                             : worker_.config().timeouts.keep_alive);
     else
         arm(worker_.config().timeouts.client_head);
     for (;;) {

@@ -82,11 +82,12 @@ public:
     std::uint64_t answer_bytes() const { return answer_bytes_; }
     /// Ends the connection so that the client sees a reset, not an end.
     void reset();
-    /// True once the node drains: this connection ends after the present answer.
+    /// True once the node leaves: this connection ends after the present answer.
     bool ending() const { return ending_; }
     /// Who connected, without scope (protocol::plain_address), or whom the PROXY header names.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
+    void retire() override;
     void drain() override;
 
 private:

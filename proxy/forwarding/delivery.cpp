@@ -103,8 +103,11 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.live = std::move(live);
     answer.verdict = verdict;
     const auto shared = answer.shared;
-    const auto validators = validators_of(from.head.fields);
-    const std::string etag(validators.strong() ? validators.etag : std::string_view());
+    std::string etag;  // of the version, by which the origin can go on where a peer stops
+    if (from_peer) {
+        const auto validators = validators_of(from.head.fields);
+        if (validators.strong()) etag = validators.etag;
+    }
     writer_.begin(std::move(answer));
     // Followers that were let go must not come back one after the other (hit-for-miss).
     if (!shared && copy) abandon(true);

@@ -94,6 +94,10 @@ std::vector<const Endpoint*> peer_places(const Config& config) {
         all.push_back(&peer.http);
         all.push_back(&peer.link);
     }
+    for (const auto& entry : config.cluster->dns_peers) {
+        all.push_back(&entry.http);
+        all.push_back(&entry.link);
+    }
     return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "proxy/forwarding/quick_recovery.hpp"
 #include "proxy/wall_clock.hpp"
 
 namespace proxy {
@@ -24,10 +25,14 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         auto error = co_await connect(target, patience.connect, first);
         if (error == FetchError::connect_failed && first && request.may_retry) continue;
         if (error != FetchError::none) co_return error;
-        const auto deadline = std::min(Clock::now() + patience.head, patience.latest);
+        const auto sent_at = Clock::now();
+        const auto deadline = std::min(sent_at + patience.head, patience.latest);
         error = co_await send(request.head, deadline);
         if (error == FetchError::none) error = co_await receive_head(request.is_head, deadline);
-        if (error == FetchError::none) co_return error;
+        if (error == FetchError::none) {
+            time_to_head_ = Clock::now() - sent_at;
+            co_return error;
+        }
         const auto unanswered = !got_bytes_ && error == FetchError::reset;
         connection_.reset();
         if (!unanswered || !request.may_retry || !first) co_return error;
@@ -41,6 +46,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
     if (!acquired) co_return acquired.error();
     connection_ = std::move(*acquired);
+    if (with_peer_) recover_quickly(connection_->socket.native_handle());
     if (abandoned_) co_return FetchError::abandoned;
     request_time_ = wall_now();
     co_return FetchError::none;
@@ -213,6 +219,13 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
         co_return error;
     }
     co_return decode();
+}
+
+asio::awaitable<void> Exchange::discard(Clock::time_point deadline) {
+    const auto length = done() ? std::optional<std::uint64_t>(0) : content_length();
+    auto error = length && *length <= kMaxDiscarded ? FetchError::none : FetchError::abandoned;
+    while (error == FetchError::none && !done()) error = co_await read_body(deadline);
+    finish();
 }
 
 UpstreamPtr Exchange::take_connection() {

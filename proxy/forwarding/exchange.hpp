@@ -49,6 +49,9 @@ public:
     using OnInterim = std::function<boost::asio::awaitable<void>(const Head&)>;
     void on_interim(OnInterim handler) { on_interim_ = std::move(handler); }
 
+    /// It is with a peer: connections recover_quickly().
+    void with_peer() { with_peer_ = true; }
+
     /// A 101 may come, and is a final head then.
     void allow_upgrade() { may_upgrade_ = true; }
 
@@ -88,6 +91,8 @@ public:
     /// What was malformed, after that error.
     ParseError malformed() const { return malformed_; }
     std::optional<std::uint64_t> content_length() const;
+    /// From sending the request, on the connection that answered, to run()'s success.
+    Clock::duration time_to_head() const { return time_to_head_; }
     WallTime request_time() const { return request_time_; }
     WallTime response_time() const { return response_time_; }
 
@@ -97,6 +102,11 @@ public:
     /// call. No error and no pieces: call again, or the body is done().
     boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
     std::span<const std::string_view> pieces() const { return pieces_; }
+
+    /// Reads what is left of an answer that nobody wants, if that is at most `kMaxDiscarded` bytes
+    /// and comes by then, so that the connection can carry another request; ends with finish().
+    static constexpr std::uint64_t kMaxDiscarded = 64 * 1024;
+    boost::asio::awaitable<void> discard(Clock::time_point deadline);
 
     /// After a 101: the connection, with what came behind the head in its buffer.
     UpstreamPtr take_connection();
@@ -131,10 +141,12 @@ private:
     bool eof_ = false;
     bool abandoned_ = false;
     bool may_upgrade_ = false;
+    bool with_peer_ = false;
     bool first_read_ = true;  // of the body
     Charge read_ahead_;       // for a large buffer
     std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
+    Clock::duration time_to_head_{0};
 };
 
 }  // namespace proxy

@@ -1,22 +1,21 @@
 #include "proxy/forwarding/fetch.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <span>
 
+#include "proxy/forwarding/ask_budget.hpp"
 #include "proxy/forwarding/block_index.hpp"
 #include "proxy/forwarding/delivery.hpp"
 #include "proxy/forwarding/fetch_leash.hpp"
+#include "proxy/forwarding/head_race.hpp"
 #include "proxy/forwarding/interim.hpp"
-#include "proxy/forwarding/origin_question.hpp"
-#include "proxy/forwarding/peer_question.hpp"
+#include "proxy/forwarding/peer_copy.hpp"
 #include "proxy/forwarding/peer_request.hpp"
 #include "proxy/forwarding/response_head.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
-#include "summary/directory.hpp"
 
 namespace proxy {
 namespace {
@@ -24,9 +23,6 @@ namespace {
 namespace asio = boost::asio;
 using boost::beast::http::field;
 using Clock = std::chrono::steady_clock;
-
-/// An age is the sum of two times that are each less than a second too short.
-constexpr std::chrono::seconds kAgeGranularity{2};
 
 const std::string kStaleToo(" stale"), kPart(" part");
 
@@ -37,6 +33,9 @@ public:
         : worker_(worker), config_(*job.config), job_(job), delivery_(worker, job) {}
     Fetch(const Fetch&) = delete;
     Fetch& operator=(const Fetch&) = delete;
+    ~Fetch() {
+        if (origin_) origin_->lose();
+    }
 
     asio::awaitable<void> run() {
         if (job_.may_ask_peers) {
@@ -54,35 +53,95 @@ private:
         Validators validators() const { return {etag, last_modified, {}}; }
     };
 
-    /// True when a peer gave the answer (whole or not): there is nothing left to do.
+    RoundTrip round_trip_to(const protocol::PeerView::Peer& peer) const {
+        const auto* record = worker_.record_of(peer.node);
+        return record ? record->round_trip() : RoundTrip();
+    }
+
+    /// Asks peers, and after their budget the origin beside them. True when a peer gave the answer
+    /// (whole or not): there is nothing left to do. False: the origin's turn; origin_ may have an
+    /// answer already.
     asio::awaitable<bool> try_peers() {
         const auto view = worker_.peers;
         if (!view || !view->directory) co_return false;
-        const auto promised = view->directory->candidates(job_.hash);
-        // Who holds the target may hold it in one piece, and this block with it.
-        const auto perhaps = may_hold_it_whole(*view) & ~promised;
-        if ((promised | perhaps) == 0) co_return false;
-        // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
-        if (invalidated_within(kAgeGranularity)) co_return false;
-        const auto choice = choose_peers(promised, worker_.peer_records, Clock::now());
-        for (std::size_t i = 0; i < choice.count; ++i) {
-            const auto answered = co_await ask_peer(*view, choice.peers[i], true);
-            if (answered) co_return true;
+        const auto* target = std::get_if<UpstreamTarget>(&job_.route);
+        const auto origin = target ? worker_.origin_times.of(place_of(*target)) : RoundTrip();
+        const auto asked = whom_to_ask(worker_, job_, *view, origin);
+        if (asked.count == 0) co_return false;
+        const auto& bounds = *config_.cluster;
+        const auto nearest = round_trip_to(view->peers[asked.turns[0].peer]);
+        const auto budget = asked.beside_the_origin ? std::chrono::nanoseconds(0)
+                                                    : peer_budget(nearest, origin, bounds);
+        const auto latest = budget + kLatestHead;
+        HeadRace race(worker_, job_.wakeup);
+        std::size_t sent = 0, next = 0;
+        AskState state{};
+        state.origin_at = can_ask_origin() ? Clock::now() + budget : AskState::Time::max();
+        for (;;) {
+            auto* ended = race.take_ended();
+            if (ended != nullptr) {
+                const auto answered = co_await take_peer(race, *ended);
+                if (answered) co_return true;
+                continue;
+            }
+            if (origin_ && origin_->result == FetchError::none) co_return false;
+            state.open = race.peers_open();
+            state.origin_asked = origin_ && origin_->under_way;
+            state.origin_ended = state.origin_asked && origin_->result;
+            state.left = static_cast<unsigned>(asked.count - next);
+            // One that is promised may be asked again, on another connection.
+            if (state.open > 0 && state.left == 0 && asked.turns[0].promised &&
+                !asked.beside_the_origin)
+                state.left = static_cast<unsigned>(kMaxPeersAsked - sent);
+            const auto step = next_step(state, Clock::now());
+            switch (step.step) {
+                case AskStep::no_peers:
+                    co_return false;
+                case AskStep::wait:
+                    co_await job_.wakeup->wait_until(step.at);
+                    break;
+                case AskStep::ask_origin:
+                    if (!start_origin(race)) state.origin_at = AskState::Time::max();
+                    break;
+                case AskStep::ask_peer: {
+                    if (state.open > 0) ++worker_.counters.peer_repeats;
+                    const auto& turn = asked.turns[next < asked.count ? next++ : 0];
+                    const auto& peer = view->peers[turn.peer];
+                    auto request = question(peer.token);
+                    if (request.empty()) co_return false;
+                    const auto known = round_trip_to(peer);
+                    const auto patience = patience_with(known);
+                    const auto now = Clock::now();
+                    state.next_at = patience < budget ? now + patience : AskState::Time::max();
+                    ++sent;
+                    auto runner = std::make_shared<PeerRunner>(
+                        worker_, view, turn.peer, asked.beside_the_origin ? latest : budget, latest,
+                        turn.promised);
+                    if (!race.start(std::move(runner), std::move(request))) co_return false;
+                    break;
+                }
+            }
         }
-        if (choice.count == kMaxPeersAsked) co_return false;
-        const auto other = choose_peers(perhaps, worker_.peer_records, Clock::now());
-        if (other.count == 0) co_return false;
-        const auto answered = co_await ask_peer(*view, other.peers[0], false);
-        if (!answered && job_.block->in_parts)
-            job_.block->in_parts->push_back(view->peers[other.peers[0]].node);
-        co_return answered;
     }
 
-    std::uint64_t may_hold_it_whole(const protocol::PeerView& view) const {
-        if (!job_.block) return 0;
-        const auto& block = *job_.block;
-        const auto candidates = view.directory->candidates(block.target);
-        return block.in_parts ? candidates & ~peers_named(*block.in_parts, view) : candidates;
+    /// Puts the request to the origin while peers are still asked. False: not now; what that means
+    /// shows when it is the origin's turn.
+    bool start_origin(HeadRace& race) {
+        if (!origin_) origin_ = prepare_origin(false);
+        const auto& question = origin_->question;
+        const bool may_start =
+            question.allowed() && !(question.is_probe() && has_stand_in()) && race.start(origin_);
+        if (!may_start) {
+            origin_.reset();
+            return false;
+        }
+        ++worker_.counters.origin_hedges;
+        return true;
+    }
+
+    bool can_ask_origin() const {
+        return std::holds_alternative<UpstreamTarget>(job_.route) &&
+               !(job_.part && job_.part->form == RangeRequest::Form::suffix);
     }
 
     /// Empty: no peer can be asked.
@@ -93,7 +152,7 @@ private:
         std::string lines;
         if (job_.block) append_block_request(lines);
         if (job_.part) token += kPart;
-        return peer_request_->text(config_.node, token, max_age(), lines);
+        return peer_request_->text(config_.node, token, wanted_max_age(worker_, job_), lines);
     }
 
     void append_block_request(std::string& out) const {
@@ -101,47 +160,60 @@ private:
         append_range_request(out, block.range.first, block.range.last, block.etag);
     }
 
-    /// `promised`: its summary has the very key.
-    asio::awaitable<bool> ask_peer(const protocol::PeerView& view, std::size_t index,
-                                   bool promised) {
-        const auto& peer = view.peers[index];
-        if (!peer.in_step || peer.token.empty()) co_return false;
-        auto request = question(peer.token);
-        if (request.empty()) co_return false;
-        PeerQuestion asked(worker_, config_, peer);
-        const auto verdict = co_await asked.ask(std::move(request), promised);
+    /// A peer's question has ended: true when that is the answer.
+    asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner) {
+        auto& asked = runner.question;
+        const auto verdict = *runner.verdict;
         auto& exchange = asked.exchange();
         const auto& head = exchange.head();
         if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_) {
             const auto known = validators_of(head.fields);
             if (known.any())
-                stale_copy_ = {peer.node, std::string(known.etag),
+                stale_copy_ = {asked.peer().node, std::string(known.etag),
                                std::string(known.last_modified)};
         }
-        if (verdict != PeerVerdict::hit) co_return false;
+        if (verdict != PeerVerdict::hit) {
+            is_in_parts_at(runner);
+            co_return false;
+        }
         auto from = received(exchange);
         from.from_peer = true;
         if (!job_.block && length_of_head_alone(head)) {
             const auto taken = take_head(asked, from);
+            if (taken) peer_won(race, runner);
             co_return taken;
         }
         auto made = delivery_.draft(from);
-        if (!acceptable_from_peer(exchange, made) || (!job_.block && is_outdated(made))) {
+        if (!is_acceptable_copy(worker_, job_, exchange, made)) {
             asked.close(PeerVerdict::unusable);
+            is_in_parts_at(runner);
             co_return false;
         }
-        Delivery::Sender sender{Fill::Source::peer, peer.node, head.status};
+        peer_won(race, runner);
+        Delivery::Sender sender{Fill::Source::peer, asked.peer().node, head.status};
         const auto faultless =
             co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
         asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
         co_return true;
     }
 
+    void is_in_parts_at(const PeerRunner& runner) {
+        if (!runner.promised && job_.block->in_parts)
+            job_.block->in_parts->push_back(runner.question.peer().node);
+    }
+
+    void peer_won(HeadRace& race, const PeerRunner& winner) {
+        race.won_by(&winner);
+        if (!origin_) return;
+        if (origin_->under_way) ++worker_.counters.origin_hedges_outrun;
+        origin_->lose();
+        origin_.reset();
+    }
+
     /// What a peer holds in blocks, or gives as its head alone. True when that is the answer.
     bool take_head(PeerQuestion& asked, const Received& from, bool validated = false) {
         auto index = make_index(delivery_, job_, from, *length_of_head_alone(from.head));
-        const auto good =
-            index && (validated || (may_reuse(index->draft) && !is_outdated(index->draft)));
+        const auto good = index && (validated || is_current_copy(worker_, job_, index->draft));
         asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
         Delivery::Sender sender{Fill::Source::peer, asked.peer().node, validated ? 304u : 200u};
         if (good) publish(delivery_, std::move(*index), std::move(sender));
@@ -149,98 +221,67 @@ private:
         return good;
     }
 
-    bool may_reuse(const Draft& made) const {
-        return usable(
-            decide_reuse(job_.directives, made.response->freshness, std::chrono::seconds(0)));
-    }
-    /// Made before the last invalidation of what is wanted, or of one of its tags.
-    bool is_outdated(const Draft& made) const {
-        return invalidated_within(greatest_age(made), made.response->tags);
-    }
-
-    /// A peer may only give what this cache may reuse without validation.
-    bool acceptable_from_peer(const Exchange& exchange, const Draft& made) const {
-        const auto& head = exchange.head();
-        if (job_.block)  // which ends where its range does, or it cannot go on elsewhere
-            return is_wanted(*job_.block, head) &&
-                   exchange.content_length() == job_.block->range.size();
-        if (head.status < 200) return false;
-        switch (made.verdict) {
-            case StorageVerdict::store:
-            case StorageVerdict::authorization:  // of this request
-            case StorageVerdict::not_reusable:   // a client may want it stale
-                return may_reuse(made);
-            default:
-                return false;  // no node stores that, so none has it to give
-        }
-    }
-
-    /// Was what is wanted, or something with one of these tags, invalidated so short a time ago?
-    bool invalidated_within(std::chrono::seconds time,
-                            std::span<const summary::KeyHash> tags = {}) const {
-        const auto& store = worker_.shared.store;
-        auto at = store.invalidated_at(job_.hash, tags);
-        if (job_.block) at = std::max(at, store.invalidated_at(job_.block->target));
-        return at && Clock::now() - *at < time;
-    }
-
-    /// How old a copy may say it is. The peer obeys if it is so configured, and saves a body.
-    std::optional<std::chrono::seconds> max_age() const {
-        const auto at = worker_.shared.store.invalidated_at(job_.hash);
-        if (!at || job_.block) return std::nullopt;
-        const auto since = std::chrono::floor<std::chrono::seconds>(Clock::now() - *at);
-        return std::max(since - kAgeGranularity, std::chrono::seconds(0));
-    }
-
-    /// The copy that has arrived was made at most so long ago.
-    static std::chrono::seconds greatest_age(const Draft& made) {
-        return std::chrono::seconds(made.response->freshness.initial_age) + kAgeGranularity;
-    }
-
-    /// `whole`: without conditions and ranges of our own, as an answer to those made no sense.
-    asio::awaitable<void> ask_origin(bool whole = false) {
-        if (job_.part && job_.part->form == RangeRequest::Form::suffix) {
-            delivery_.fail(FetchError::not_in_parts);  // which block that is, peers might know
-            co_return;
-        }
-        std::vector<Field> stored_fields;
-        Validators validators;
+    /// The question to the origin, not sent yet. `whole`: without conditions and ranges of our own,
+    /// as an answer to those made no sense. Precondition: can_ask_origin().
+    std::shared_ptr<OriginRunner> prepare_origin(bool whole) {
+        plan_ = {};
         std::string lines;
-        auto ranged = false;
         if (job_.block) {
             append_block_request(lines);
         } else if (whole) {
             stale_copy_.reset();
         } else if (job_.stale) {
-            stored_fields = job_.stale->fields();
-            validators = validators_of(stored_fields);
-            append_validation(lines, validators);
+            plan_.stored_fields = job_.stale->fields();
+            plan_.validators = validators_of(plan_.stored_fields);
+            append_validation(lines, plan_.validators);
         } else if (stale_copy_) {
-            validators = stale_copy_->validators();
-            append_validation(lines, validators);
+            plan_.validators = stale_copy_->validators();
+            append_validation(lines, plan_.validators);
         } else if (job_.part) {
             const auto range = Blocks::aligned(job_.part->first, config_.cache.block);
             append_range_request(lines, range.first, range.last, {});
-            ranged = true;
+            plan_.ranged = true;
         }
-        Exchange exchange(worker_.pool, worker_.head_limits());
-        exchange.on_interim([this](const Head& interim) { return pass_on(interim); });
-        const auto* target = std::get_if<UpstreamTarget>(&job_.route);
-        if (target == nullptr) {
+        auto runner =
+            std::make_shared<OriginRunner>(worker_, job_.config, job_.request,
+                                           std::get<UpstreamTarget>(job_.route), has_stand_in());
+        runner->lines = std::move(lines);
+        runner->exchange.on_interim(
+            [run = runner.get(), fill = job_.fill, config = job_.config](const Head& interim) {
+                return pass_on(run->lost ? nullptr : fill.get(), config->node, interim);
+            });
+        return runner;
+    }
+
+    asio::awaitable<void> ask_origin(bool whole = false) {
+        if (job_.part && job_.part->form == RangeRequest::Form::suffix) {
+            delivery_.fail(FetchError::not_in_parts);  // which block that is, peers might know
+            co_return;
+        }
+        if (!std::holds_alternative<UpstreamTarget>(job_.route)) {
             delivery_.fail(FetchError::not_allowed);
             co_return;
         }
-        const auto stand_in = has_stand_in();
-        OriginQuestion asked(worker_, *target, stand_in);
-        if (asked.is_probe() && stand_in) {
+        // Asked while peers were, it has ended; what they said meanwhile it was not told.
+        const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(whole);
+        auto& exchange = runner->exchange;
+        if (!runner->result && runner->question.is_probe() && has_stand_in()) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
             const auto& timeouts = config_.timeouts;
             job_.fill->keep(timeouts.origin_connect + timeouts.origin_head);
             delivery_.fail(FetchError::origin_down);
-            co_await proxy::ask_origin(job_, lines, exchange, asked);
+            co_await runner->run();
             co_return;
         }
-        const auto error = co_await proxy::ask_origin(job_, lines, exchange, asked);
+        if (!runner->result) {
+            const auto ended = co_await runner->run();
+            runner->result = ended;
+        }
+        const auto error = *runner->result;
+        const auto plan = std::exchange(plan_, {});
+        const auto& stored_fields = plan.stored_fields;
+        const auto& validators = plan.validators;
+        const auto ranged = plan.ranged;
         const auto& head = exchange.head();
         // Whatever goes wrong with a validation is not the client's business: it asked for a page.
         const auto nonsense =
@@ -321,11 +362,12 @@ private:
             worker_.shared.store.invalidate(job_.hash, now);
     }
 
-    asio::awaitable<void> pass_on(const Head& interim) {
+    /// `fill`: null when nobody wants this answer any more.
+    static asio::awaitable<void> pass_on(Fill* fill, const std::string& node, const Head& interim) {
+        if (fill == nullptr) co_return;
         std::string text;
-        append_interim(text, interim, config_.node);
-        job_.fill->interim(text);
-        co_return;
+        append_interim(text, interim, node);
+        fill->interim(text);
     }
 
     /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4).
@@ -343,10 +385,14 @@ private:
     asio::awaitable<void> fetch_validated(Exchange& not_modified) {
         const auto view = worker_.peers;
         const auto copy = *std::exchange(stale_copy_, std::nullopt);
-        const auto index = view ? peers_named({copy.peer}, *view) : 0;
-        if (index != 0 && !view->peers[std::countr_zero(index)].token.empty()) {
-            const auto& peer = view->peers[std::countr_zero(index)];
-            PeerQuestion asked(worker_, config_, peer);
+        const auto named = view ? peers_named({copy.peer}, *view) : summary::PeerSet();
+        if (!named.empty() && view->peers[*named.begin()].can_be_asked()) {
+            const auto at = *named.begin();
+            const auto& peer = view->peers[at];
+            // The origin has had its say: there is nobody to ask meanwhile.
+            const auto latest = std::max<std::chrono::nanoseconds>(config_.cluster->peer_budget_max,
+                                                                   config_.cluster->peer_budget);
+            PeerQuestion asked(worker_, view, at, latest, latest);
             auto request = question(peer.token + kStaleToo);
             const auto verdict = co_await asked.ask(std::move(request), true);
             auto& exchange = asked.exchange();
@@ -380,7 +426,16 @@ private:
     const Config& config_;
     FetchJob& job_;
     Delivery delivery_;
+    /// What the origin's answer can mean.
+    struct OriginPlan {
+        std::vector<Field> stored_fields;
+        Validators validators;
+        bool ranged = false;  // a range that the client did not ask for
+    };
+
     std::optional<StaleCopy> stale_copy_;
+    OriginPlan plan_;                          // of origin_
+    std::shared_ptr<OriginRunner> origin_;     // prepared, or asked beside peers
     std::optional<PeerRequest> peer_request_;  // once a peer is asked
 };
 

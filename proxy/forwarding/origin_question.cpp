@@ -38,10 +38,10 @@ bool is_our_own(FetchError error) {
 
 }  // namespace
 
-OriginQuestion::OriginQuestion(Worker& worker, const UpstreamTarget& target, bool has_stand_in)
+OriginQuestion::OriginQuestion(Worker& worker, UpstreamTarget target, bool has_stand_in)
     : worker_(worker),
-      target_(target),
-      place_(place_of(target)),
+      target_(std::move(target)),
+      place_(place_of(target_)),
       began_(std::chrono::steady_clock::now()),
       leave_(worker.origin_health.may_ask(place_, has_stand_in, began_)),
       open_(allowed()) {
@@ -89,17 +89,16 @@ void OriginQuestion::book(End end) {
     }
 }
 
-asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lines,
-                                       Exchange& exchange, OriginQuestion& asked) {
+asio::awaitable<FetchError> ask_origin(const RequestSnapshot& asks, const Config& config,
+                                       std::string_view lines, Exchange& exchange,
+                                       OriginQuestion& asked) {
     if (!asked.allowed()) co_return FetchError::origin_down;
-    const Exchange::Request request{origin_request(*job.request, job.config->node, lines), false,
-                                    true};
-    const auto& timeouts = job.config->timeouts;
-    const Exchange::Patience patience{Exchange::Clock::now() + timeouts.origin_connect,
-                                      timeouts.origin_head};
+    const Exchange::Request request{origin_request(asks, config.node, lines), false, true};
+    const Exchange::Patience patience{Exchange::Clock::now() + config.timeouts.origin_connect,
+                                      config.timeouts.origin_head};
     exchange.count_into(asked.received_bytes());
-    const auto error =
-        co_await exchange.run(std::get<UpstreamTarget>(job.route), request, patience);
+    const auto error = co_await exchange.run(asked.target(), request, patience);
+    if (error == FetchError::none) asked.answered_after(exchange.time_to_head());
     asked.ended(error, exchange.malformed());
     co_return error;
 }
@@ -109,7 +108,7 @@ asio::awaitable<FetchError> ask_origin(Worker& worker, const FetchJob& job, std:
     const auto* target = std::get_if<UpstreamTarget>(&job.route);
     if (target == nullptr) co_return FetchError::not_allowed;
     OriginQuestion asked(worker, *target);
-    co_return co_await ask_origin(job, lines, exchange, asked);
+    co_return co_await ask_origin(*job.request, *job.config, lines, exchange, asked);
 }
 
 }  // namespace proxy

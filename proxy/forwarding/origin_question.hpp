@@ -14,9 +14,9 @@ namespace proxy {
 /// counters. Owned by one coroutine; the worker must outlive it.
 class OriginQuestion {
 public:
-    /// `target` must outlive this. `has_stand_in`: something stored may be given in place of the
+    /// `has_stand_in`: something stored may be given in place of the
     /// answer while the origin is unreachable.
-    OriginQuestion(Worker& worker, const UpstreamTarget& target, bool has_stand_in = false);
+    OriginQuestion(Worker& worker, UpstreamTarget target, bool has_stand_in = false);
     /// A question without an end says nothing of the origin.
     ~OriginQuestion();
     OriginQuestion(const OriginQuestion&) = delete;
@@ -29,6 +29,11 @@ public:
     /// The head has come, or it has not: books that, and logs a failure. The first call counts.
     /// What this node ended itself (`abandoned`, `stopping`) is no failure of the origin's.
     void ended(FetchError error, ParseError malformed = ParseError::ok);
+    /// The head came so long after the request.
+    void answered_after(std::chrono::nanoseconds time) {
+        worker_.origin_times.measured(place_, time);
+    }
+    const UpstreamTarget& target() const { return target_; }
     /// What the body of the answer adds to.
     std::uint64_t& received_bytes() const { return worker_.counters.bytes_from_origins; }
 
@@ -36,18 +41,20 @@ private:
     void book(OriginHealth::End end);
 
     Worker& worker_;
-    const UpstreamTarget& target_;
+    const UpstreamTarget target_;
     const std::string place_;
     const OriginHealth::Time began_;
     const OriginHealth::Leave leave_;
     bool open_;
 };
 
-/// Puts the job's request to its origin, with these lines beside the request's own, and waits for
-/// the head; what it says is in `exchange` then. `asked`: of the job's target.
-boost::asio::awaitable<FetchError> ask_origin(const FetchJob& job, std::string_view lines,
-                                              Exchange& exchange, OriginQuestion& asked);
-/// The same in one, for a question whose leave is nobody's concern.
+/// Puts a request to the origin that `asked` is about, with these lines beside the request's own,
+/// and waits for the head; what it says is in `exchange` then, and how long it took in the worker's
+/// OriginTimes.
+boost::asio::awaitable<FetchError> ask_origin(const RequestSnapshot& request, const Config& config,
+                                              std::string_view lines, Exchange& exchange,
+                                              OriginQuestion& asked);
+/// The same for a job's request, when the question's leave is nobody's concern.
 boost::asio::awaitable<FetchError> ask_origin(Worker& worker, const FetchJob& job,
                                               std::string_view lines, Exchange& exchange);
 

@@ -2,6 +2,7 @@
 #include "proxy/forwarding/answer.hpp"
 #include "proxy/forwarding/block_index.hpp"
 #include "proxy/forwarding/cache_answer.hpp"
+#include "proxy/forwarding/quick_recovery.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
@@ -22,8 +23,8 @@ bool is_version(Fields request, const StoredResponse& response) {
 
 asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish) {
     auto& turn = client_.turn;
-    turn.from_peer = true;
     turn.peer = worker_.peers->peers[peer].node;
+    recover_quickly(client_.connection.socket().native_handle());
     client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     if (worker_.draining) co_return co_await refuse_peer(Refusal::draining);
 
@@ -64,7 +65,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
                     append_line(lines, line);
             co_return co_await refuse_peer(Refusal::stale, lines);
         }
-        gave(peer);
+        gave();
         turn.cache = CacheResult::hit;
         CacheStatus status;
         status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
@@ -87,7 +88,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
         if (wants_block && !is_block &&
             (!state.length_known || !is_version(fields, *state.response)))
             co_return co_await refuse_peer(Refusal::absent);
-        gave(peer);
+        gave();
         CacheStatus status;
         status.forward = Forward::uri_miss;
         status.collapsed = true;
@@ -121,8 +122,8 @@ asio::awaitable<bool> CacheAnswer::send_head_alone(const StoredResponse& respons
     co_return (sent && client_.keep_alive());
 }
 
-void CacheAnswer::gave(std::size_t peer) {
-    if (peer < worker_.peer_records.size()) worker_.peer_records[peer].gave();
+void CacheAnswer::gave() {
+    worker_.record_or_gone(client_.turn.peer).gave();
 }
 
 asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {

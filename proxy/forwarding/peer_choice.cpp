@@ -1,12 +1,12 @@
 #include "proxy/forwarding/peer_choice.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace proxy {
 namespace {
 
 constexpr double kSmoothing = 1.0 / 16;
+constexpr std::chrono::milliseconds kNotKnown{1};  // better than what is known to be far
 
 }  // namespace
 
@@ -22,7 +22,9 @@ PeerRecord::Counts& PeerRecord::Counts::operator+=(const Counts& other) {
 }
 
 double PeerRecord::cost() const {
-    return round_trip_seconds_ * (1.0 + under_way_) / std::max(1.0 - false_rate_, 0.05);
+    const auto round_trip = round_trip_.known() ? round_trip_.mean() : kNotKnown;
+    return std::chrono::duration<double>(round_trip).count() * (1.0 + under_way_) /
+           std::max(1.0 - false_rate_, 0.05);
 }
 
 void PeerRecord::asked() {
@@ -30,7 +32,12 @@ void PeerRecord::asked() {
     ++under_way_;
 }
 
-void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip, Time now) {
+void PeerRecord::answered_after(std::chrono::nanoseconds time, Time now) {
+    round_trip_.measured(time);
+    measured_at_ = now;
+}
+
+void PeerRecord::ended(PeerVerdict verdict, Time now) {
     if (under_way_ > 0) --under_way_;
     switch (verdict) {
         case PeerVerdict::not_asked:
@@ -50,6 +57,9 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
         case PeerVerdict::unusable:
             ++counts_.failures;
             break;
+        case PeerVerdict::outrun:
+            ++counts_.failures;
+            return;
         case PeerVerdict::timeout:
         case PeerVerdict::failure: {
             ++counts_.failures;
@@ -60,8 +70,6 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
         }
     }
     failures_in_row_ = 0;
-    round_trip_seconds_ +=
-        kSmoothing * (std::chrono::duration<double>(round_trip).count() - round_trip_seconds_);
     false_rate_ += kSmoothing * ((verdict == PeerVerdict::false_hit ? 1.0 : 0.0) - false_rate_);
     if (++answers_ >= kDistrustAfter && false_rate_ > kDistrustRate) {
         closed_until_ = now + kDistrustFor;
@@ -70,19 +78,18 @@ void PeerRecord::ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip,
     }
 }
 
-std::uint64_t peers_named(const PeerNames& names, const protocol::PeerView& view) {
-    std::uint64_t result = 0;
+summary::PeerSet peers_named(const PeerNames& names, const protocol::PeerView& view) {
+    summary::PeerSet result;
     for (const auto& name : names)
         for (std::size_t i = 0; i < view.peers.size(); ++i)
-            if (view.peers[i].node == name) result |= 1ull << i;
+            if (view.peers[i].node == name) result.insert(static_cast<unsigned>(i));
     return result;
 }
 
-PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records,
+PeerChoice choose_peers(const summary::PeerSet& candidates, std::span<const PeerRecord> records,
                         PeerRecord::Time now) {
     PeerChoice choice;
-    for (; candidates != 0; candidates &= candidates - 1) {
-        const auto index = static_cast<std::size_t>(std::countr_zero(candidates));
+    for (const std::size_t index : candidates) {
         if (index >= records.size() || !records[index].may_ask(now)) continue;
         auto position = choice.count;
         while (position > 0 && records[index].cost() < records[choice.peers[position - 1]].cost())

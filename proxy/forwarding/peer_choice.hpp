@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "protocol/peer_view.hpp"
+#include "proxy/forwarding/round_trip.hpp"
 #include "proxy/http/outcome.hpp"
+#include "summary/peer_set.hpp"
 
 namespace proxy {
 
@@ -24,6 +26,9 @@ inline constexpr std::chrono::milliseconds kBreakerMax{8000};
 inline constexpr double kDistrustRate = 0.5;
 inline constexpr unsigned kDistrustAfter = 32;  // answers
 inline constexpr std::chrono::seconds kDistrustFor{10};
+/// A peer that is too far to be worth asking is asked all the same until that is well known, and
+/// then once in so long: beside the origin, so that nobody waits for it.
+inline constexpr std::chrono::seconds kMeasureAgainAfter{30};
 
 /// What one worker has learnt about one peer by asking it. Functions of (state, event, now); one
 /// thread.
@@ -48,34 +53,43 @@ public:
     double cost() const;
 
     void asked();
-    /// The exchange's end, once for each asked(). `round_trip`: to the head; ignored for failures.
-    void ended(PeerVerdict verdict, std::chrono::nanoseconds round_trip, Time now);
+    /// The question's end, once for each asked().
+    void ended(PeerVerdict verdict, Time now);
+    /// A head has come `time` after its question went out, be it too late to be of use.
+    void answered_after(std::chrono::nanoseconds time, Time now);
+    const RoundTrip& round_trip() const { return round_trip_; }
+    /// Nothing was measured for a while: what was, may no longer be so.
+    bool measured_long_ago(Time now) const { return now - measured_at_ >= kMeasureAgainAfter; }
+    /// Somebody finds out now.
+    void measure_from(Time now) { measured_at_ = now; }
 
     const Counts& counts() const { return counts_; }
     void gave() { ++counts_.given; }
+    void add(const Counts& counts) { counts_ += counts; }
 
 private:
     Counts counts_;
     Time closed_until_{};
-    double round_trip_seconds_ = 0.001;  // moving average
-    double false_rate_ = 0;              // moving average
-    unsigned answers_ = 0;               // since the last distrust
+    RoundTrip round_trip_;
+    Time measured_at_{};
+    double false_rate_ = 0;  // moving average
+    unsigned answers_ = 0;   // since the last distrust
     unsigned failures_in_row_ = 0;
     unsigned under_way_ = 0;
 };
 
-/// Some peers, across reloads that change their order, and with it their bits.
+/// Some peers, across reloads that change their order, and with it their numbers.
 using PeerNames = std::vector<std::string>;
-/// Those of them that are peers now, as bits of `view`.
-std::uint64_t peers_named(const PeerNames& names, const protocol::PeerView& view);
+/// Those of them that are peers now, as numbers of `view`.
+summary::PeerSet peers_named(const PeerNames& names, const protocol::PeerView& view);
 
-/// Which peers to ask, best first: those in `candidates` (bit = index) that may be asked, at most
+/// Which peers to ask, best first: those in `candidates` that may be asked, at most
 /// kMaxPeersAsked.
 struct PeerChoice {
     std::array<std::size_t, kMaxPeersAsked> peers{};
     std::size_t count = 0;
 };
-PeerChoice choose_peers(std::uint64_t candidates, std::span<const PeerRecord> records,
+PeerChoice choose_peers(const summary::PeerSet& candidates, std::span<const PeerRecord> records,
                         PeerRecord::Time now);
 
 }  // namespace proxy

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "protocol/peer_view.hpp"
@@ -11,42 +11,49 @@
 
 namespace proxy {
 
-/// One question to one peer, and what came of it in this worker's record of that peer. Owned by one
-/// coroutine.
+/// One question to one peer, and what came of it in this worker's record of that peer. One
+/// coroutine at a time.
 class PeerQuestion {
 public:
     using Peer = protocol::PeerView::Peer;
+    using Duration = std::chrono::nanoseconds;
 
-    /// `peer` is of a view of the worker's, and must outlive this.
-    PeerQuestion(Worker& worker, const Config& config, const Peer& peer);
-    /// A question that was not closed counts as a failure.
+    /// `peer`: index in `view`. `budget`: an answer that takes longer is late; `latest`: it is
+    /// listened to for so long all the same.
+    PeerQuestion(Worker& worker, std::shared_ptr<const protocol::PeerView> view, std::size_t peer,
+                 Duration budget, Duration latest);
+    /// A question that was not closed counts as lost().
     ~PeerQuestion();
     PeerQuestion(const PeerQuestion&) = delete;
     PeerQuestion& operator=(const PeerQuestion&) = delete;
 
-    /// Sends `request` and waits for the head, for the peer budget in all. `promised`: its summary
-    /// has the key, so that it is a false hit if it is `absent`. `hit`: exchange() holds
-    /// an answer whose head the caller judges. All else is an end; of a refusal the head can still
-    /// be looked at.
+    /// Sends `request` and waits for the head. `promised`: its summary has the key, so that it is a
+    /// false hit if it is `absent`. `hit`: exchange() holds an answer whose head the caller judges.
+    /// All else is an end; of a refusal the head can still be looked at, and discard() lets its
+    /// connection be used again.
     boost::asio::awaitable<PeerVerdict> ask(std::string request, bool promised = true);
-    const Peer& peer() const { return peer_; }
+    boost::asio::awaitable<void> discard();
+    const Peer& peer() const { return view_->peers[index_]; }
+    std::size_t index() const { return index_; }
     Exchange& exchange() { return exchange_; }
 
     /// Books the end. The first call counts.
     void close(PeerVerdict verdict);
+    /// Another answer is taken in its place: the end of one that is not late is no failure.
+    void lost();
 
 private:
-    PeerRecord* record();
+    PeerRecord& record();
     UpstreamTarget target() const;
 
     Worker& worker_;
-    const std::chrono::nanoseconds budget_;
-    const Peer& peer_;
+    const std::shared_ptr<const protocol::PeerView> view_;
+    const std::size_t index_;
+    const Duration budget_, latest_;
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
-    std::chrono::nanoseconds round_trip_{0};
     FetchError failed_by_ = FetchError::none;
-    bool open_ = false;
+    bool open_ = false, answered_ = false;
 };
 
 }  // namespace proxy

@@ -28,24 +28,20 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     host = origin_form && received ? received->value : key.authority();
 
     const HopByHop hop_by_hop(request.fields);
-    // A client cannot take away, by a connection option, what this node says of it.
-    const auto kept = [&](const Field& line) {
-        return is_forwarded_field(line) ||
-               (!hop_by_hop(line) && !per_hop(line) && !(whole && is_condition_or_range(line)));
-    };
-    std::size_t bytes = 0, forwarded_bytes = 0, lines = 0;
+    std::size_t bytes = 0, forwarded_bytes = 0;
     for (const auto& line : request.fields) {
-        if (!kept(line)) continue;
-        (is_forwarded_field(line) ? forwarded_bytes : bytes) +=
-            line.name.size() + line.value.size() + 4;
-        ++lines;
+        const auto size = line.name.size() + line.value.size() + 4;
+        (is_forwarded_field(line) ? forwarded_bytes : bytes) += size;
     }
-    text.reserve(bytes);
+    text.reserve(bytes);  // some is left out
     forwarded.reserve(forwarded_bytes);
-    fields.reserve(lines);
+    fields.reserve(request.fields.size());
     for (const auto& line : request.fields) {
-        if (!kept(line)) continue;
-        auto& into = is_forwarded_field(line) ? forwarded : text;
+        // A client cannot take away, by a connection option, what this node says of it.
+        const auto told = is_forwarded_field(line);
+        if (!told && (hop_by_hop(line) || per_hop(line) || (whole && is_condition_or_range(line))))
+            continue;
+        auto& into = told ? forwarded : text;
         const auto name_at = into.size();
         into.append(line.name).append(": ");
         const auto value_at = into.size();

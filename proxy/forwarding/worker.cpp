@@ -143,9 +143,14 @@ void Worker::refuse_waiting(tcp::acceptor& acceptor) {
     spare_ = open_spare();  // if another thread was quicker: the next connections wait
 }
 
+void Worker::retire() {
+    retiring = true;
+    for (auto* session : sessions_) session->retire();
+}
+
 void Worker::drain() {
     if (draining) return;
-    draining = true;
+    retiring = draining = true;
     boost::system::error_code ec;
     // Clients whose connection the kernel has accepted already are served; with the queue shut,
     // none is added between the last accept() and the close, which would be reset.
@@ -175,7 +180,7 @@ void Worker::drain() {
 }
 
 void Worker::stop() {
-    draining = true;
+    retiring = draining = true;
     boost::system::error_code ec;
     for (auto& listener : listeners_) listener.acceptor.close(ec);
     tasks.cancel();
@@ -189,10 +194,13 @@ void Worker::set_peers(std::shared_ptr<const protocol::PeerView> view) {
         peers && view &&
         std::equal(peers->peers.begin(), peers->peers.end(), view->peers.begin(), view->peers.end(),
                    [](const auto& one, const auto& other) { return one.node == other.node; });
-    if (!same && view) {  // the list of peers was reloaded: a record goes with its name
+    if (!same && view) {  // peers have come or gone: a record goes with its name
         std::vector<PeerRecord> records(view->peers.size());
-        for (std::size_t i = 0; i < records.size(); ++i)
-            if (const auto* known = record_of(view->peers[i].node)) records[i] = *known;
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            auto* known = record_of(view->peers[i].node);
+            if (known != nullptr) records[i] = std::exchange(*known, PeerRecord());
+        }
+        for (const auto& left : peer_records) gone_peers.add(left.counts());
         peer_records = std::move(records);
     }
     peers = std::move(view);
@@ -215,7 +223,13 @@ void Worker::invalidate_tags(std::span<const summary::KeyHash> tags) {
     }
 }
 
+PeerRecord& Worker::record_or_gone(std::string_view node) {
+    auto* record = record_of(node);
+    return record != nullptr ? *record : gone_peers;
+}
+
 PeerRecord* Worker::record_of(std::string_view node) {
+    if (node.empty()) return nullptr;
     for (std::size_t i = 0; peers && i < peers->peers.size(); ++i)
         if (peers->peers[i].node == node) return &peer_records[i];
     return nullptr;

@@ -22,6 +22,7 @@
 #include "proxy/crowd.hpp"
 #include "proxy/episode.hpp"
 #include "proxy/forwarding/origin_health.hpp"
+#include "proxy/forwarding/origin_times.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/timer_wheel.hpp"
 #include "proxy/forwarding/upstream_pool.hpp"
@@ -113,6 +114,8 @@ public:
         return listeners_.front().acceptor.local_endpoint().port();
     }  // before start()
 
+    /// Goes on accepting; from here on connections end after the answer to their next request.
+    void retire();
     /// Takes what is in the accept queue, then accepts no more; connections end after their present
     /// request.
     void drain();
@@ -121,6 +124,8 @@ public:
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
     /// What is known from asking this peer; null when there is no such peer (any more).
     PeerRecord* record_of(std::string_view node);
+    /// The same, or the one record of all that are no peers any more.
+    PeerRecord& record_or_gone(std::string_view node);
 
     /// What is stored under these target URIs (as CacheKey has them) no longer counts, here and at
     /// all peers. Fetches of them that are under way are not stored.
@@ -143,18 +148,22 @@ public:
     protocol::Resolver resolver;
     UpstreamPool pool;
     OriginHealth origin_health;
+    OriginTimes origin_times;
     protocol::TaskGroup tasks;    // client connections; takes no new ones while draining
     protocol::TaskGroup fetches;  // may outlive the client that began them
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers
+    PeerRecord gone_peers;                            // what those counted that are none any more
     WorkerCounters counters;
     RateLimitedLog upstream_log;  // origins and peers that fail
+    bool retiring = false;        // connections end with their next answer
     bool draining = false;
     std::atomic<bool> finished{false};  // run() has returned: members may be read by any thread
 
     /// A connected client whose connection ends early when the worker drains.
     class Session : public TimerWheel::Timer {
     public:
+        virtual void retire() = 0;
         virtual void drain() = 0;
 
     private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace proxy {
 
@@ -35,9 +36,14 @@ bool is_token(std::string_view text) {
 }
 
 bool iequals(std::string_view a, std::string_view b) {
-    // Most that are equal are written alike, which is quick to see.
-    return a == b || std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                                [](char x, char y) { return lower(x) == lower(y); });
+    // Most that are equal are written alike, and most that are not begin with another letter: both
+    // are quick to see.
+    if (a.size() != b.size()) return false;
+    if (a.empty()) return true;
+    if (lower(a.front()) != lower(b.front())) return false;
+    return std::memcmp(a.data(), b.data(), a.size()) == 0 ||
+           std::equal(a.begin(), a.end(), b.begin(),
+                      [](char x, char y) { return lower(x) == lower(y); });
 }
 
 void append_lower(std::string& out, std::string_view text) {

@@ -67,8 +67,17 @@ bool append_chain(std::string& out, const std::vector<Field>& lines) {
 }  // namespace
 
 bool is_forwarded_field(const Field& line) {
-    if (line.id == field::forwarded) return true;
-    return line.id == field::unknown && (is_for(line) || is_proto(line) || is_host(line));
+    if (line.id != field::unknown) return line.id == field::forwarded;
+    switch (line.name.size()) {  // all three differ in it
+        case kForwardedFor.size():
+            return is_for(line);
+        case kForwardedProto.size():
+            return is_proto(line);
+        case kForwardedHost.size():
+            return is_host(line);
+        default:
+            return false;
+    }
 }
 
 bool tells_of_a_proxy(field id, std::string_view name) {

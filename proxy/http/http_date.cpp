@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace proxy {
 
@@ -13,6 +14,24 @@ constexpr std::array<std::string_view, 7> kDays{"Sunday",   "Monday", "Tuesday",
                                                 "Thursday", "Friday", "Saturday"};
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/// The first three letters as a number, whatever their case. Each response that is stored has
+/// several dates, and text would be compared with twelve names for each.
+constexpr std::uint32_t three_letters(std::string_view text) {
+    std::uint32_t letters = 0;
+    for (const char c : text.substr(0, 3))
+        letters = letters << 8 | (static_cast<unsigned char>(c) | 0x20U);
+    return letters;
+}
+
+template <std::size_t count>
+constexpr auto by_letters(const std::array<std::string_view, count>& names) {
+    std::array<std::uint32_t, count> letters{};
+    for (std::size_t i = 0; i < count; ++i) letters[i] = three_letters(names[i]);
+    return letters;
+}
+constexpr auto kDayLetters = by_letters(kDays);
+constexpr auto kMonthLetters = by_letters(kMonths);
 
 /// Takes a date apart from the left; after the first mismatch everything fails.
 class Reader {
@@ -47,10 +66,9 @@ public:
 
     void short_day() {
         const auto name = rest_.substr(0, 3);
-        if (std::none_of(kDays.begin(), kDays.end(),
-                         [&](auto day) { return iequals(day.substr(0, 3), name); })) {
+        if (std::find(kDayLetters.begin(), kDayLetters.end(), three_letters(name)) ==
+            kDayLetters.end())
             fail();
-        }
         rest_.remove_prefix(name.size());
     }
 
@@ -62,12 +80,11 @@ public:
     }
 
     unsigned month() {
-        const auto name = rest_.substr(0, 3);
-        const auto found = std::find_if(kMonths.begin(), kMonths.end(),
-                                        [&](auto month) { return iequals(month, name); });
-        if (found == kMonths.end()) return static_cast<unsigned>(fail());
+        const auto found = std::find(kMonthLetters.begin(), kMonthLetters.end(),
+                                     three_letters(rest_.substr(0, 3)));
+        if (found == kMonthLetters.end()) return static_cast<unsigned>(fail());
         rest_.remove_prefix(3);
-        return static_cast<unsigned>(found - kMonths.begin()) + 1;
+        return static_cast<unsigned>(found - kMonthLetters.begin()) + 1;
     }
 
     std::chrono::seconds time_of_day() {

@@ -14,6 +14,8 @@
 namespace proxy {
 namespace {
 
+constexpr std::size_t kLinesUsual = 16;  // of a head; more grow
+
 namespace http = boost::beast::http;
 
 constexpr std::size_t kMaxChunkExtensionBytes = 1024;
@@ -322,6 +324,7 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
             if (!valid_host(line.value)) return fail(ParseError::bad_host, ec);
         }
     }
+    if (head_.fields.capacity() == 0) head_.fields.reserve(kLinesUsual);
     head_.fields.push_back(line);
 }
 

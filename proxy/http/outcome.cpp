@@ -100,6 +100,8 @@ std::string_view to_string(PeerVerdict verdict) {
             return "failure";
         case PeerVerdict::unusable:
             return "unusable";
+        case PeerVerdict::outrun:
+            return "outrun";
     }
     return "?";
 }

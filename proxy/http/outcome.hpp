@@ -61,6 +61,7 @@ enum class PeerVerdict : std::uint8_t {
     timeout,    // no head within the budget
     failure,    // connection or protocol trouble
     unusable,   // it gave what must not be used; counts as a failure, but is no trouble
+    outrun,     // another answer was there before its own, which was not late; counts likewise
 };
 std::string_view to_string(PeerVerdict verdict);
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/cluster_config.hpp"
 #include "protocol/invalidation_log.hpp"
 #include "protocol/neighbourhood.hpp"
 #include "protocol/outbox.hpp"
@@ -67,8 +68,12 @@ public:
                       std::chrono::seconds(10)},
                      now_),
           outbox_({std::size_t{1} << 30, std::chrono::seconds(1)}, now_),
-          session_({std::uint64_t{1} << 30, std::chrono::seconds(1)}, now_),
-          neighbours_(names(peers)) {}
+          session_({std::uint64_t{1} << 30, std::chrono::seconds(1)}, now_) {
+        for (unsigned i = 0; i < peers_; ++i) {
+            neighbours_.add_peer(i, "n" + std::to_string(i));
+            neighbours_.place(i, "127.0.0.1", "3128");
+        }
+    }
 
     void run() {
         fill();
@@ -85,12 +90,6 @@ public:
 
 private:
     static constexpr std::uint64_t kBatch = 2048;  // proxy/control_feed.hpp
-
-    static std::vector<PeerConfig> names(unsigned count) {
-        std::vector<PeerConfig> result(count);
-        for (unsigned i = 0; i < count; ++i) result[i].node = "n" + std::to_string(i);
-        return result;
-    }
 
     void announce() {
         while (const auto due = publisher_.announce_due()) {
@@ -204,7 +203,7 @@ private:
     }
     /// A purge of everything.
     void empty() {
-        InvalidationLog log(peers_, std::size_t{1} << 16);
+        InvalidationLog log(peers_, ClusterConfig{}.max_invalidations_kept);
         std::vector<summary::KeyHash> keys;
         for (std::uint64_t i = first_; i < objects_ + first_; i += kBatch) {
             timed("2,048 keys removed", [&] {
@@ -218,6 +217,25 @@ private:
             if (publisher_.busy()) work();
         }
         finish();
+        invalidate_again(log);
+    }
+    /// What all but one peer wait for, then all that is kept is confirmed.
+    void invalidate_again(InvalidationLog& log) {
+        constexpr std::uint64_t kRounds = 4, kDifferent = 64 * kBatch;
+        std::vector<summary::KeyHash> keys;
+        for (std::uint64_t i = 0; i < kRounds * kDifferent; i += kBatch) {
+            keys.clear();
+            for (auto k = i; k < i + kBatch; ++k) keys.push_back(key(k % kDifferent));
+            timed("2,048 invalidated again", [&] { log.add(keys, {}); });
+            while (timed("invalidation: next", [&] { return log.next(0); })) continue;
+            timed("invalidation: confirmed", [&] { return log.confirm(0, log.last()); });
+        }
+        for (unsigned peer = 0; peer < peers_; ++peer) {
+            while (timed("invalidation: next", [&] { return log.next(peer); })) continue;
+            timed("invalidation: confirmed", [&] { return log.confirm(peer, log.last()); });
+        }
+        while (log.size() > 0)
+            timed("invalidation: confirmed", [&] { return log.confirm(0, log.last()); });
     }
 
     std::uint64_t objects_;

@@ -129,7 +129,7 @@ TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
     });
     auto settings = config("b", 2);
     settings.cluster->peers.front().http = {"127.0.0.1", broken.port()};
-    settings.cluster->peer_budget = 2s;
+    set_peer_budget(*settings.cluster, 2s);
     start(config("a", 2));
     start(settings);
     ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));

@@ -30,6 +30,11 @@ std::string NodesTest::address(const std::string& node) {
            std::to_string(1 + (node.front() - 'a'));
 }
 
+void set_peer_budget(ClusterConfig& cluster, std::chrono::nanoseconds budget) {
+    cluster.peer_budget = cluster.peer_budget_min = cluster.peer_budget_max = budget;
+    cluster.peer_detour = 60s;  // the most a file may say
+}
+
 Config NodesTest::config(const std::string& node) const {
     Config config;
     config.node = node;
@@ -37,6 +42,7 @@ Config NodesTest::config(const std::string& node) const {
     config.admin = AdminConfig{{address(node), kAdminPort}};
     config.origins.push_back({"*", {"127.0.0.1", origin.port()}});
     config.cache.memory = 64 << 20;
+    config.timeouts.drain_grace = 0s;
     return config;
 }
 
@@ -47,7 +53,7 @@ Config NodesTest::config(const std::string& node, unsigned nodes) const {
     cluster.listen = {address(node), kLinkPort};
     cluster.heartbeat = 50ms;
     cluster.gone_after = 30s;  // busy test machines are not what is tested
-    cluster.peer_budget = 10s;
+    set_peer_budget(cluster, 10s);
     for (unsigned i = 0; i < nodes; ++i) {
         const std::string peer(1, static_cast<char>('a' + i));
         if (peer == node) continue;

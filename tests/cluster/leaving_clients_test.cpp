@@ -1,6 +1,7 @@
 // Clients that leave while the origin is waited for: what is fetched for nobody ends, and its
 // connection is there for others.
 
+#include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -82,6 +83,93 @@ TEST_F(LeavingClients, EndWhatTheirUnsafeRequestMayHaveChanged) {  // RFC 9111 Â
     EXPECT_TRUE(eventually([&] { return status("a").cache.objects == 0; }));
     EXPECT_TRUE(others_are_served());
     gate_.open();
+}
+
+/// An origin that stops inside a block of a body, or before it: at the byte stop_at_, until it may
+/// go on or the node closes the connection.
+class LeavingReadersOfBlocks : public NodesTest {
+protected:
+    LeavingReadersOfBlocks() {
+        auto settings = config("a");
+        settings.cache.block = kBlock;
+        settings.cache.slice_from = 4 * kBlock;
+        start(settings);
+    }
+    ~LeavingReadersOfBlocks() override { go_on_.open(); }
+
+    void serve(Exchange& e) {
+        const auto range = e.field("Range");
+        const auto first = range.empty() ? 0 : std::strtoull(range.c_str() + 6, nullptr, 10);
+        if (range.empty() || stop_at_ < first || stop_at_ >= first + kBlock) return file_.answer(e);
+        if (stop_at_ > first) {
+            e.send("HTTP/1.1 206 Partial Content\r\nETag: " + file_.etag + "\r\n" + file_.more +
+                   "Content-Length: 4096\r\nContent-Range: bytes " + std::to_string(first) + "-" +
+                   std::to_string(first + kBlock - 1) + "/20000\r\n\r\n");
+            e.send(std::string_view(file_.content).substr(first, stop_at_ - first));
+        }
+        if (e.target == "/file") {
+            go_on_.wait();
+            e.send(std::string_view(file_.content).substr(stop_at_, first + kBlock - stop_at_));
+        } else {
+            if (e.socket.readable(kPatience)) ended_.open();
+            e.keep = false;
+        }
+    }
+    /// Asks, and leaves when the origin has stopped.
+    void ask_and_leave(std::string_view target, std::string_view fields) {
+        auto leaving = client();
+        const auto sent = begin(leaving, target, fields);
+        ASSERT_TRUE(sent);
+        leaving.socket.reset();
+    }
+    /// Asks, and reads up to where the origin stops.
+    bool begin(Client& asking, std::string_view target, std::string_view fields) {
+        asking.begin("GET", target, fields);
+        return asking.read_at_least(stop_at_);
+    }
+    /// What nobody reads any more was given up: the node has closed its connection.
+    bool its_fetch_ends() { return ended_.wait(); }
+
+    const File file_{bytes(20'000)};
+    std::size_t stop_at_ = 0;
+    Gate go_on_, ended_;
+};
+
+TEST_F(LeavingReadersOfBlocks, GiveUpTheOneThatStopsInTheMiddle) {
+    stop_at_ = kBlock + 1000;
+    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+    ask_and_leave("/alone", "");
+    EXPECT_TRUE(its_fetch_ends());
+}
+
+TEST_F(LeavingReadersOfBlocks, GiveUpTheOneThatDoesNotBegin) {
+    stop_at_ = kBlock;
+    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+    ask_and_leave("/alone", "");
+    EXPECT_TRUE(its_fetch_ends());
+}
+
+TEST_F(LeavingReadersOfBlocks, LeaveItToOthersWhoFollow) {
+    stop_at_ = 1000;
+    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+    auto follower = client();
+    {
+        auto leaving = client();
+        ASSERT_TRUE(begin(leaving, "/file", "Range: bytes=0-3000\r\n"));
+        ASSERT_TRUE(begin(follower, "/file", "Range: bytes=0-4095\r\n"));
+        leaving.socket.reset();
+    }
+    ASSERT_TRUE(eventually([&] { return status("a").connections == 1; }));
+    // A fetch alike, which nobody follows, has a time that begins later: once it is given up, the
+    // other would have been.
+    ask_and_leave("/alone", "Range: bytes=0-3000\r\n");
+    ASSERT_TRUE(its_fetch_ends());
+    go_on_.open();
+    const auto answer = follower.read();
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.status, 206u);
+    EXPECT_EQ(answer.body, file_.content.substr(0, kBlock));
+    EXPECT_EQ(origin.requests(), 2u);
 }
 
 }  // namespace

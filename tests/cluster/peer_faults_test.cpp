@@ -18,7 +18,7 @@ protected:
                     std::chrono::milliseconds budget = std::chrono::milliseconds(2000)) {
         auto settings = config("b", 2);
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
-        settings.cluster->peer_budget = budget;
+        set_peer_budget(*settings.cluster, budget);
         settings.cluster->peer_stall = stall;
         settings.cache.slice_from = slice_from;
         settings.cache.block = block;
@@ -282,7 +282,7 @@ TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {
         const auto& far = name == "a" ? far_b : far_a;
         settings.cluster->peers.front().http = {far, kProxyPort};
         settings.cluster->peers.front().link = {far, kLinkPort};
-        settings.cluster->peer_budget = 500ms;
+        set_peer_budget(*settings.cluster, 500ms);
         settings.cluster->gone_after = 1s;
         start(settings);
     }

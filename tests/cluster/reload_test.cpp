@@ -347,20 +347,26 @@ TEST_F(Reload, WritesTheAccessLogElsewhereAndOtherwise) {
     auto settings = config("a");
     run(settings);
     auto connection = client();
-    connection.get("/unseen");
+    std::uint64_t asked = 0;
+    const auto get = [&](const std::string& target) {  // and its line is written, or is not to be
+        connection.get(target);
+        ++asked;
+        EXPECT_TRUE(eventually([&] { return status("a").work.total() == asked; }));
+    };
+    get("/unseen");
     settings.log.access = path("one.log").string();
     EXPECT_EQ(reload(settings), paths({"$.log.access"}));
-    connection.get("/1");
+    get("/1");
     settings.log.format = AccessFormat::combined;
     EXPECT_EQ(reload(settings), paths({"$.log.format"}));
-    connection.get("/2");
+    get("/2");
     settings.log.access = path("two.log").string();
     reload(settings);
-    connection.get("/3");
+    get("/3");
     ASSERT_TRUE(eventually([&] { return lines(path("two.log")).size() == 1; }));
     settings.log.access = "off";
     reload(settings);
-    connection.get("/4");
+    get("/4");
     ASSERT_EQ(lines(path("one.log")).size(), 2u);
     EXPECT_TRUE(contains(lines(path("one.log"))[0], "\"url\":\"http://origin.test/1\""));
     EXPECT_TRUE(contains(lines(path("one.log"))[1], "\"GET http://origin.test/2 HTTP/1.1\" 200"));
@@ -409,6 +415,57 @@ TEST_F(Reload, ForgetsAPeerThatIsListedNoMore) {
     EXPECT_TRUE(eventually([&] { return announced("c", 2) || in_step("b"); }));
     EXPECT_TRUE(contains(get("b", "/two").cache_status(), "detail=PEER_c"));
     EXPECT_EQ(seen("b", "c").asked, 2u);
+}
+
+TEST_F(Reload, TakesPeersFromThePortOfTheAdminAndSaysTheDifference) {
+    for (const auto* node : {"a", "b"}) run(config(node, 2));
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    run(config("c", 3));
+    const auto order = [](const std::string& node, const std::string& body) {
+        return admin_client(node).ask("POST", "/api/v1/peers", "Content-Type: application/json\r\n",
+                                      body);
+    };
+    const auto entry = [](const std::string& node) {
+        return json{
+            {"node", node}, {"http", address(node) + ":3128"}, {"link", address(node) + ":3129"}};
+    };
+    const auto add = json{{"add", json::array({entry("c")})}}.dump();
+    for (const auto* node : {"a", "b"}) {
+        const auto answer = order(node, add);
+        ASSERT_EQ(answer.status, 200u) << answer.body;
+        const auto told = json::parse(answer.body);
+        EXPECT_EQ(told["added"], json::array({"c"}));
+        EXPECT_EQ(told["before"].size() + 1, told["after"].size());
+    }
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b") && in_step("c"); }));
+    store("c", "/of-c");
+    EXPECT_EQ(get("a", "/of-c").status, 200u);
+    EXPECT_EQ(count("a", Outcome::peer_hit), 1u);
+
+    EXPECT_EQ(order("a", R"({"remove": ["c"]})").status, 200u);
+    EXPECT_TRUE(eventually([&] { return status("a").cluster.peers.size() == 1; }));
+    EXPECT_TRUE(in_step("a"));
+    const auto left = status("a").cluster;
+    EXPECT_EQ(left.peers_gone, 1u);
+    EXPECT_EQ(left.gone.hits, 1u);
+    EXPECT_NE(admin("a", "/metrics").body.find("peer=\"(gone)\""), std::string::npos);
+
+    EXPECT_EQ(order("a", R"({"remove": ["nobody"]})").status, 422u);
+    EXPECT_EQ(order("a", "no JSON").status, 422u);
+    EXPECT_EQ(admin_client("a").ask("POST", "/api/v1/peers", "", add).status, 415u);
+    EXPECT_EQ(admin_client("a").ask("PUT", "/api/v1/peers", "", "").status, 405u);
+    EXPECT_EQ(status("a").cluster.peers.size(), 1u);
+    EXPECT_EQ(changed_by_reload("a"), paths({})) << "the file says what is in effect";
+}
+
+TEST_F(Reload, OfPeersAloneLeavesTheOthersTheirLinks) {
+    for (const auto* node : {"a", "b"}) run(config(node, 2));
+    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    const auto epoch = seen("b", "a").epoch;
+    EXPECT_EQ(reload(config("a", 3)), paths({"$.cluster.peers"}));
+    EXPECT_EQ(status("a").cluster.peers.size(), 2u);
+    EXPECT_EQ(seen("a", "b").state, "in_step");
+    EXPECT_EQ(seen("b", "a").epoch, epoch);
 }
 
 TEST_F(Reload, KeepsAnsweringWhileLinksAreMadeAnew) {

@@ -1,9 +1,12 @@
-// Files that a person gives us: the configuration, and request logs.
+// Files that a person gives us: the configuration, and request logs, our own among them.
 
 #include "measure/log_line.hpp"
+#include "proxy/admin/access_log.hpp"
 #include "proxy/config.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace {
@@ -44,6 +47,24 @@ void check_line(measure::LogFormat format, std::string_view line) {
     FUZZ_CHECK(reread->status == parsed->status && reread->bytes == parsed->bytes);
 }
 
+/// The line that our access log writes of `record`, as a request log gives it back.
+measure::LogLine read_back(measure::LineParser& parser, std::string& line,
+                           proxy::AccessFormat format, const proxy::AccessRecord& record) {
+    proxy::append_access_line(line, format, record);
+    FUZZ_CHECK(std::count(line.begin(), line.end(), '\n') == 1 && line.back() == '\n');
+    line.pop_back();
+    const auto parsed = parser.parse(line);
+    FUZZ_CHECK(parsed);
+    FUZZ_CHECK(parsed->status == record.status && parsed->bytes == record.bytes);
+    return *parsed;
+}
+
+bool is_word(std::string_view text) {
+    return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    });
+}
+
 }  // namespace
 
 int fuzz_config(const std::uint8_t* data, std::size_t size) {
@@ -68,5 +89,42 @@ int fuzz_trace_line(const std::uint8_t* data, std::size_t size) {
                               measure::LogFormat::common, measure::LogFormat::json}) {
         check_line(format, as_text(data, size));
     }
+    return 0;
+}
+
+/// Client, method, URL, Cache-Status and peer, a line each: whatever they are, our access log says
+/// of the request what can be read back.
+int fuzz_access_line(const std::uint8_t* data, std::size_t size) {
+    const std::chrono::milliseconds time(1'700'000'000'000 + size);
+    auto rest = as_text(data, size);
+    proxy::AccessRecord record;
+    record.ts = std::chrono::system_clock::time_point(time);
+    record.status = size % 1000;
+    record.bytes = size;
+    record.role = size % 2 == 0 ? proxy::Role::client : proxy::Role::peer;
+    record.client = cut(rest, '\n');
+    record.method = cut(rest, '\n');
+    record.url = cut(rest, '\n');
+    record.cache_status = cut(rest, '\n');
+    record.peer = record.referer = record.user_agent = rest;
+
+    std::string line;
+    measure::LineParser json(measure::LogFormat::json);
+    const auto exact = read_back(json, line, proxy::AccessFormat::json, record);
+    FUZZ_CHECK(exact.time_ms == time.count() && exact.by_peer == (size % 2 == 1));
+    FUZZ_CHECK(exact.client == record.client && exact.method == record.method);
+    FUZZ_CHECK(exact.url == record.url);
+    if (!is_word(record.method)) return 0;  // the others end the method at a space
+
+    line.clear();
+    measure::LineParser common(measure::LogFormat::common);
+    const auto combined = read_back(common, line, proxy::AccessFormat::combined, record);
+    FUZZ_CHECK(combined.time_ms / 1000 == time.count() / 1000);
+    FUZZ_CHECK(combined.method == record.method && combined.url == record.url);
+
+    line.clear();
+    measure::LineParser native(measure::LogFormat::squid);
+    const auto squid = read_back(native, line, proxy::AccessFormat::squid, record);
+    FUZZ_CHECK(squid.time_ms == time.count() && squid.method == record.method);
     return 0;
 }

@@ -30,6 +30,7 @@ int fuzz_vary(const std::uint8_t* data, std::size_t size);
 int fuzz_cache_key(const std::uint8_t* data, std::size_t size);
 int fuzz_config(const std::uint8_t* data, std::size_t size);
 int fuzz_trace_line(const std::uint8_t* data, std::size_t size);
+int fuzz_access_line(const std::uint8_t* data, std::size_t size);
 int fuzz_frame(const std::uint8_t* data, std::size_t size);
 int fuzz_summary(const std::uint8_t* data, std::size_t size);
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size);
@@ -51,6 +52,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"cache_key", fuzz_cache_key},
     {"config", fuzz_config},
     {"trace_line", fuzz_trace_line},
+    {"access_line", fuzz_access_line},
     {"frame", fuzz_frame},
     {"summary", fuzz_summary},
     {"proxy_header", fuzz_proxy_header},

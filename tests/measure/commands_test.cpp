@@ -176,6 +176,18 @@ ScriptedServer node_that_says(const std::string& status) {
     });
 }
 
+TEST(Status, ShowsWhereANodeLooksForPeers) {
+    const auto node = node_that_says(
+        R"json({"node": "a", "requests": {}, "cluster": {"peers": [], "names": [
+            {"dns": "x.test", "places": 1, "trouble": ""},
+            {"dns": "y.test", "places": 0, "trouble": "no name server answers"}],
+            "unanswered": ["10.0.0.9:3129 (connect_timeout)"]}})json");
+    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    EXPECT_THAT(ended.out, HasSubstr("name x.test leads to 1 place\n"));
+    EXPECT_THAT(ended.out, HasSubstr("name y.test leads to 0 places: no name server answers\n"));
+    EXPECT_THAT(ended.out, HasSubstr("no answer from 10.0.0.9:3129 (connect_timeout)\n"));
+}
+
 TEST(Status, AddsUpWhatSeveralNodesDid) {
     const auto a = node_that_says(
         R"({"node": "a", "requests": {"total": 1000, "local_hit": 300, "peer_hit": 100}})");
@@ -200,6 +212,17 @@ TEST(Status, SaysWhichOfSeveralNodesDoesNotAnswer) {
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.error, HasSubstr("no node answers at http://" + gone.text()));
     EXPECT_THAT(ended.out, HasSubstr("1 of 2 nodes, 1 of them missing: 1,000 requests"));
+}
+
+TEST(Status, AsksEveryAddressOfAName) {
+    const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
+    const auto port = a.address().port;
+    const auto ended = run([&] { return status_command({{"dns:127.0.0.1:" + port, {}}}, false); });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("node a"));
+    const auto unknown = run([] { return status_command({{"dns:nobody.invalid:1", {}}}, false); });
+    EXPECT_EQ(unknown.code, kFailed);
+    EXPECT_THAT(unknown.error, HasSubstr("cannot look up nobody.invalid"));
 }
 
 TEST(Status, CountsANodeThatWasAskedTwiceAsOne) {
@@ -314,6 +337,20 @@ TEST(ReplayCommand, NamesALogThatIsNotThere) {
     const auto ended = run([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.error, HasSubstr("/nonexistent/access.log: No such file"));
+}
+
+TEST(ReplayCommand, DrivesEveryAddressOfAName) {
+    const ScriptedServer proxy([](const Seen& seen) { return Reply{like_the_origin(seen)}; });
+    auto command = small_replay(proxy.address());
+    command.proxies = {"dns:" + proxy.address().text(), proxy.address().text()};
+    command.json = true;
+    const auto ended = run([&] { return replay_command(command); });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_EQ(proxy.seen().size(), 50u);
+    command.proxies = {"dns:nobody.invalid:1"};
+    const auto unknown = run([&] { return replay_command(command); });
+    EXPECT_EQ(unknown.code, kFailed);
+    EXPECT_THAT(unknown.error, HasSubstr("cannot look up nobody.invalid"));
 }
 
 TEST(ReplayCommand, RefusesArgumentsThatMakeNoSense) {

@@ -114,6 +114,15 @@ TEST(CommonLog, EndsTheRequestAtTheQuoteBeforeTheStatus) {  // old servers escap
     EXPECT_EQ(line.status, 404u);
 }
 
+TEST(CommonLog, KnowsAnEscapedQuoteBehindAnEscapedBackslash) {
+    const auto line = parse(LogFormat::common,
+                            "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\\\\\\" 200 1 HTTP/1.1\" "
+                            "404 5");
+    EXPECT_EQ(line.url, "/a\\\" 200 1");
+    EXPECT_EQ(line.status, 404u);
+    EXPECT_EQ(line.bytes, 5u);
+}
+
 TEST(CommonLog, TakesRequestsWithoutVersion) {
     const auto line =
         parse(LogFormat::common, "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a\" 200 1");

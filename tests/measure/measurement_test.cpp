@@ -21,6 +21,7 @@ public:
     std::string peer_state = "in_step";
     std::string admin_name = "n";  ///< the name the admin page gives
     int objects = 0;               ///< in the cache all the time
+    std::string names;             ///< behind which it looks for peers
 
 private:
     Reply status() const {
@@ -31,7 +32,7 @@ private:
                     "}, \"uptime_seconds\": " + std::to_string(uptime.count()) +
                     ", \"requests\": {\"total\": " + total + ", \"local_hit\": " + total +
                     "}, \"cluster\": {\"peers\": [{\"node\": \"b\", \"state\": \"" + peer_state +
-                    "\"}]}}",
+                    "\"}], \"names\": [" + names + "]}}",
                 true};
     }
 
@@ -140,6 +141,16 @@ TEST(WaitUntilInStep, SaysWhatIsMissing) {
               "n and its peer b are not in step (connecting)");
     const Address gone = nobody();
     EXPECT_EQ(wait_until_in_step({gone}, 0s, quiet), gone.text() + ": Connection refused");
+}
+
+TEST(WaitUntilInStep, WaitsForThoseWhoLookForOneAnother) {
+    CountingProxy a, b;
+    a.admin_name = "a";
+    b.admin_name = "b";
+    Progress quiet(true);
+    EXPECT_EQ(wait_until_in_step({a.admin(), b.admin()}, 0s, quiet), "") << "b need not know a";
+    b.names = R"({"dns": "x"})";
+    EXPECT_EQ(wait_until_in_step({a.admin(), b.admin()}, 0s, quiet), "b has not found a yet");
 }
 
 TEST(WaitUntilInStep, EndsWhenThereIsAReason) {

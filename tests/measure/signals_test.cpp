@@ -1,9 +1,12 @@
 // The real program and its signals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -106,6 +109,90 @@ TEST_F(Signals, User1OpensTheAccessLogAnew) {
     ASSERT_TRUE(eventually([&] { return !text_of("access.log").empty(); }));
     EXPECT_THAT(text_of("access.log"), HasSubstr("/two"));
     EXPECT_THAT(text_of("access.log.1"), Not(HasSubstr("/two")));
+}
+
+/// A service manager's end of sd_notify(3). Programs that are started while it lives speak to it.
+class NotifySocket {
+public:
+    explicit NotifySocket(const std::string& path)
+        : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+        const timeval patience{20, 0};
+        ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+    }
+    ~NotifySocket() {
+        ::unsetenv("NOTIFY_SOCKET");
+        ::unsetenv("WATCHDOG_USEC");
+        ::close(fd_);
+    }
+    NotifySocket(const NotifySocket&) = delete;
+
+    /// The next message; empty when none comes.
+    std::string next() const {
+        char text[4096];
+        const auto size = ::recv(fd_, text, sizeof text, 0);
+        return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
+    }
+    /// The next that is no watchdog's.
+    std::string news() const {
+        auto message = next();
+        while (message == "WATCHDOG=1") message = next();
+        return message;
+    }
+    /// Drops what is there: whoever speaks waits while the queue is full.
+    void clear() const {
+        char ignored;
+        while (::recv(fd_, &ignored, 1, MSG_DONTWAIT) >= 0) {
+        }
+    }
+
+private:
+    int fd_;
+};
+
+TEST_F(Signals, AServiceManagerIsToldWhatTheNodeDoes) {
+    const NotifySocket manager(directory_.path() + "/notify");
+    write("old.test");
+    auto node = run();
+    EXPECT_EQ(manager.next(), "READY=1\nSTATUS=Serving at " + host_ + ":3128");
+
+    write("new.test");
+    ::kill(node.pid(), SIGHUP);
+    EXPECT_THAT(manager.next(), testing::MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+"));
+    EXPECT_EQ(manager.next(), "READY=1\nSTATUS=Serving at " + host_ + ":3128");
+    write("newer.test", R"(, "listn": 1)");
+    ::kill(node.pid(), SIGHUP);
+    EXPECT_THAT(manager.next(), HasSubstr("RELOADING=1"));
+    EXPECT_THAT(manager.next(),
+                testing::StartsWith("READY=1\nSTATUS=Serving at " + host_ +
+                                    ":3128; the last reload was refused: $.listn: "));
+
+    node.terminate();
+    EXPECT_EQ(manager.next(),
+              "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000\n"
+              "STATUS=Draining, 0 connections are open");
+    node.wait();
+    EXPECT_EQ(node.ended(), "exit code 0");
+}
+
+TEST_F(Signals, AServiceManagerThatWatchesHearsThatTheNodeIsAlive) {
+    const NotifySocket manager(directory_.path() + "/notify");
+    ::setenv("WATCHDOG_USEC", "30000", 1);  // for every process: WATCHDOG_PID is not set
+    write("*");
+    auto node = run();
+    EXPECT_THAT(manager.next(), HasSubstr("READY=1"));
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(manager.next(), "WATCHDOG=1");
+    node.terminate();
+    EXPECT_THAT(manager.news(), HasSubstr("STOPPING=1"));
+    EXPECT_TRUE(eventually([&] {
+        manager.clear();
+        return node.ended().has_value();
+    }));
+    EXPECT_EQ(node.ended(), "exit code 0");
 }
 
 }  // namespace

@@ -95,11 +95,15 @@ struct TestNode {
     /// Does this node believe that `node` holds the key?
     bool sees(std::string_view node, std::string_view key) const {
         if (!view || !view->directory) return false;
-        return (view->directory->candidates(hash(key)) >> index(node) & 1) != 0;
+        return view->directory->candidates(hash(key)).contains(static_cast<unsigned>(index(node)));
     }
     bool in_step_with(std::string_view node) const { return view && peer(node).in_step; }
     ClusterStatus::Peer status_of(std::string_view node) const {
-        return cluster->status().peers[index(node)];
+        for (auto& peer : cluster->status().peers) {
+            if (peer.node == node) return peer;
+        }
+        ADD_FAILURE() << "no peer " << node;
+        return {};
     }
     std::uint64_t refusals(const std::string& reason) const {
         const auto counts = cluster->status().refusals;

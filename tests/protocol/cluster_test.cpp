@@ -1,6 +1,9 @@
 #include "protocol/cluster.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <stdexcept>
@@ -124,6 +127,43 @@ TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
     EXPECT_EQ(b.status_of("a").last_error, "goodbye");
     b.store("later");
     EXPECT_TRUE(run_until([&] { return a.sees("b", "later"); }));
+}
+
+TEST_F(ClusterTest, WhoLeavesLearnsWhenItsPeersHaveReadTheGoodbye) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    bool known = false;
+    auto wait = [](Cluster& cluster, bool& done) -> awaitable<void> {
+        co_await cluster.wait_withdrawn(Clock::time_point::max());
+        done = true;
+    };
+    a.cluster->withdraw();
+    boost::asio::co_spawn(*a.io, wait(*a.cluster, known), boost::asio::detached);
+    for (int i = 0; i < 100; ++i) {  // b is stopped
+        a.io->restart();
+        a.io->poll();
+    }
+    EXPECT_FALSE(known);
+    ASSERT_TRUE(run_until([&] { return known; }));
+    EXPECT_EQ(b.status_of("a").state, PeerState::withdrawn);
+}
+
+TEST_F(ClusterTest, ManyWhoTakeConnectionsAndAreSilentKeepNobodyWaiting) {
+    const boost::asio::ip::tcp::endpoint stopped(boost::asio::ip::make_address(address(200)), 3129);
+    const boost::asio::ip::tcp::acceptor kernel(helpers_, stopped);  // which takes connections
+    auto hopeful = config("a");
+    hopeful.timings.hello = 10min;
+    for (int i = 0; i < 60; ++i) {
+        auto peer = peer_config("b");
+        peer.node = "stopped-" + std::to_string(i);
+        peer.link_host = address(200);
+        hopeful.peers.push_back(peer);
+    }
+    auto& a = add(hopeful);
+    auto& b = add(config("b"));
+    a.store("mine");
+    EXPECT_TRUE(run_until([&] { return b.sees("a", "mine"); }));
 }
 
 TEST_F(ClusterTest, WhatIsToldDoesNotWaitForAHeartbeat) {

@@ -138,8 +138,10 @@ TEST(Codec, ANodeIdHasOneTo64Bytes) {
         bad.from = std::string(size, 'x');
         EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), Error::malformed_frame);
         bad = hello();
-        bad.to = std::string(size, 'x');
-        EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), Error::malformed_frame);
+        bad.to = std::string(size, 'x');  // may be empty: whoever is there
+        const auto expected =
+            size > 0 ? make_error_code(Error::malformed_frame) : boost::system::error_code();
+        EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(bad))), expected);
         auto worse = challenge();
         worse.from = std::string(size, 'x');
         EXPECT_EQ(hello_error(FrameType::challenge, body(HelloMessage(worse))),

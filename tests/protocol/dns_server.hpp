@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace protocol::test {
@@ -20,6 +22,7 @@ public:
     struct Reply {
         enum class Code : unsigned char { ok = 0, server_failure = 2, no_such_name = 3 };
         std::vector<std::string> addresses;  // of either family: each query gets its own
+        std::vector<std::pair<std::string, unsigned>> services;  // hosts and ports, for SRV
         unsigned ttl = 60;
         Code code = Code::ok;
         bool silent = false;
@@ -44,7 +47,7 @@ public:
 
 private:
     static constexpr std::size_t kHeader = 12;
-    static constexpr unsigned kA = 1, kAaaa = 28;
+    static constexpr unsigned kA = 1, kAaaa = 28, kSrv = 33;
 
     /// One port for both, which neither may have lent to somebody else.
     void bind() {
@@ -59,6 +62,22 @@ private:
     }
 
     using Bytes = std::vector<unsigned char>;
+
+    /// RFC 2782, with all of the same priority and weight.
+    static Bytes service(const std::string& host, unsigned port) {
+        Bytes data;
+        for (const auto field : {0U, 0U, port}) put16(data, field);
+        for (std::size_t from = 0; from < host.size();) {
+            const auto to = std::min(host.find('.', from), host.size());
+            data.push_back(static_cast<unsigned char>(to - from));
+            data.insert(data.end(), host.begin() + static_cast<long>(from),
+                        host.begin() + static_cast<long>(to));
+            from = to + 1;
+        }
+        data.push_back(0);
+        return data;
+    }
+
     static void put16(Bytes& out, unsigned value) {
         out.push_back(static_cast<unsigned char>(value >> 8));
         out.push_back(static_cast<unsigned char>(value));
@@ -81,32 +100,33 @@ private:
         const auto reply = script(name);
         if (reply.silent) return {};
         const auto cut = reply.truncated && !tcp;
-        std::vector<boost::asio::ip::address> addresses;
+        std::vector<Bytes> records;
         for (const auto& text : reply.addresses) {
             const auto address = boost::asio::ip::make_address(text);
-            if (!cut && address.is_v4() == (type == kA)) addresses.push_back(address);
+            if (cut || type == kSrv || address.is_v4() != (type == kA)) continue;
+            const auto append = [&](const auto& bytes) {
+                records.emplace_back(bytes.begin(), bytes.end());
+            };
+            address.is_v4() ? append(address.to_v4().to_bytes())
+                            : append(address.to_v6().to_bytes());
         }
+        for (const auto& [host, port] : reply.services)
+            if (!cut && type == kSrv) records.push_back(service(host, port));
         Bytes out(query.begin(), query.begin() + 2);
         put16(out, 0x8180U | (cut ? 0x0200U : 0U) | static_cast<unsigned>(reply.code));
         put16(out, 1);
-        put16(out, static_cast<unsigned>(addresses.size()));
+        put16(out, static_cast<unsigned>(records.size()));
         put16(out, 0);
         put16(out, 0);
         out.insert(out.end(), query.begin() + kHeader, query.begin() + static_cast<long>(end));
-        for (const auto& address : addresses) {
+        for (const auto& data : records) {
             put16(out, 0xc000U + kHeader);
             put16(out, static_cast<unsigned>(type));
             put16(out, 1);
             put16(out, reply.ttl >> 16);
             put16(out, reply.ttl & 0xffffU);
-            const auto append = [&out](const auto& bytes) {
-                put16(out, static_cast<unsigned>(bytes.size()));
-                out.insert(out.end(), bytes.begin(), bytes.end());
-            };
-            if (address.is_v4())
-                append(address.to_v4().to_bytes());
-            else
-                append(address.to_v6().to_bytes());
+            put16(out, static_cast<unsigned>(data.size()));
+            out.insert(out.end(), data.begin(), data.end());
         }
         return out;
     }

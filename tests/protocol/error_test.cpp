@@ -11,7 +11,7 @@ namespace {
 std::set<int> all_codes() {
     std::set<int> codes;
     for (int code = static_cast<int>(Error::timed_out);
-         code <= static_cast<int>(Error::out_of_memory); ++code) {
+         code <= static_cast<int>(Error::too_many_peers); ++code) {
         codes.insert(code);
     }
     for (int code = static_cast<int>(Error::first_refusal);

@@ -89,8 +89,8 @@ const std::string kHeartbeat =
     "67c339b0358f995a5a1a52081e6821bd";
 const std::string kSubscribersHeartbeat =
     "0000003202120000000000000002"
-    "00000000000006a400000000000000010000000000000000"
-    "ef7f93eb8e360c4e16f252aaf03a2c6f";
+    "00000000000006a400000000000000010000000000000001"
+    "8ad87222d6a9bb6df953b3505f1b07e1";
 const std::string kRefusal = "00000003020465";
 
 /// The hex digits of the page's examples, without their comments: indented lines up to the first
@@ -188,7 +188,8 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     EXPECT_EQ(hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
     EXPECT_EQ(hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
     EXPECT_EQ(hex(sealed(publisher, Heartbeat{1700, 1, 3})), kHeartbeat);
-    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, 0})), kSubscribersHeartbeat);
+    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere})),
+              kSubscribersHeartbeat);
     EXPECT_EQ(hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
 }
 

@@ -185,9 +185,47 @@ TEST(InvalidationLog, APeerThatIsListedAgainGoesOnFromWhatItHadConfirmed) {
         log.next(peer);
         EXPECT_TRUE(log.confirm(peer, 5));
     }
+    log.remove_peer(1);
+    log.add_peer(1);
     log.came_back(1, 2);  // 3 to 5 were confirmed by all who were listed then, and are forgotten
     EXPECT_EQ(log.next(1), Message(InvalidateAll{5}));
     EXPECT_EQ(log.next(0), std::nullopt);
+}
+
+TEST(InvalidationLog, NothingWaitsForAPeerThatIsNoMore) {
+    InvalidationLog log(2, 100);
+    log.add(some(5), {});
+    log.next(0);
+    EXPECT_TRUE(log.confirm(0, 5));
+    EXPECT_EQ(log.size(), 5U);
+    log.remove_peer(1);
+    EXPECT_EQ(log.size(), 0U);
+    log.add(some(1, 50), {});
+    EXPECT_EQ(log.size(), 1U);
+    log.add_peer(7);
+    EXPECT_EQ(log.pending(7), 6U);
+    EXPECT_TRUE(log.confirm(0, 5));
+}
+
+TEST(InvalidationLog, WhoComesLateIsToldAllOrDropsEverything) {
+    InvalidationLog log(1, 100);
+    log.keep_for_newcomers(4);
+    const auto told_to_all = [&](std::size_t count, std::uint64_t from) {
+        log.add(some(count, from), {});
+        log.next(0);
+        EXPECT_TRUE(log.confirm(0, log.last()));
+    };
+    told_to_all(4, 10);
+    log.add_peer(1);
+    EXPECT_EQ(log.next(1), Message(Invalidate{4, some(4, 10), {}}));
+    EXPECT_TRUE(log.confirm(1, 4));
+    told_to_all(1, 50);
+    EXPECT_TRUE(log.confirm(1, 4));
+    log.next(1);
+    EXPECT_TRUE(log.confirm(1, 5));
+    EXPECT_EQ(log.size(), 4U);
+    log.add_peer(2);
+    EXPECT_EQ(log.next(2), Message(InvalidateAll{5}));
 }
 
 const SyncSession::TimePoint kNow{100s};

@@ -34,8 +34,10 @@ struct ScriptedEnd : LinkEnd {
         return message;
     }
     Clock::time_point due() const override { return Clock::time_point::max(); }
+    Clock::time_point heard_elsewhere() const override { return elsewhere; }
     bool finished() const override { return leaving && to_say.empty(); }
 
+    Clock::time_point elsewhere = Clock::time_point::min();
     std::deque<Message> to_say;
     bool leaving = false;
     int heard = 0;
@@ -93,11 +95,14 @@ TEST_F(LinkTest, WhatItsEndHasToSayGoesOutAsFramesOfTheLink) {
     end.to_say = {Heartbeat{1, 2, 3}, Goodbye{}};
     end.leaving = true;
     begin();
-    EXPECT_EQ(reason(), Error::goodbye);
+    turn();
     Bytes got(1000);
     boost::system::error_code error;
     got.resize(asio::read(*other, asio::buffer(got), error));
     EXPECT_EQ(error, asio::error::eof);
+    EXPECT_FALSE(ended.value) << "nobody has read the goodbye";
+    other->close();
+    EXPECT_EQ(reason(), Error::goodbye);
     EXPECT_EQ(traffic.bytes_sent, got.size());
     FrameBuffer buffer;
     const auto room = buffer.prepare();
@@ -131,6 +136,17 @@ TEST_F(LinkTest, EndsWithWhatItsEndMakesOfAMessage) {
 
 TEST_F(LinkTest, SilenceEndsIt) {
     begin(20ms);
+    EXPECT_EQ(reason(), Error::peer_silent);
+}
+
+TEST_F(LinkTest, WhoIsHeardElsewhereIsNotSilent) {
+    end.elsewhere = Clock::now() + 1h;
+    begin(20ms);
+    io.restart();
+    io.run_for(100ms);
+    EXPECT_FALSE(ended.value);
+    end.elsewhere = Clock::now() - 20ms;
+    link->wake();
     EXPECT_EQ(reason(), Error::peer_silent);
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "summary/bloom_filter.hpp"
@@ -14,16 +16,6 @@ using summary::test::key;
 
 constexpr summary::Shape kShape{4096, 4};
 constexpr summary::Shape kLarger{8192, 4};
-
-std::vector<PeerConfig> three_peers() {
-    std::vector<PeerConfig> peers(3);
-    for (unsigned i = 0; i < 3; ++i) {
-        peers[i].node = std::string(1, char('a' + i));
-        peers[i].http_host = "127.0.0." + std::to_string(i);
-        peers[i].http_port = "3128";
-    }
-    return peers;
-}
 
 summary::BitArray bits_with(summary::KeyHash k, summary::Shape shape) {
     summary::BitArray bits(shape.bits);
@@ -39,8 +31,45 @@ summary::Replica replica_with(summary::KeyHash k, summary::Shape shape = kShape)
 
 class NeighbourhoodTest : public ::testing::Test {
 protected:
-    Neighbourhood neighbours{three_peers()};
+    NeighbourhoodTest() {
+        for (unsigned i = 0; i < 3; ++i) {
+            neighbours.add_peer(i, std::string(1, char('a' + i)));
+            neighbours.place(i, "127.0.0." + std::to_string(i), "3128");
+        }
+    }
+    Neighbourhood neighbours;
 };
+
+TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
+    const auto replica = replica_with(key(1));
+    neighbours.accept(1, "token");
+    neighbours.linked(1, "token");
+    neighbours.load(1, replica);
+    neighbours.set_in_step(1, true);
+    ASSERT_TRUE(neighbours.take_view()->peers[1].in_step);
+    neighbours.unlinked(1);
+    neighbours.remove_peer(1);
+    auto view = neighbours.take_view();
+    EXPECT_EQ(view->peers[1].node, "");
+    EXPECT_EQ(view->authenticate("", "token"), std::nullopt);
+    EXPECT_EQ(neighbours.index_of("b"), std::nullopt);
+    neighbours.add_peer(1, "d");
+    view = neighbours.take_view();
+    EXPECT_EQ(neighbours.index_of("d"), 1U);
+    EXPECT_EQ(view->authenticate("d", "token"), std::nullopt);
+    EXPECT_FALSE(view->peers[1].in_step);
+    EXPECT_EQ(view->peers[1].http_host, "");
+}
+
+TEST_F(NeighbourhoodTest, WhoseProxyIsNotKnownDoesNotCount) {
+    neighbours.add_peer(3, "d");
+    const auto replica = replica_with(key(1));
+    neighbours.load(3, replica);
+    neighbours.set_in_step(3, true);
+    EXPECT_FALSE(neighbours.take_view()->peers[3].in_step);
+    neighbours.place(3, "127.0.0.9", "3128");
+    EXPECT_TRUE(neighbours.take_view()->peers[3].in_step);
+}
 
 TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummaries) {
     const auto view = neighbours.take_view();
@@ -83,15 +112,15 @@ TEST_F(NeighbourhoodTest, TheTokenBeforeTheLastStaysGood) {
     EXPECT_EQ(view->authenticate("b", "second"), 1U);
 }
 
-TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersBit) {
+TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
     const auto replica = replica_with(key(1));
     neighbours.linked(2, "token");
     neighbours.load(2, replica);
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view && view->directory);
     EXPECT_EQ(view->peers[2].token, "token");
-    EXPECT_EQ(view->directory->candidates(key(1)), 0b100U);
-    EXPECT_EQ(view->directory->candidates(key(2)), 0U);
+    EXPECT_EQ(view->directory->candidates(key(1)), (summary::PeerSet{2}));
+    EXPECT_TRUE(view->directory->candidates(key(2)).empty());
 }
 
 TEST_F(NeighbourhoodTest, ChangesReachViewsAlreadyHandedOut) {
@@ -102,7 +131,7 @@ TEST_F(NeighbourhoodTest, ChangesReachViewsAlreadyHandedOut) {
     bits_with(key(2), kShape).for_each_one([&](auto position) { delta.set.push_back(position); });
     neighbours.change(0, delta);
     EXPECT_FALSE(neighbours.take_view());
-    EXPECT_EQ(view->directory->candidates(key(2)), 0b001U);
+    EXPECT_EQ(view->directory->candidates(key(2)), (summary::PeerSet{0}));
 }
 
 TEST_F(NeighbourhoodTest, AnotherSnapshotOfTheSameShapeNeedsNoNewDirectory) {
@@ -112,8 +141,8 @@ TEST_F(NeighbourhoodTest, AnotherSnapshotOfTheSameShapeNeedsNoNewDirectory) {
     replica.apply_snapshot(1, 1, kShape, bits_with(key(2), kShape));
     neighbours.load(0, replica);
     EXPECT_FALSE(neighbours.take_view());
-    EXPECT_EQ(view->directory->candidates(key(1)), 0U);
-    EXPECT_EQ(view->directory->candidates(key(2)), 0b001U);
+    EXPECT_TRUE(view->directory->candidates(key(1)).empty());
+    EXPECT_EQ(view->directory->candidates(key(2)), (summary::PeerSet{0}));
 }
 
 TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
@@ -122,15 +151,38 @@ TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
     neighbours.load(0, first);
     neighbours.load(1, second);
     const auto before = neighbours.take_view();
-    EXPECT_EQ(before->directory->candidates(key(1)), 0b011U);
+    EXPECT_EQ(before->directory->candidates(key(1)), (summary::PeerSet{0, 1}));
     first.apply_snapshot(2, 0, kLarger, bits_with(key(2), kLarger));
     neighbours.load(0, first);
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
     EXPECT_NE(after->directory, before->directory);
-    EXPECT_EQ(after->directory->candidates(key(1)), 0b010U);
-    EXPECT_EQ(after->directory->candidates(key(2)), 0b001U);
-    EXPECT_EQ(before->directory->candidates(key(1)), 0b011U);  // readers of it are not disturbed
+    EXPECT_EQ(after->directory->candidates(key(1)), (summary::PeerSet{1}));
+    EXPECT_EQ(after->directory->candidates(key(2)), (summary::PeerSet{0}));
+    EXPECT_EQ(before->directory->candidates(key(1)),
+              (summary::PeerSet{0, 1}));  // readers of it are not disturbed
+}
+
+TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory) {
+    constexpr std::size_t kPeers = 5;
+    Neighbourhood many;
+    std::vector<summary::Replica> replicas;
+    for (std::size_t i = 0; i < kPeers; ++i) {
+        many.add_peer(i, std::string(1, static_cast<char>('a' + i)));
+        many.place(i, "127.0.0.1", "3128");
+        replicas.push_back(replica_with(key(i)));
+    }
+    std::set<const summary::Directory*> seen;
+    std::shared_ptr<const PeerView> view;
+    for (std::size_t i = 0; i < kPeers; ++i) {
+        many.load(i, replicas[i]);
+        many.set_in_step(i, true);
+        if (auto next = many.take_view()) view = std::move(next);
+        seen.insert(view->directory.get());
+        EXPECT_TRUE(view->peers[i].in_step);
+        EXPECT_TRUE(view->directory->candidates(key(i)).contains(static_cast<unsigned>(i)));
+    }
+    EXPECT_EQ(seen.size(), 4U) << "of 1, 2, 4 and 8 lanes";
 }
 
 TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
@@ -142,12 +194,12 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     neighbours.set_in_step(0, true);
     const auto before = neighbours.take_view();
     neighbours.unlinked(0);
-    EXPECT_EQ(before->directory->candidates(key(1)), 0b010U);
+    EXPECT_EQ(before->directory->candidates(key(1)), (summary::PeerSet{1}));
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
     EXPECT_FALSE(after->peers[0].in_step);
     EXPECT_TRUE(after->peers[0].token.empty());
-    EXPECT_EQ(after->directory->candidates(key(1)), 0b010U);
+    EXPECT_EQ(after->directory->candidates(key(1)), (summary::PeerSet{1}));
 }
 
 TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
@@ -160,8 +212,8 @@ TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
     neighbours.linked(0, "token");
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view);
-    EXPECT_EQ(view->directory->candidates(key(1)), 0U);
-    EXPECT_EQ(view->directory->candidates(key(2)), 0b001U);
+    EXPECT_TRUE(view->directory->candidates(key(1)).empty());
+    EXPECT_EQ(view->directory->candidates(key(2)), (summary::PeerSet{0}));
 }
 
 TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
@@ -170,7 +222,7 @@ TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
     neighbours.unlinked(0);
     const auto second = replica_with(key(1), kLarger);
     neighbours.load(1, second);
-    EXPECT_EQ(neighbours.take_view()->directory->candidates(key(1)), 0b010U);
+    EXPECT_EQ(neighbours.take_view()->directory->candidates(key(1)), (summary::PeerSet{1}));
 }
 
 TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {

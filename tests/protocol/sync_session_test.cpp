@@ -55,7 +55,7 @@ protected:
     void in_step_at(std::uint64_t generation) {
         ASSERT_EQ(hear_snapshot(generation), Action(Load{}));
         ASSERT_TRUE(session.in_step());
-        ASSERT_EQ(session.next(kNow), Message(Heartbeat{kEpoch, generation, 0}));
+        ASSERT_EQ(session.next(kNow), Message(Heartbeat{kEpoch, generation, kListensElsewhere}));
         ASSERT_EQ(session.next(kNow), std::nullopt);
     }
     void expect_asks_for_a_snapshot() {
@@ -70,7 +70,7 @@ protected:
 
 TEST_F(SyncSessionTest, WaitsForTheFirstSnapshotWithoutAsking) {
     EXPECT_FALSE(session.in_step());
-    EXPECT_EQ(session.next(kNow), Message(Heartbeat{0, 0, 0}));
+    EXPECT_EQ(session.next(kNow), Message(Heartbeat{0, 0, kListensElsewhere}));
     EXPECT_EQ(session.next(kNow), std::nullopt);
     EXPECT_EQ(session.counters().resyncs, 0U);
 }
@@ -224,11 +224,25 @@ TEST_F(SyncSessionTest, AFirstSnapshotThatNeverComesIsAskedFor) {
     EXPECT_EQ(session.next(kNow), Message(SnapshotRequest{}));
 }
 
+TEST_F(SyncSessionTest, HeardElsewhereItBeatsOnceAndAgainWhenItIsNotAnyMore) {
+    session.set_heard_elsewhere(true);
+    in_step_at(7);
+    EXPECT_EQ(session.next(kNow + 500ms), std::nullopt);
+    EXPECT_EQ(session.due(), kNow + 1s);
+    hear(heartbeat(9));  // a delta is missing
+    EXPECT_EQ(session.due(), SyncSession::TimePoint::min());
+    EXPECT_EQ(session.next(kNow + 600ms), Message(SnapshotRequest{}));
+    EXPECT_EQ(session.next(kNow + 1s), std::nullopt);
+    session.set_heard_elsewhere(false);
+    EXPECT_EQ(session.next(kNow + 1400ms), std::nullopt) << "when it is due";
+    EXPECT_EQ(session.next(kNow + 1500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere}));
+}
+
 TEST_F(SyncSessionTest, ItsHeartbeatsSayWhatItHoldsWhenTheyAreDue) {
     in_step_at(7);
     EXPECT_EQ(session.due(), kNow + 500ms);
     EXPECT_EQ(session.next(kNow + 499ms), std::nullopt);
-    EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, 0}));
+    EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere}));
     EXPECT_EQ(session.due(), kNow + 1s);
 }
 

@@ -209,7 +209,9 @@ TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
     b = &add(config("b"));
     auto next = std::chrono::steady_clock::now();
     EXPECT_TRUE(run_until([&] {
-        for (; next < std::chrono::steady_clock::now(); next += 1ms) one_more();  // 1,000 a second
+        // 1,000 a second, or what the machine can do beside the rest.
+        for (int i = 0; i < 4 && next < std::chrono::steady_clock::now(); ++i, next += 1ms)
+            one_more();
         return all_in_step();
     }));
 }
@@ -238,7 +240,9 @@ TEST_F(WireFaults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory)
 }
 
 TEST_F(WireFaults, APeerThatTakesNothingMoreIsDropped) {
-    with_relay(impatient(config("a")));
+    auto publisher = config("a");
+    publisher.timings.gone_after = 5s;  // the other end is heard meanwhile, however busy this is
+    with_relay(publisher);
     relay->deaf = true;
     EXPECT_TRUE(run_until([&] {
         churn(*a);

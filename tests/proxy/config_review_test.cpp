@@ -58,6 +58,15 @@ TEST(ConfigReview, HasNothingToSayOfWhatIsInOrder) {
                 IsEmpty());  // the same file for all
 }
 
+TEST(ConfigReview, DoubtsAGraceThatLeavesNoTimeToEndConnections) {
+    const auto* all_of_it =
+        "$.timeouts.drain_grace: takes all of drain: connections that are "
+        "still there then are cut off";
+    EXPECT_THAT(warnings(with(R"({"timeouts": {"drain": "1s"}})")), ElementsAre(all_of_it));
+    EXPECT_THAT(warnings(with(R"({"timeouts": {"drain": "1.1s"}})")), IsEmpty());
+    EXPECT_THAT(warnings(with(R"({"timeouts": {"drain": 0}})")), IsEmpty());  // meant so
+}
+
 TEST(ConfigReview, RefusesOneAddressForTwoListeners) {
     EXPECT_THAT(errors(with(R"({"cluster": {"listen": "10.0.0.1:3128"}})")),
                 ElementsAre("$.cluster.listen: 10.0.0.1:3128 is taken by $.listen"));
@@ -70,8 +79,9 @@ TEST(ConfigReview, RefusesOneAddressForTwoListeners) {
 
 TEST(ConfigReview, RefusesAsManyPeersAsARunningNodeWould) {
     auto config = sound();
+    config["cluster"]["max_peers"] = 64;
     auto& peers = config["cluster"]["peers"];
-    for (int i = 0; peers.size() < kMaxPeers; ++i) {
+    for (int i = 0; peers.size() < 64; ++i) {
         const auto host = "p" + std::to_string(i);
         peers.push_back({{"node", host}, {"http", host + ":1"}, {"link", host + ":2"}});
     }

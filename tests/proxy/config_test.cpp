@@ -85,6 +85,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.limits.client_rate_min, 500u);
     EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
     EXPECT_EQ(c.timeouts.drain, 10s);
+    EXPECT_EQ(c.timeouts.drain_grace, 1s);
 }
 
 TEST(Config, ReadsEverySection) {
@@ -102,7 +103,7 @@ TEST(Config, ReadsEverySection) {
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
-                    "peer_stall": "4s", "heartbeat": 0.1, "gone_after": "1s",
+                    "peer_budget_min": "10ms", "peer_budget_max": "2s", "peer_detour": 0, "peer_stall": "4s", "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
         "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01, "peer_max": "64MiB",
                     "announce": {"changed": 1, "delay": "250ms"}},
@@ -112,7 +113,8 @@ TEST(Config, ReadsEverySection) {
                    "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB",
                    "body_windows": "1GiB", "client_rate_min": "2KB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
-                     "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0}})");
+                     "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0,
+                     "drain_grace": "8s"}})");
     EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
     EXPECT_EQ(c.listen.text(), "[::1]:3128");
     EXPECT_EQ(c.workers, 4u);
@@ -147,6 +149,9 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.cluster->keys, ElementsAre(kKey));
     EXPECT_EQ(c.cluster->copy, CopyPolicy::second_use);
     EXPECT_EQ(c.cluster->peer_budget, 20ms);
+    EXPECT_EQ(c.cluster->peer_budget_min, 10ms);
+    EXPECT_EQ(c.cluster->peer_budget_max, 2s);
+    EXPECT_EQ(c.cluster->peer_detour, 0s);
     EXPECT_EQ(c.cluster->peer_stall, 4s);
     EXPECT_EQ(c.cluster->heartbeat, 100ms);
     EXPECT_EQ(c.cluster->gone_after, 1s);
@@ -169,6 +174,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.timeouts.body_idle, 6s);
     EXPECT_EQ(c.timeouts.tunnel_idle, 7s);
     EXPECT_EQ(c.timeouts.drain, 0s);
+    EXPECT_EQ(c.timeouts.drain_grace, 8s);
 }
 
 TEST(Config, NamesAnUnknownKeyByPathAndTheNearestKnown) {
@@ -191,16 +197,15 @@ TEST(Config, QuotesKeysThatCouldGarbleTheMessage) {
 TEST(Config, ReportsEveryProblemAtOnce) {
     const auto found = errors(R"({"listen": "nowhere", "workers": 0, "cache": {"memory": "lots"},
         "log": {"format": "jsno", "acess": "off"}, "timeouts": {"drain": "-1s"}, "typo": 1})");
-    EXPECT_THAT(
-        found,
-        ElementsAre(HasSubstr("$.node: missing"), HasSubstr("$.listen: is no host:port"),
-                    HasSubstr("$.workers: must be a whole number from 1 to 256"),
-                    HasSubstr("$.cache.memory: is no size"),
-                    HasSubstr("$.log.format: must be one of \"json\", \"squid\", "
-                              "\"combined\"; did you mean \"json\"?"),
-                    HasSubstr("$.log.acess: unknown key; did you mean \"access\"?"),
-                    HasSubstr("$.timeouts.drain: is no duration"), HasSubstr("$.typo: unknown key"),
-                    HasSubstr("$: there is nothing to serve")));
+    EXPECT_THAT(found, ElementsAre(HasSubstr("$.listen: is no host:port"),
+                                   HasSubstr("$.workers: must be a whole number from 1 to 256"),
+                                   HasSubstr("$.cache.memory: is no size"),
+                                   HasSubstr("$.log.format: must be one of \"json\", \"squid\", "
+                                             "\"combined\"; did you mean \"json\"?"),
+                                   HasSubstr("$.log.acess: unknown key; did you mean \"access\"?"),
+                                   HasSubstr("$.timeouts.drain: is no duration"),
+                                   HasSubstr("$.typo: unknown key"),
+                                   HasSubstr("$: there is nothing to serve")));
 }
 
 TEST(Config, SaysWhichTypeItWanted) {
@@ -451,15 +456,17 @@ TEST(ClusterConfig, TakesANodeThatListsItself) {
 
 TEST(ClusterConfig, HasALimitOfPeers) {
     std::string peers;
-    for (std::size_t i = 0; i < kMaxPeers; ++i) {
+    for (std::size_t i = 0; i < 256; ++i) {
         const auto n = std::to_string(i);
         peers += (i ? ", " : "") + std::string(R"({"node": "n)") + n + R"(", "http": "n)" + n +
                  R"(:1", "link": "n)" + n + R"(:2"})";
     }
     EXPECT_THAT(errors(cluster(R"(, "peers": [)" + peers + "]")), IsEmpty());
-    EXPECT_THAT(errors(cluster(R"(, "peers": [)" + peers +
-                               R"(, {"node": "x", "http": "x:1", "link": "x:2"}])")),
-                ElementsAre("$.cluster.peers: must be at most 64 besides this node"));
+    EXPECT_THAT(
+        errors(cluster(R"(, "peers": [)" + peers +
+                       R"(, {"node": "x", "http": "x:1", "link": "x:2"}])")),
+        ElementsAre("$.cluster.peers: must be at most 256 besides this node (cluster.max_peers, "
+                    "1024 at most)"));
 }
 
 TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
@@ -496,6 +503,19 @@ TEST(Origins, MatchInOrder) {
     EXPECT_EQ(match_origin(c.origins, "c.example")->server.host, "two");
     EXPECT_EQ(match_origin({}, "c.example"), nullptr);
     EXPECT_EQ(match_origin({{"b.example", {"one", 80}}}, "xb.example"), nullptr);
+}
+
+TEST(Config, TheBoundsOfThePeerBudgetFollowIt) {
+    const auto low = good(cluster(R"(, "peer_budget": "5ms")")).cluster;
+    EXPECT_EQ(low->peer_budget_min, 5ms);
+    EXPECT_EQ(low->peer_budget_max, 500ms);
+    const auto high = good(cluster(R"(, "peer_budget": "2s")")).cluster;
+    EXPECT_EQ(high->peer_budget_min, 40ms);
+    EXPECT_EQ(high->peer_budget_max, 2s);
+    EXPECT_THAT(errors(cluster(R"(, "peer_budget_min": "60ms")")),
+                ElementsAre("$.cluster.peer_budget_min: must be from 1ms to 50ms"));
+    EXPECT_THAT(errors(cluster(R"(, "peer_budget_max": "40ms")")),
+                ElementsAre(HasSubstr("$.cluster.peer_budget_max: must be from 50ms to ")));
 }
 
 TEST(EffectiveConfig, ShowsDefaultsAndNoKeys) {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -10,6 +11,7 @@
 #include "proxy/forwarding/origin_trouble.hpp"
 #include "proxy/forwarding/peer_choice.hpp"
 #include "proxy/forwarding/peer_request.hpp"
+#include "proxy/forwarding/quick_recovery.hpp"
 #include "proxy/forwarding/read_buffer.hpp"
 #include "proxy/forwarding/request_snapshot.hpp"
 #include "proxy/forwarding/response_head.hpp"
@@ -27,7 +29,8 @@ const PeerRecord::Time kNow = PeerRecord::Time(1000h);
 void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round_trip = 1ms,
          PeerRecord::Time now = kNow) {
     record.asked();
-    record.ended(verdict, round_trip, now);
+    record.answered_after(round_trip, now);
+    record.ended(verdict, now);
 }
 
 TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
@@ -42,6 +45,24 @@ TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
     EXPECT_EQ(counts.stale_hits, 1u);
     EXPECT_EQ(counts.refused, 1u);
     EXPECT_EQ(counts.failures, 2u);
+}
+
+TEST(PeerRecord, IsNotBlamedForAnAnswerThatAnotherOneOutran) {
+    PeerRecord record;
+    for (unsigned i = 0; i < 2 * kBreakerFailures; ++i) ask(record, PeerVerdict::outrun);
+    EXPECT_TRUE(record.may_ask(kNow));
+    EXPECT_EQ(record.counts().failures, 2 * kBreakerFailures);  // what it gave was of no use
+}
+
+TEST(PeerRecord, KnowsWhenItsDistanceWasLastMeasured) {
+    PeerRecord record;
+    EXPECT_TRUE(record.measured_long_ago(kNow));
+    record.measure_from(kNow);
+    EXPECT_FALSE(record.measured_long_ago(kNow + kMeasureAgainAfter / 2));
+    record.answered_after(5ms, kNow + kMeasureAgainAfter);
+    EXPECT_EQ(record.round_trip().mean(), 5ms);
+    EXPECT_FALSE(record.measured_long_ago(kNow + kMeasureAgainAfter * 3 / 2));
+    EXPECT_TRUE(record.measured_long_ago(kNow + 2 * kMeasureAgainAfter));
 }
 
 TEST(PeerRecord, IsLeftAloneAfterFailuresInARowForLongerEachTime) {
@@ -78,35 +99,50 @@ TEST(ChoosePeers, TakesTheCheapestTwoThatMayBeAsked) {
     const std::chrono::milliseconds times[]{9ms, 1ms, 5ms, 2ms, 7ms};
     for (std::size_t i = 0; i < records.size(); ++i)
         for (int n = 0; n < 200; ++n) ask(records[i], PeerVerdict::hit, times[i]);
-    auto choice = choose_peers(0b11111, records, kNow);
+    auto choice = choose_peers({0, 1, 2, 3, 4}, records, kNow);
     ASSERT_EQ(choice.count, 2u);
     EXPECT_EQ(choice.peers[0], 1u);
     EXPECT_EQ(choice.peers[1], 3u);
     for (unsigned i = 0; i < kBreakerFailures; ++i) ask(records[1], PeerVerdict::failure);
-    choice = choose_peers(0b11011, records, kNow);
+    choice = choose_peers({0, 1, 3, 4}, records, kNow);
     EXPECT_EQ(choice.peers[0], 3u);
     EXPECT_EQ(choice.peers[1], 4u);
-    EXPECT_EQ(choose_peers(0b00010, records, kNow).count, 0u);
-    EXPECT_EQ(choose_peers(0, records, kNow).count, 0u);
-    EXPECT_EQ(choose_peers(1ull << 63, records, kNow).count, 0u);  // a bit that is no peer
+    EXPECT_EQ(choose_peers({1}, records, kNow).count, 0u);
+    EXPECT_EQ(choose_peers({}, records, kNow).count, 0u);
+    EXPECT_EQ(choose_peers({63, 700}, records, kNow).count, 0u);  // no peers
 }
 
 TEST(PeersNamed, AreTheSameAfterAReloadThatReordersThem) {
     protocol::PeerView view;
     for (const auto* node : {"a", "b", "c"}) view.peers.emplace_back().node = node;
     const PeerNames names{"c", "a", "c"};
-    EXPECT_EQ(peers_named(names, view), 0b101u);
+    EXPECT_EQ(peers_named(names, view), (summary::PeerSet{0, 2}));
     std::swap(view.peers[0], view.peers[1]);
-    EXPECT_EQ(peers_named(names, view), 0b110u);
+    EXPECT_EQ(peers_named(names, view), (summary::PeerSet{1, 2}));
     view.peers.pop_back();
-    EXPECT_EQ(peers_named(names, view), 0b010u);
-    EXPECT_EQ(peers_named({}, view), 0u);
+    EXPECT_EQ(peers_named(names, view), (summary::PeerSet{1}));
+    EXPECT_TRUE(peers_named({}, view).empty());
 }
 
 TEST(ChoosePeers, PrefersThePeerWithLessUnderWay) {
     std::vector<PeerRecord> records(2);
     records[0].asked();
-    EXPECT_EQ(choose_peers(0b11, records, kNow).peers[0], 1u);
+    EXPECT_EQ(choose_peers({0, 1}, records, kNow).peers[0], 1u);
+}
+
+TEST(QuickRecovery, ShortensTheWaitForARetransmissionWhereTheSystemCan) {
+    boost::asio::io_context io;
+    boost::asio::ip::tcp::socket socket(io, boost::asio::ip::tcp::v4());
+    const auto wait = [&] {  // as Linux has it since 6.16: 45 is TCP_RTO_MIN_US
+        int microseconds = 0;
+        socklen_t size = sizeof microseconds;
+        ::getsockopt(socket.native_handle(), IPPROTO_TCP, 45, &microseconds, &size);
+        return std::chrono::microseconds(microseconds);
+    };
+    if (wait() <= kPeerRetransmission) GTEST_SKIP() << "not with this kernel";
+    recover_quickly(socket.native_handle());
+    EXPECT_GE(wait(), kPeerRetransmission);
+    EXPECT_LE(wait(), kPeerRetransmission + 10ms);  // it counts in ticks
 }
 
 TEST(ReadBuffer, KeepsWhatIsLeftWhenItMakesRoom) {

@@ -22,6 +22,9 @@ NodeStatus status() {
     s.work.origin_requests = 8;
     s.work.origins_down = 2;
     s.work.origin_down_requests = 5;
+    s.work.origin_hedges = 7;
+    s.work.origin_hedges_outrun = 3;
+    s.work.peers_too_far = 9;
     s.work.verdicts[StorageVerdict::is_private] = 3;
     s.cache.evictions = 2;
     PeerStatus peer;
@@ -31,6 +34,7 @@ NodeStatus status() {
     peer.given = 9;
     peer.lag_seconds = 0.25;
     peer.left_alone_seconds = 1.5;
+    peer.round_trip_seconds = 0.5;
     s.cluster.peers.push_back(peer);
     peer.node = "c\"\n";
     peer.state = "gone";
@@ -47,6 +51,11 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
           "hearsay_origin_requests_total 8\n",
           "hearsay_origins_down 2\n",
           "hearsay_origin_down_requests_total 5\n",
+          "hearsay_origin_hedges_total{first=\"origin\"} 4\n",
+          "hearsay_origin_hedges_total{first=\"peer\"} 3\n",
+          "hearsay_peers_too_far_total 9\n",
+          "hearsay_peer_repeats_total 0\n",
+          "hearsay_peer_round_trip_seconds{peer=\"b\"} 0.5\n",
           "hearsay_bytes_total{direction=\"to_clients\"}",
           "hearsay_cache_objects ",
           "hearsay_cache_bytes{tier=\"memory\"}",

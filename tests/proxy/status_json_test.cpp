@@ -34,7 +34,13 @@ NodeStatus status() {
     peer.false_hits = 2;
     peer.lag_seconds = 0.2;
     peer.left_alone_seconds = 1.5;
+    peer.round_trip_seconds = 0.02;
     s.cluster.peers.push_back(peer);
+    s.cluster.origins.push_back({"o.example:80", 0.08, 0.004, 0.04, 0.12});
+    s.work.origin_hedges = 7;
+    s.work.origin_hedges_outrun = 3;
+    s.work.peer_repeats = 4;
+    s.work.peers_too_far = 9;
     return s;
 }
 
@@ -71,6 +77,11 @@ TEST(StatusJson, ShowsTheNumbersAndTheirSum) {
     EXPECT_EQ(shown["cache"]["evictions"], 3);
     EXPECT_EQ(shown["cluster"]["peers"][0]["false_hits"], 2);
     EXPECT_EQ(shown["cluster"]["peers"][0]["state"], "in_step");
+    EXPECT_EQ(shown["cluster"]["peers"][0]["round_trip_seconds"], 0.02);
+    EXPECT_EQ(shown["cluster"]["origins"][0]["origin"], "o.example:80");
+    EXPECT_EQ(shown["cluster"]["origins"][0]["peer_budget_seconds"], 0.04);
+    EXPECT_EQ(shown["upstream"]["origin_hedges"], 7);
+    EXPECT_EQ(shown["upstream"]["peers_too_far"], 9);
 }
 
 TEST(StatusJson, ListsOnlyReasonsThatOccurred) {
@@ -97,6 +108,10 @@ TEST(WorkerCounters, AddUp) {
     EXPECT_EQ(sum.origin_requests, 16u);
     EXPECT_EQ(sum.origins_down, 4u);
     EXPECT_EQ(sum.origin_down_requests, 10u);
+    EXPECT_EQ(sum.origin_hedges, 14u);
+    EXPECT_EQ(sum.origin_hedges_outrun, 6u);
+    EXPECT_EQ(sum.peer_repeats, 8u);
+    EXPECT_EQ(sum.peers_too_far, 18u);
     EXPECT_EQ(sum.bytes_to_clients, 200u);
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -201,6 +202,10 @@ class StoreTest : public ::testing::Test {
 protected:
     std::shared_ptr<StoredResponse> response(std::string_view body,
                                              std::chrono::seconds lifetime = 100s) {
+        return response_in(store, body, lifetime);
+    }
+    static std::shared_ptr<StoredResponse> response_in(Store& store, std::string_view body,
+                                                       std::chrono::seconds lifetime = 100s) {
         auto result = std::make_shared<StoredResponse>();
         result->status = 200;
         result->head = "HTTP/1.1 200 OK\r\n";
@@ -284,6 +289,33 @@ TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
     const auto coming = fill();
     store.claim(hash("coming"), "coming", {}, coming);
     EXPECT_TRUE(is_there("coming"));
+}
+
+TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
+    // What is left of 100 objects after twice as many, when every other one was looked at.
+    const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
+        Store one(100'000, [](summary::KeyHash, bool) {});
+        const auto put_into = [&](const std::string& uri) {
+            one.publish(hash(uri), uri, nullptr, 0, response_in(one, std::string(500, 'x')), kNow);
+        };
+        const auto uri = [](int i) { return "u" + std::to_string(i); };
+        for (int i = 0; i < 100; ++i) put_into(uri(i));
+        for (int i = 0; i < 100; i += 2) look(one, uri(i));
+        for (int i = 100; i < 300; ++i) put_into(uri(i));
+        std::set<std::string> left;
+        for (int i = 0; i < 100; ++i)
+            if (one.peek(hash(uri(i)), uri(i), Head(""))) left.insert(uri(i));
+        return left;
+    };
+    const auto unseen = survivors([](Store&, const std::string&) {});
+    EXPECT_EQ(survivors([](Store& one, const std::string& uri) {
+                  EXPECT_TRUE(one.peek(hash(uri), uri, Head("")));
+              }),
+              unseen);
+    EXPECT_NE(survivors([](Store& one, const std::string& uri) {
+                  one.find(hash(uri), uri, Head(""), kNow);
+              }),
+              unseen);
 }
 
 TEST(Blocks, OfARangeFallIntoPartsOfAboutTheSameSize) {

@@ -65,7 +65,7 @@ public:
         ASSERT_EQ(replica_.check(own_.epoch(), own_.generation(), own_.check_hash()), Apply::ok);
         for (const auto number : stored_) {
             ASSERT_TRUE(replica_.contains(test::key(number)));
-            ASSERT_EQ(directory_->candidates(test::key(number)), kPeerBit);
+            ASSERT_EQ(directory_->candidates(test::key(number)), PeerSet{kPeer});
         }
     }
 
@@ -74,7 +74,6 @@ public:
 
 private:
     static constexpr unsigned kPeer = 3;
-    static constexpr std::uint64_t kPeerBit = 1U << kPeer;
 
     Announced latest() const { return {own_.epoch(), own_.generation()}; }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
 #include <deque>
 #include <thread>
 
@@ -41,17 +42,17 @@ public:
     }
 
     /// What the directory must answer: each filter asked on its own.
-    std::uint64_t candidates(KeyHash key) const {
-        std::uint64_t peers = 0;
+    PeerSet candidates(KeyHash key) const {
+        PeerSet peers;
         for (const auto& [peer, filter] : filters_) {
-            if (filter.contains(key)) peers |= std::uint64_t{1} << peer;
+            if (filter.contains(key)) peers.insert(peer);
         }
         return peers;
     }
 
-    std::uint64_t all() const {
-        std::uint64_t peers = 0;
-        for (const auto& [peer, filter] : filters_) peers |= std::uint64_t{1} << peer;
+    PeerSet all() const {
+        PeerSet peers;
+        for (const auto& [peer, filter] : filters_) peers.insert(peer);
         return peers;
     }
 
@@ -59,9 +60,9 @@ private:
     std::deque<std::pair<unsigned, BloomFilter>> filters_;
 };
 
-void expect_alike(const Directory& directory, const Peers& peers) {
+void expect_alike(const Directory& directory, const Peers& peers, std::uint64_t keys = 70'000) {
     EXPECT_EQ(directory.active(), peers.all());
-    for (const auto key : test::keys(0, 70'000)) {
+    for (const auto key : test::keys(0, keys)) {
         ASSERT_EQ(directory.candidates(key), peers.candidates(key));
     }
 }
@@ -74,10 +75,36 @@ TEST(Directory, AnswersAsEachFilterWouldForAnyNumberOfPeers) {
         const Directory filled(peers.members(true));
         expect_alike(filled, peers);
         Directory loaded(peers.members(false));
-        EXPECT_EQ(loaded.active(), 0U);
+        EXPECT_TRUE(loaded.active().empty());
         peers.load(loaded);
         expect_alike(loaded, peers);
     }
+}
+
+// More than a word of lanes, and more than a cache line of words; numbers up to the highest.
+TEST(Directory, TakesSeveralWordsForMoreThan64PeersOfOneShape) {
+    for (const unsigned count : {65, 128, 513, 1024}) {
+        SCOPED_TRACE(testing::Message() << count << " peers");
+        Peers peers;
+        for (unsigned i = 0; i < count; ++i) peers.add((i * 37 + 1023) % kMaxPeers, kShape);
+        const Directory filled(peers.members(true));
+        expect_alike(filled, peers, 1'500);
+        EXPECT_EQ(filled.memory_bytes(), kShape.bits * ((count + 63) / 64) * 8);
+        Directory loaded(peers.members(false));
+        EXPECT_TRUE(loaded.active().empty());
+        peers.load(loaded);
+        expect_alike(loaded, peers, 1'500);
+    }
+}
+
+TEST(Directory, OfManyPeersHoldsThoseOfOtherShapesToo) {
+    Peers peers;
+    for (unsigned i = 0; i < 200; ++i) peers.add(i, i % 3 == 0 ? Shape{9'984, 5} : kShape);
+    peers.add(1023, {65'536, 4});
+    const Directory filled(peers.members(true));
+    expect_alike(filled, peers, 20'000);
+    EXPECT_EQ(filled.shape(1023), (Shape{65'536, 4}));
+    EXPECT_EQ(filled.shape(1022), Shape{});
 }
 
 TEST(Directory, HoldsPeersOfSeveralShapes) {
@@ -95,6 +122,7 @@ TEST(Directory, HoldsPeersOfSeveralShapes) {
     EXPECT_EQ(filled.shape(63), (Shape{1, 1}));
     EXPECT_EQ(filled.shape(8), Shape{});
     EXPECT_EQ(filled.shape(64), Shape{});
+    EXPECT_EQ(filled.shape(kMaxPeers), Shape{});
     Directory loaded(peers.members(false));
     peers.load(loaded);
     expect_alike(loaded, peers);
@@ -102,7 +130,7 @@ TEST(Directory, HoldsPeersOfSeveralShapes) {
 
 TEST(Directory, OfNobodyHasNoCandidates) {
     const Directory directory({});
-    EXPECT_EQ(directory.candidates(test::key(1)), 0U);
+    EXPECT_TRUE(directory.candidates(test::key(1)).empty());
     EXPECT_EQ(directory.memory_bytes(), 0U);
 }
 
@@ -113,19 +141,29 @@ TEST(Directory, RoundsLanesUpToAPowerOfTwo) {
 }
 
 TEST(Directory, FollowsDeltas) {
-    Peers peers;
-    for (unsigned i = 0; i < 5; ++i) peers.add(i, kShape);
-    Directory directory(peers.members(true));
-    CountingBloomFilter owner(kShape);
-    std::vector<Flip> flips;
-    for (const auto key : Peers::keys_of(2)) owner.insert(key, flips);
-    flips.clear();
-    for (const auto key : test::keys(100'000, 500)) owner.insert(key, flips);
-    for (const auto key : test::keys(2 * kKeysEach, 700)) owner.erase(key, flips);
-    directory.apply(2, net_effect(flips));
-    for (const auto key : test::keys(0, 101'000)) {
-        const auto others = peers.candidates(key) & ~std::uint64_t{4};
-        ASSERT_EQ(directory.candidates(key), others | (owner.contains(key) ? 4U : 0U));
+    for (const unsigned count : {5, 100}) {
+        SCOPED_TRACE(testing::Message() << count << " peers");
+        const auto who = count - 3;
+        Peers peers;
+        for (unsigned i = 0; i < count; ++i) peers.add(i, kShape);
+        Directory directory(peers.members(true));
+        CountingBloomFilter owner(kShape);
+        std::vector<Flip> flips;
+        for (const auto key : Peers::keys_of(who)) owner.insert(key, flips);
+        flips.clear();
+        for (const auto key : test::keys(500'000, 500)) owner.insert(key, flips);
+        for (const auto key : test::keys(who * kKeysEach, 700)) owner.erase(key, flips);
+        directory.apply(who, net_effect(flips));
+        const auto expect_followed = [&](std::uint64_t from, std::uint64_t keys) {
+            for (const auto key : test::keys(from, keys)) {
+                auto expected = peers.candidates(key) - PeerSet{who};
+                if (owner.contains(key)) expected.insert(who);
+                ASSERT_EQ(directory.candidates(key), expected);
+            }
+        };
+        expect_followed(0, 5'000);
+        expect_followed(who * kKeysEach, 2'000);
+        expect_followed(500'000, 1'000);
     }
 }
 
@@ -134,9 +172,12 @@ TEST(Directory, ADroppedPeerCountsAgainOnceItIsLoaded) {
     for (unsigned i = 0; i < 3; ++i) peers.add(i, kShape);
     Directory directory(peers.members(true));
     directory.drop(1);
-    EXPECT_EQ(directory.active(), 0b101U);
+    EXPECT_EQ(directory.active(), (PeerSet{0, 2}));
+    EXPECT_FALSE(directory.is_active(1));
+    EXPECT_TRUE(directory.is_active(2));
+    EXPECT_FALSE(directory.is_active(64));
     for (const auto key : test::keys(0, 5000)) {
-        ASSERT_EQ(directory.candidates(key), peers.candidates(key) & 0b101U);
+        ASSERT_EQ(directory.candidates(key), peers.candidates(key) - PeerSet{1});
     }
     directory.drop(1);
     directory.apply(1, Delta{{5}, {6}});  // late, harmless
@@ -144,14 +185,44 @@ TEST(Directory, ADroppedPeerCountsAgainOnceItIsLoaded) {
     expect_alike(directory, peers);
 }
 
+TEST(Directory, TakesInWhoFindsALaneToSpare) {
+    for (const unsigned count : {5, 70}) {  // of 8 lanes, of 128
+        SCOPED_TRACE(testing::Message() << count << " peers");
+        Peers peers;
+        for (unsigned i = 0; i < count; ++i) peers.add(i, kShape);
+        Directory directory(peers.members(true));
+        const auto bytes = directory.memory_bytes();
+        EXPECT_FALSE(directory.adopt(0, kShape)) << "it is a member";
+        EXPECT_FALSE(directory.adopt(1023, {6400, 4})) << "nobody has that shape";
+        ASSERT_TRUE(directory.adopt(1023, kShape));
+        EXPECT_EQ(directory.shape(1023), kShape);
+        EXPECT_FALSE(directory.is_active(1023));
+        EXPECT_FALSE(directory.adopt(1023, kShape));
+        peers.add(1023, kShape);
+        const auto bits = *peers.members(true).back().bits;
+        directory.load(1023, bits);
+        expect_alike(directory, peers, count * kKeysEach);
+        for (const auto key : Peers::keys_of(1023)) {
+            ASSERT_TRUE(directory.candidates(key).contains(1023));
+        }
+        for (auto next = count + 1; next < std::bit_ceil(count); ++next) {
+            ASSERT_TRUE(directory.adopt(next, kShape));
+        }
+        EXPECT_FALSE(directory.adopt(1000, kShape)) << "all lanes are taken";
+        EXPECT_EQ(directory.memory_bytes(), bytes);
+    }
+}
+
 // Readers look for keys that never leave while the writer changes everything around them. What TSan
 // checks here is that the bits are shared without a data race.
-TEST(Directory, ReadersNeedNoLockWhileTheWriterWrites) {
+void read_while_written(const std::vector<unsigned>& others) {
     constexpr unsigned kSteady = 2;    // never touched
     constexpr unsigned kChanging = 0;  // gets deltas
     constexpr unsigned kComing = 1;    // comes and goes
+    constexpr unsigned kNew = 200;     // takes a spare lane
     Peers peers;
     for (const auto peer : {kSteady, kChanging, kComing}) peers.add(peer, kShape);
+    for (const auto peer : others) peers.add(peer, kShape);
     Directory directory(peers.members(true));
     CountingBloomFilter owner(kShape);
     std::vector<Flip> flips;
@@ -165,8 +236,8 @@ TEST(Directory, ReadersNeedNoLockWhileTheWriterWrites) {
         const auto kept = Peers::keys_of(kChanging);
         for (std::size_t i = first; !done || lookups < 10'000; ++i) {
             const auto at = i % kKeysEach;
-            if ((directory.candidates(steady[at]) & (1U << kSteady)) == 0) ++misses;
-            if ((directory.candidates(kept[at]) & (1U << kChanging)) == 0) ++misses;
+            if (!directory.candidates(steady[at]).contains(kSteady)) ++misses;
+            if (!directory.candidates(kept[at]).contains(kChanging)) ++misses;
             ++lookups;
         }
     };
@@ -183,15 +254,29 @@ TEST(Directory, ReadersNeedNoLockWhileTheWriterWrites) {
         directory.apply(kChanging, net_effect(flips));
         if (round % 10 == 0) directory.drop(kComing);
         if (round % 10 == 5) directory.load(kComing, round % 20 == 5 ? empty : owner.bits());
+        if (round == 150) {
+            ASSERT_TRUE(directory.adopt(kNew, kShape));
+            directory.load(kNew, owner.bits());
+        }
     }
     done = true;
     one.join();
     other.join();
     EXPECT_EQ(misses, 0U);
-    EXPECT_EQ(directory.active(), 0b111U);
+    EXPECT_EQ(directory.active(), peers.all() | PeerSet{kNew});
     for (const auto key : test::keys(0, 3000)) {
-        ASSERT_EQ((directory.candidates(key) & (1U << kChanging)) != 0, owner.contains(key));
+        ASSERT_EQ(directory.candidates(key).contains(kChanging), owner.contains(key));
     }
+}
+
+TEST(Directory, ReadersNeedNoLockWhileTheWriterWrites) {
+    read_while_written({});
+}
+
+TEST(Directory, ReadersOfSeveralWordsNeedNoLockEither) {
+    std::vector<unsigned> others;
+    for (unsigned peer = 3; peer < 100; ++peer) others.push_back(peer);
+    read_while_written(others);
 }
 
 }  // namespace

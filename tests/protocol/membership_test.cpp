@@ -1,0 +1,361 @@
+#include "protocol/membership.hpp"
+
+#include <gtest/gtest.h>
+
+namespace protocol::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Meeting = Membership::Meeting;
+
+const Membership::TimePoint kNow{1000s};
+
+Instance run(int number) {
+    Instance instance{};
+    instance[0] = static_cast<std::byte>(number);
+    return instance;
+}
+
+class MembershipTest : public ::testing::Test {
+protected:
+    void look(const std::vector<std::string>& addresses, Membership::TimePoint now = kNow) {
+        std::vector<PeerPlace> places;
+        for (const auto& address : addresses) places.push_back({address, "3128", "3129"});
+        all.found(name, places, now);
+    }
+    Membership::ContactId at(const std::string& address) const {
+        for (const auto& [id, contact] : all.contacts())
+            if (contact.place.host == address) return id;
+        return 0;
+    }
+    bool dialled(const std::string& address) const {
+        const auto found = all.contacts().find(at(address));
+        return found != all.contacts().end() && found->second.dialled;
+    }
+    /// The node answers there, and the link is made.
+    Membership::Met link(const std::string& address, const std::string& node, int instance = 1,
+                         Membership::TimePoint now = kNow) {
+        const auto met = all.met(at(address), node, run(instance), now);
+        if (met.meeting == Meeting::peer) all.up(at(address));
+        return met;
+    }
+    /// It comes, and its link is welcomed.
+    std::optional<Membership::Number> arrive(const std::string& node, const Instance& instance,
+                                             const std::string& address,
+                                             Membership::TimePoint now) {
+        const auto number = all.came(node, instance, address, now);
+        if (number) all.heard(*number);
+        return number;
+    }
+    static PeerConfig listed(const std::string& node, const std::string& address) {
+        return {node, address, "3128", address, "3129"};
+    }
+
+    const DnsPeers name{"cluster", "3128", "3129"};
+    Membership all{"me", 4, 30s};
+};
+
+TEST_F(MembershipTest, ListedPeersHaveNumbersAndPlacesAtOnce) {
+    all.configure({listed("b", "10.0.0.2"), listed("c", "10.0.0.3")}, {}, kNow);
+    EXPECT_EQ(all.number_of("b"), 0U);
+    EXPECT_EQ(all.number_of("c"), 1U);
+    EXPECT_EQ(all.number_of(""), std::nullopt);
+    EXPECT_EQ(all.peers()[0].place.host, "10.0.0.2");
+    EXPECT_TRUE(dialled("10.0.0.2"));
+    EXPECT_TRUE(all.admits("b"));
+    EXPECT_FALSE(all.admits("d"));
+    EXPECT_EQ(all.came("d", run(1), "10.0.0.4", kNow), std::nullopt);
+}
+
+TEST_F(MembershipTest, APlaceThatANameLeadsToIsAPeerWhenItHasSaidWhoItIs) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    EXPECT_EQ(all.contacts().size(), 2U);
+    EXPECT_EQ(all.size(), 0U);
+    const auto met = link("10.0.0.3", "c");
+    EXPECT_EQ(met.meeting, Meeting::peer);
+    EXPECT_EQ(all.number_of("c"), met.number);
+    EXPECT_EQ(all.peers()[met.number].place, (PeerPlace{"10.0.0.3", "3128", "3129"}));
+}
+
+TEST_F(MembershipTest, OurOwnAddressIsNotDialledAgain) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.1", "10.0.0.2"});
+    all.met_self(at("10.0.0.1"), kNow);
+    all.tidy(kNow + kSelfAgain - 1s);
+    EXPECT_FALSE(dialled("10.0.0.1"));
+    EXPECT_TRUE(dialled("10.0.0.2"));
+    all.tidy(kNow + kSelfAgain);
+    EXPECT_TRUE(dialled("10.0.0.1")) << "somebody else may be there by now";
+    all.met_self(at("10.0.0.1"), kNow + kSelfAgain);
+    look({"10.0.0.2"});
+    EXPECT_EQ(at("10.0.0.1"), 0U);
+}
+
+TEST_F(MembershipTest, OfTwoAddressesOfOneNodeOneIsDialledAndTheOtherStandsIn) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "fd00::2"});
+    ASSERT_EQ(link("10.0.0.2", "b").meeting, Meeting::peer);
+    EXPECT_EQ(link("fd00::2", "b").meeting, Meeting::elsewhere);
+    EXPECT_FALSE(dialled("fd00::2"));
+    all.down(at("10.0.0.2"), kNow);
+    EXPECT_TRUE(dialled("fd00::2"));
+    ASSERT_EQ(link("fd00::2", "b").meeting, Meeting::peer);
+    EXPECT_EQ(all.peers()[*all.number_of("b")].place.host, "fd00::2");
+    EXPECT_EQ(all.size(), 1U);
+}
+
+TEST_F(MembershipTest, TwoNodesOfOneNameAreNotOnePeer) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    ASSERT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::peer);
+    EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::duplicate);
+    EXPECT_EQ(link("10.0.0.3", "me", 3).meeting, Meeting::duplicate);
+    EXPECT_TRUE(dialled("10.0.0.3"));
+}
+
+TEST_F(MembershipTest, ANodeThatComesBackAtAnotherAddressKeepsItsNumber) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    const auto before = link("10.0.0.2", "b", 1);
+    all.down(at("10.0.0.2"), kNow);
+    look({"10.0.0.7"}, kNow + 1s);
+    const auto after = link("10.0.0.7", "b", 2, kNow + 2s);
+    EXPECT_EQ(after.meeting, Meeting::peer);
+    EXPECT_EQ(after.number, before.number);
+    EXPECT_EQ(all.peers()[after.number].place.host, "10.0.0.7");
+    all.tidy(kNow + 31s);
+    EXPECT_EQ(at("10.0.0.2"), 0U);
+    EXPECT_EQ(all.number_of("b"), after.number);
+}
+
+TEST_F(MembershipTest, AnotherNodeAtAnOldAddressIsAnotherPeer) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    const auto b = link("10.0.0.2", "b");
+    all.down(at("10.0.0.2"), kNow);
+    const auto c = link("10.0.0.2", "c", 2, kNow + 1s);
+    EXPECT_NE(b.number, c.number);
+    EXPECT_EQ(all.peers()[b.number].place.host, "") << "it is not there any more";
+    EXPECT_EQ(all.size(), 2U);
+    all.tidy(kNow + 31s);
+    EXPECT_EQ(all.number_of("b"), std::nullopt);
+    EXPECT_EQ(all.number_of("c"), c.number);
+}
+
+TEST_F(MembershipTest, WhoIsGoneFromTheNameAndDoesNotAnswerIsForgotten) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    link("10.0.0.2", "b");
+    look({"10.0.0.3"}, kNow + 5s);
+    all.tidy(kNow + 100s);
+    EXPECT_TRUE(all.number_of("b")) << "there is a link";
+    all.down(at("10.0.0.2"), kNow + 100s);
+    all.tidy(kNow + 129s);
+    EXPECT_TRUE(dialled("10.0.0.2")) << "it may come back";
+    all.tidy(kNow + 130s);
+    EXPECT_EQ(at("10.0.0.2"), 0U);
+    EXPECT_FALSE(all.number_of("b"));
+    EXPECT_TRUE(dialled("10.0.0.3")) << "the name leads there";
+}
+
+TEST_F(MembershipTest, WhoHasALinkToUsIsNotForgotten) {
+    all.configure({}, {name}, kNow);
+    const auto number = arrive("b", run(1), "10.0.0.2", kNow);
+    ASSERT_TRUE(number);
+    EXPECT_TRUE(dialled("10.0.0.2")) << "it is looked for where it came from";
+    EXPECT_EQ(all.peers()[*number].place.host, "") << "but not asked there before it is known";
+    all.tidy(kNow + 60s);
+    EXPECT_EQ(at("10.0.0.2"), 0U);
+    EXPECT_EQ(all.number_of("b"), number);
+    all.unheard(*number, kNow + 61s);
+    all.tidy(kNow + 90s);
+    EXPECT_TRUE(all.number_of("b"));
+    all.tidy(kNow + 91s);
+    EXPECT_FALSE(all.number_of("b"));
+}
+
+TEST_F(MembershipTest, WhoCameButGotNoLinkIsForgotten) {
+    all.configure({}, {name}, kNow);
+    ASSERT_TRUE(all.came("b", run(1), "10.0.0.2", kNow));
+    all.tidy(kNow + 29s);
+    EXPECT_TRUE(all.number_of("b"));
+    all.tidy(kNow + 30s);
+    EXPECT_FALSE(all.number_of("b"));
+    EXPECT_TRUE(all.contacts().empty());
+}
+
+TEST_F(MembershipTest, TheNumberOfOneWhoIsGoneRestsBeforeAnotherGetsIt) {
+    all.configure({}, {name}, kNow);
+    const auto b = arrive("b", run(1), "10.0.0.2", kNow);
+    all.unheard(*b, kNow);
+    all.tidy(kNow + 30s);
+    const auto c = arrive("c", run(2), "10.0.0.3", kNow + 31s);
+    EXPECT_NE(b, c);
+    const auto d = arrive("d", run(3), "10.0.0.4", kNow + 30s + kNumberRests);
+    EXPECT_EQ(d, b);
+}
+
+TEST_F(MembershipTest, ThereIsRoomForSoMany) {
+    all.configure({}, {name}, kNow);
+    for (const auto* node : {"b", "c", "d", "e"}) EXPECT_TRUE(arrive(node, run(1), "::1", kNow));
+    EXPECT_EQ(all.came("f", run(1), "::1", kNow), std::nullopt);
+    look({"10.0.0.6"});
+    EXPECT_EQ(link("10.0.0.6", "f").meeting, Meeting::full);
+    std::vector<std::string> many;
+    for (int i = 0; i < 100; ++i) many.push_back("10.0.1." + std::to_string(i));
+    look(many);
+    EXPECT_EQ(all.contacts().size(), 24U);
+}
+
+TEST_F(MembershipTest, WhoIsSilentMakesRoomForWhoComes) {
+    all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
+    for (const auto* node : {"c", "d", "e"}) arrive(node, run(1), "::1", kNow);
+    all.unheard(*all.number_of("d"), kNow + 1s);
+    all.unheard(*all.number_of("c"), kNow + 2s);
+    EXPECT_TRUE(arrive("f", run(1), "::1", kNow + 3s));
+    EXPECT_FALSE(all.number_of("d")) << "silent for longest";
+    EXPECT_TRUE(all.number_of("c"));
+    EXPECT_TRUE(all.number_of("b")) << "listed";
+}
+
+TEST_F(MembershipTest, TheListIsHeededAsSoonAsThereIsRoom) {
+    all.configure({}, {name}, kNow);
+    for (const auto* node : {"c", "d", "e", "f"}) arrive(node, run(1), "::1", kNow);
+    all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
+    EXPECT_FALSE(all.number_of("b"));
+    all.unheard(*all.number_of("d"), kNow);
+    all.tidy(kNow + 1s);
+    EXPECT_TRUE(all.number_of("b"));
+    EXPECT_TRUE(dialled("10.0.0.2"));
+}
+
+TEST_F(MembershipTest, WhoComesBackHasTheNumberItHad) {
+    all.configure({listed("b", "10.0.0.2")}, {}, kNow);
+    for (int i = 0; i < 2000; ++i) {
+        all.configure({}, {}, kNow);
+        all.configure({listed("b", "10.0.0.2")}, {}, kNow);
+    }
+    EXPECT_EQ(all.number_of("b"), 0U);
+}
+
+TEST_F(MembershipTest, AnotherNodeWhereAPeerStoodInTakesNothingFromIt) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    const auto p = link("10.0.0.2", "p");
+    ASSERT_EQ(link("10.0.0.3", "p").meeting, Meeting::elsewhere);
+    all.down(at("10.0.0.2"), kNow);  // both are dialled
+    ASSERT_EQ(link("10.0.0.2", "p").meeting, Meeting::peer);
+    ASSERT_EQ(link("10.0.0.3", "q").meeting, Meeting::peer);
+    EXPECT_EQ(all.peers()[p.number].place.host, "10.0.0.2");
+    EXPECT_EQ(all.peers()[p.number].contact, at("10.0.0.2"));
+}
+
+TEST_F(MembershipTest, TakenFromTheListAPeerGoesAndTheOthersStay) {
+    all.configure({listed("b", "10.0.0.2"), listed("c", "10.0.0.3")}, {}, kNow);
+    const auto contact = at("10.0.0.3");
+    all.up(contact);
+    all.configure({listed("c", "10.0.0.3"), listed("d", "10.0.0.4")}, {}, kNow);
+    EXPECT_EQ(all.number_of("b"), std::nullopt);
+    EXPECT_EQ(at("10.0.0.2"), 0U);
+    EXPECT_EQ(all.number_of("c"), 1U);
+    EXPECT_EQ(at("10.0.0.3"), contact);
+    EXPECT_EQ(all.number_of("d"), 2U);
+    all.configure({listed("c", "10.0.0.9")}, {}, kNow);
+    EXPECT_EQ(all.number_of("c"), 1U);
+    EXPECT_EQ(at("10.0.0.3"), 0U);
+    EXPECT_TRUE(dialled("10.0.0.9"));
+}
+
+TEST_F(MembershipTest, AListedPeerIsReachedWhereTheListSays) {
+    all.configure({listed("b", "b.example")}, {name}, kNow);
+    look({"10.0.0.2"});
+    EXPECT_EQ(link("10.0.0.2", "b").meeting, Meeting::elsewhere);
+    EXPECT_EQ(all.peers()[0].place.host, "b.example");
+    EXPECT_EQ(link("b.example", "b").meeting, Meeting::peer);
+}
+
+TEST_F(MembershipTest, ANameThatIsNoLongerLookedUpTakesItsPeersWithIt) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    link("10.0.0.2", "b");
+    arrive("b", run(1), "10.0.0.2", kNow);
+    all.configure({}, {}, kNow + 1s);
+    EXPECT_EQ(all.contacts().size(), 0U);
+    EXPECT_EQ(all.size(), 0U);
+    EXPECT_FALSE(all.admits("b"));
+}
+
+TEST_F(MembershipTest, WhoIsListedNoMoreStaysWhereANameLeadsToo) {
+    all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
+    look({"10.0.0.2"});
+    const auto contact = at("10.0.0.2");
+    link("10.0.0.2", "b");
+    all.configure({}, {name}, kNow);
+    EXPECT_EQ(at("10.0.0.2"), contact) << "and keeps its link";
+    EXPECT_EQ(all.number_of("b"), 0U);
+    EXPECT_EQ(all.contacts().at(contact).node, "");
+    all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
+    EXPECT_EQ(at("10.0.0.2"), contact);
+    EXPECT_EQ(all.contacts().at(contact).node, "b");
+}
+
+TEST_F(MembershipTest, AnotherPortForRequestsIsThatOfThoseWhoStay) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    const auto met = link("10.0.0.2", "b");
+    const std::vector<PeerPlace> moved{{"10.0.0.2", "8080", "3129"}};
+    all.found(name, moved, kNow);
+    EXPECT_EQ(all.peers()[met.number].place.http_port, "8080");
+}
+
+TEST_F(MembershipTest, WhoComesFromAPlaceThatStoodInIsDialledThere) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    link("10.0.0.2", "b");
+    link("10.0.0.3", "b");
+    ASSERT_FALSE(dialled("10.0.0.3"));
+    arrive("c", run(2), "10.0.0.3", kNow);
+    EXPECT_TRUE(dialled("10.0.0.3"));
+}
+
+TEST_F(MembershipTest, TakenOverPeersKeepTheirNumbers) {
+    all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
+    look({"10.0.0.3"});
+    link("10.0.0.3", "c");
+    Membership next("me", 4, 30s);
+    next.take_over(all, kNow);
+    next.configure({}, {name}, kNow);
+    EXPECT_EQ(next.number_of("c"), all.number_of("c"));
+    EXPECT_EQ(next.contacts().count(at("10.0.0.3")), 1U);
+    EXPECT_EQ(next.contacts().count(at("10.0.0.2")), 0U);
+    next.tidy(kNow + 30s);
+    EXPECT_EQ(next.number_of("b"), std::nullopt) << "neither listed nor met";
+    EXPECT_TRUE(next.number_of("c")) << "the name still leads there";
+}
+
+TEST_F(MembershipTest, APlaceThatWasForgottenWhileItAnsweredIsNoPeer) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    const auto contact = at("10.0.0.2");
+    look({});
+    all.tidy(kNow + 30s);
+    EXPECT_EQ(all.met(contact, "b", run(1), kNow).meeting, Meeting::forgotten);
+    all.up(contact);
+    all.down(contact, kNow);
+    all.met_self(contact, kNow);
+}
+
+TEST(PeersProvidedFor, AreExactlyThoseListedOrRoomForThoseWhoMayCome) {
+    EXPECT_EQ(peers_provided_for(false, 0, 0), 1U);
+    EXPECT_EQ(peers_provided_for(false, 7, 63), 7U);
+    EXPECT_EQ(peers_provided_for(true, 0, 0), 8U);
+    EXPECT_EQ(peers_provided_for(true, 8, 8), 8U);
+    EXPECT_EQ(peers_provided_for(true, 9, 8), 32U);
+    EXPECT_EQ(peers_provided_for(true, 63, 0), 128U);
+    EXPECT_EQ(peers_provided_for(true, 5, 32), 32U) << "they may come back";
+    EXPECT_EQ(peers_provided_for(true, 4, 32), 8U);
+}
+
+}  // namespace
+}  // namespace protocol::test
