@@ -3,34 +3,36 @@
 #   docker build -t hearsay .
 #   docker run --rm hearsay demo
 #   docker run -v ./my.json:/etc/hearsay/hearsay.json:ro -p 3128:3128 hearsay
+#
+# It writes nothing and needs no privilege: --read-only --cap-drop ALL --security-opt no-new-privileges.
 
 FROM debian:bookworm-slim AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         cmake g++ ninja-build pkg-config \
         libboost1.81-dev libboost-url1.81-dev libc-ares-dev libcli11-dev libfmt-dev libspdlog-dev libssl-dev \
-        libxxhash-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev \
+        libsystemd-dev libxxhash-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
-COPY CMakeLists.txt CMakePresets.json ./
-COPY summary summary
-COPY protocol protocol
-COPY proxy proxy
-COPY measure measure
-# One compiler takes about 1 GB: --build-arg JOBS=1 where memory is short.
+# What is in the context is said by .dockerignore.
+COPY . .
+# As many compilers as there are processors and memory for, about 1 GB each; or --build-arg JOBS=1.
 ARG JOBS=
 RUN cmake --preset release \
-    && cmake --build --preset release --target hearsay -j "${JOBS:-$(nproc)}" \
+    && jobs=$(awk -v n="$(nproc)" '/^MemAvailable:/ { m = int($2 / 1000000); print m < 1 ? 1 : m < n ? m : n }' /proc/meminfo) \
+    && cmake --build --preset release --target hearsay -j "${JOBS:-$jobs}" \
     && strip build/release/hearsay
 
 FROM debian:bookworm-slim
+# Certificates: for https origins.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libc-ares2 libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libxxhash0 zlib1g \
-    && rm -rf /var/lib/apt/lists/* \
+        ca-certificates libc-ares2 libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libsystemd0 libxxhash0 zlib1g \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/* \
     && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay
 COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay
-USER hearsay
+# A number, so that Kubernetes can tell that it is not root.
+USER 10001:10001
 # Proxy, links between peers, admin; which ones are used is for the configuration to say.
 EXPOSE 3128 3129 9128
 # Asks the admin port at its usual place, 127.0.0.1:9128.
