@@ -48,7 +48,6 @@ void check_timings(const Timings& timings) {
 /// std::invalid_argument.
 ClusterConfig checked(ClusterConfig config) {
     std::erase_if(config.peers, [&](const auto& peer) { return peer.node == config.node; });
-    config.max_peers = std::min(config.max_peers, kMaxPeers);
     require(!config.node.empty() && config.node.size() <= kMaxNodeIdBytes,
             "a node id has 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
     require(config.max_peers >= 1 && config.max_peers <= kMaxPeers,

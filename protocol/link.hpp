@@ -22,8 +22,8 @@ public:
     virtual Result<void> on_message(const Message& message, Clock::time_point now) = 0;
     /// What to send now, if anything. Payloads stay good until the next call.
     virtual std::optional<Message> next(Clock::time_point now) = 0;
-    /// When next() will have something again, looked at after each message; wake() if it becomes
-    /// sooner at another time.
+    /// When next() will have something again: asked after each message, and next() at once if that
+    /// is due already. wake() if it becomes sooner at another time.
     virtual Clock::time_point due() const = 0;
     /// When the peer was last heard on another connection: it is as alive as if it had spoken here.
     virtual Clock::time_point heard_elsewhere() const { return Clock::time_point::min(); }

@@ -1,6 +1,5 @@
 #include "protocol/publisher_link.hpp"
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/error.hpp>
 #include <utility>
 #include <vector>

@@ -73,7 +73,6 @@ private:
         ShapeAllowance shapes;
         SyncSession::Counters earlier;  // of connections that have ended
         Clock::time_point confirmed_at;
-        std::uint64_t objects = 0;
         std::string last_error;
     };
     struct Greeted {

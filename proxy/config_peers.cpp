@@ -197,8 +197,8 @@ std::vector<ConfigError> apply(const PeerOrder& order, ClusterConfig& cluster) {
 
 PeersChanged difference(const ClusterConfig& before, const ClusterConfig& after) {
     PeersChanged changed;
-    changed.before = peers_json(before).dump();
-    changed.after = peers_json(after).dump();
+    changed.before = before;
+    changed.after = after;
     const auto was = entries(before), is = entries(after);
     for (const auto& [name, place] : is) {
         const auto known = was.find(name);
@@ -226,18 +226,23 @@ std::string peers_changed_text(const PeersChanged& changed) {
     return text;
 }
 
+ordered_json errors_json(const std::vector<ConfigError>& errors) {
+    auto out = ordered_json::array();
+    for (const auto& error : errors)
+        out.push_back({{"path", error.path}, {"message", error.message}});
+    return out;
+}
+
 std::string peers_changed_json(const PeersChanged& changed) {
     ordered_json out;
     if (changed.errors.empty()) {
         out["added"] = changed.added;
         out["removed"] = changed.removed;
         out["moved"] = changed.moved;
-        out["before"] = ordered_json::parse(changed.before);
-        out["after"] = ordered_json::parse(changed.after);
+        out["before"] = peers_json(changed.before);
+        out["after"] = peers_json(changed.after);
     } else {
-        out["errors"] = ordered_json::array();
-        for (const auto& error : changed.errors)
-            out["errors"].push_back({{"path", error.path}, {"message", error.message}});
+        out["errors"] = errors_json(changed.errors);
     }
     return out.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }

@@ -42,12 +42,14 @@ std::vector<ConfigError> apply(const PeerOrder& order, ClusterConfig& cluster);
 struct PeersChanged {
     std::vector<ConfigError> errors;  // if any, nothing has changed
     bool draining = false;            // that is why
-    std::string before, after;        // JSON arrays
+    ClusterConfig before, after;      // their peers
     std::vector<std::string> added, removed, moved;
 };
 PeersChanged difference(const ClusterConfig& before, const ClusterConfig& after);
 /// One line; empty: nothing has changed.
 std::string peers_changed_text(const PeersChanged& changed);
 std::string peers_changed_json(const PeersChanged& changed);
+/// [{"path", "message"}], as POST /api/v1/reload has it too.
+nlohmann::ordered_json errors_json(const std::vector<ConfigError>& errors);
 
 }  // namespace proxy

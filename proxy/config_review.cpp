@@ -188,10 +188,10 @@ private:
     void admin() {
         if (config_.admin && config_.admin->token.empty() &&
             !is_loopback(config_.admin->listen.host))
-            doubt(
-                "$.admin",
-                "listens beyond loopback without a token: purge, drain, reload and /api/v1/config "
-                "are answered on loopback only, the rest to everybody");
+            doubt("$.admin",
+                  "listens beyond loopback without a token: purge, drain, reload, changes of peers "
+                  "and "
+                  "/api/v1/config are answered on loopback only, the rest to everybody");
     }
 
     void everybody() {

@@ -44,6 +44,8 @@ constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain
 constexpr int kLooksInPatience = 3;                  // of the service manager
 constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
+static_assert(kMaxPeers == protocol::kMaxPeers);
+
 std::vector<protocol::PeerConfig> listed_peers(const ClusterConfig& cluster) {
     std::vector<protocol::PeerConfig> peers;
     for (const auto& peer : cluster.peers)
@@ -321,11 +323,19 @@ private:
                                    [this](const auto& what) { apply(what); }});
     }
 
+    void put_in_effect(std::shared_ptr<const Config> config) {
+        config_ = std::move(config);
+        for (auto& worker : workers_)
+            asio::post(worker->io,
+                       [&worker = *worker, config = config_] { worker.set_config(config); });
+    }
+
     /// All of it or nothing: what may fail comes first.
     Reloaded replace_config(ConfigResult read) {
         Reloaded result;
         if (leaving_) {
             result.outcome = Reloaded::Outcome::draining;
+            result.errors.push_back({"$", "this node is draining"});
             return result;
         }
         if (!read.config) {
@@ -358,11 +368,9 @@ private:
             return result;
         }
 
-        config_ = next;
+        put_in_effect(next);
         if (changes("$.log.level"))
             spdlog::set_level(static_cast<spdlog::level::level_enum>(config_->log.level));
-        for (auto& worker : workers_)
-            asio::post(worker->io, [&worker = *worker, next] { worker.set_config(next); });
         if (cluster) {
             auto counted = cluster_->status();
             add_earlier(counted, earlier_links_);
@@ -395,10 +403,7 @@ private:
         const auto text = peers_changed_text(result);
         if (text.empty()) return result;
         cluster_->set_peers(listed_peers(*next.cluster), dns_peers(*next.cluster));
-        config_ = std::make_shared<const Config>(std::move(next));
-        for (auto& worker : workers_)
-            asio::post(worker->io,
-                       [&worker = *worker, config = config_] { worker.set_config(config); });
+        put_in_effect(std::make_shared<const Config>(std::move(next)));
         spdlog::info("node {}: POST /api/v1/peers: {}", config_->node, text);
         return result;
     }
@@ -409,7 +414,8 @@ private:
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
             if (shared_.crowd.has_left(shared_.connections)) ::malloc_trim(0);
-            if (manager_.listens() && told_ != state_line()) manager_.tell(told_ = state_line());
+            if (manager_.listens())
+                if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
             keep_house();
         });
     }

@@ -25,8 +25,9 @@ public:
 
     /// Starts the threads.
     void start();
-    /// Any thread. Withdraws the summary, is no longer ready, accepts no more, in this order, and
-    /// ends when what runs has ended or the drain time is over.
+    /// Any thread. Withdraws the summary, is no longer ready, accepts no more once
+    /// `timeouts.drain_grace` is over, in this order, and ends when what runs has ended or the drain
+    /// time is over.
     void drain();
     /// Any thread. Ends now.
     void stop();

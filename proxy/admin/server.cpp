@@ -52,13 +52,14 @@ std::optional<Response> refuse(const Request& request, const AdminConfig& config
 
 /// Why this request may change nothing. A page in the operator's browser can send a POST here, but
 /// not without Origin. `purpose`: what a POST would do.
-std::optional<Response> refuse_change(const Request& request, std::string_view purpose) {
+std::optional<Response> refuse_change(const Request& request, std::string_view purpose,
+                                      std::string_view allowed = "POST") {
     if (request.find(http::field::origin) != request.end())
         return answer(request, http::status::forbidden, kText, "Not on a web page's word.\n");
     if (request.method() == http::verb::post) return std::nullopt;
     auto refusal =
         answer(request, http::status::method_not_allowed, kText, std::string(purpose) + "\n");
-    refusal.set(http::field::allow, "POST");
+    refusal.set(http::field::allow, allowed);
     return refusal;
 }
 
@@ -81,7 +82,8 @@ std::variant<PurgeOrder, Response> purge_order(const Request& request) {
 }
 
 Response change_peers(const Request& request, const AdminServer::Hooks& hooks) {
-    if (auto refusal = refuse_change(request, "GET shows the peers, POST changes them."))
+    if (auto refusal =
+            refuse_change(request, "GET shows the peers, POST changes them.", "GET, HEAD, POST"))
         return *std::move(refusal);
     if (auto refusal = refuse_unless_json(request)) return *std::move(refusal);
     auto order = parse_peer_order(request.body());
@@ -122,9 +124,7 @@ std::string reload_json(const Reloaded& reloaded) {
     if (reloaded.outcome == Reloaded::Outcome::applied) {
         out["changed"] = reloaded.changed;
     } else {
-        out["errors"] = nlohmann::ordered_json::array();
-        for (const auto& error : reloaded.errors)
-            out["errors"].push_back({{"path", error.path}, {"message", error.message}});
+        out["errors"] = errors_json(reloaded.errors);
     }
     return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }

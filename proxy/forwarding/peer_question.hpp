@@ -34,7 +34,6 @@ public:
     boost::asio::awaitable<PeerVerdict> ask(std::string request, bool promised = true);
     boost::asio::awaitable<void> discard();
     const Peer& peer() const { return view_->peers[index_]; }
-    std::size_t index() const { return index_; }
     Exchange& exchange() { return exchange_; }
 
     /// Books the end. The first call counts.

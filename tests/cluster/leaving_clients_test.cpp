@@ -36,6 +36,12 @@ protected:
         EXPECT_EQ(get("a", "/other").status, 503u) << "the one connection is taken";
         leaving.socket.reset();
     }
+    void expect_given_up(std::string_view method, std::string_view target, std::size_t body = 0) {
+        const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+        ask_and_leave(method, target, body);
+        EXPECT_TRUE(others_are_served());
+        gate_.open();
+    }
     bool others_are_served() {
         return eventually([&] { return get("a", "/other").status == 200; });
     }
@@ -44,31 +50,19 @@ protected:
 };
 
 TEST_F(LeavingClients, BeforeTheHeadCameGiveUpTheirFetch) {
-    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
-    ask_and_leave("GET", "/hung");
-    EXPECT_TRUE(others_are_served());
-    gate_.open();
+    expect_given_up("GET", "/hung");
 }
 
 TEST_F(LeavingClients, InTheMiddleOfABodyThatStopsGiveUpTheirFetch) {
-    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
-    ask_and_leave("GET", "/stuck", 5);
-    EXPECT_TRUE(others_are_served());
-    gate_.open();
+    expect_given_up("GET", "/stuck", 5);
 }
 
 TEST_F(LeavingClients, GiveUpWhatIsPassedOn) {
-    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
-    ask_and_leave("HEAD", "/hung");
-    EXPECT_TRUE(others_are_served());
-    gate_.open();
+    expect_given_up("HEAD", "/hung");
 }
 
 TEST_F(LeavingClients, InTheMiddleOfWhatIsPassedOnGiveItUp) {
-    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
-    ask_and_leave("POST", "/stuck", 5);
-    EXPECT_TRUE(others_are_served());
-    gate_.open();
+    expect_given_up("POST", "/stuck", 5);
 }
 
 TEST_F(LeavingClients, EndWhatTheirUnsafeRequestMayHaveChanged) {  // RFC 9111 §4.4

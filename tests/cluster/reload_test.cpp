@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -261,7 +262,9 @@ TEST_F(Reload, IsRefusedWhileTheNodeDrains) {
     ASSERT_TRUE(gate.wait_for(1));
     node.drain();
     EXPECT_TRUE(eventually([&] { return status("a").draining; }));
-    EXPECT_EQ(post("a").status, 409u);
+    const auto refused = post("a");
+    EXPECT_EQ(refused.status, 409u);
+    EXPECT_THAT(refused.body, ::testing::HasSubstr("this node is draining"));
     gate.open();
     EXPECT_EQ(waiting.read().body, "late");
 }
@@ -453,7 +456,9 @@ TEST_F(Reload, TakesPeersFromThePortOfTheAdminAndSaysTheDifference) {
     EXPECT_EQ(order("a", R"({"remove": ["nobody"]})").status, 422u);
     EXPECT_EQ(order("a", "no JSON").status, 422u);
     EXPECT_EQ(admin_client("a").ask("POST", "/api/v1/peers", "", add).status, 415u);
-    EXPECT_EQ(admin_client("a").ask("PUT", "/api/v1/peers", "", "").status, 405u);
+    const auto put = admin_client("a").ask("PUT", "/api/v1/peers", "", "");
+    EXPECT_EQ(put.status, 405u);
+    EXPECT_EQ(put.field("Allow"), "GET, HEAD, POST");
     EXPECT_EQ(status("a").cluster.peers.size(), 1u);
     EXPECT_EQ(changed_by_reload("a"), paths({})) << "the file says what is in effect";
 }
