@@ -13,8 +13,9 @@
 #include "measure/measurement.hpp"
 #include "measure/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
-#include "proxy/config.hpp"
-#include "proxy/config_review.hpp"
+#include "proxy/config/config_review.hpp"
+#include "proxy/config/parse_config.hpp"
+#include "proxy/net/load_config.hpp"
 
 namespace measure {
 namespace {

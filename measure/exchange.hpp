@@ -10,7 +10,7 @@
 
 #include "measure/answer_kind.hpp"
 #include "measure/body.hpp"
-#include "measure/replay.hpp"
+#include "measure/failure.hpp"
 #include "protocol/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
 

@@ -26,7 +26,7 @@ struct LogLine {
 /// Takes lines of one format apart. One thread; `parse` answers nothing when the line is not of
 /// this format. Sources: traces/README of our format; Squid's native access.log; Apache's Common
 /// and Combined log formats with their backslash escapes (nginx's `\xHH` are among them); the JSON
-/// of proxy/admin/access_log.hpp.
+/// of proxy/telemetry/access_log.hpp.
 class LineParser {
 public:
     explicit LineParser(LogFormat format) : format_(format) {}

@@ -6,6 +6,7 @@
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
 #include "measure/http_get.hpp"
+#include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
 
 namespace {

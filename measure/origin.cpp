@@ -17,8 +17,8 @@
 
 #include "measure/origin_request.hpp"
 #include "protocol/deadline.hpp"
-#include "proxy/forwarding/error_answer.hpp"
-#include "proxy/wall_clock.hpp"
+#include "proxy/client/error_answer.hpp"
+#include "proxy/net/wall_clock.hpp"
 
 namespace measure {
 namespace {

@@ -351,24 +351,6 @@ private:
 
 }  // namespace
 
-std::string_view to_string(Failure failure) {
-    switch (failure) {
-        case Failure::connect:
-            return "no connection";
-        case Failure::cut:
-            return "connection broken";
-        case Failure::timeout:
-            return "no answer in time";
-        case Failure::malformed:
-            return "malformed answer";
-        case Failure::bad_status:
-            return "unexpected status";
-        case Failure::wrong_body:
-            return "wrong body";
-    }
-    return "?";
-}
-
 std::uint64_t ProxyTally::answered() const {
     std::uint64_t sum = 0;
     for (const auto& kind : kinds) sum += kind.requests;

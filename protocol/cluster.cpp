@@ -188,9 +188,8 @@ public:
         plan_announcement();
     }
 
-    std::uint64_t invalidate(std::span<const summary::KeyHash> keys,
-                             std::span<const summary::KeyHash> tags) {
-        const auto number = shared_.invalidations.add(keys, tags);
+    std::uint64_t invalidate(const Invalidation& what) {
+        const auto number = shared_.invalidations.add(what.keys, what.tags);
         for (auto& [contact, publication] : publications_) publication->invalidated();
         shared_.show_view();
         return number;
@@ -621,9 +620,8 @@ void Cluster::stored(summary::KeyHash key) {
 void Cluster::removed(summary::KeyHash key) {
     node_->removed(key);
 }
-std::uint64_t Cluster::invalidate(std::span<const summary::KeyHash> keys,
-                                  std::span<const summary::KeyHash> tags) {
-    return node_->invalidate(keys, tags);
+std::uint64_t Cluster::invalidate(const Invalidation& what) {
+    return node_->invalidate(what);
 }
 std::uint64_t Cluster::last_invalidation() const {
     return node_->last_invalidation();

@@ -3,7 +3,6 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -58,9 +57,9 @@ public:
     void removed(summary::KeyHash key);
 
     /// All peers are to drop this too, which is done here already. Kept until each of them has
-    /// confirmed it, in whatever order links come and go. Returns its number.
-    std::uint64_t invalidate(std::span<const summary::KeyHash> keys,
-                             std::span<const summary::KeyHash> tags);
+    /// confirmed it, in whatever order links come and go. Returns its number. Precondition:
+    /// !what.all.
+    std::uint64_t invalidate(const Invalidation& what);
     std::uint64_t last_invalidation() const;
     struct Confirmation {
         std::string node;

@@ -2,18 +2,11 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 
+#include "protocol/invalidation.hpp"
 #include "protocol/peer_view.hpp"
-#include "summary/key_hash.hpp"
 
 namespace protocol {
-
-/// Stored responses that no longer count: those of these keys and those with these tags.
-struct Invalidation {
-    std::span<const summary::KeyHash> keys, tags;
-    bool all = false;  // nor does anything else that is stored
-};
 
 /// What the cluster tells its owner, on the control thread. None may call stop() or destroy the
 /// cluster.

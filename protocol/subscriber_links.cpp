@@ -87,7 +87,10 @@ public:
 private:
     void apply(const SyncSession::Drop& drop) {
         const auto& on_invalidation = owner_.shared_.hooks.on_invalidation;
-        if (on_invalidation) on_invalidation({drop.keys, drop.tags, drop.all});
+        if (on_invalidation)
+            on_invalidation({{drop.keys.begin(), drop.keys.end()},
+                             {drop.tags.begin(), drop.tags.end()},
+                             drop.all});
         owner_.slots_[peer_].applied = session_.applied();
     }
 

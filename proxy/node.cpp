@@ -17,19 +17,19 @@
 #include "protocol/cluster.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
-#include "proxy/config_changes.hpp"
-#include "proxy/config_peers.hpp"
-#include "proxy/config_review.hpp"
+#include "proxy/config/config_changes.hpp"
+#include "proxy/config/config_peers.hpp"
+#include "proxy/config/config_review.hpp"
+#include "proxy/config/parse_config.hpp"
 #include "proxy/control_feed.hpp"
-#include "proxy/forwarding/listen.hpp"
-#include "proxy/forwarding/tls_contexts.hpp"
-#include "proxy/forwarding/worker.hpp"
-#include "proxy/http/tags.hpp"
-#include "proxy/purge.hpp"
+#include "proxy/net/listen.hpp"
+#include "proxy/net/reply.hpp"
+#include "proxy/net/tls_contexts.hpp"
 #include "proxy/reloader.hpp"
-#include "proxy/reply.hpp"
 #include "proxy/status_reports.hpp"
+#include "proxy/storage/purge.hpp"
 #include "proxy/watchdog.hpp"
+#include "proxy/worker.hpp"
 
 namespace proxy {
 namespace {
@@ -103,8 +103,7 @@ std::shared_ptr<const Config> complete(Config config) {
 
 class Node::Impl {
     using Whom = protocol::Cluster::Whom;
-    using Change = std::pair<summary::KeyHash, bool>;       // stored, or no longer
-    using Invalidated = std::pair<summary::KeyHash, bool>;  // a tag, or a key
+    using Change = std::pair<summary::KeyHash, bool>;  // stored, or no longer
 
 public:
     Impl(Config settings, std::filesystem::path file, ServiceManager manager)
@@ -116,25 +115,28 @@ public:
                        for (const auto& [key, stored] : changes)
                            stored ? cluster_->stored(key) : cluster_->removed(key);
                    }),
-          invalidated_(control_, [this](const auto& batch) { tell_peers(batch); }),
-          shared_(
-              *config_, cluster_->key_hasher(),
-              {[this](summary::KeyHash key, bool stored) {
-                   changes_.push({key, stored});
-               },
-               [this](summary::KeyHash what, bool is_tag) {
-                   invalidated_.push({what, is_tag});
-               },
-               [this](PurgeOrder order, auto done) { purge(std::move(order), std::move(done)); }}),
+          invalidated_(control_,
+                       [this](std::span<const protocol::Invalidation> batch) {
+                           protocol::Invalidation all;
+                           for (const auto& what : batch) all += what;
+                           cluster_->invalidate(all);
+                       }),
+          cache_(*config_, cluster_->key_hasher(),
+                 {[this](summary::KeyHash key, bool stored) {
+                      changes_.push({key, stored});
+                  },
+                  [this](protocol::Invalidation what) { invalidated_.push(std::move(what)); }}),
+          clients_(*config_, [this](PurgeOrder order,
+                                    auto done) { purge(std::move(order), std::move(done)); }),
           drain_timer_(control_),
           reloader_(control_, std::move(file),
                     [this](auto read) { return replace_config(std::move(read)); }) {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
-            workers_.push_back(std::make_unique<Worker>(shared_, config_, fd));
+            workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_, fd));
         if (config_->tls) {
             auto worker = workers_.begin();
             for (const auto fd : listen_shared(config_->tls->listen, config_->workers))
-                (*worker++)->listen_tls(fd);
+                (*worker++)->acceptor.listen(fd, Scheme::https);
         }
         if (manager_.patience() > manager_.patience().zero()) {
             std::vector<Watchdog::Watched> watched;
@@ -151,7 +153,7 @@ public:
                                    [this](PurgeOrder order) { return purge(std::move(order)); },
                                    [this](const auto& order) { return change_peers(order); }});
         cluster_->start();
-        proxy_port_ = workers_.front()->port();
+        proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
         admin_port_ = admin_ ? admin_->port() : 0;
     }
@@ -204,7 +206,7 @@ public:
     void stop() {
         each_worker(&Worker::stop);
         asio::post(control_, [this] {
-            leaving_ = shared_.draining = true;
+            leaving_ = clients_.draining = true;
             end_control();
         });
     }
@@ -218,7 +220,7 @@ public:
 
     void reload() { reload("HUP", nullptr); }
 
-    Shared& shared() { return shared_; }
+    void reopen_logs() { clients_.access_log.reopen(); }
     std::uint16_t proxy_port() const { return proxy_port_; }
     std::uint16_t admin_port() const { return admin_port_; }
     std::uint16_t link_port() const { return link_port_; }
@@ -232,7 +234,7 @@ private:
         const auto deadline = std::chrono::steady_clock::now() + kGoodbyeDeadline;
         co_await cluster.wait_withdrawn(deadline);
         if (!keep_) co_return;  // stopped meanwhile
-        shared_.draining = true;
+        clients_.draining = true;
         const auto grace = config_->timeouts.drain_grace;
         if (grace > grace.zero()) {
             each_worker(&Worker::retire);
@@ -257,40 +259,21 @@ private:
 
     /// What a peer has invalidated; not passed on, as it tells everybody itself.
     void apply(const protocol::Invalidation& what) {
-        const auto now = Store::Clock::now();
-        if (what.all) {
-            if (shared_.store.stats().objects > 0)
-                spdlog::warn(
-                    "a peer has invalidated what it can name no more: all that was stored is gone");
-            shared_.store.invalidate_all(now);
-        }
-        for (const auto& key : what.keys) shared_.store.invalidate(key, now);
-        for (const auto& tag : what.tags) shared_.store.invalidate_tag(tag, now);
-    }
-
-    /// What workers have invalidated.
-    void tell_peers(std::span<const Invalidated> batch) {
-        std::vector<summary::KeyHash> keys, tags;
-        for (const auto& [what, is_tag] : batch) (is_tag ? tags : keys).push_back(what);
-        cluster_->invalidate(keys, tags);
+        const auto dropped = cache_.drop(what);
+        if (what.all && dropped > 0)
+            spdlog::warn(
+                "a peer has invalidated what it can name no more: all that was stored is gone");
     }
 
     /// Drops it here, then has all peers drop it.
     asio::awaitable<PurgeReport> purge(PurgeOrder order) {
-        const auto now = Store::Clock::now();
         PurgeReport report;
         report.node = config_->node;
-        std::vector<summary::KeyHash> keys, tags;
-        for (const auto& uri : order.uris) {
-            keys.push_back(shared_.key_hasher(uri));
-            if (shared_.store.invalidate(keys.back(), now)) ++report.objects;
-        }
-        for (const auto& tag : order.tags) {
-            tags.push_back(surrogate_tag(tag, shared_.key_hasher));
-            report.objects += shared_.store.invalidate_tag(tags.back(), now);
-        }
-        const auto number = cluster_->invalidate(keys, tags);
-        co_await cluster_->wait_confirmed(number, now + kPurgeDeadline, Whom::linked);
+        const auto what = named(order, cache_.key_hasher);
+        report.objects = cache_.drop(what);
+        const auto number = cluster_->invalidate(what);
+        const auto deadline = std::chrono::steady_clock::now() + kPurgeDeadline;
+        co_await cluster_->wait_confirmed(number, deadline, Whom::linked);
         for (const auto& peer : cluster_->confirmations(number)) {
             auto& list = peer.confirmed ? report.confirmed
                          : peer.linked  ? report.pending
@@ -300,8 +283,8 @@ private:
         spdlog::info(
             "node {}: purged {} URLs and {} tags, {} objects here; of the peers {} have "
             "confirmed, {} have not yet, {} are away",
-            report.node, keys.size(), tags.size(), report.objects, report.confirmed.size(),
-            report.pending.size(), report.away.size());
+            report.node, what.keys.size(), what.tags.size(), report.objects,
+            report.confirmed.size(), report.pending.size(), report.away.size());
         co_return report;
     }
 
@@ -359,7 +342,7 @@ private:
         }
         if (result.errors.empty() &&
             (changes("$.log.access") || changes("$.log.format") || changes("$.log.peers"))) {
-            if (const auto error = shared_.access_log.reconfigure(next->log))
+            if (const auto error = clients_.access_log.reconfigure(next->log))
                 result.errors.push_back(
                     {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});
         }
@@ -380,7 +363,7 @@ private:
         } else if (changes("$.cluster.peers")) {
             cluster_->set_peers(listed_peers(*config_->cluster), dns_peers(*config_->cluster));
         }
-        shared_.windows.set_cap(config_->limits.body_windows);
+        cache_.windows.set_cap(config_->limits.body_windows);
         if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
         result.outcome = Reloaded::Outcome::applied;
         return result;
@@ -413,7 +396,7 @@ private:
         housekeeping_.expires_after(kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
-            if (shared_.crowd.has_left(shared_.connections)) ::malloc_trim(0);
+            if (clients_.crowd.has_left(clients_.connections)) ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
             keep_house();
@@ -423,7 +406,7 @@ private:
     /// What the node does now, for the service manager.
     std::string state_line() const {
         if (leaving_)
-            return "Draining, " + std::to_string(shared_.connections) + " connections are open";
+            return "Draining, " + std::to_string(clients_.connections) + " connections are open";
         auto line = "Serving at " + config_->listen.text();
         const auto peers = cluster_->status().peers;
         if (!peers.empty()) {
@@ -439,7 +422,7 @@ private:
     }
 
     void step_cap() {
-        cap_moves_ = !shared_.store.step_cap_to(config_->cache.memory) && !shared_.draining;
+        cap_moves_ = !cache_.store.step_cap_to(config_->cache.memory) && !clients_.draining;
         if (cap_moves_) asio::post(control_, [this] { step_cap(); });
     }
 
@@ -495,19 +478,19 @@ private:
         status.version = HEARSAY_VERSION;
         status.uptime_seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-        status.draining = shared_.draining;
-        status.connections = shared_.connections;
-        status.log_dropped = shared_.access_log.dropped();
-        status.log_failed = shared_.access_log.failed();
+        status.draining = clients_.draining;
+        status.connections = clients_.connections;
+        status.log_dropped = clients_.access_log.dropped();
+        status.log_failed = clients_.access_log.failed();
         status.config = reloader_.status();
 
         co_await reports_.renew(workers_);
         status.work = reports_.work();
-        const auto store = shared_.store.stats();
+        const auto store = cache_.store.stats();
         status.cache.objects = store.objects;
         status.cache.memory_bytes = store.memory_bytes;
         status.cache.evictions = store.evictions;
-        status.window_bytes = shared_.windows.used();
+        status.window_bytes = cache_.windows.used();
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
         const auto in_step = show_links(links, reports_, status);
@@ -526,8 +509,9 @@ private:
     std::unique_ptr<protocol::Cluster> cluster_;  // control thread, once that runs
     protocol::ClusterStatus earlier_links_;       // what those before it counted
     ControlFeed<Change> changes_;
-    ControlFeed<Invalidated> invalidated_;
-    Shared shared_;
+    ControlFeed<protocol::Invalidation> invalidated_;
+    SharedCache cache_;
+    SharedFrontend clients_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<Watchdog> watchdog_;
     std::optional<AdminServer> admin_;
@@ -559,7 +543,7 @@ void Node::join() {
     impl_->join();
 }
 void Node::reopen_logs() {
-    impl_->shared().access_log.reopen();
+    impl_->reopen_logs();
 }
 void Node::reload() {
     impl_->reload();

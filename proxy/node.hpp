@@ -6,7 +6,7 @@
 #include <string>
 
 #include "proxy/admin/node_status.hpp"
-#include "proxy/config.hpp"
+#include "proxy/config/config.hpp"
 #include "proxy/service_manager.hpp"
 
 namespace proxy {
@@ -26,8 +26,8 @@ public:
     /// Starts the threads.
     void start();
     /// Any thread. Withdraws the summary, is no longer ready, accepts no more once
-    /// `timeouts.drain_grace` is over, in this order, and ends when what runs has ended or the drain
-    /// time is over.
+    /// `timeouts.drain_grace` is over, in this order, and ends when what runs has ended or the
+    /// drain time is over.
     void drain();
     /// Any thread. Ends now.
     void stop();

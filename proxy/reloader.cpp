@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "proxy/net/load_config.hpp"
+
 namespace proxy {
 namespace {
 

@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "proxy/admin/node_status.hpp"
-#include "proxy/config.hpp"
+#include "proxy/config/config_changes.hpp"
+#include "proxy/config/parse_config.hpp"
 
 namespace proxy {
-
-/// What became of a reload. Refused: nothing has changed.
-struct Reloaded {
-    enum class Outcome : std::uint8_t { applied, refused, draining };
-    Outcome outcome = Outcome::refused;
-    std::vector<std::string> changed;  // applied: paths of settings
-    std::vector<ConfigError> errors;   // refused: why
-};
 
 /// Reads the configuration file again, one reload after the other in the order they were asked for,
 /// on a thread of its own: a disk that hangs holds up nothing else. Logs and counts what becomes of

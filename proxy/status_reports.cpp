@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "proxy/forwarding/ask_budget.hpp"
-#include "proxy/reply.hpp"
+#include "proxy/net/reply.hpp"
+#include "proxy/upstream/ask_budget.hpp"
 
 namespace proxy {
 namespace {
@@ -53,16 +53,16 @@ PeerReport& PeerReport::operator+=(const PeerReport& other) {
 }
 
 WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
-    Report report{worker.counters, {}, worker.gone_peers.counts(), {}};
-    if (worker.peers) {
-        for (std::size_t i = 0; i < worker.peers->peers.size(); ++i) {
-            const auto& node = worker.peers->peers[i].node;
-            const auto& record = worker.peer_records[i];
+    Report report{worker.counters, {}, worker.upstream.gone_peers.counts(), {}};
+    if (worker.upstream.peers) {
+        for (std::size_t i = 0; i < worker.upstream.peers->peers.size(); ++i) {
+            const auto& node = worker.upstream.peers->peers[i].node;
+            const auto& record = worker.upstream.peer_records[i];
             if (!node.empty())
                 report.peers[node] = {record.counts(), record.closed_until(), record.round_trip()};
         }
     }
-    for (const auto& origin : worker.origin_times.origins()) {
+    for (const auto& origin : worker.upstream.origin_times.origins()) {
         if (report.origins.size() >= kOriginsShown) break;
         report.origins.push_back(origin);
     }

@@ -9,7 +9,7 @@
 
 #include "protocol/cluster_status.hpp"
 #include "proxy/admin/node_status.hpp"
-#include "proxy/forwarding/worker.hpp"
+#include "proxy/worker.hpp"
 
 namespace proxy {
 

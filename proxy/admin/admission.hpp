@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/config.hpp"
+#include "proxy/config/config.hpp"
 
 namespace proxy {
 

@@ -10,7 +10,8 @@
 #include "proxy/admin/admission.hpp"
 #include "proxy/admin/metrics_text.hpp"
 #include "proxy/admin/status_json.hpp"
-#include "proxy/forwarding/listen.hpp"
+#include "proxy/config/config_json.hpp"
+#include "proxy/net/listen.hpp"
 
 namespace proxy {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "protocol/task_group.hpp"
 #include "proxy/admin/node_status.hpp"
-#include "proxy/config.hpp"
-#include "proxy/config_peers.hpp"
-#include "proxy/purge.hpp"
-#include "proxy/reloader.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/config/config_changes.hpp"
+#include "proxy/config/config_peers.hpp"
+#include "proxy/storage/purge.hpp"
 
 namespace proxy {
 

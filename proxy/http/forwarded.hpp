@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/config.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
 
@@ -13,6 +12,9 @@ namespace proxy {
 inline constexpr std::string_view kForwardedFor = "X-Forwarded-For";
 inline constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
 inline constexpr std::string_view kForwardedHost = "X-Forwarded-Host";
+
+/// What becomes of what an origin is told of the client.
+enum class ForwardedMode : std::uint8_t { off, append, replace };
 
 /// X-Forwarded-For, -Proto, -Host and Forwarded: for origins, never for peers.
 bool is_forwarded_field(const Field& line);

@@ -1,7 +1,6 @@
 #include "proxy/http/vary.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/hashed_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +14,6 @@ namespace {
 using http_field = boost::beast::http::field;
 
 // Neither can occur in a field value, so values cannot imitate them.
-constexpr char kEndOfValue = '\n';
-constexpr char kAbsent = '\x01';
 
 /// Lists longer than this are compared as they are written.
 constexpr std::size_t kMaxSortedMembers = 32;
@@ -89,35 +86,13 @@ void append_as_set(std::string& out, std::string_view name, Fields request) {
 
 void append_value(std::string& out, std::string_view name, Fields request) {
     if (!find(request, name)) {
-        out.push_back(kAbsent);
+        out.push_back(kAbsentValue);
     } else if (order_is_irrelevant(name)) {
         append_as_set(out, name, request);
     } else {
         append_as_list(out, name, request);
     }
     out.push_back(kEndOfValue);
-}
-
-/// The same for a peer's question, field by field.
-bool hashed_variant_matches(std::string_view names, std::string_view variant,
-                            const Selecting& request, std::string& scratch) {
-    ListMembers list(names);
-    while (const auto name = list.next()) {
-        const auto length = variant.find(kEndOfValue);
-        if (length == std::string_view::npos) return false;
-        const auto stored = variant.substr(0, length + 1);
-        variant.remove_prefix(length + 1);
-        if (sent_in_clear(*name)) {
-            scratch.clear();
-            append_value(scratch, *name, request.fields);
-            if (scratch != stored) return false;
-            continue;
-        }
-        std::optional<std::string_view> value = stored.substr(0, length);
-        if (*value == std::string_view(&kAbsent, 1)) value.reset();
-        if (!request.hashed->matches(*name, value)) return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -143,16 +118,6 @@ std::string vary_names(Fields response) {
 void append_variant(std::string& out, std::string_view names, Fields request) {
     ListMembers list(names);
     while (const auto name = list.next()) append_value(out, *name, request);
-}
-
-bool variant_matches(std::string_view names, std::string_view variant, const Selecting& request,
-                     std::string& scratch) {
-    if (names == kVaryAny) return false;
-    if (names.empty()) return true;
-    if (request.hashed) return hashed_variant_matches(names, variant, request, scratch);
-    scratch.clear();
-    append_variant(scratch, names, request.fields);
-    return scratch == variant;
 }
 
 }  // namespace proxy

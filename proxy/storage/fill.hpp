@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "proxy/http/fetch_error.hpp"
+#include "proxy/http/live_fields.hpp"
 #include "proxy/http/storage_verdict.hpp"
+#include "proxy/net/wakeup.hpp"
 #include "proxy/storage/stored_response.hpp"
-#include "proxy/wakeup.hpp"
 
 namespace proxy {
 
@@ -24,40 +26,6 @@ inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
 inline constexpr std::chrono::seconds kAloneAtMost{5};
 /// A fetch that renews what is served stale meanwhile: nobody waits for it from the start.
 inline constexpr std::chrono::seconds kRefreshAtMost{60};
-
-enum class ParseError;
-
-/// Why a fetch gave no usable answer.
-enum class FetchError {
-    none,
-    resolve_failed,
-    resolve_timeout,  // no name server answered in time
-    connect_failed,
-    connect_timeout,
-    tls_failed,  // no TLS connection that proves what it has to prove
-    head_timeout,
-    body_timeout,
-    reset,           // the connection ended before the answer's framing did
-    malformed,       // not HTTP, or framing that contradicts itself
-    busy,            // limits.upstream_connections are open to that place
-    no_descriptors,  // this process may open no more sockets
-    not_allowed,     // a private destination, or nowhere to go
-    own_listener,    // where this node or a peer listens: nothing is forwarded there
-    origin_down,     // it left the last requests unanswered, and this one did not go to it
-    origin_error,    // it answered with a status for which a stale response stands in
-    changed,         // a part of another version came, or none: start again
-    not_in_parts,    // a range came in a way that cannot be stored: ask for exactly what is wanted
-    abandoned,       // nobody wanted it any more
-    stopping,
-};
-std::string_view to_string(FetchError error);  // a token, as in Cache-Status and logs
-
-/// What came with an answer for the request that fetched it alone, and is not stored.
-struct LiveFields {
-    std::string lines;         // fields that a qualified no-cache or private withholds from others
-    std::string cache_status;  // members of the caches before us, joined
-    bool has_age = false;      // it came out of a cache
-};
 
 /// One fetch in progress: a head to come, a body that grows, and everybody who waits for either.
 /// The fetching coroutine is its only writer; readers may live on any thread.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
 
 namespace proxy {

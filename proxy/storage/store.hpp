@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/episode.hpp"
+#include "proxy/http/selecting.hpp"
 #include "proxy/http/tags.hpp"
-#include "proxy/http/vary.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/stored_response.hpp"
+#include "proxy/telemetry/episode.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {

@@ -1,7 +1,7 @@
 #include <future>
 #include <mutex>
 
-#include "proxy/forwarding/round_trip.hpp"
+#include "proxy/upstream/round_trip.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "proxy/config/config_json.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {

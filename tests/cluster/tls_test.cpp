@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "proxy/forwarding/tls_contexts.hpp"
+#include "proxy/config/config_json.hpp"
+#include "proxy/net/tls_contexts.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/tls_kit.hpp"
 

@@ -1,11 +1,11 @@
-#include "proxy/forwarding/upstream_pool.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
-#include "proxy/forwarding/exchange.hpp"
+#include "proxy/upstream/exchange.hpp"
 #include "tests/protocol/silent_listener.hpp"
 
 namespace proxy::test {

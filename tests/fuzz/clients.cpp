@@ -1,8 +1,8 @@
 // What proxies before this one say of their clients.
 
 #include "protocol/plain_address.hpp"
-#include "proxy/forwarding/client_access.hpp"
-#include "proxy/forwarding/proxy_header.hpp"
+#include "proxy/client/client_access.hpp"
+#include "proxy/client/proxy_header.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/proxy/head.hpp"

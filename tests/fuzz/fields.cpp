@@ -5,6 +5,7 @@
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/http_date.hpp"
 #include "proxy/http/range.hpp"
+#include "proxy/http/selecting.hpp"
 #include "proxy/http/structured_field.hpp"
 #include "proxy/http/vary.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -1,8 +1,10 @@
 // Files that a person gives us: the configuration, and request logs, our own among them.
 
 #include "measure/log_line.hpp"
-#include "proxy/admin/access_log.hpp"
-#include "proxy/config.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/config/config_json.hpp"
+#include "proxy/config/parse_config.hpp"
+#include "proxy/telemetry/access_log.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/admin/access_log.hpp"
+#include "proxy/telemetry/access_log.hpp"
 
 namespace measure {
 namespace {

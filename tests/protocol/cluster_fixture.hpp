@@ -77,8 +77,7 @@ struct TestNode {
 
     /// As after an unsafe request: gone here, to go at all peers.
     std::uint64_t invalidate(std::string_view key) const {
-        const auto what = hash(key);
-        return cluster->invalidate({&what, 1}, {});
+        return cluster->invalidate({{hash(key)}, {}});
     }
     bool has_dropped(std::string_view key) const {
         return std::find(dropped.begin(), dropped.end(), hash(key)) != dropped.end();

@@ -1,4 +1,4 @@
-#include "proxy/admin/access_log.hpp"
+#include "proxy/telemetry/access_log.hpp"
 
 #include <gmock/gmock.h>
 #include <boost/system/system_error.hpp>

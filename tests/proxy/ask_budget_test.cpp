@@ -1,8 +1,8 @@
-#include "proxy/forwarding/ask_budget.hpp"
+#include "proxy/upstream/ask_budget.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/forwarding/origin_times.hpp"
+#include "proxy/upstream/origin_times.hpp"
 
 namespace proxy {
 namespace {

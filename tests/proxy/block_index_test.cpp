@@ -1,4 +1,4 @@
-#include "proxy/forwarding/block_index.hpp"
+#include "proxy/cache/block_index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/forwarding/client_access.hpp"
+#include "proxy/client/client_access.hpp"
 
 #include <gtest/gtest.h>
 

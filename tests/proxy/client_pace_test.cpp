@@ -1,20 +1,20 @@
-#include "proxy/forwarding/client_pace.hpp"
+#include "proxy/net/pace.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/forwarding/fetch_leash.hpp"
+#include "proxy/cache/fetch_leash.hpp"
 
 namespace proxy {
 namespace {
 
 using namespace std::chrono_literals;
 
-const ClientPace::Clock::time_point kNow{100h};
+const Pace::Clock::time_point kNow{100h};
 
 /// A client that is waited for now and then.
 struct Waited {
-    ClientPace pace;
-    ClientPace::Clock::time_point now = kNow;
+    Pace pace;
+    Pace::Clock::time_point now = kNow;
     std::int64_t moved = 0;
 
     /// It makes us wait so long, and moves so many bytes meanwhile.
@@ -24,10 +24,10 @@ struct Waited {
         moved += bytes;
         return pace.fast_enough(now, 60s, least, [this] { return moved; });
     }
-    ClientPace::Clock::duration look{};
+    Pace::Clock::duration look{};
 };
 
-TEST(ClientPace, CutsAClientThatMovesTooLittleInAWindow) {
+TEST(Pace, CutsAClientThatMovesTooLittleInAWindow) {
     Waited client;
     EXPECT_TRUE(client.wait(59s, 10));
     EXPECT_EQ(client.look, 60s);
@@ -35,14 +35,14 @@ TEST(ClientPace, CutsAClientThatMovesTooLittleInAWindow) {
     EXPECT_EQ(client.look, 1s);
 }
 
-TEST(ClientPace, OpensAWindowAfterTheOther) {
+TEST(Pace, OpensAWindowAfterTheOther) {
     Waited client;
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(client.wait(30s, 600)) << i;
     EXPECT_TRUE(client.wait(30s, 0));
     EXPECT_FALSE(client.wait(30s, 0)) << "earlier bytes do not count";
 }
 
-TEST(ClientPace, CountsOnlyTheTimeInWhichTheClientIsWaitedFor) {
+TEST(Pace, CountsOnlyTheTimeInWhichTheClientIsWaitedFor) {
     Waited client;
     for (int i = 0; i < 59; ++i) {
         ASSERT_TRUE(client.wait(1s, 0));
@@ -52,13 +52,13 @@ TEST(ClientPace, CountsOnlyTheTimeInWhichTheClientIsWaitedFor) {
     EXPECT_TRUE(client.wait(1s, 0));
 }
 
-TEST(ClientPace, WantsOneByteAtLeast) {
+TEST(Pace, WantsOneByteAtLeast) {
     Waited client;
     EXPECT_TRUE(client.wait(60s, 1, 0));
     EXPECT_FALSE(client.wait(60s, 0, 0));
 }
 
-TEST(ClientPace, BeginsAnewWithEachAnswer) {
+TEST(Pace, BeginsAnewWithEachAnswer) {
     Waited client;
     EXPECT_TRUE(client.wait(59s, 0));
     client.pace.begin();

@@ -1,4 +1,5 @@
-#include "proxy/config_peers.hpp"
+#include "proxy/config/config_peers.hpp"
+#include "proxy/config/parse_config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

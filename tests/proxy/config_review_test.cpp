@@ -1,4 +1,5 @@
-#include "proxy/config_review.hpp"
+#include "proxy/config/config_review.hpp"
+#include "proxy/config/parse_config.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,6 @@
-#include "proxy/config.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/config/config_json.hpp"
+#include "proxy/config/parse_config.hpp"
 
 #include <gmock/gmock.h>
 
@@ -538,19 +540,19 @@ TEST(EffectiveConfig, CanBeReadBack) {
     EXPECT_EQ(effective_config(second), text);
 }
 
-TEST(LoadConfig, SaysWhyAFileCannotBeRead) {
-    const auto missing = load_config("/nonexistent/hearsay.json");
+TEST(ReadConfig, SaysWhyAFileCannotBeRead) {
+    const auto missing = read_config("/nonexistent/hearsay.json");
     EXPECT_THAT(describe(missing.errors),
                 "$: cannot read /nonexistent/hearsay.json: No such file or directory\n");
-    EXPECT_FALSE(load_config("/").config);
+    EXPECT_FALSE(read_config("/").config);
 }
 
-TEST(LoadConfig, ReadsAFileUpToItsLimit) {
+TEST(ReadConfig, ReadsAFileUpToItsLimit) {
     const auto path = std::filesystem::path(testing::TempDir()) / "hearsay_config_test.json";
     std::ofstream(path) << file();
-    EXPECT_TRUE(load_config(path).config);
+    EXPECT_TRUE(read_config(path).config);
     std::ofstream(path) << std::string(kMaxConfigBytes, ' ') << file();
-    EXPECT_THAT(describe(load_config(path).errors), HasSubstr("larger than 1MiB"));
+    EXPECT_THAT(describe(read_config(path).errors), HasSubstr("larger than 1MiB"));
     std::filesystem::remove(path);
 }
 

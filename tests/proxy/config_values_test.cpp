@@ -1,4 +1,4 @@
-#include "proxy/config_values.hpp"
+#include "proxy/config/config_values.hpp"
 
 #include <gtest/gtest.h>
 

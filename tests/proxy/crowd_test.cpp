@@ -1,4 +1,4 @@
-#include "proxy/crowd.hpp"
+#include "proxy/net/crowd.hpp"
 
 #include <gtest/gtest.h>
 

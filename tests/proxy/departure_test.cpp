@@ -1,4 +1,4 @@
-#include "proxy/forwarding/departure.hpp"
+#include "proxy/client/departure.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "proxy/forwarding/destinations.hpp"
+#include "proxy/upstream/destinations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,16 +7,16 @@
 #include <fstream>
 #include <random>
 
-#include "proxy/forwarding/error_answer.hpp"
-#include "proxy/forwarding/origin_trouble.hpp"
-#include "proxy/forwarding/peer_choice.hpp"
-#include "proxy/forwarding/peer_request.hpp"
-#include "proxy/forwarding/quick_recovery.hpp"
-#include "proxy/forwarding/read_buffer.hpp"
-#include "proxy/forwarding/request_snapshot.hpp"
-#include "proxy/forwarding/response_head.hpp"
-#include "proxy/forwarding/route.hpp"
-#include "proxy/forwarding/timer_wheel.hpp"
+#include "proxy/client/error_answer.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/net/quick_recovery.hpp"
+#include "proxy/net/read_buffer.hpp"
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
+#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/peer_request.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/route.hpp"
 
 namespace proxy {
 namespace {

@@ -1,3 +1,4 @@
+#include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
 
 #include "proxy/http/hashed_fields.hpp"

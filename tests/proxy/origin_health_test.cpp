@@ -1,4 +1,4 @@
-#include "proxy/forwarding/origin_health.hpp"
+#include "proxy/upstream/origin_health.hpp"
 
 #include <gtest/gtest.h>
 

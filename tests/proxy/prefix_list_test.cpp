@@ -1,4 +1,4 @@
-#include "proxy/prefix_list.hpp"
+#include "proxy/config/prefix_list.hpp"
 
 #include <gtest/gtest.h>
 

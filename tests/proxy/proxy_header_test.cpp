@@ -1,4 +1,4 @@
-#include "proxy/forwarding/proxy_header.hpp"
+#include "proxy/client/proxy_header.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/purge.hpp"
+#include "proxy/storage/purge.hpp"
 
 #include <gtest/gtest.h>
 

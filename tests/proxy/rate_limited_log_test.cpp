@@ -1,4 +1,4 @@
-#include "proxy/rate_limited_log.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,9 @@
 // GCC 12 with sanitizers takes std::regex, which valijson uses, for uninitialised.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-#include "proxy/config.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/config/config_json.hpp"
+#include "proxy/config/parse_config.hpp"
 
 #include <gtest/gtest.h>
 

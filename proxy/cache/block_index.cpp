@@ -1,0 +1,124 @@
+#include "proxy/cache/block_index.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+bool accepts_ranges(Fields response) {
+    FieldMembers units(response, field::accept_ranges);
+    while (const auto unit = units.next())
+        if (iequals(*unit, "bytes")) return true;
+    return false;
+}
+
+}  // namespace
+
+std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, const Received& from,
+                                     std::uint64_t length) {
+    const auto& config = *job.config;
+    if (!job.may_use_blocks || length == 0 || length > config.cache.object_max) return std::nullopt;
+    auto head = from.head;
+    if (!validators_of(head.fields).strong()) return std::nullopt;
+    head.status = 200;
+    std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
+    BlockIndex index;
+    index.draft = delivery.draft(
+        {head, from.request_time, from.response_time, from.own_lines, from.from_peer});
+    if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
+    auto& response = *index.draft.response;
+    index.live = std::make_shared<LiveFields>();
+    render_response(head, config.node, config.cache.rules, from.response_time, response.head,
+                    *index.live);
+    index.live->lines.append(from.own_lines);
+    response.blocks = Blocks{length, config.cache.block};
+    if (!delivery.charge(response)) return std::nullopt;
+    return index;
+}
+
+std::optional<BlockIndex> large_index(Delivery& delivery, const FetchJob& job,
+                                      const Exchange& exchange) {
+    const auto length = exchange.content_length();
+    if (exchange.head().status != 200 || !length || *length <= job.config->cache.slice_from ||
+        !accepts_ranges(exchange.head().fields))
+        return std::nullopt;
+    return make_index(delivery, job, received(exchange), *length);
+}
+
+bool is_wanted(const FetchJob::Block& wanted, const Head& head) {
+    const auto range = content_range(head.fields);
+    return head.status == 206 && range && range->range == wanted.range &&
+           range->length == wanted.length && validators_of(head.fields).etag == wanted.etag;
+}
+
+bool is_wanted(const RangeRequest& part, const ContentRange& given) {
+    if (!given.range || given.range->first != part.first) return false;
+    const auto to_the_end = given.length && given.range->last + 1 == *given.length;
+    if (part.form == RangeRequest::Form::open) return to_the_end;
+    return given.range->last == part.last || (to_the_end && part.last > given.range->last);
+}
+
+std::optional<std::uint64_t> length_of_head_alone(const Head& head) {
+    if (head.status != 304) return std::nullopt;
+    const auto text = head.get(field::content_length).value_or(std::string_view());
+    std::uint64_t length = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+    if (error != std::errc() || end != text.data() + text.size() || text.empty())
+        return std::nullopt;
+    return length;
+}
+
+void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
+    delivery.give(std::move(index.draft), std::move(index.live), false, std::move(sender));
+}
+
+boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
+                                        Exchange& exchange) {
+    const auto& head = exchange.head();
+    if (is_wanted(wanted, head))
+        co_await delivery.pass(exchange);
+    else
+        delivery.fail(head.status >= 500 ? FetchError::origin_error : FetchError::changed,
+                      head.status);
+}
+
+boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
+                                             Exchange& exchange) {
+    const auto& head = exchange.head();
+    const auto& part = *asked.part;
+    const auto given = content_range(head.fields);
+    std::optional<BlockIndex> index;
+    if (given && given->range && given->length)
+        index = make_index(delivery, asked, received(exchange), *given->length);
+    if (!index || given->range != index->draft.response->blocks->at(part.first)) {
+        // Not to be stored, but the very answer, if any version will do.
+        if (given && is_wanted(part, *given) && !asked.part_of_a_version)
+            co_await delivery.pass(exchange);
+        else
+            delivery.fail(FetchError::not_in_parts, head.status, true);
+        co_return;
+    }
+    asked.beside =
+        make_block_job(cache, asked.request, asked.config, asked.route,
+                       *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
+    auto* const job = asked.beside.get();
+    auto& store = cache.shared.store;
+    const auto found = store.find(job->hash, job->uri, {}, Store::Clock::now());
+    const auto leads = !found.response && store.claim(job->hash, job->uri, found, job->fill).leader;
+    job->generation = found.generation;
+    Delivery block(cache, *job);
+    publish(delivery, std::move(*index), {Fill::Source::origin, {}, head.status});
+    if (leads)
+        co_await take_block(block, *job->block, exchange);
+    else
+        block.leave();  // it is there, or on its way
+}
+
+}  // namespace proxy

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "proxy/cache/delivery.hpp"
+#include "proxy/cache/fetch_job.hpp"
+#include "proxy/cache/storing.hpp"
+#include "proxy/http/range.hpp"
+
+namespace proxy {
+
+// Where the index of a body in blocks comes from (see Blocks), and its blocks from the origin.
+
+/// A peer gives a body of more blocks than this as its head alone to who wants but a part of it.
+inline constexpr std::uint64_t kWholeForAPartBlocks = 4;
+
+/// The object that stands for a body in blocks, on its way to the store.
+struct BlockIndex {
+    Draft draft;
+    std::shared_ptr<LiveFields> live;
+};
+
+/// Of a head, be it that of a part; `length` is the whole body's. None when it may not be stored,
+/// has no strong validator to name its blocks by, is too large, or there is no room.
+std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, const Received& from,
+                                     std::uint64_t length);
+
+/// For a complete answer of the origin that is too large to be stored in one piece.
+std::optional<BlockIndex> large_index(Delivery& delivery, const FetchJob& job,
+                                      const Exchange& exchange);
+
+/// Gives the index to those who wait for the target, and to the store.
+void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender);
+
+/// Takes the origin's answer to a question for one block; `delivery` is that block's.
+boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
+                                        Exchange& exchange);
+/// The origin gave a block as it was asked to, of a body of which nothing was known: index and
+/// block, or what else is to be made of it. `delivery` is that of `asked`, the job for the target,
+/// which owns that for the block then.
+boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
+                                             Exchange& exchange);
+
+/// Is this exactly the block that is wanted, of that version?
+bool is_wanted(const FetchJob::Block& wanted, const Head& head);
+/// Is this the part that was asked for, as far as the body reaches?
+bool is_wanted(const RangeRequest& part, const ContentRange& given);
+
+/// A peer's answer to a question for a target that it holds in blocks: 304, which never has a body,
+/// and its Content-Length is that of the whole. The question had no condition, so that it means
+/// nothing else. None when it says no length.
+std::optional<std::uint64_t> length_of_head_alone(const Head& head);
+
+}  // namespace proxy

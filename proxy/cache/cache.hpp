@@ -1,0 +1,71 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include "protocol/invalidation.hpp"
+#include "protocol/keys.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/storage/memory.hpp"
+#include "proxy/storage/store.hpp"
+#include "proxy/upstream/upstream.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// Keys that were fetched from a peer once, for the copy policy `second_use`. Any thread.
+class SeenOnce {
+public:
+    static constexpr std::size_t kMaxKeys = 65536;  // then it starts anew
+
+    /// True when the key was noted before.
+    bool note(summary::KeyHash key) {
+        const std::lock_guard lock(mutex_);
+        if (seen_.size() >= kMaxKeys) seen_.clear();
+        return !seen_.insert(key.low ^ key.high).second;
+    }
+
+private:
+    std::mutex mutex_;
+    boost::unordered_flat_set<std::uint64_t> seen_;
+};
+
+/// What the workers of a node have in common of the cache. Any thread.
+struct SharedCache {
+    /// Called on any thread.
+    struct Hooks {
+        Store::Listener changed;
+        /// This was invalidated here and is to be at all peers.
+        std::function<void(protocol::Invalidation)> tell_peers;
+    };
+
+    SharedCache(const Config& config, const summary::KeyHasher& hasher, Hooks to_node);
+
+    /// No longer counts here; fetches of it that are under way are not stored. How many target URIs
+    /// that were.
+    std::size_t drop(const protocol::Invalidation& what);
+    /// Nor at any peer.
+    void invalidate(protocol::Invalidation what);
+    /// What names these target URIs, as CacheKey has them.
+    protocol::Invalidation of(std::span<const std::string_view> uris) const;
+
+    const Hooks hooks;
+    const summary::KeyHasher key_hasher;
+    const protocol::FieldKey field_key;  // without a cluster of no use
+    MemoryBudget windows;  // of what passes through without being stored (limits.body_windows)
+    Store store;
+    SeenOnce seen_once;
+};
+
+/// One worker's cache: what is stored, and the way to those who have what is not. One thread.
+struct Cache {
+    SharedCache& shared;
+    Upstream& upstream;
+};
+
+}  // namespace proxy

@@ -1,0 +1,244 @@
+#include "proxy/cache/delivery.hpp"
+
+#include "proxy/upstream/failure_log.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/response_head.hpp"
+#include "proxy/http/tags.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/upstream/origin_question.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+/// A peer that gives less, in bytes/s over cluster.peer_stall, has stalled, where the rest can come
+/// from the origin.
+constexpr std::uint64_t kPeerRateMin = 500;
+
+/// A block needs no freshness of its own: its key names the version.
+Freshness block_freshness() {
+    Freshness freshness;
+    freshness.lifetime = saturate(kMaxDelta);
+    freshness.source = LifetimeSource::max_age;
+    freshness.has_validator = true;
+    return freshness;
+}
+
+}  // namespace
+
+Delivery::Delivery(Cache& cache, FetchJob& job)
+    : cache_(cache),
+      config_(*job.config),
+      job_(job),
+      writer_(cache, config_, job.hash, *job.fill, *job.wakeup) {}
+
+Delivery::~Delivery() {
+    if (!ended_) fail(FetchError::stopping);
+}
+
+StoringRequest Delivery::storing() const {
+    return {cache_.shared.key_hasher, config_, job_.request->key, job_.request->fields,
+            job_.directives};
+}
+
+Draft Delivery::draft(const Received& from) const {
+    return job_.block ? block_draft(from) : proxy::draft(storing(), from);
+}
+
+/// Its index was judged. It goes with its target as well as by its tags.
+Draft Delivery::block_draft(const Received& from) const {
+    Draft made;
+    made.response = std::make_shared<StoredResponse>();
+    auto& response = *made.response;
+    response.status = from.head.status;
+    response.received = Clock::now();
+    response.freshness = block_freshness();
+    response.body = std::make_shared<Body>();
+    const auto& key = job_.request->key;
+    const auto& hasher = cache_.shared.key_hasher;
+    if (auto tags = tags_of(from.head.fields, key.origin(), hasher))
+        response.tags = std::move(*tags);
+    response.tags.push_back(hasher(key.uri()));
+    std::sort(response.tags.begin(), response.tags.end(), precedes);
+    return made;
+}
+
+bool Delivery::charge(StoredResponse& response) {
+    return proxy::charge(cache_.shared.store, response, job_.uri);
+}
+
+asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
+                                    Sender sender) {
+    auto& response = *made.response;
+    auto& verdict = made.verdict;
+    const auto length =
+        exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
+    auto live = std::make_shared<LiveFields>();
+    render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
+                    *live);
+    live->lines.append(from.own_lines);
+    if (job_.block) cache_.shared.store.will_hold_blocks();
+    const auto from_peer = sender.source == Fill::Source::peer;
+    const auto copy = !from_peer || wants_copy();
+    if (verdict == StorageVerdict::store && !job_.block && length &&
+        *length > FillWriter::object_max(config_))
+        verdict = StorageVerdict::too_large;
+    if (verdict == StorageVerdict::store && copy && !charge(response))
+        verdict = StorageVerdict::no_room;
+    if (verdict == StorageVerdict::store && copy && !response.tags.empty() &&
+        !cache_.shared.store.tag_fill(job_.hash, job_.fill.get(), job_.generation, response.tags))
+        verdict = StorageVerdict::invalidated;
+
+    Fill::Answer answer;
+    answer.response = made.response;
+    answer.shared = verdict == StorageVerdict::store && copy;
+    answer.source = sender.source;
+    answer.peer = std::move(sender.peer);
+    answer.length = length.value_or(0);
+    answer.length_known = length.has_value();
+    answer.upstream_status = sender.upstream_status;
+    answer.live = std::move(live);
+    answer.verdict = verdict;
+    const auto shared = answer.shared;
+    std::string etag;  // of the version, by which the origin can go on where a peer stops
+    if (from_peer) {
+        const auto validators = validators_of(from.head.fields);
+        if (validators.strong()) etag = validators.etag;
+    }
+    writer_.begin(std::move(answer));
+    // Followers that were let go must not come back one after the other (hit-for-miss).
+    if (!shared && copy) abandon(true);
+
+    const auto version = job_.block ? std::string_view(job_.block->etag) : std::string_view(etag);
+    const auto least_rate = from_peer && !version.empty() ? kPeerRateMin : 0;
+    auto error = co_await writer_.receive(exchange, sender.source, least_rate);
+    if (job_.given_up) error = FetchError::abandoned;
+    const auto faultless = error == FetchError::none || error == FetchError::abandoned;
+    if (!faultless && from_peer) error = co_await resume(version);
+    if (error == FetchError::none && job_.block &&
+        job_.fill->received() != job_.block->range.size())
+        error = FetchError::malformed;
+    const auto done = error == FetchError::none;
+    ++cache_.upstream.counters
+          .verdicts[done                             ? writer_.verdict()
+                    : error == FetchError::abandoned ? StorageVerdict::aborted
+                                                     : StorageVerdict::incomplete];
+    if (!done) {
+        if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && !from_peer)
+            log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
+        fail(error, from.head.status);
+        co_return faultless;
+    }
+    exchange.finish();
+    ended_ = true;
+    publish(job_.fill->complete());
+    co_return faultless;
+}
+
+asio::awaitable<void> Delivery::pass(Exchange& exchange) {
+    const auto from = received(exchange);
+    auto made = draft(from);
+    Sender sender{Fill::Source::origin, {}, from.head.status};
+    co_await run(exchange, from, std::move(made), std::move(sender));
+}
+
+/// A peer died or stalled inside a body: the rest comes from the origin if it is provably the same
+/// representation (RFC 9110 §13.1.5). `etag`: strong, or empty.
+asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
+    const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
+    if (etag.empty() || origin == nullptr) co_return FetchError::reset;
+    const auto& block = job_.block;
+    const auto first = (block ? block->range.first : 0) + job_.fill->received();
+    std::string lines;
+    append_range_request(lines, first, block ? std::optional(block->range.last) : std::nullopt,
+                         etag);
+    Exchange exchange(cache_.upstream.pool, cache_.upstream.head_limits());
+    OriginQuestion asked(cache_.upstream, *origin);
+    const auto error = co_await ask_origin(*job_.request, config_, lines, exchange, asked);
+    if (error != FetchError::none) co_return error;
+    const auto& head = exchange.head();
+    const auto state = job_.fill->state();
+    const auto given = content_range(head.fields);
+    if (head.status != 206 || !given || !given->range || !given->length ||
+        validators_of(head.fields).etag != etag)
+        co_return FetchError::reset;
+    const auto length = block                ? std::optional(block->length)
+                        : state.length_known ? std::optional(state.length)
+                                             : std::nullopt;
+    const ByteRange rest{first, block ? block->range.last : *given->length - 1};
+    if (given->range != rest || (length && *given->length != *length)) co_return FetchError::reset;
+    job_.fill->goes_on_at_origin();
+    const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
+    if (result != FetchError::none) co_return result;
+    if (job_.fill->received() != (block ? block->range.size() : *given->length))
+        co_return FetchError::malformed;
+    exchange.finish();
+    co_return FetchError::none;
+}
+
+void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
+                    Sender sender) {
+    ++cache_.upstream.counters.verdicts[made.verdict];
+    const auto copy = sender.source != Fill::Source::peer || wants_copy();
+    const auto store = made.verdict == StorageVerdict::store && copy;
+    Fill::Answer answer;
+    answer.response = made.response;
+    answer.shared = store;
+    answer.validated = validated;
+    answer.length = made.response->body_bytes();
+    answer.length_known = true;
+    answer.source = sender.source;
+    answer.peer = std::move(sender.peer);
+    answer.upstream_status = sender.upstream_status;
+    answer.live = std::move(live);
+    answer.verdict = made.verdict;
+    job_.fill->begin(std::move(answer));
+    ended_ = true;
+    job_.fill->complete();
+    if (store)
+        publish(std::move(made.response));
+    else
+        abandon(copy);
+}
+
+void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
+                    ParseError malformed) {
+    ended_ = true;
+    // In this order: nobody new joins a fill that has failed.
+    abandon(unshareable);
+    job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
+}
+
+bool Delivery::wants_copy() {
+    switch (config_.cluster->copy) {
+        case CopyPolicy::always:
+            return true;
+        case CopyPolicy::second_use:
+            return cache_.shared.seen_once.note(job_.hash);
+        case CopyPolicy::never:
+            break;
+    }
+    return false;
+}
+
+/// Null: nothing is stored.
+void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
+    if (!response) {
+        abandon(false);
+    } else if (!cache_.shared.store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
+                                            std::move(response), Clock::now())) {
+        ++cache_.upstream.counters.verdicts[StorageVerdict::invalidated];
+        job_.fill->withdraw();
+    }
+}
+
+/// `unshareable`: whoever asks next does not wait for another's answer.
+void Delivery::abandon(bool unshareable) {
+    cache_.shared.store.abandon(job_.hash, job_.fill.get(), unshareable, Clock::now());
+}
+
+}  // namespace proxy

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "proxy/cache/fetch_job.hpp"
+#include "proxy/cache/fill_writer.hpp"
+#include "proxy/cache/storing.hpp"
+#include "proxy/upstream/exchange.hpp"
+
+namespace proxy {
+
+/// Brings the answer of one job to those who wait for it, and to the store. Ends the fill and the
+/// claim in the store once; its destructor does if nothing else did: a coroutine that is cancelled
+/// leaves nobody waiting. Belongs to the coroutine that runs the fetch.
+class Delivery {
+public:
+    /// Both must outlive this.
+    Delivery(Cache& cache, FetchJob& job);
+    Delivery(const Delivery&) = delete;
+    Delivery& operator=(const Delivery&) = delete;
+    ~Delivery();
+
+    StoringRequest storing() const;
+    /// What would be stored of this head; of a block if one is wanted.
+    Draft draft(const Received& from) const;
+    bool charge(StoredResponse& response);
+
+    /// Who gives an answer. `upstream_status`: of the last head that was received for it, be it the
+    /// 304 to a validation.
+    struct Sender {
+        Fill::Source source = Fill::Source::origin;
+        std::string peer;
+        unsigned upstream_status = 0;
+    };
+    /// Passes one answer on: the head `from`, of which `made` is the draft, and the body as it
+    /// comes. False when its source broke off.
+    boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
+                                     Sender sender);
+    /// The same for the origin's answer as it is.
+    boost::asio::awaitable<void> pass(Exchange& exchange);
+    /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
+    void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
+
+    /// Nothing came of it. `unshareable`: whoever asks next does not wait for another
+    /// (hit-for-miss).
+    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false,
+              ParseError malformed = {});
+    /// Another delivery has this job's claim.
+    void leave() { ended_ = true; }
+
+private:
+    Draft block_draft(const Received& from) const;
+    boost::asio::awaitable<FetchError> resume(std::string_view etag);
+    bool wants_copy();
+    void publish(std::shared_ptr<const StoredResponse> response);
+    void abandon(bool unshareable);
+
+    Cache& cache_;
+    const Config& config_;
+    FetchJob& job_;
+    FillWriter writer_;
+    bool ended_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "protocol/task_group.hpp"
+#include "proxy/cache/cache.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/range.hpp"
+#include "proxy/storage/fill.hpp"
+#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/route.hpp"
+
+namespace proxy {
+
+/// One answer to be fetched for the store: from the peer that probably has it, else from the
+/// origin.
+struct FetchJob {
+    FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked,
+             std::shared_ptr<const Config> rules);
+
+    /// A part of a body that is stored in blocks.
+    struct Block {
+        ByteRange range;
+        std::uint64_t length = 0;  // of the whole body
+        std::string etag;          // strong; of the version that is wanted
+        summary::KeyHash target;   // of the body's URI
+        /// Peers that have the target and turned out not to have it in one piece; the jobs of one
+        /// stream, which are of one worker, tell each other. May be null.
+        std::shared_ptr<PeerNames> in_parts = {};
+    };
+
+    std::shared_ptr<const RequestSnapshot> request;
+    std::shared_ptr<const Config> config;  // the request's
+    std::string uri;                       // the store's key; for a block: block_key()
+    summary::KeyHash hash;                 // of `uri`
+    RequestDirectives directives;
+    OriginRoute route;
+    std::shared_ptr<Wakeup> wakeup;  // the fill's writer side
+    std::shared_ptr<Fill> fill;
+    std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
+    std::uint64_t generation = 0;                 // from Store::find
+    bool may_ask_peers = true;
+
+    std::optional<Block> block;  // only this part is wanted
+    /// Nothing is stored, and the client wants this range. If it says where it begins, only the
+    /// block that holds its first byte is asked of the origin; a suffix only peers are asked for.
+    std::optional<RangeRequest> part;
+    bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
+    bool may_use_blocks = true;      // false: however large, it comes in one piece
+
+    /// The same fetch brings this block as well.
+    std::unique_ptr<FetchJob> beside;
+
+    protocol::TaskGroup::Stop stop;  // of the fetch that runs it
+    bool given_up = false;           // it was stopped as nobody read any more
+};
+
+/// Part of a job for one block of the body that `index` stands for.
+std::unique_ptr<FetchJob> make_block_job(Cache& cache,
+                                         std::shared_ptr<const RequestSnapshot> request,
+                                         std::shared_ptr<const Config> config,
+                                         const OriginRoute& route, const Blocks& blocks,
+                                         std::string_view etag, std::uint64_t offset);
+
+}  // namespace proxy

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "proxy/cache/fetch_job.hpp"
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/storage/fill.hpp"
+
+namespace proxy {
+
+/// How long a fetch has had no reader, by looks at it now and then.
+class Solitude {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// True when it is to end.
+    bool too_long(const Fill::Audience& audience, Clock::time_point now) {
+        if (audience.readers > 0) {
+            since_.reset();
+            return false;
+        }
+        if (!since_ || joined_ != audience.joined) since_ = now;
+        joined_ = audience.joined;
+        return now - *since_ >= audience.alone_at_most;
+    }
+
+private:
+    std::optional<Clock::time_point> since_;
+    std::uint64_t joined_ = 0;
+};
+
+/// Ends a fetch that nobody reads any more, wherever it waits. Belongs to its coroutine.
+class FetchLeash final : TimerWheel::Timer {
+public:
+    static constexpr std::chrono::seconds kLook{1};
+
+    /// Both must outlive this.
+    FetchLeash(TimerWheel& wheel, FetchJob& job) : wheel_(wheel), job_(job) { arm(); }
+
+private:
+    void arm() { wheel_.arm(*this, Solitude::Clock::now() + kLook); }
+    void expire() override {
+        auto audience = job_.fill->audience();
+        if (job_.beside) audience += job_.beside->fill->audience();
+        if (!solitude_.too_long(audience, Solitude::Clock::now())) return arm();
+        job_.given_up = true;
+        if (job_.beside) job_.beside->given_up = true;
+        job_.stop();  // the last thing: it may destroy this
+    }
+
+    TimerWheel& wheel_;
+    FetchJob& job_;
+    Solitude solitude_;
+};
+
+}  // namespace proxy

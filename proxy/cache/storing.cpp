@@ -1,0 +1,99 @@
+#include "proxy/cache/storing.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/freshness.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/merge_304.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/http/tags.hpp"
+#include "proxy/http/vary.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+using boost::beast::http::verb;
+
+Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
+               const Received& from) {
+    Draft made;
+    made.response = std::make_shared<StoredResponse>();
+    auto& response = *made.response;
+    const auto& rules = request.config.cache.rules;
+    response.status = status;
+    response.received = std::chrono::steady_clock::now();
+    response.freshness = freshness_of(status, fields, from.request_time, from.response_time, rules);
+    if (!from.from_peer && tells_who_asks(request.fields)) make_personal(response.freshness);
+    response.vary_names = vary_names(fields);
+    append_variant(response.variant, response.vary_names, request.fields);
+    made.verdict = storage_verdict(verb::get, request.fields, request.directives, status, fields,
+                                   response.freshness, rules);
+    if (auto tags = tags_of(fields, request.key.origin(), request.key_hasher))
+        response.tags = std::move(*tags);
+    else if (made.verdict == StorageVerdict::store)
+        made.verdict = StorageVerdict::too_many_tags;
+    return made;
+}
+
+}  // namespace
+
+Received received(const Exchange& exchange) {
+    return {exchange.head(), exchange.request_time(), exchange.response_time()};
+}
+
+Draft draft(const StoringRequest& request, const Received& from) {
+    auto made = draft_of(request, from.head.status, from.head.fields, from);
+    made.response->body = std::make_shared<Body>();
+    return made;
+}
+
+UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
+    const HopByHop stops_here(not_modified.head.fields);
+    std::vector<Field> updates;
+    for (const auto& line : not_modified.head.fields) {
+        if (line.id == field::via || iequals(line.name, "Cache-Status")) continue;
+        if (!is_set_cookie(line))
+            updates.push_back(line);
+        else if (!stops_here(line))
+            append_line(own_lines_, line);
+    }
+    if (!find(updates, field::date)) {
+        append_http_date(date_, not_modified.response_time);
+        updates.push_back({field::date, "Date", date_});
+    }
+    merged_ = merge_304(stored, updates);
+}
+
+Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
+                    const Received& not_modified) {
+    const UpdatedFields updated(fields, not_modified);
+    Refreshed result;
+    // An Age that the 304 brings counts, the stored one is history.
+    result.draft = draft_of(request, stored.status, updated.merged(), not_modified);
+    result.live = std::make_shared<LiveFields>();
+    auto& response = *result.draft.response;
+    // What was made for one client stays so until its origin says for how long it is good.
+    if (stored.freshness.personal) make_personal(response.freshness);
+    response.body = stored.body;
+    response.blocks = stored.blocks;
+    append_status_line(response.head, stored.status);
+    // Age belongs to this exchange, and what a qualified no-cache or private names to its client.
+    const StoredFields to_store(updated.merged(), request.config.cache.rules);
+    for (const auto& line : updated.merged()) {
+        if (to_store(line))
+            append_line(response.head, line);
+        else if (line.id != field::age)
+            append_line(result.live->lines, line);
+    }
+    result.live->lines.append(updated.own_lines());
+    return result;
+}
+
+bool charge(Store& store, StoredResponse& response, std::string_view uri) {
+    auto taken =
+        store.reserve(response.head.size() + Store::overhead_bytes(uri, response.tags.size()));
+    if (taken) response.charge = std::move(*taken);
+    return taken.has_value();
+}
+
+}  // namespace proxy

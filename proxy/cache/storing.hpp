@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "proxy/cache/cache.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/storage_verdict.hpp"
+#include "proxy/storage/fill.hpp"
+#include "proxy/upstream/exchange.hpp"
+
+namespace proxy {
+
+// What becomes of a received head in the store, and whether it may.
+
+/// A head as its sender gave it, and when (RFC 9111 §4.2.3).
+struct Received {
+    const Head& head;
+    WallTime request_time, response_time;
+    /// Lines for the request that brought it alone, beside those of `head`.
+    std::string_view own_lines = {};
+    /// Another node's copy: it has judged whom that may be for.
+    bool from_peer = false;
+};
+Received received(const Exchange& exchange);
+
+/// The request that the response answers, as far as it bears on storing. `fields`: those of the
+/// client that went out. All must outlive this.
+struct StoringRequest {
+    const summary::KeyHasher& key_hasher;
+    const Config& config;
+    const CacheKey& key;
+    Fields fields;
+    const RequestDirectives& directives;
+};
+
+/// A response on its way to the store, not charged yet. One that is not `store` may still be
+/// passed on.
+struct Draft {
+    std::shared_ptr<StoredResponse> response;
+    StorageVerdict verdict = StorageVerdict::store;
+};
+
+/// All of a stored response but its head's text, with an empty body.
+Draft draft(const StoringRequest& request, const Received& from);
+
+/// The stored fields with those of a 304 (RFC 9111 §3.2). What the 304 says of this hop's exchange
+/// stays with it, as do the cookies that it sets: they are for the client whose request it answers
+/// (`own_lines`), and for nobody else, whatever may be stored. A Date that is missing is the time
+/// of its arrival. Views into both, and itself.
+class UpdatedFields {
+public:
+    UpdatedFields(Fields stored, const Received& not_modified);
+    UpdatedFields(const UpdatedFields&) = delete;
+    UpdatedFields& operator=(const UpdatedFields&) = delete;
+    const std::vector<Field>& merged() const { return merged_; }
+    const std::string& own_lines() const { return own_lines_; }
+
+private:
+    std::string date_, own_lines_;
+    std::vector<Field> merged_;
+};
+
+struct Refreshed {
+    Draft draft;
+    std::shared_ptr<LiveFields> live;
+};
+
+/// The stored response, good again by a 304, or by what says as much (RFC 9111 §4.3.4, §4.3.5).
+/// `fields`: those of `stored`.
+Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
+                    const Received& not_modified);
+
+/// Pays for the head and the store's records; false when there is no room. `uri`: the store's key.
+bool charge(Store& store, StoredResponse& response, std::string_view uri);
+
+}  // namespace proxy

@@ -1,0 +1,276 @@
+#include "proxy/client/block_stream.hpp"
+
+#include <utility>
+
+#include "proxy/client/answer.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/upstream/ask_budget.hpp"
+#include "proxy/upstream/peer_choice.hpp"
+#include "summary/directory.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
+                         OriginRoute route)
+    : client_(client),
+      frontend_(client.frontend),
+      index_(std::move(index)),
+      route_(std::move(route)),
+      etag_(validators_of(index_->fields()).etag) {}
+
+BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
+    auto uri = block_key(client_.key.uri(), etag_, block);
+    const auto hash = frontend_.cache.shared.key_hasher(uri);
+    return {std::move(uri), hash};
+}
+
+bool BlockStream::is_here(const Key& key) const {
+    return frontend_.cache.shared.store.peek(key.hash, key.uri, {});
+}
+
+bool BlockStream::hold(ByteRange range) {
+    held_.clear();
+    held_from_ = index_->blocks->at(range.first).first;
+    for (auto offset = range.first; offset <= range.last;) {
+        const auto block = index_->blocks->at(offset);
+        const auto key = key_of(block);
+        auto found = frontend_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
+        if (!found.response) {
+            held_.clear();
+            return false;
+        }
+        held_.push_back({std::move(found.response), key.hash});
+        offset = block.last + 1;
+    }
+    return true;
+}
+
+BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) {
+    auto& store = frontend_.cache.shared.store;
+    Block block;
+    block.range = index_->blocks->at(offset);
+    if (!held_.empty()) {
+        const auto& held = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        block.stored = held.stored;
+        block.hash = held.hash;
+        return block;
+    }
+    const auto [uri, hash] = key_of(block.range);
+    block.hash = hash;
+    const auto found = store.find(block.hash, uri, {}, Clock::now());
+    if (found.response) {
+        block.stored = found.response;
+        return block;
+    }
+    if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    auto job = make_block_job(frontend_.cache, request_, client_.settings, route_, *index_->blocks,
+                              etag_, offset);
+    job->generation = found.generation;
+    job->block->in_parts = in_parts_;
+    job->may_ask_peers = client_.config().cluster.has_value();
+    auto fill = job->fill;
+    block.leader = true;
+    if (!alone && !found.unshareable) {
+        // Nothing was awaited since find(): what has changed since is a fill that we follow.
+        const auto claim = store.claim(block.hash, uri, found, fill);
+        if (claim.fill) fill = claim.fill;
+        block.leader = claim.leader || !claim.fill;
+    }
+    block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
+    if (!block.leader) {
+        ++frontend_.counters.collapsed;
+        return block;
+    }
+    start_fetch(frontend_.cache, std::move(job));
+    return block;
+}
+
+/// Until the block's bytes are there or come.
+asio::awaitable<FetchError> BlockStream::wait(Block& block) {
+    if (block.stored) co_return FetchError::none;
+    const auto deadline = Clock::now() + kFollowAtMost;
+    for (;;) {
+        const auto state = block.reader->state();
+        const auto given_up = !block.leader && state.error == FetchError::abandoned;
+        if (state.released || given_up) {  // not for others: this one fetches for itself
+            block = find_or_fetch(block.range.first, true);
+            if (block.stored) co_return FetchError::none;
+            continue;
+        }
+        if (state.phase == Fill::Phase::failed && !state.response) co_return state.error;
+        if (state.phase != Fill::Phase::waiting) {
+            note(block, state);
+            co_return FetchError::none;
+        }
+        const auto news = co_await client_.wait_for_news(deadline);
+        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+        if (news == ClientContext::News::late) co_return FetchError::head_timeout;
+    }
+}
+
+void BlockStream::note(Block& block, const Fill::State& state) {
+    if (!block.leader) return;
+    block.fetched = true;
+    block.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
+    client_.turn.upstream = client_.key.host();
+    // Of several peers, the log names the one that Cache-Status did.
+    if (block.source == Source::peer && !std::exchange(peer_gave_, true))
+        client_.turn.given_by(state.peer);
+}
+
+/// Where the bytes will probably come from, judged by what is stored and what peers announce of
+/// some of the blocks. Another part of the body may be evicted, or false, by the time it is sent.
+BytesBySource BlockStream::expect() {
+    BytesBySource expected;
+    const auto& view = frontend_.upstream.peers;
+    const auto* directory = view && client_.config().cluster ? view->directory.get() : nullptr;
+    const auto candidates = [&](summary::KeyHash hash) {
+        return directory ? directory->candidates(hash) : summary::PeerSet();
+    };
+    const auto* target = std::get_if<UpstreamTarget>(&route_);
+    const auto origin =
+        target ? frontend_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
+    const auto first_near = [&](const PeerChoice& choice) -> std::optional<std::size_t> {
+        for (std::size_t i = 0; i < choice.count; ++i)
+            if (is_worth_asking(frontend_.upstream.peer_records[choice.peers[i]].round_trip(),
+                                origin, *client_.config().cluster))
+                return choice.peers[i];
+        return std::nullopt;
+    };
+    // Who gave a block that its summary does not have holds the body in one piece.
+    const auto by_whole = now_.source == Source::peer && candidates(now_.hash).empty();
+    if (now_.source == Source::peer) expected_peer_ = client_.turn.peer;
+    const auto& blocks = *index_->blocks;
+    const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
+    for (std::uint64_t i = 0; i < parts; ++i) {
+        const auto part = blocks.part_of(range_, parts, i);
+        const auto block = blocks.at(part.first);
+        auto source = now_.source;
+        if (block != now_.range) {
+            const auto key = key_of(block);
+            if (is_here(key)) {
+                source = Source::memory;
+            } else {
+                const auto peer = first_near(choose_peers(
+                    candidates(key.hash), frontend_.upstream.peer_records, Clock::now()));
+                source = by_whole || peer ? Source::peer : Source::origin;
+                if (expected_peer_.empty() && peer) expected_peer_ = view->peers[*peer].node;
+            }
+        }
+        expected.add(source, part.size());
+    }
+    return expected;
+}
+
+/// Nothing has to be fetched, once those that expect() looked at are here. False also when there
+/// are too many blocks to know.
+bool BlockStream::all_here() const {
+    const auto& blocks = *index_->blocks;
+    const auto count = blocks.touched_by(range_);
+    if (count <= kBlocksSampled) return true;
+    if (count > kMaxBlocksExpected) return false;
+    for (auto offset = now_.range.last + 1; offset <= range_.last;) {
+        const auto block = blocks.at(offset);
+        if (!is_here(key_of(block))) return false;
+        offset = block.last + 1;
+    }
+    return true;
+}
+
+void BlockStream::describe(CacheStatus& status) {
+    const auto expected = expect();
+    const auto all_here = expected.peer + expected.origin == 0 && this->all_here();
+    const auto index_was_here =
+        status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
+    if (all_here && (index_was_here || status.collapsed)) return;
+    if (!all_here) {
+        if (client_.turn.cache == CacheResult::hit) client_.turn.cache = CacheResult::partial;
+        if (index_was_here) status.forward = Forward::partial;
+        status.collapsed = false;
+    }
+    switch (expected.most()) {
+        case Source::peer:
+            detail_ = "PEER_" + expected_peer_;
+            break;
+        case Source::memory:
+            detail_ = kMostlyLocal;
+            break;
+        case Source::origin:
+        case Source::none:
+            detail_.clear();
+    }
+    status.detail = detail_;
+}
+
+asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool first_came_along) {
+    range_ = range;
+    now_ = find_or_fetch(range.first, false);
+    if (first_came_along && !now_.leader) {
+        now_.fetched = true;
+        now_.source = Source::origin;
+    }
+    const auto error = co_await wait(now_);
+    co_return error;
+}
+
+asio::awaitable<bool> BlockStream::send() {
+    auto part = range_;
+    for (;;) {
+        part.last = std::min(range_.last, now_.range.last);
+        if (part.last < range_.last) next_ = find_or_fetch(part.last + 1, false);
+        const auto sent = co_await send_block(now_, part);
+        if (!sent) co_return false;
+        if (part.last == range_.last) co_return client_.keep_alive();
+        part.first = part.last + 1;
+        now_ = std::move(*next_);
+        next_.reset();
+        const auto error = co_await wait(now_);
+        if (error != FetchError::none) {
+            if (!client_.turn.aborted) client_.turn.cut_short();
+            co_return false;
+        }
+    }
+}
+
+asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {
+    auto& buffers = client_.buffers;
+    auto offset = part.first - block.range.first;
+    const auto end = part.last - block.range.first + 1;
+    if (block.reader) block.reader->consume(offset);
+    while (offset < end || !buffers.empty()) {
+        const auto room = kBuffersPerSend - buffers.size();
+        Fill::Piece piece;
+        if (block.stored)
+            piece.bytes = block.stored->body->view(offset, std::min(end - offset, kBytesPerSend),
+                                                   room, buffers);
+        else
+            piece = block.reader->peek(end - offset, room, buffers);
+        // Shorter than it should be, or broken off.
+        if (piece.failed || (block.stored && piece.bytes == 0 && offset < end)) {
+            client_.turn.cut_short();
+            co_return false;
+        }
+        auto sent = client_.connection.send_now(buffers);
+        if (!sent) {
+            if (block.stored) frontend_.cache.shared.store.hold(block.hash);
+            sent = co_await client_.connection.send(buffers);
+        }
+        book_piece(client_, piece, block.fetched);
+        if (!sent) {
+            client_.turn.aborted = true;
+            co_return false;
+        }
+        offset += piece.bytes;
+        if (block.reader) block.reader->consume(piece.bytes);
+        if (piece.bytes == 0 && offset < end) {
+            const auto news = co_await client_.wait_for_news(Clock::now() + kFollowAtMost);
+            if (news == ClientContext::News::client_left) co_return false;
+        }
+    }
+    co_return true;
+}
+
+}  // namespace proxy

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/cache/fetch.hpp"
+#include "proxy/client/client_context.hpp"
+#include "proxy/storage/fill.hpp"
+#include "proxy/upstream/route.hpp"
+
+namespace proxy {
+
+/// So many blocks of a body, spread over it, are looked at to tell beforehand where most of it
+/// comes from. Only when all of those are here are the others looked for, at most so many in all,
+/// up to the first that is not: what has more is never called a hit.
+inline constexpr std::uint64_t kBlocksSampled = 32, kMaxBlocksExpected = 1024;
+
+/// Sends a part of a body that is stored in blocks: those that are there from the store, the others
+/// as they are fetched, the next one begun while one is being sent. One coroutine; the client
+/// outlives it.
+class BlockStream {
+public:
+    BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
+                OriginRoute route);
+
+    /// Takes hold of all blocks of `range`, so that nothing has to be fetched; false when one is
+    /// not stored.
+    bool hold(ByteRange range);
+
+    /// Waits until the first block of `range` (within the body) is there or on its way. What is
+    /// wrong, if it is not: nothing has been sent then. `first_came_along`: that block was fetched
+    /// for this request, together with the index.
+    boost::asio::awaitable<FetchError> open(ByteRange range, bool first_came_along);
+    /// After open(): what the client is told of where the body comes from, as far as that is known
+    /// before the rest of it is looked for. `status` is what is to be said of the index; of the
+    /// result, views into this.
+    void describe(CacheStatus& status);
+
+    /// Sends the head that the client has composed, then the range. A block that fails cuts the
+    /// connection. True when it can carry another request.
+    boost::asio::awaitable<bool> send();
+
+private:
+    /// Where the bytes of one block come from.
+    struct Block {
+        ByteRange range;
+        std::shared_ptr<const StoredResponse> stored;
+        std::unique_ptr<Fill::Reader> reader;
+        summary::KeyHash hash;           // of its key
+        Source source = Source::memory;  // unless it is fetched for this request, from where
+        bool leader = false;
+        bool fetched = false;  // for this request
+    };
+
+    Block find_or_fetch(std::uint64_t offset, bool alone);
+    boost::asio::awaitable<FetchError> wait(Block& block);
+    boost::asio::awaitable<bool> send_block(const Block& block, ByteRange part);
+    void note(Block& block, const Fill::State& state);
+    struct Key {
+        std::string uri;
+        summary::KeyHash hash;
+    };
+    Key key_of(const ByteRange& block) const;
+    bool is_here(const Key& key) const;
+    BytesBySource expect();
+    bool all_here() const;
+
+    ClientContext& client_;
+    Frontend& frontend_;
+    std::shared_ptr<const StoredResponse> index_;
+    OriginRoute route_;
+    std::string etag_;
+    std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
+    struct Held {
+        std::shared_ptr<const StoredResponse> stored;
+        summary::KeyHash hash;
+    };
+    std::vector<Held> held_;  // by hold(), from held_from_ on
+    std::uint64_t held_from_ = 0;
+    std::shared_ptr<PeerNames> in_parts_ = std::make_shared<PeerNames>();
+    ByteRange range_;
+    Block now_;
+    std::optional<Block> next_;
+    std::string expected_peer_, detail_;
+    bool peer_gave_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,398 @@
+#include "proxy/client/cache_answer.hpp"
+
+#include "proxy/client/answer.hpp"
+#include "proxy/client/block_stream.hpp"
+#include "proxy/client/error_answer.hpp"
+#include "proxy/client/relay.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/selecting.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/http/vary.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
+#include "summary/directory.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// How often what is stored may change under one request before it is fetched without the store's
+/// help.
+constexpr int kMaxLooks = 4;
+
+}  // namespace
+
+asio::awaitable<bool> CacheAnswer::run() {
+    for (int looks = 0; looks < kMaxLooks; ++looks) {
+        may_use_blocks_ = looks < 2;
+        const auto ended = co_await once();
+        if (ended == Followed::keep) co_return true;
+        if (ended == Followed::close) co_return false;
+        if (ended == Followed::alone) break;
+    }
+    const auto forward = client_.turn.forward;
+    co_return co_await pass(client_, forward, Outcome::origin_fetch);
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
+    auto& turn = client_.turn;
+    const auto& directives = client_.directives;
+    const auto uri = client_.key.uri();
+    auto found = store_.find(client_.hash, uri, client_.head.fields, Clock::now());
+    const auto varies =
+        found.other_variants || (found.response && !found.response->vary_names.empty());
+    if (varies && !turn.told_of_client) {
+        client_.tell_of_client();
+        found = store_.find(client_.hash, uri, client_.head.fields, Clock::now());
+    }
+    CacheStatus status;
+    status.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
+    auto reuse = Reuse::stale;
+    if (found.response) {
+        const auto& freshness = found.response->freshness;
+        const auto residence = found.response->residence(turn.begun);
+        reuse = decide_reuse(directives, freshness, residence);
+        const auto at_once = usable(reuse);
+        if (at_once || may_serve_while_revalidating(directives, freshness, residence)) {
+            turn.cache = reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
+            CacheStatus hit;
+            hit.ttl = time_to_live(freshness, residence);
+            // Blocks that are missing are fetched for this client, and stale answers anew.
+            if (!at_once || found.response->blocks) client_.tell_of_client();
+            if (!at_once) {
+                hit.detail = "stale-while-revalidate";
+                refresh(found);
+            }
+            co_return co_await answer_whole(found.response, hit);
+        }
+        status.forward = reuse == Reuse::request ? Forward::request : Forward::stale;
+        turn.client_reload = reuse == Reuse::request;
+    }
+    client_.tell_of_client();
+    turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
+    turn.forward = status.forward;
+    if (directives.only_if_cached) {
+        const auto keep = co_await refuse_to_fetch();
+        co_return ended(keep);
+    }
+    // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
+    const auto& fields = client_.head.fields;
+    const auto range = range_request(fields);
+    if (client_.head.verb == verb::head || wants_exact_range(range, found) ||
+        find(fields, field::if_match) || find(fields, field::if_unmodified_since))
+        co_return Followed::alone;
+
+    auto route = client_.route();
+    if (const auto* none = std::get_if<NoRoute>(&route)) {
+        const auto keep = co_await client_.refuse_route(*none);
+        co_return ended(keep);
+    }
+
+    // Requests whose answers are likely their own do not wait for others', nor others for theirs.
+    const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
+                       (reuse == Reuse::request && found.fill);
+    auto job = make_job(found, std::move(route));
+    if (may_use_blocks_ && !found.response && range.single()) {
+        job->part = range;
+        job->part_of_a_version = find(fields, field::if_range) != nullptr;
+    }
+    if (!alone) {
+        const auto claim = store_.claim(client_.hash, uri, found, job->fill);
+        if (claim.changed) co_return Followed::again;
+        if (!claim.leader) {
+            status.collapsed = true;
+            ++frontend_.counters.collapsed;
+            const auto followed = co_await follow(claim.fill, found.response, status);
+            if (followed != Followed::alone) co_return followed;
+            status.collapsed = false;
+        }
+    }
+    co_return co_await lead(std::move(job), found.response, status);
+}
+
+/// Ranges that cannot be made a part of what is stored are passed on as they are.
+bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) const {
+    if (found.response) return false;
+    using Form = RangeRequest::Form;
+    if (range.form == Form::none) return false;
+    if (range.form == Form::suffix && may_use_blocks_ && peers_may_have_it())
+        return found.unshareable;
+    return range.form == Form::several || range.form == Form::suffix || found.unshareable;
+}
+
+bool CacheAnswer::peers_may_have_it() const {
+    const auto& view = frontend_.upstream.peers;
+    return may_ask_peers() && view && view->directory &&
+           !view->directory->candidates(client_.hash).empty();
+}
+
+bool CacheAnswer::may_ask_peers() const {
+    const auto& directives = client_.directives;
+    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
+    return client_.config().cluster && !now_please;
+}
+
+std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
+    auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    auto job = std::make_unique<FetchJob>(frontend_.cache, std::move(request), client_.settings);
+    job->hash = client_.hash;
+    job->directives = client_.directives;
+    job->route = std::move(route);
+    job->stale = found.response;
+    job->generation = found.generation;
+    job->may_ask_peers = may_ask_peers();
+    job->may_use_blocks = may_use_blocks_;
+    return job;
+}
+
+/// Fetches anew what is being served stale, once, with nobody waiting for it (RFC 5861 §3).
+void CacheAnswer::refresh(const Store::Found& found) {
+    if (found.fill) return;
+    auto route = client_.route();
+    if (!std::holds_alternative<UpstreamTarget>(route)) return;
+    auto job = make_job(found, std::move(route));
+    job->fill->keep(kRefreshAtMost);
+    const auto claim = store_.claim(client_.hash, client_.key.uri(), found, job->fill);
+    if (claim.leader) start_fetch(frontend_.cache, std::move(job));
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::lead(std::unique_ptr<FetchJob> job,
+                                                         Stored stale, CacheStatus status) {
+    Fill::Reader reader(job->fill, client_.wakeup, true);
+    start_fetch(frontend_.cache, std::move(job));
+    co_return co_await read(reader, true, std::move(stale), status);
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::follow(std::shared_ptr<Fill> fill, Stored stale,
+                                                           CacheStatus status) {
+    Fill::Reader reader(std::move(fill), client_.wakeup, false);
+    co_return co_await read(reader, false, std::move(stale), status);
+}
+
+/// Waits for the fill's head, then answers from it as it grows.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, bool leader,
+                                                         Stored stale, CacheStatus status) {
+    const auto deadline = Clock::now() + kFollowAtMost;
+    auto state = reader.state();
+    for (;;) {
+        if (leader) co_await pass_interim(reader);  // all that came before `state`
+        if (state.phase != Fill::Phase::waiting || state.released) break;
+        const auto news = co_await client_.wait_for_news(deadline);
+        if (news == ClientContext::News::client_left) co_return Followed::close;
+        if (news == ClientContext::News::late) break;
+        state = reader.state();
+    }
+    if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
+    // It was given up in the moment in which this one came.
+    if (!leader && state.error == FetchError::abandoned) co_return Followed::again;
+    // The origin was spared the question as something stored stands in, which is not for this one.
+    if (!leader && state.error == FetchError::origin_down && !stands_in(stale, state.error))
+        co_return Followed::alone;
+    note_source(state, leader);
+    // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
+    if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)
+        co_return co_await answer_failure(std::move(state), std::move(stale), status);
+    if (!leader) {
+        // What another request brought is reused as from the store, or not at all (no-cache,
+        // max-age=0, this client's own directives).
+        const auto& response = *state.response;
+        if (!may_reuse(response)) co_return Followed::alone;
+        if (!is_variant(response)) co_return Followed::alone;
+    }
+    co_return co_await answer_read(reader, std::move(state), leader, status);
+}
+
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& reader,
+                                                                Fill::State state, bool leader,
+                                                                CacheStatus status) {
+    auto& turn = client_.turn;
+    const auto& response = *state.response;
+    // What a 304 made good again answers everybody as a hit does, after the trip.
+    if (state.stored && !state.validated && leader) {
+        status.stored = state.phase == Fill::Phase::complete && !response.blocks;
+        status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
+    }
+    if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
+    if (state.source == Fill::Source::peer) {
+        peer_detail_ = "PEER_" + state.peer;
+        status.detail = peer_detail_;
+    } else if (leader && state.verdict != StorageVerdict::store) {
+        status.detail = to_string(state.verdict);
+    }
+    turn.validated = state.validated;
+    const auto fetched = leader && !state.validated;
+    turn.source = !fetched                             ? Source::memory
+                  : state.source == Fill::Source::peer ? Source::peer
+                                                       : Source::origin;
+    turn.outcome = outcome_of(turn.source);
+    const auto live = leader ? state.live.get() : nullptr;
+    if (response.blocks && client_.head.verb == verb::get)
+        co_return co_await answer_in_blocks(state.response, status, live,
+                                            fetched && state.upstream_status == 206);
+
+    std::optional<std::chrono::seconds> age;
+    if (!leader || state.validated || (live && live->has_age))
+        age = current_age(response.freshness, response.residence(Clock::now()));
+    // The leader's conditions were taken off its request, so they are judged here.
+    const auto unchanged = (state.stored || leader) && not_modified(client_, response);
+    if (unchanged) {
+        const auto keep = co_await send_not_modified(client_, response, live, age, status);
+        co_return ended(keep);
+    }
+
+    turn.status = response.status;
+    client_.note_type(response);
+    const auto length = state.length_known ? std::optional(state.length) : std::nullopt;
+    const auto part = wanted_part(client_, response, length);
+    auto keep = false;
+    if (part.kind == RangeAnswer::Kind::unsatisfiable) {
+        keep = co_await send_unsatisfiable(client_, state.length, status);
+    } else if (part.kind == RangeAnswer::Kind::part) {
+        compose_part(client_, response.head, live, age, status, part.range, state.length);
+        reader.consume(part.range.first);
+        keep = co_await send_growing(client_, reader, Framing::length, part.range.size(), fetched);
+    } else {
+        const auto framing = client_.framing(response.status, length);
+        client_.compose(response.head, live, age, status, framing, state.length);
+        keep = co_await send_growing(client_, reader, framing, std::nullopt, fetched);
+    }
+    co_return ended(keep);
+}
+
+/// Interim answers of the origin to the client whose request it was (RFC 9110 §15.2).
+asio::awaitable<void> CacheAnswer::pass_interim(Fill::Reader& reader) {
+    const auto text = reader.take_interim();
+    if (text.empty() || client_.head.version < 11) co_return;
+    client_.buffers.assign(1, asio::buffer(text));
+    co_await client_.connection.send(client_.buffers);
+}
+
+bool CacheAnswer::may_reuse(const StoredResponse& response) const {
+    return usable(
+        decide_reuse(client_.directives, response.freshness, response.residence(Clock::now())));
+}
+
+/// Is this the variant for this request?
+bool CacheAnswer::is_variant(const StoredResponse& response) {
+    return response.vary_names.empty() ||
+           variant_matches(response.vary_names, response.variant, selecting(), client_.out);
+}
+
+Selecting CacheAnswer::selecting() {
+    Selecting by(client_.head.fields);
+    by.hashed = hashed_ ? &*hashed_ : nullptr;
+    return by;
+}
+
+void CacheAnswer::note_source(const Fill::State& state, bool leader) {
+    auto& turn = client_.turn;
+    turn.upstream = client_.key.host();
+    if (leader && state.source == Fill::Source::peer) turn.given_by(state.peer);
+    if (!leader) turn.cache = CacheResult::hit;
+}
+
+/// May this be given to this client in place of what could not be fetched?
+bool CacheAnswer::stands_in(const Stored& stale, FetchError error) const {
+    const auto trouble = trouble_of(error);
+    return stale && trouble &&
+           may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
+                           *trouble, client_.config().cache.rules);
+}
+
+/// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4),
+/// else an error.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State state, Stored stale,
+                                                                   CacheStatus status) {
+    status.detail = to_string(state.error);
+    status.forward_status = state.upstream_status;
+    const auto asked = went_forward(state.error);
+    if (stands_in(stale, state.error)) {
+        client_.turn.cache = CacheResult::stale;
+        if (!asked) status.forward = Forward::none;
+        co_return co_await answer_whole(std::move(stale), status);
+    }
+    client_.turn.source = Source::none;
+    if (!asked) status.forward = Forward::nowhere;
+    const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
+    client_.note_refused(error);
+    const auto text = explain(error, client_.key.host(), state.malformed);
+    const auto keep = co_await client_.refuse(status_of(error), text, status);
+    co_return ended(keep);
+}
+
+/// Out of the store.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response,
+                                                                 CacheStatus status) {
+    if (response->blocks && client_.head.verb == verb::get) {
+        client_.turn.outcome = Outcome::local_hit;
+        client_.turn.source = Source::memory;
+        co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
+    }
+    const auto keep = co_await send_stored(client_, *response, status, client_.hash);
+    co_return ended(keep);
+}
+
+/// Out of the blocks of a body; those that are missing are fetched.
+asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored index,
+                                                                     CacheStatus status,
+                                                                     const LiveFields* live,
+                                                                     bool first_came_along) {
+    const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
+    if (not_modified(client_, *index)) {
+        const auto keep = co_await send_not_modified(client_, *index, live, age, status);
+        co_return ended(keep);
+    }
+    const auto length = index->blocks->length;
+    const auto part = wanted_part(client_, *index, length);
+    if (part.kind == RangeAnswer::Kind::unsatisfiable) {
+        const auto keep = co_await send_unsatisfiable(client_, length, status);
+        co_return ended(keep);
+    }
+    const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
+    BlockStream stream(client_, index, client_.route());
+    if (client_.directives.only_if_cached && !stream.hold(range)) {
+        client_.turn.source = Source::none;
+        client_.turn.outcome = Outcome::error;
+        const auto keep = co_await refuse_to_fetch();
+        co_return ended(keep);
+    }
+    const auto error = co_await stream.open(range, first_came_along);
+    if (client_.turn.aborted) co_return Followed::close;
+    if (error == FetchError::changed) {
+        // Nothing was sent yet: begin again with what the origin has now.
+        store_.invalidate(client_.hash, Clock::now());
+        co_return Followed::again;
+    }
+    if (error != FetchError::none) {
+        status.detail = to_string(error);
+        status.forward = Forward::partial;
+        client_.turn.source = Source::none;
+        client_.turn.outcome = Outcome::error;
+        const auto text = explain(error, client_.key.host());
+        const auto keep = co_await client_.refuse(status_of(error), text, status);
+        co_return ended(keep);
+    }
+    stream.describe(status);
+    client_.turn.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
+    client_.note_type(*index);
+    if (part.kind == RangeAnswer::Kind::part)
+        compose_part(client_, index->head, live, age, status, range, length);
+    else
+        client_.compose(index->head, live, age, status, Framing::length, length);
+    const auto keep = co_await stream.send();
+    co_return ended(keep);
+}
+
+asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
+    auto status = kOwnAnswer;
+    status.detail = "only-if-cached";
+    co_return co_await client_.refuse(504, "Not in this cache, and only-if-cached was asked for.",
+                                      status);
+}
+
+}  // namespace proxy

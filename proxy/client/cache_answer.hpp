@@ -1,0 +1,92 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proxy/cache/fetch.hpp"
+#include "proxy/client/client_context.hpp"
+#include "proxy/http/hashed_fields.hpp"
+#include "proxy/http/request_policy.hpp"
+#include "proxy/http/selecting.hpp"
+#include "proxy/upstream/route.hpp"
+
+namespace proxy {
+
+/// What a peer will take beside what may be reused at once.
+struct PeerWish {
+    bool stale_too = false;  // what has to be validated: it has seen to that
+    bool part = false;       // of a large body the head alone: it wants but a part
+};
+
+/// Answers one request out of the store, or by way of it: what is missing is fetched for the store,
+/// and others follow. One for each request; the client outlives it. Each answer is true when the
+/// connection can carry another request.
+class CacheAnswer {
+public:
+    explicit CacheAnswer(ClientContext& client)
+        : client_(client), frontend_(client.frontend), store_(client.frontend.cache.shared.store) {}
+
+    /// GET or HEAD of a client.
+    boost::asio::awaitable<bool> run();
+    /// A peer's question: from the store, or from a fill that the origin feeds and whose head is
+    /// there; else 504 with the reason, at once. Nobody is asked on its behalf. Of a body in
+    /// blocks it gets the head alone, then each block for itself.
+    boost::asio::awaitable<bool> run_for_peer(std::size_t peer, PeerWish wish);
+
+private:
+    using Stored = std::shared_ptr<const StoredResponse>;
+
+    /// How a wait for a fetch ended.
+    enum class Followed {
+        keep,
+        close,
+        alone,  // its answer is not for this request
+        again,  // look into the store once more
+    };
+
+    static Followed ended(bool keep) { return keep ? Followed::keep : Followed::close; }
+    boost::asio::awaitable<Followed> once();
+    bool wants_exact_range(const RangeRequest& range, const Store::Found& found) const;
+    bool peers_may_have_it() const;
+    bool may_ask_peers() const;
+    std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
+    void refresh(const Store::Found& found);
+    boost::asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job, Stored stale,
+                                          CacheStatus status);
+    boost::asio::awaitable<Followed> follow(std::shared_ptr<Fill> fill, Stored stale,
+                                            CacheStatus status);
+    boost::asio::awaitable<Followed> read(Fill::Reader& reader, bool leader, Stored stale,
+                                          CacheStatus status);
+    boost::asio::awaitable<Followed> answer_read(Fill::Reader& reader, Fill::State state,
+                                                 bool leader, CacheStatus status);
+    bool stands_in(const Stored& stale, FetchError error) const;
+    boost::asio::awaitable<Followed> answer_failure(Fill::State state, Stored stale,
+                                                    CacheStatus status);
+    boost::asio::awaitable<Followed> answer_whole(Stored response, CacheStatus status);
+    boost::asio::awaitable<Followed> answer_in_blocks(Stored index, CacheStatus status,
+                                                      const LiveFields* live,
+                                                      bool first_came_along);
+    bool may_be_parted(const StoredResponse& response) const;
+    boost::asio::awaitable<bool> send_head_alone(const StoredResponse& response,
+                                                 const CacheStatus& status);
+    boost::asio::awaitable<bool> refuse_peer(Refusal reason, std::string_view lines = {});
+    boost::asio::awaitable<bool> refuse_to_fetch();  // only-if-cached
+
+    boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
+    bool may_reuse(const StoredResponse& response) const;
+    bool is_variant(const StoredResponse& response);
+    Selecting selecting();
+    void note_source(const Fill::State& state, bool leader);
+    void gave();
+
+    ClientContext& client_;
+    Frontend& frontend_;
+    Store& store_;
+    std::string peer_detail_;
+    std::optional<HashedFields> hashed_;  // of a peer's question
+    bool may_use_blocks_ = true;
+};
+
+}  // namespace proxy

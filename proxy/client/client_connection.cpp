@@ -1,0 +1,318 @@
+#include "proxy/client/client_connection.hpp"
+
+#include <linux/sockios.h>
+#include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "protocol/plain_address.hpp"
+#include "proxy/client/proxy_header.hpp"
+#include "proxy/net/tls_contexts.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::milliseconds kDrainIdle{300};  // for a request already on its way
+constexpr std::chrono::milliseconds kLinger{1000};
+constexpr std::size_t kMaxLingerBytes = 256 * 1024;
+// For a client that reads the answer only when it has sent all of its body.
+constexpr std::chrono::seconds kLingerForBody{30};
+constexpr std::chrono::seconds kLingerForMore{2};
+constexpr std::size_t kMaxBuffersPerCall = 64;
+constexpr std::size_t kRecordBytes = 16 * 1024;  // as many as a TLS record takes
+
+/// Drops the first `bytes` of `buffers`.
+void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
+    auto it = buffers.begin();
+    while (it != buffers.end() && bytes >= it->size()) bytes -= (it++)->size();
+    if (it != buffers.end()) *it += bytes;
+    buffers.erase(buffers.begin(), it);
+}
+
+}  // namespace
+
+ClientConnection::ClientConnection(Frontend& frontend, asio::ip::tcp::socket socket, Scheme scheme)
+    : frontend_(frontend),
+      socket_(std::move(socket)),
+      scheme_(scheme),
+      ending_(frontend.retiring()) {
+    boost::system::error_code ec;
+    const auto remote = socket_.remote_endpoint(ec);
+    if (!ec) remote_ = protocol::plain_address(remote.address());
+    socket_.set_option(asio::ip::tcp::no_delay(true), ec);
+    socket_.non_blocking(true, ec);
+    if (scheme == Scheme::https)
+        tls_ = std::make_unique<TlsSession>(*frontend.config().tls_contexts->server, socket_);
+    frontend_.add(*this);
+}
+
+ClientConnection::~ClientConnection() {
+    frontend_.remove(*this);
+}
+
+void ClientConnection::expire() {
+    expired_ = true;
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+}
+
+void ClientConnection::retire() {
+    ending_ = true;
+}
+
+void ClientConnection::drain() {
+    ending_ = true;
+    if (idle_) arm(kDrainIdle);
+}
+
+void ClientConnection::arm(std::chrono::nanoseconds timeout) {
+    frontend_.wheel.arm(*this, TimerWheel::Clock::now() + timeout);
+}
+
+asio::awaitable<bool> ClientConnection::read_some() {
+    boost::system::error_code ec;
+    std::size_t n = 0;
+    // A first request that is there already does not wait behind all that is ready elsewhere.
+    if (std::exchange(first_read_, false) && !tls_) n = socket_.read_some(input_.prepare(1024), ec);
+    if (n > 0) {
+        input_.commit(n);
+        co_return true;
+    }
+    if (tls_)
+        n = co_await tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
+    else
+        n = co_await socket_.async_read_some(input_.prepare(1024),
+                                             asio::redirect_error(asio::use_awaitable, ec));
+    input_.commit(n);
+    co_return !ec && !expired_;
+}
+
+/// Not one byte more, as what follows may be for OpenSSL, which reads from the socket itself.
+asio::awaitable<bool> ClientConnection::read_exactly(std::string& out, std::size_t bytes) {
+    auto at = out.size();
+    out.resize(at + bytes);
+    while (at < out.size()) {
+        boost::system::error_code ec;
+        const auto rest = asio::buffer(out.data() + at, out.size() - at);
+        const auto n =
+            co_await socket_.async_read_some(rest, asio::redirect_error(asio::use_awaitable, ec));
+        at += n;
+        if (ec || expired_) co_return false;
+    }
+    co_return true;
+}
+
+asio::awaitable<bool> ClientConnection::receive_proxy_header() {
+    idle_ = false;
+    arm(frontend_.config().timeouts.client_head);
+    std::string header;
+    auto came = co_await read_exactly(header, kProxyHeaderStart);
+    const auto rest = came ? proxy_header_rest(header) : std::nullopt;
+    if (rest) came = co_await read_exactly(header, *rest);
+    frontend_.wheel.disarm(*this);
+    if (!came || !rest) co_return false;
+    const auto parsed = parse_proxy_header(header);
+    if (parsed && parsed->client) remote_ = *parsed->client;
+    co_return parsed.has_value();
+}
+
+asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
+    idle_ = false;
+    arm(frontend_.config().timeouts.client_head);
+    boost::system::error_code ec;
+    co_await tls_handshake(socket_, *tls_, ec);
+    frontend_.wheel.disarm(*this);
+    if (!ec && !expired_) co_return Handshake::done;
+    ++frontend_.counters.refusals[RequestRefusal::tls];
+    spdlog::debug("no TLS connection with the client {}: {}", remote_.to_string(),
+                  expired_ ? "the handshake took too long" : tls_->why());
+    const auto plain = tls_->met_plain_http();
+    tls_.reset();
+    co_return plain ? Handshake::plain_http : Handshake::failed;
+}
+
+asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
+    std::size_t scanned = 0;
+    input_.trim();
+    idle_ = input_.empty();
+    if (idle_)
+        arm(frontend_.draining() ? std::chrono::nanoseconds(kDrainIdle)
+                                 : frontend_.config().timeouts.keep_alive);
+    else
+        arm(frontend_.config().timeouts.client_head);
+    for (;;) {
+        // RFC 9112 §2.2: empty lines before a request are skipped.
+        while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
+            input_.consume(2);
+            scanned = 0;
+        }
+        if (idle_ && !input_.empty()) {
+            idle_ = false;
+            arm(frontend_.config().timeouts.client_head);
+        }
+        const auto size = find_head_end(input_.data(), scanned);
+        if (size == 0 || size > frontend_.config().limits.head) {
+            refusal_ = judge_request_start(input_.data(), frontend_.upstream.head_limits());
+            if (refusal_ == ParseError::ok && input_.size() > frontend_.config().limits.head)
+                refusal_ = ParseError::head_too_large;
+            if (refusal_ != ParseError::ok) co_return Received::refused;
+        } else {
+            head_bytes_.assign(input_.data().substr(0, size));
+            input_.consume(size);
+            frontend_.wheel.disarm(*this);
+            co_return Received::head;
+        }
+        const auto more = co_await read_some();
+        if (!more) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
+    }
+}
+
+void ClientConnection::arm(Pace& pace, std::int64_t moved) {
+    const auto window = frontend_.config().timeouts.body_idle;
+    frontend_.wheel.arm(*this, pace.wait(TimerWheel::Clock::now(), moved, window));
+}
+
+/// After a wait: the client may go on.
+template <class Moved>
+bool ClientConnection::fast_enough(Pace& pace, Moved moved) {
+    frontend_.wheel.disarm(*this);
+    const auto& config = frontend_.config();
+    const auto window = config.timeouts.body_idle;
+    if (!pace.fast_enough(TimerWheel::Clock::now(), window,
+                          least_bytes(config.limits.client_rate_min, window), moved))
+        return false;
+    expired_ = false;
+    return true;
+}
+
+/// Bytes of the answer that have left this host: what the kernel still holds was not taken, and it
+/// holds so much that a slow client's socket takes nothing for minutes.
+std::int64_t ClientConnection::taken() {
+    int held = 0;
+    if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;
+    return static_cast<std::int64_t>(answer_bytes_) - held;
+}
+
+asio::awaitable<bool> ClientConnection::receive_more() {
+    for (;;) {
+        arm(giving_, body_bytes_);
+        const auto before = input_.size();
+        co_await read_some();
+        const auto got = input_.size() - before;
+        body_bytes_ += static_cast<std::int64_t>(got);
+        const auto late = expired_;
+        if (!fast_enough(giving_, [this] { return body_bytes_; })) co_return false;
+        if (got > 0 || !late) co_return got > 0;
+    }
+}
+
+void ClientConnection::interrupt() {
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+}
+
+bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
+    while (!buffers.empty()) {
+        // A head and what follows share a record. After a wait the same bytes come here again, as
+        // OpenSSL wants it.
+        std::array<char, kRecordBytes> record;
+        auto next = buffers.front();
+        if (buffers.size() > 1 && next.size() < record.size())
+            next = asio::buffer(record, asio::buffer_copy(asio::buffer(record), buffers));
+        std::size_t sent = 0;
+        tls_wants_ = tls_->write(next, sent);
+        answer_bytes_ += sent;
+        advance(buffers, sent);
+        if (tls_wants_ == TlsSession::Step::done) continue;
+        if (tls_wants_ == TlsSession::Step::failed || tls_wants_ == TlsSession::Step::end) {
+            broken_ = true;
+            buffers.clear();
+        }
+        return false;
+    }
+    return true;
+}
+
+bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
+    if (tls_) return send_tls_now(buffers);
+    while (!buffers.empty()) {
+        std::array<iovec, kMaxBuffersPerCall> vectors;
+        const auto count = std::min(buffers.size(), vectors.size());
+        std::size_t wanted = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            vectors[i] = {const_cast<void*>(buffers[i].data()), buffers[i].size()};
+            wanted += buffers[i].size();
+        }
+        msghdr message{};
+        message.msg_iov = vectors.data();
+        message.msg_iovlen = count;
+        const auto sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) {
+            if (errno == EINTR) continue;
+            if (errno != EAGAIN && errno != EWOULDBLOCK) {
+                broken_ = true;
+                buffers.clear();
+            }
+            return false;
+        }
+        answer_bytes_ += static_cast<std::size_t>(sent);
+        advance(buffers, static_cast<std::size_t>(sent));
+        if (static_cast<std::size_t>(sent) < wanted) return false;
+    }
+    return true;
+}
+
+asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
+    while (!broken_ && !send_now(buffers)) {
+        if (broken_) break;
+        arm(taking_, taking_.begun() ? 0 : taken());
+        const auto ready =
+            co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
+        const auto late = expired_;
+        if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) {
+            broken_ = true;
+            buffers.clear();
+        }
+    }
+    co_return !broken_;
+}
+
+void ClientConnection::reset() {
+    tls_.reset();  // it works on the descriptor
+    boost::system::error_code ignored;
+    socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    socket_.close(ignored);  // the destructor would take the option back first
+}
+
+void ClientConnection::part() {
+    if (tls_ && !broken_) tls_->close_notify();
+    tls_.reset();  // what still comes is not for us to read
+}
+
+asio::awaitable<void> ClientConnection::linger(bool unread_body) {
+    part();
+    boost::system::error_code ec;
+    socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
+    if (ec) co_return;
+    idle_ = false;
+    unread_body = unread_body && !ending_;
+    const auto end = TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
+    std::size_t dropped = 0;
+    while (unread_body || dropped < kMaxLingerBytes) {
+        const auto left = end - TimerWheel::Clock::now();
+        if (left <= left.zero()) break;
+        arm(unread_body ? std::min<std::chrono::nanoseconds>(left, kLingerForMore) : left);
+        const auto more = co_await read_some();
+        if (!more) break;
+        dropped += input_.size();
+        input_.clear();
+    }
+}
+
+}  // namespace proxy

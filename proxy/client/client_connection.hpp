@@ -1,0 +1,124 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "proxy/client/departure.hpp"
+#include "proxy/client/frontend.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/net/pace.hpp"
+#include "proxy/net/read_buffer.hpp"
+#include "proxy/net/tls_session.hpp"
+
+namespace proxy {
+
+/// The bytes of one client connection: heads and bodies in, buffers out, every wait with a
+/// deadline. One thread, one coroutine.
+class ClientConnection final : public Frontend::Session {
+public:
+    /// `scheme`: https speaks TLS; handshake() comes first then.
+    ClientConnection(Frontend& frontend, boost::asio::ip::tcp::socket socket, Scheme scheme);
+    ~ClientConnection() override;
+
+    Scheme scheme() const { return scheme_; }
+    /// Reads the PROXY header with which this connection begins; remote_address() is then whom it
+    /// names. False: it is malformed, or did not come in time. Before handshake().
+    boost::asio::awaitable<bool> receive_proxy_header();
+
+    enum class Handshake { done, failed, plain_http };
+    /// After plain_http the connection goes on in the clear, for an answer that says so.
+    boost::asio::awaitable<Handshake> handshake();
+
+    enum class Received { head, closed, timed_out, refused };
+    /// Waits for the next request's head and moves it to head_bytes(). `refused`: what has come
+    /// cannot become a good one, refusal() says why.
+    boost::asio::awaitable<Received> receive_head();
+    ParseError refusal() const { return refusal_; }
+    std::string_view head_bytes() const { return head_bytes_; }
+
+    /// Waits for bytes of the request's body; false when none come any more, or fewer than
+    /// limits.client_rate_min.
+    boost::asio::awaitable<bool> receive_more();
+    /// Ends a receive_more() that waits, as if nothing came any more; the next one waits again.
+    void interrupt();
+    ReadBuffer& input() { return input_; }
+
+    /// Sends all of `buffers` (which is left empty); false when the client is gone or takes less
+    /// than limits.client_rate_min.
+    boost::asio::awaitable<bool> send(std::vector<boost::asio::const_buffer>& buffers);
+    /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the
+    /// rest, or nothing and broken() is set.
+    bool send_now(std::vector<boost::asio::const_buffer>& buffers);
+    bool broken() const { return broken_; }
+    /// For whoever waits for something else than this client, every Departure::kLook: is it gone?
+    bool has_left() {
+        return departure_.has_left(look_at_line(socket_.native_handle()), answer_bytes_,
+                                   Departure::Clock::now());
+    }
+
+    // For a tunnel, once nothing waits here.
+    boost::asio::ip::tcp::socket& socket() { return socket_; }
+    TlsSession* tls() { return tls_.get(); }  // null: in the clear
+
+    /// Ends the connection so that the client still reads what was sent: half-close, then what it
+    /// still sends is read and dropped for a moment (RFC 9112 §9.6); with `unread_body`, which may
+    /// be on its way for long, as long as it comes and the client is not too slow.
+    boost::asio::awaitable<void> linger(bool unread_body = false);
+    /// The same without waiting, when there is nothing to be read any more.
+    void part();
+
+    /// Counts what is sent from here on.
+    void begin_answer() {
+        answer_bytes_ = 0;
+        taking_.begin();
+        giving_.begin();
+        departure_.begin();
+    }
+    std::uint64_t answer_bytes() const { return answer_bytes_; }
+    /// Ends the connection so that the client sees a reset, not an end.
+    void reset();
+    /// True once the node leaves: this connection ends after the present answer.
+    bool ending() const { return ending_; }
+    /// Who connected, without scope (protocol::plain_address), or whom the PROXY header names.
+    const boost::asio::ip::address& remote_address() const { return remote_; }
+
+    void retire() override;
+    void drain() override;
+
+private:
+    void expire() override;
+    void arm(std::chrono::nanoseconds timeout);
+    boost::asio::awaitable<bool> read_some();
+    boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
+    bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
+    void arm(Pace& pace, std::int64_t moved);
+    template <class Moved>
+    bool fast_enough(Pace& pace, Moved moved);
+    std::int64_t taken();
+
+    Frontend& frontend_;
+    boost::asio::ip::tcp::socket socket_;
+    Scheme scheme_;
+    std::unique_ptr<TlsSession> tls_;
+    TlsSession::Step tls_wants_ = TlsSession::Step::done;  // what the last write waits for
+    ReadBuffer input_;
+    std::string head_bytes_;
+    ParseError refusal_ = ParseError::ok;
+    boost::asio::ip::address remote_;
+    bool first_read_ = true;  // nothing was read yet
+    bool idle_ = true;        // waits for the first byte of a request
+    bool ending_;
+    std::uint64_t answer_bytes_ = 0;
+    std::int64_t body_bytes_ = 0;  // of requests, as they came
+    Pace taking_, giving_;         // answers; bodies of requests
+    Departure departure_;
+    bool expired_ = false;
+    bool broken_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,194 @@
+#include "proxy/client/client_context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/client/error_answer.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/number.hpp"
+#include "proxy/net/wall_clock.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+std::string_view value_or_empty(Fields fields, field id) {
+    const auto* found = find(fields, id);
+    return found ? found->value : std::string_view();
+}
+
+}  // namespace
+
+void Turn::settle() {
+    const auto looked_up = outcome == Outcome::local_hit || outcome == Outcome::peer_hit ||
+                           outcome == Outcome::origin_fetch;
+    const auto most = from.most();
+    if (looked_up && most != Source::none) {
+        source = most;
+        outcome = outcome_of(most);
+    }
+    if (looked_up && cut) outcome = Outcome::error;
+}
+
+void ClientContext::tell_of_client() {
+    if (std::exchange(turn.told_of_client, true)) return;
+    ForwardedHop hop;
+    const auto* origin = match_origin(config().origins, key.host());
+    hop.mode = origin ? config().forwarded.origins : config().forwarded.forward;
+    if (!turn.from_peer) {
+        hop.trusted = requester.through_trusted_proxy();
+        hop.sender = requester.hop_text();
+        hop.client = requester.text();
+    }
+    hop.scheme = key.scheme();
+    const auto* host = find(head.fields, field::host);
+    hop.host = absolute_form || !host ? key.authority() : host->value;
+    forwarded.rewrite(head.fields, hop);
+}
+
+Framing ClientContext::framing(unsigned status, std::optional<std::uint64_t> length) const {
+    if (status < 200 || status == 204 || status == 304) return Framing::none;
+    if (length) return Framing::length;
+    return head.version >= 11 ? Framing::chunked : Framing::close;
+}
+
+void ClientContext::compose(const std::string& stored_head, const LiveFields* live,
+                            std::optional<std::chrono::seconds> age, const CacheStatus& status,
+                            Framing framing, std::uint64_t length) {
+    buffers.clear();
+    out.clear();
+    if (live) out.append(live->lines);
+    if (age) {
+        out.append("Age: ");
+        append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
+        out.append("\r\n");
+    }
+    out.append("Cache-Status: ");
+    if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", ");
+    const auto ours = out.size();
+    append_cache_status(out, config().node, status);
+    if (frontend.shared.access_log.enabled()) turn.cache_status.assign(out, ours);
+    out.append("\r\n");
+    if (framing == Framing::length) {
+        out.append("Content-Length: ");
+        append_number(out, length);
+        out.append("\r\n");
+    } else if (framing == Framing::chunked) {
+        out.append("Transfer-Encoding: chunked\r\n");
+    }
+    if (framing == Framing::close || !keep_alive())
+        out.append("Connection: close\r\n");
+    else if (head.version < 11)
+        out.append("Connection: keep-alive\r\n");
+    out.append("\r\n");
+    buffers.emplace_back(stored_head.data(), stored_head.size());
+    buffers.emplace_back(out.data(), out.size());
+    booked_ = connection.answer_bytes() + stored_head.size() + out.size();
+}
+
+std::uint64_t ClientContext::book(std::uint64_t before, std::uint64_t body) {
+    const auto sent = connection.answer_bytes();
+    if (sent <= booked_) return 0;
+    const auto went = sent - booked_;
+    booked_ = sent;
+    const auto bytes = std::min(went - std::min(went, before), body);
+    turn.body_bytes += bytes;
+    return bytes;
+}
+
+void ClientContext::note_type(const StoredResponse& response) {
+    if (!frontend.shared.access_log.enabled()) return;
+    const auto fields = response.fields();
+    turn.content_type = value_or_empty(fields, field::content_type);
+}
+
+boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_view lines,
+                                                   std::string_view body, CacheStatus cache) {
+    turn.status = status;
+    own_head.clear();
+    append_status_line(own_head, status);
+    own_head.append(lines).append("Date: ");
+    append_http_date(own_head, wall_now());
+    own_head.append("\r\nVia: 1.1 ").append(config().node).append("\r\n");
+    compose(own_head, nullptr, std::nullopt, cache, Framing::length, body.size());
+    if (head.verb != boost::beast::http::verb::head) buffers.emplace_back(body.data(), body.size());
+    const auto sent = co_await connection.send(buffers);
+    book();
+    turn.aborted = !sent;
+    co_return (sent && keep_alive());
+}
+
+boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_view text,
+                                                   CacheStatus cache, std::string_view lines) {
+    const auto body = std::string(text) + "\n";
+    auto all_lines = std::string("Content-Type: text/plain; charset=utf-8\r\n");
+    all_lines.append(lines);
+    co_return co_await answer(status, all_lines, body, cache);
+}
+
+boost::asio::awaitable<bool> ClientContext::refuse_route(NoRoute reason) {
+    ++frontend.counters.refusals[RequestRefusal::no_route];
+    const auto text = explain(reason, key.host());
+    co_return co_await refuse(status_of(reason), text);
+}
+
+void ClientContext::note_refused(FetchError error) {
+    if (error == FetchError::not_allowed || error == FetchError::own_listener)
+        ++frontend.counters.refusals[RequestRefusal::destination];
+}
+
+boost::asio::awaitable<ClientContext::News> ClientContext::wait_for_news(
+    std::chrono::steady_clock::time_point deadline) {
+    for (;;) {
+        const auto look = std::chrono::steady_clock::now() + Departure::kLook;
+        const auto woken = co_await wakeup->wait_until(std::min(look, deadline));
+        if (woken) co_return News::come;
+        turn.aborted = connection.has_left();
+        if (turn.aborted) co_return News::client_left;
+        if (deadline <= look) co_return News::late;
+    }
+}
+
+void ClientContext::finish_turn() {
+    const auto duration = std::chrono::steady_clock::now() - turn.begun;
+    auto& counters = frontend.counters;
+    turn.settle();
+    if (turn.aborted && connection.answer_bytes() == 0) turn.outcome = Outcome::error;
+    if (turn.from_peer) {
+        counters.bytes_to_peers += turn.body_bytes;
+    } else {
+        ++counters.requests[turn.outcome];
+        counters.durations[static_cast<std::size_t>(turn.outcome)].observe(duration);
+        counters.bytes_to_clients += turn.body_bytes;
+    }
+    auto& log = frontend.shared.access_log;
+    if (!log.enabled()) return;
+    AccessRecord record;
+    record.ts = std::chrono::system_clock::now() -
+                std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
+    record.duration = duration;
+    record.client = requester.text();
+    record.method = head.method;
+    record.url = key.uri().empty() ? head.target : key.uri();
+    record.version = static_cast<unsigned>(head.version);
+    record.status = turn.status;
+    record.bytes = turn.body_bytes;
+    record.outcome = turn.outcome;
+    record.cache = turn.cache;
+    record.source = turn.source;
+    record.peer = turn.peer;
+    record.peer_verdict = turn.peer_verdict;
+    record.upstream = turn.source == Source::peer ? turn.peer : turn.upstream;
+    record.role = turn.from_peer ? Role::peer : Role::client;
+    record.content_type = turn.content_type;
+    record.referer = value_or_empty(head.fields, field::referer);
+    record.user_agent = value_or_empty(head.fields, field::user_agent);
+    record.validated = turn.validated;
+    record.client_reload = turn.client_reload;
+    record.cache_status = turn.cache_status;
+    record.aborted = turn.aborted;
+    log.write(record);
+}
+
+}  // namespace proxy

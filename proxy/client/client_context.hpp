@@ -1,0 +1,160 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/client/client_access.hpp"
+#include "proxy/client/client_connection.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/cache_status.hpp"
+#include "proxy/http/forwarded.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/net/wakeup.hpp"
+#include "proxy/storage/stored_response.hpp"
+#include "proxy/telemetry/access_log.hpp"
+#include "proxy/upstream/route.hpp"
+
+namespace proxy {
+
+/// What is known of one request's end so far; becomes counters and a log line when the answer has
+/// ended.
+struct Turn {
+    std::chrono::steady_clock::time_point begun;
+    unsigned status = 0;
+    std::uint64_t body_bytes = 0;      // that the socket took
+    BytesBySource from;                // of these, in answers of the store or by way of it
+    Outcome outcome = Outcome::error;  // with a body, `from` has the last word
+    CacheResult cache = CacheResult::bypass;
+    Source source = Source::none;
+    std::string peer;
+    PeerVerdict peer_verdict = PeerVerdict::not_asked;
+    std::string upstream;
+    std::string content_type;
+    Forward forward = Forward::uri_miss;  // why the store could not answer
+    std::string cache_status;             // as sent, if there is a log
+    bool validated = false;
+    bool client_reload = false;
+    bool aborted = false;         // ended before its end
+    bool cut = false;             // that was our doing, as nothing more came from upstream
+    bool told_of_client = false;  // see ClientContext::tell_of_client()
+    bool from_peer = false;       // a peer's question: no client request, so not counted as one
+
+    /// This peer's copy is the answer, or a part of it.
+    void given_by(const std::string& node) {
+        peer = node;
+        peer_verdict = PeerVerdict::hit;
+    }
+    /// The body ends too soon: what is still to come cannot be had.
+    void cut_short() { aborted = cut = true; }
+    /// Outcome and source by where most of the body came from.
+    void settle();
+};
+
+/// One client connection and the request on it that is being answered. One thread, one coroutine at
+/// a time.
+struct ClientContext {
+    ClientContext(Frontend& owner, boost::asio::ip::tcp::socket socket, Scheme scheme)
+        : frontend(owner),
+          settings(owner.settings),
+          connection(owner, std::move(socket), scheme),
+          wakeup(std::make_shared<Wakeup>(owner.executor)) {
+        requester.settle(*settings, connection.remote_address());
+    }
+
+    /// The rules of this request, whatever is reloaded meanwhile; valid until the turn ends.
+    const Config& config() const { return *settings; }
+    /// The next request goes by what is in effect now.
+    void renew_config() {
+        // The count of owners is shared by all workers: it is left alone as long as nothing
+        // changed.
+        if (settings == frontend.settings) return;
+        settings = frontend.settings;
+        requester.settle(*settings, connection.remote_address());
+    }
+
+    /// Where the request goes when it must go to the origin.
+    OriginRoute route() const {
+        return route_to_origin(config(), key, absolute_form, requester.text());
+    }
+
+    /// Writes into the head what an origin is to read of the client there, once in a turn: before
+    /// the request goes to an origin, and before a response that varies is looked for, as it may
+    /// vary by that. A peer's question (turn.from_peer) is given what does not depend on the
+    /// client.
+    void tell_of_client();
+
+    /// Will the connection carry another request after this answer?
+    bool keep_alive() const {
+        return parser && parser->keep_alive() && parser->is_done() && !connection.ending();
+    }
+
+    /// How the end of a body is marked for this client; `length` empty: not known.
+    Framing framing(unsigned status, std::optional<std::uint64_t> length) const;
+
+    /// Composes the head of an answer into `buffers`: `stored_head`, then what belongs to this
+    /// answer alone.
+    void compose(const std::string& stored_head, const LiveFields* live,
+                 std::optional<std::chrono::seconds> age, const CacheStatus& status,
+                 Framing framing, std::uint64_t length);
+
+    /// Books the bytes of the body that went out since the last call, whether all was sent or not.
+    /// Behind the head, or what was booked last, `before` bytes of framing went first, then at most
+    /// `body` bytes of the body, then framing again.
+    std::uint64_t book(std::uint64_t before = 0,
+                       std::uint64_t body = std::numeric_limits<std::uint64_t>::max());
+    void book_from(Source source) { turn.from.add(source, book()); }
+
+    /// Keeps what the access log wants to know of a response, if there is a log.
+    void note_type(const StoredResponse& response);
+
+    /// Answers with a message of our own; true when the connection can carry another request.
+    /// `lines`: fields that end in CRLF, beside Date, Via, Cache-Status and those of framing.
+    boost::asio::awaitable<bool> answer(unsigned status, std::string_view lines,
+                                        std::string_view body, CacheStatus cache = kOwnAnswer);
+    /// The same with a short text for a person, and these field lines.
+    boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
+                                        CacheStatus cache = kOwnAnswer,
+                                        std::string_view lines = {});
+    /// The same when there is nowhere to send the request.
+    boost::asio::awaitable<bool> refuse_route(NoRoute reason);
+    /// Counts a fetch that failed because its destination is closed.
+    void note_refused(FetchError error);
+
+    enum class News { come, late, client_left };
+    /// Waits for a notice to `wakeup`, until `deadline` and as long as the client is there; when it
+    /// is not, the turn is `aborted`.
+    boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
+
+    /// Counts and logs the turn.
+    void finish_turn();
+
+    Frontend& frontend;
+    std::shared_ptr<const Config> settings;
+    ClientConnection connection;
+    std::shared_ptr<Wakeup> wakeup;
+    Requester requester;
+    ForwardedFields forwarded;  // what `head` says of the client, rewritten
+    Head head;
+    std::optional<RequestParser> parser;
+    CacheKey key;
+    bool absolute_form = false;  // the target said where to go
+    summary::KeyHash hash;
+    RequestDirectives directives;
+    Turn turn;
+    std::vector<boost::asio::const_buffer> buffers;
+    std::string out;  // what `buffers` views, beside stored bytes
+    std::string own_head;
+
+private:
+    std::uint64_t booked_ = 0;  // bytes of the answer, its head included
+};
+
+}  // namespace proxy

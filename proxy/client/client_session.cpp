@@ -1,0 +1,283 @@
+#include "proxy/client/client_session.hpp"
+
+#include "proxy/client/cache_answer.hpp"
+#include "proxy/client/client_context.hpp"
+#include "proxy/client/error_answer.hpp"
+#include "proxy/client/purge_answer.hpp"
+#include "proxy/client/relay.hpp"
+#include "proxy/client/tunnel.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/hops.hpp"
+#include "proxy/http/upgrade.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+using Clock = std::chrono::steady_clock;
+
+bool take_last(std::string_view& words, std::string_view word) {
+    const auto there = words.ends_with(word);
+    if (there) words.remove_suffix(word.size());
+    return there;
+}
+
+/// Answers the requests of one connection.
+class Session {
+public:
+    Session(Frontend& frontend, asio::ip::tcp::socket socket, Scheme scheme)
+        : client_(frontend, std::move(socket), scheme), frontend_(frontend) {}
+
+    asio::awaitable<void> run() {
+        if (client_.config().clients.proxy_protocol && client_.requester.through_trusted_proxy()) {
+            const auto named = co_await client_.connection.receive_proxy_header();
+            if (!named) {
+                ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+                co_return;
+            }
+            client_.requester.settle(client_.config(), client_.connection.remote_address());
+        }
+        if (client_.connection.scheme() == Scheme::https) {
+            const auto secured = co_await client_.connection.handshake();
+            if (secured == ClientConnection::Handshake::plain_http) co_await refuse_plain_http();
+            if (secured != ClientConnection::Handshake::done) co_return;
+        }
+        for (;;) {
+            const auto received = co_await client_.connection.receive_head();
+            if (received == ClientConnection::Received::closed) {
+                client_.connection.part();
+                co_return;
+            }
+            begin_turn();
+            auto keep = false;
+            if (received == ClientConnection::Received::head) {
+                const auto parsed = parse();
+                if (parsed)
+                    keep = co_await handle();
+                else
+                    co_await refuse_parse();
+            } else if (received == ClientConnection::Received::timed_out) {
+                ++frontend_.counters.refusals[RequestRefusal::timeout];
+                co_await client_.refuse(408, "The request's head did not come in time.");
+            } else {
+                parse_error_ = client_.connection.refusal();
+                co_await refuse_parse();
+            }
+            client_.finish_turn();
+            if (!keep) break;
+        }
+        if (client_.turn.aborted) {
+            // To HTTP/1.0 a plain end would mean that the body is whole.
+            if (client_.head.version < 11) client_.connection.reset();
+        } else if (!client_.connection.broken()) {
+            const auto unread_body = client_.parser && !client_.parser->is_done();
+            co_await client_.connection.linger(unread_body);
+        }
+    }
+
+private:
+    void begin_turn() {
+        client_.renew_config();
+        client_.requester.begin();
+        client_.turn = Turn{};
+        client_.turn.begun = Clock::now();
+        client_.head.verb = verb::unknown;
+        client_.head.version = 11;
+        client_.head.target = client_.head.method = {};
+        client_.head.fields.clear();
+        client_.connection.begin_answer();
+        client_.key.clear();
+        client_.parser.reset();
+    }
+
+    bool parse() {
+        client_.parser.emplace(client_.head, frontend_.upstream.head_limits());
+        parse_error_ = client_.parser->parse_head(client_.connection.head_bytes());
+        return parse_error_ == ParseError::ok;
+    }
+
+    asio::awaitable<void> refuse_plain_http() {
+        begin_turn();
+        co_await client_.refuse(400, "This port speaks TLS: ask for https://.");
+        client_.finish_turn();
+        co_await client_.connection.linger();
+    }
+
+    asio::awaitable<bool> refuse_parse() {
+        ++frontend_.counters.refusals[refusal_of(parse_error_)];
+        client_.parser.reset();  // whatever follows is not to be trusted: close
+        std::string text("The request was refused: ");
+        text.append(to_string(parse_error_)).append(".");
+        co_await client_.refuse(status_of(parse_error_), text);
+        co_return false;
+    }
+
+    asio::awaitable<bool> handle() {
+        const auto& head = client_.head;
+        if (head.verb == verb::connect) {
+            client_.requester.look(client_.config(), head.fields);
+            if (!client_.requester.rights().ask) {
+                client_.parser.reset();  // what follows was meant for a tunnel
+                co_await refuse_client(RequestRefusal::client);
+                co_return false;
+            }
+            co_await tunnel(client_);
+            co_return false;
+        }
+        const auto* host = find(head.fields, field::host);
+        const auto bad = client_.key.assign(client_.connection.scheme(), head.verb, head.target,
+                                            host ? host->value : std::string_view());
+        const HopByHop hop_by_hop(head.fields);
+        if (bad != TargetError::none || hop_by_hop.too_many()) {
+            ++frontend_.counters.refusals[RequestRefusal::malformed];
+            client_.parser.reset();  // close: what follows may be as bad
+            std::string text("The request target is refused: ");
+            text.append(bad != TargetError::none ? to_string(bad) : "too many connection options")
+                .append(".");
+            co_await client_.refuse(400, text);
+            co_return false;
+        }
+        client_.hash = frontend_.cache.shared.key_hasher(client_.key.uri());
+        client_.directives =
+            request_directives(head.fields, client_.config().cache.client_directives);
+        client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
+        std::erase_if(client_.head.fields, [&](const Field& line) {
+            return is_forwarded_field(line) && hop_by_hop(line);  // not for us to pass on
+        });
+        const auto* origin = match_origin(client_.config().origins, client_.key.host());
+        if (frontend_.upstream.peers && client_.connection.scheme() == Scheme::http) {
+            if (const auto* proof = find(head.fields, kPeerField)) {
+                auto words = proof->value;
+                PeerWish wish;
+                wish.part = take_last(words, " part");
+                wish.stale_too = take_last(words, " stale");
+                if (const auto peer = authenticate(words)) {
+                    // A token lets a peer ask, and nothing else.
+                    if (head.verb != verb::get || !client_.parser->is_done())
+                        co_return co_await refuse_question();
+                    client_.turn.from_peer = true;
+                    client_.tell_of_client();
+                    CacheAnswer answer(client_);
+                    co_return co_await answer.run_for_peer(*peer, wish);
+                }
+            }
+        }
+        auto& requester = client_.requester;
+        requester.look(client_.config(), head.fields);
+        if (!requester.rights().ask) co_return co_await refuse_client(RequestRefusal::client);
+        if (via_names(head.fields, client_.config().node)) co_return co_await refuse_loop();
+        if (head.verb == verb::purge) co_return co_await answer_purge(client_);
+        // Also what is stored and what is asked for in origin-form is only for those who could have
+        // it fetched.
+        if (!origin && client_.config().forward.enabled && !requester.rights().forward)
+            co_return co_await refuse_client(RequestRefusal::forward_client);
+        if (head.verb == verb::options || head.verb == verb::trace) {
+            const auto limit = max_forwards(head.fields);
+            if (limit.state == MaxForwards::State::malformed)
+                co_return co_await refuse_max_forwards();
+            if (limit.state == MaxForwards::State::present) {
+                if (limit.hops == 0) co_return co_await answer_as_last_hop();
+                count_hop(limit.hops);
+            }
+        }
+        auto upgrade = upgrade_wish(head.fields, head.version, client_.config().upgrade);
+        if (upgrade.state == UpgradeWish::State::refused) co_return co_await refuse_upgrade();
+        if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done()) {
+            client_.tell_of_client();
+            co_return co_await pass(client_, Forward::bypass, Outcome::uncacheable,
+                                    std::move(upgrade.protocols));
+        }
+        if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
+            client_.directives.no_store) {
+            client_.tell_of_client();
+            co_return co_await pass(client_,
+                                    head.verb != verb::get && head.verb != verb::head
+                                        ? Forward::method
+                                        : Forward::bypass,
+                                    Outcome::uncacheable);
+        }
+        CacheAnswer answer(client_);
+        co_return co_await answer.run();
+    }
+
+    asio::awaitable<bool> refuse_client(RequestRefusal reason) {
+        ++frontend_.counters.refusals[reason];
+        const auto text = reason == RequestRefusal::client
+                              ? "This proxy is not for " + client_.requester.described() +
+                                    " (clients.allow, clients.deny)."
+                              : "This is no forward proxy for " + client_.requester.described() +
+                                    " (forward.clients).";
+        co_return co_await client_.refuse(403, text);
+    }
+
+    asio::awaitable<bool> refuse_question() {
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        co_return co_await client_.refuse(400, "A peer's question is a GET without a body.");
+    }
+
+    asio::awaitable<bool> refuse_upgrade() {
+        ++frontend_.counters.refusals[RequestRefusal::upgrade];
+        co_return co_await client_.refuse(403, "WebSockets are not let through (upgrade).");
+    }
+
+    asio::awaitable<bool> refuse_loop() {
+        ++frontend_.counters.refusals[RequestRefusal::loop];
+        const auto text = "A loop: Via says that this request has passed the node " +
+                          client_.config().node + " before.";
+        co_return co_await client_.refuse(508, text);
+    }
+
+    /// A limit that cannot be read cannot be kept; passing the request on would take it further
+    /// than its sender may have meant.
+    asio::awaitable<bool> refuse_max_forwards() {
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        co_return co_await client_.refuse(400, "Max-Forwards must be one number.");
+    }
+
+    /// OPTIONS or TRACE that goes no further (RFC 9110 §7.6.2).
+    asio::awaitable<bool> answer_as_last_hop() {
+        const auto& head = client_.head;
+        std::string lines, body;
+        if (head.verb == verb::trace) {
+            lines = "Content-Type: message/http\r\n";
+            body = traced(head.method, head.target, head.version, head.fields);
+        } else {
+            lines = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
+            lines.append(client_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
+        }
+        client_.turn.outcome = Outcome::uncacheable;
+        co_return co_await client_.answer(200, lines, body);
+    }
+
+    /// The Max-Forwards that the next hop reads.
+    void count_hop(std::uint32_t hops) {
+        max_forwards_ = std::to_string(hops - 1);
+        for (auto& line : client_.head.fields)
+            if (line.id == field::max_forwards) line.value = max_forwards_;
+    }
+
+    std::optional<std::size_t> authenticate(std::string_view proof) const {
+        const auto space = proof.find(' ');
+        if (space == std::string_view::npos) return std::nullopt;
+        return frontend_.upstream.peers->authenticate(proof.substr(0, space),
+                                                      proof.substr(space + 1));
+    }
+
+    ClientContext client_;
+    Frontend& frontend_;
+    ParseError parse_error_ = ParseError::ok;
+    std::string max_forwards_;
+};
+
+}  // namespace
+
+asio::awaitable<void> serve_client(Frontend& frontend, asio::ip::tcp::socket socket,
+                                   Scheme scheme) {
+    Session session(frontend, std::move(socket), scheme);
+    co_await session.run();
+}
+
+}  // namespace proxy

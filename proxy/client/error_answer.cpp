@@ -1,0 +1,56 @@
+#include "proxy/client/error_answer.hpp"
+
+namespace proxy {
+
+unsigned status_of(ParseError error) {
+    switch (error) {
+        case ParseError::unsupported_version:
+            return 505;
+        case ParseError::unsupported_coding:
+            return 501;
+        case ParseError::head_too_large:
+            return 431;
+        case ParseError::target_too_long:
+            return 414;
+        default:
+            return 400;
+    }
+}
+
+RequestRefusal refusal_of(ParseError error) {
+    switch (error) {
+        case ParseError::unsupported_version:
+            return RequestRefusal::version;
+        case ParseError::unsupported_coding:
+            return RequestRefusal::not_implemented;
+        case ParseError::head_too_large:
+        case ParseError::target_too_long:
+            return RequestRefusal::too_large;
+        default:
+            return RequestRefusal::malformed;
+    }
+}
+
+unsigned status_of(NoRoute reason) {
+    switch (reason) {
+        case NoRoute::forward_disabled:
+            return 403;
+        case NoRoute::no_origin:
+            return 404;
+    }
+    return 500;
+}
+
+std::string explain(NoRoute reason, std::string_view host) {
+    switch (reason) {
+        case NoRoute::forward_disabled:
+            return "This is no forward proxy (forward.enabled is false) and no entry of `origins` "
+                   "matches " +
+                   std::string(host) + ".";
+        case NoRoute::no_origin:
+            return "No entry of `origins` matches " + std::string(host) + ".";
+    }
+    return {};
+}
+
+}  // namespace proxy

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "proxy/http/fetch_error.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/telemetry/counters.hpp"
+#include "proxy/upstream/route.hpp"
+
+namespace proxy {
+
+/// What a client is told when its request fails: the status, and a sentence that says what happened
+/// and where to look (of a fetch that failed: fetch_error.hpp).
+unsigned status_of(ParseError error);
+RequestRefusal refusal_of(ParseError error);
+
+unsigned status_of(NoRoute reason);
+std::string explain(NoRoute reason, std::string_view host);
+
+}  // namespace proxy

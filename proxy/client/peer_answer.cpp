@@ -1,0 +1,136 @@
+// What a peer is answered; the rest of CacheAnswer stands in cache_answer.cpp.
+#include "proxy/cache/block_index.hpp"
+#include "proxy/client/answer.hpp"
+#include "proxy/client/cache_answer.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/net/quick_recovery.hpp"
+#include "proxy/net/wall_clock.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+
+/// Is the part that is asked for one of this very version? Without a version any will do.
+bool is_version(Fields request, const StoredResponse& response) {
+    return if_range_allows(request, validators_of(response.fields()), wall_now());
+}
+
+}  // namespace
+
+asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish) {
+    auto& turn = client_.turn;
+    turn.peer = frontend_.upstream.peers->peers[peer].node;
+    recover_quickly(client_.connection.socket().native_handle());
+    client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
+    if (frontend_.draining()) co_return co_await refuse_peer(Refusal::draining);
+
+    const auto& fields = client_.head.fields;
+    if (const auto* hashes = find(fields, kFieldsField))
+        hashed_.emplace(hashes->value,
+                        FieldHasher(frontend_.cache.shared.field_key, client_.key.uri()));
+
+    // One block of a body that is stored in such: named by version and range.
+    const auto range = range_request(fields);
+    const auto* version = find(fields, field::if_range);
+    const auto wants_block = range.form == RangeRequest::Form::bounded && version != nullptr;
+    Store::Found found;
+    auto hash = client_.hash;
+    if (wants_block) {
+        const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
+        hash = frontend_.cache.shared.key_hasher(uri);
+        found = store_.find(hash, uri, {}, turn.begun);
+    }
+    const auto is_block = found.response || found.fill;
+    if (!is_block) {
+        hash = client_.hash;
+        found = store_.find(hash, client_.key.uri(), selecting(), turn.begun);
+    }
+
+    if (found.response) {
+        const auto& response = *found.response;
+        const auto cut = wants_block && !is_block;  // out of what is stored in one piece
+        if (cut &&
+            (response.blocks || response.freshness.personal || !is_version(fields, response)))
+            co_return co_await refuse_peer(Refusal::absent);
+        // A part of a version that is named needs no freshness: who asks has the index.
+        // What may be for one client alone is not validated on behalf of another node's.
+        const auto may_validate = response.freshness.has_validator && !response.freshness.personal;
+        if (!cut && !may_reuse(response) && !(wish.stale_too && may_validate)) {
+            std::string lines;
+            for (const auto& line : response.fields())
+                if (may_validate && (line.id == field::etag || line.id == field::last_modified))
+                    append_line(lines, line);
+            co_return co_await refuse_peer(Refusal::stale, lines);
+        }
+        gave();
+        turn.cache = CacheResult::hit;
+        CacheStatus status;
+        status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
+        if (response.blocks || (wish.part && may_be_parted(response)))
+            co_return co_await send_head_alone(response, status);
+        co_return co_await send_stored(client_, response, status, hash);
+    }
+    if (found.fill) {
+        Fill::Reader reader(found.fill, client_.wakeup, false);
+        const auto state = reader.state();
+        const auto under_way =
+            state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
+        if (!under_way || !state.stored || state.source != Fill::Source::origin ||
+            state.validated || state.response->blocks)
+            co_return co_await refuse_peer(Refusal::busy);
+        if (!is_variant(*state.response)) co_return co_await refuse_peer(Refusal::variant);
+        if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
+        // Without a length a block may end anywhere, and nothing can be cut.
+        if (is_block && !state.length_known) co_return co_await refuse_peer(Refusal::busy);
+        if (wants_block && !is_block &&
+            (!state.length_known || !is_version(fields, *state.response)))
+            co_return co_await refuse_peer(Refusal::absent);
+        gave();
+        CacheStatus status;
+        status.forward = Forward::uri_miss;
+        status.collapsed = true;
+        const auto followed = co_await read(reader, false, nullptr, status);
+        co_return followed == Followed::keep;
+    }
+    co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);
+}
+
+/// Too large to be given whole for the sake of a part, and can be given in parts.
+bool CacheAnswer::may_be_parted(const StoredResponse& response) const {
+    return response.status == 200 &&
+           response.body_bytes() / kWholeForAPartBlocks > client_.config().cache.block &&
+           validators_of(response.fields()).strong();
+}
+
+/// See length_of_head_alone().
+asio::awaitable<bool> CacheAnswer::send_head_alone(const StoredResponse& response,
+                                                   const CacheStatus& status) {
+    auto& head = client_.own_head;
+    head.clear();
+    append_status_line(head, 304);
+    head.append(response.head, response.head.find('\n') + 1);
+    client_.turn.status = 304;
+    client_.turn.outcome = Outcome::local_hit;
+    client_.turn.source = Source::memory;
+    const auto age = current_age(response.freshness, response.residence(client_.turn.begun));
+    client_.compose(head, nullptr, age, status, Framing::length, response.body_bytes());
+    const auto sent = co_await client_.connection.send(client_.buffers);
+    client_.turn.aborted = !sent;
+    co_return (sent && client_.keep_alive());
+}
+
+void CacheAnswer::gave() {
+    frontend_.upstream.record_or_gone(client_.turn.peer).gave();
+}
+
+asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
+    auto status = kOwnAnswer;
+    status.detail = to_string(reason);
+    co_return co_await client_.refuse(504, to_string(reason), status, lines);
+}
+
+}  // namespace proxy

@@ -1,0 +1,442 @@
+#include "proxy/client/relay.hpp"
+
+#include "proxy/cache/store_update.hpp"
+#include "proxy/client/error_answer.hpp"
+#include "proxy/client/tunnel.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/interim.hpp"
+#include "proxy/http/upgrade.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/failure_log.hpp"
+#include "proxy/upstream/origin_question.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+using Clock = std::chrono::steady_clock;
+
+bool is_safe(verb method) {
+    return method == verb::get || method == verb::head || method == verb::options ||
+           method == verb::trace;
+}
+
+/// RFC 9110 §9.2.2.
+bool is_idempotent(verb method) {
+    return is_safe(method) || method == verb::put || method == verb::delete_;
+}
+
+constexpr std::string_view kChunkEnd = "\r\n", kLastChunk = "0\r\n\r\n";
+
+void append_chunk(std::string& out, std::string_view piece) {
+    append_chunk_size(out, piece.size());
+    out.append(piece).append("\r\n");
+}
+
+/// Ends an exchange when its client leaves while the origin is waited for.
+class ClientWatch final : TimerWheel::Timer {
+public:
+    /// Both must outlive this.
+    ClientWatch(ClientContext& client, Exchange& exchange) : client_(client), exchange_(exchange) {}
+
+    void begin() { client_.frontend.wheel.arm(*this, Clock::now() + Departure::kLook); }
+    void end() { client_.frontend.wheel.disarm(*this); }
+    bool client_left() const { return left_; }
+
+private:
+    void expire() override {
+        if (!client_.connection.has_left()) return begin();
+        left_ = true;
+        exchange_.abandon();
+    }
+
+    ClientContext& client_;
+    Exchange& exchange_;
+    bool left_ = false;
+};
+
+class Relay {
+public:
+    Relay(ClientContext& client, const UpstreamTarget& target, std::string upgrade)
+        : client_(client),
+          frontend_(client.frontend),
+          config_(client.config()),
+          target_(target),
+          snapshot_(client.head, client.key, false),
+          asked_(frontend_.upstream, target),
+          exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
+          watch_(client, exchange_),
+          upgrade_(std::move(upgrade)) {
+        if (!upgrade_.empty()) exchange_.allow_upgrade();
+        exchange_.count_into(frontend_.counters.bytes_from_origins);
+        exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
+    }
+    Relay(const Relay&) = delete;
+    Relay& operator=(const Relay&) = delete;
+
+    asio::awaitable<FetchError> ask() {
+        if (!asked_.allowed()) co_return FetchError::origin_down;
+        asked_at_ = Clock::now();
+        watch_.begin();
+        const auto error = co_await put();
+        watch_.end();
+        if (error != FetchError::none && watch_.client_left()) {
+            client_gone_ = true;
+            // It may well take effect, and nobody will see the answer that says so.
+            const std::string_view uri = client_.key.uri();
+            auto& cache = frontend_.cache.shared;
+            if (!is_safe(client_.head.verb)) cache.invalidate(cache.of({&uri, 1}));
+        }
+        if (!client_gone_) asked_.ended(error, exchange_.malformed());
+        co_return error;
+    }
+
+private:
+    asio::awaitable<FetchError> put() {
+        const auto has_body = !client_.parser->is_done();
+        const auto& request = client_.head;
+        std::string framing;
+        if (client_.parser->chunked())
+            framing = "Transfer-Encoding: chunked\r\n";
+        else if (const auto length = client_.parser->content_length())  // one number, as understood
+            framing.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
+        const auto expects = has_body && expects_continue();
+        if (expects) framing.append("Expect: 100-continue\r\n");
+        if (!upgrade_.empty())
+            framing.append("Connection: Upgrade\r\nUpgrade: ").append(upgrade_).append("\r\n");
+        const auto is_head = request.verb == verb::head;
+        Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
+                              is_idempotent(request.verb) && !has_body};
+        const auto connect = Clock::now() + config_.timeouts.origin_connect;
+        if (out.may_retry) {
+            const Exchange::Patience patience{connect, config_.timeouts.origin_head};
+            co_return co_await exchange_.run(target_, out, patience);
+        }
+
+        // What cannot be sent twice never goes out on a connection that may have been closed
+        // meanwhile.
+        auto error = co_await exchange_.connect(target_, connect, false);
+        if (error != FetchError::none) co_return error;
+        error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
+        if (error == FetchError::none && expects && client_.connection.input().empty()) {
+            error = co_await await_consent();
+            sent_whole_ = false;
+            if (error != FetchError::none || answered_) co_return error;
+        }
+        if (error == FetchError::none && has_body) {
+            watch_.end();  // the body comes from the client, who may end its side behind it
+            error = co_await send_body();
+            watch_.begin();
+        }
+        exchange_.stop_listening();
+        if (error != FetchError::none) sent_whole_ = false;
+        if (client_gone_) co_return FetchError::abandoned;
+        if (answered_ || early_error_ != FetchError::none) co_return early_error_;
+        // An origin that refuses in the middle of a body has often said why before it closed.
+        const auto answered =
+            co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
+        co_return answered;
+    }
+
+public:
+    /// The origin speaks another protocol from here on.
+    bool switched() const { return exchange_.head().status == 101; }
+    bool switched_unasked() const {
+        return switched() && !switches_to(exchange_.head().fields, upgrade_);
+    }
+
+    asio::awaitable<bool> become_tunnel() {
+        const auto& head = exchange_.head();
+        interim_.clear();
+        append_switching(interim_, head, config_.node);
+        client_.parser.reset();  // no other request on this connection
+        client_.turn.status = head.status;
+        client_.turn.outcome = Outcome::uncacheable;
+        client_.turn.source = Source::origin;
+        client_.buffers.assign(1, asio::buffer(interim_));
+        const auto sent = co_await client_.connection.send(client_.buffers);
+        client_.turn.aborted = !sent;
+        if (!sent) co_return false;
+        const auto upstream = exchange_.take_connection();
+        co_await run_tunnel(client_, *upstream);
+        co_return false;
+    }
+
+    asio::awaitable<bool> answer(CacheStatus status, Outcome outcome) {
+        const auto& head = exchange_.head();
+        LiveFields live;
+        client_.own_head.clear();
+        render_response(head, config_.node, config_.cache.rules, exchange_.response_time(),
+                        client_.own_head, live);
+        client_.turn.status = head.status;
+        client_.turn.source = Source::origin;
+        if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
+        const auto is_head = client_.head.verb == verb::head;
+        const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
+                                     snapshot_.fields, client_.directives};
+        auto& cache = frontend_.cache.shared;
+        if (is_head) learn_from_head(cache, request, client_.hash, exchange_);
+        KeptCopy copy(cache, request, client_.head.verb, client_.hash, exchange_, client_.own_head,
+                      asked_at_);
+        if (!is_safe(client_.head.verb) && head.status < 400)
+            copy.has_invalidated(invalidate_after(frontend_.cache.shared, client_.key, head));
+        std::optional<std::uint64_t> length;
+        if (is_head) {
+            if (const auto given = head.get(field::content_length))
+                length = std::stoull(std::string(*given));
+        } else {
+            length =
+                exchange_.done() ? std::optional<std::uint64_t>(0) : exchange_.content_length();
+        }
+        auto framing = client_.framing(head.status, length);
+        if (is_head && !length) framing = Framing::none;
+        std::optional<std::chrono::seconds> age;
+        if (live.has_age) age = received_age(head.fields);
+        client_.compose(client_.own_head, &live, age, status, framing, length.value_or(0));
+        client_.turn.outcome = outcome;
+        if (!co_await client_.connection.send(client_.buffers)) {
+            client_.turn.aborted = true;
+            co_return false;
+        }
+        std::string chunk;
+        while (!is_head && !exchange_.done()) {
+            watch_.begin();
+            const auto error =
+                co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
+            watch_.end();
+            if (error == FetchError::abandoned) {
+                client_.turn.aborted = true;
+                co_return false;
+            }
+            if (error != FetchError::none) {  // cut, never a short body passed as whole
+                client_.turn.cut_short();
+                co_return false;
+            }
+            std::uint64_t bytes = 0;
+            for (const auto piece : exchange_.pieces()) bytes += piece.size();
+            chunk.clear();
+            client_.buffers.clear();
+            if (framing == Framing::chunked && bytes > 0) {
+                append_chunk_size(chunk, bytes);
+                client_.buffers.push_back(asio::buffer(chunk));
+            }
+            for (const auto piece : exchange_.pieces()) {
+                copy.append(piece);
+                client_.buffers.emplace_back(piece.data(), piece.size());
+            }
+            if (framing == Framing::chunked) {
+                if (bytes > 0) client_.buffers.push_back(asio::buffer(kChunkEnd));
+                if (exchange_.done()) client_.buffers.push_back(asio::buffer(kLastChunk));
+            }
+            const auto sent = co_await client_.connection.send(client_.buffers);
+            client_.turn.from.add(Source::origin, client_.book(chunk.size(), bytes));
+            if (!sent) {
+                client_.turn.aborted = true;
+                co_return false;
+            }
+        }
+        copy.finish();
+        // With half a request on it the connection would take the next one for the rest.
+        if (sent_whole_) exchange_.finish();
+        co_return (framing != Framing::close && client_.keep_alive());
+    }
+
+private:
+    bool expects_continue() const {
+        const auto* expect = find(client_.head.fields, field::expect);
+        return expect && client_.head.version >= 11 && iequals(expect->value, "100-continue");
+    }
+
+    asio::awaitable<void> pass_on(const Head& interim) {
+        if (client_.head.version < 11 || (interim.status == 100 && continued_)) co_return;
+        continued_ = continued_ || interim.status == 100;
+        interim_.clear();
+        append_interim(interim_, interim, config_.node);
+        co_await send_interim();
+    }
+
+    asio::awaitable<void> send_interim() {
+        client_.buffers.assign(1, asio::buffer(interim_));
+        co_await client_.connection.send(client_.buffers);
+    }
+
+    /// Waits until the origin wants the body, or has answered without it, or has said nothing for
+    /// so long that client and body go on.
+    asio::awaitable<FetchError> await_consent() {
+        const auto deadline = Clock::now() + kExpectPatience;
+        while (!continued_) {
+            const auto error = co_await exchange_.receive_any_head(false, deadline);
+            if (error == FetchError::head_timeout) break;
+            if (error != FetchError::none) co_return error;
+            answered_ = exchange_.head().status >= 200;
+            if (answered_) co_return FetchError::none;
+            co_await pass_on(exchange_.head());
+        }
+        if (!continued_) {
+            interim_ = "HTTP/1.1 100 Continue\r\n\r\n";
+            co_await send_interim();
+            continued_ = true;
+        }
+        co_return FetchError::none;
+    }
+
+    /// As much of it as the origin wants.
+    asio::awaitable<FetchError> send_body() {
+        auto& input = client_.connection.input();
+        const auto chunked = client_.parser->chunked();
+        std::string out;
+        sent_whole_ = false;
+        listen();
+        for (;;) {
+            out.clear();
+            const auto consumed =
+                client_.parser->parse_body(input.data(), [&](std::string_view piece) {
+                    if (piece.empty()) return;
+                    if (chunked)
+                        append_chunk(out, piece);
+                    else
+                        out.append(piece);
+                });
+            if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
+                malformed_ = client_gone_ = true;
+                co_return FetchError::abandoned;
+            }
+            input.consume(*consumed);
+            const auto done = client_.parser->is_done();
+            if (done && chunked) out.append("0\r\n\r\n");
+            std::string_view rest(out);
+            while (!rest.empty()) {
+                const auto idle = answered_ ? kAnsweredPatience : config_.timeouts.body_idle;
+                const auto error = co_await exchange_.send_some(rest, Clock::now() + idle);
+                if (error != FetchError::none) co_return error;
+                if (!exchange_.heard()) continue;
+                const auto enough = co_await hear();
+                if (enough) co_return FetchError::none;
+            }
+            if (done) break;
+            const auto more = co_await client_.connection.receive_more();
+            if (exchange_.heard()) {
+                const auto enough = co_await hear();
+                if (enough) co_return FetchError::none;
+            } else if (!more) {
+                client_gone_ = true;
+                co_return FetchError::abandoned;
+            }
+        }
+        sent_whole_ = true;
+        co_return FetchError::none;
+    }
+
+    void listen() {
+        exchange_.listen([this] { client_.connection.interrupt(); });
+    }
+
+    /// The origin has said something before the body's end. True when no more of that is to be
+    /// sent.
+    asio::awaitable<bool> hear() {
+        for (;;) {
+            const auto said = exchange_.look();
+            if (said == Exchange::Said::nothing) {  // a part of a head, or of TLS
+                listen();
+                co_return false;
+            }
+            exchange_.stop_listening();
+            if (said == Exchange::Said::end) co_return true;
+            const auto error = co_await exchange_.receive_any_head(
+                client_.head.verb == verb::head, Clock::now() + config_.timeouts.origin_head);
+            early_error_ = error;
+            if (error != FetchError::none) co_return true;
+            const auto status = exchange_.head().status;
+            if (status >= 200) {
+                answered_ = true;
+                co_return status >= 400 || !exchange_.keep_alive();
+            }
+            co_await pass_on(exchange_.head());
+        }
+    }
+
+public:
+    /// A 304 answers only who asked with a condition (RFC 9110 §15.4.5). What an unsafe method may
+    /// have changed is forgotten all the same.
+    bool unasked_304() {
+        const auto& head = exchange_.head();
+        if (head.status != 304 || is_conditional(client_.head.fields)) return false;
+        if (!is_safe(client_.head.verb))
+            invalidate_after(frontend_.cache.shared, client_.key, head);
+        return true;
+    }
+    bool client_gone() const { return client_gone_; }
+    bool malformed() const { return malformed_; }
+    ParseError what() const { return exchange_.malformed(); }
+
+private:
+    ClientContext& client_;
+    Frontend& frontend_;
+    const Config& config_;
+    const UpstreamTarget& target_;
+    const RequestSnapshot snapshot_;
+    OriginQuestion asked_;
+    Exchange exchange_;
+    ClientWatch watch_;
+    Clock::time_point asked_at_;
+    const std::string upgrade_;  // the protocols to ask for; empty: none
+    std::string interim_;
+    bool continued_ = false;                     // the client was told to send its body
+    bool answered_ = false;                      // before the body's end
+    FetchError early_error_ = FetchError::none;  // in place of such an answer
+    bool sent_whole_ = true;
+    bool client_gone_ = false;
+    bool malformed_ = false;
+};
+
+}  // namespace
+
+asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
+                            Outcome outcome, std::string upgrade) {
+    client.turn.upstream = target.host;
+    Relay relay(client, target, std::move(upgrade));
+    auto error = co_await relay.ask();
+    if (error == FetchError::none && relay.switched_unasked()) error = FetchError::malformed;
+    if (error == FetchError::none && relay.switched()) co_return co_await relay.become_tunnel();
+    if (error == FetchError::none && !relay.unasked_304())
+        co_return co_await relay.answer(status, outcome);
+    if (relay.malformed()) {
+        const auto what = client.parser->error();
+        std::string text("The request's body is malformed: ");
+        text.append(to_string(what == ParseError::ok ? ParseError::bad_chunk : what)).append(".");
+        co_await client.refuse(400, text);
+        co_return false;
+    }
+    if (relay.client_gone()) {
+        client.turn.aborted = true;
+        co_return false;
+    }
+    if (error == FetchError::none) {  // else it is counted and logged
+        ++client.frontend.counters.origin_failures;
+        log_failure(client.frontend.upstream.log, target, FetchError::malformed);
+    }
+    const auto why = error == FetchError::none ? FetchError::malformed : error;
+    client.note_refused(why);
+    status.detail = to_string(why);
+    if (!went_forward(why)) status.forward = Forward::nowhere;
+    const auto text = explain(why, target.host, relay.what());
+    co_return co_await client.refuse(status_of(why), text, status);
+}
+
+asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
+                           std::string upgrade) {
+    CacheStatus status;
+    status.forward = why;
+    const auto route = client.route();
+    if (const auto* none = std::get_if<NoRoute>(&route))
+        co_return co_await client.refuse_route(*none);
+    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome,
+                             std::move(upgrade));
+}
+
+}  // namespace proxy

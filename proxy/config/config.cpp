@@ -1,0 +1,35 @@
+#include "proxy/config/config.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace proxy {
+
+std::string Endpoint::text() const {
+    const bool brackets = host.find(':') != std::string::npos;
+    return (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+Environment process_environment() {
+    return [](const std::string& name) -> std::optional<std::string> {
+        const char* value = std::getenv(name.c_str());
+        return value ? std::optional<std::string>(value) : std::nullopt;
+    };
+}
+
+std::string describe(const std::vector<ConfigError>& errors) {
+    std::string text;
+    for (const auto& error : errors) {
+        text.append(error.path).append(": ").append(error.message).append("\n");
+    }
+    return text;
+}
+
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
+    const auto found = std::find_if(
+        origins.begin(), origins.end(),
+        [&](const OriginConfig& origin) { return origin.host == "*" || origin.host == host; });
+    return found == origins.end() ? nullptr : &*found;
+}
+
+}  // namespace proxy

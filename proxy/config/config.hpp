@@ -1,0 +1,246 @@
+#pragma once
+
+#include "proxy/config/prefix_list.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/forwarded.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace proxy {
+
+/// A place to listen at or to connect to; in the JSON `host:port`, IPv6 as `[::1]:3128`.
+struct Endpoint {
+    std::string host;  // name or address, an IPv6 address without brackets
+    std::uint16_t port = 0;
+
+    std::string text() const;  // host:port, with brackets where needed
+    bool operator==(const Endpoint&) const = default;
+};
+
+/// What requests may reach in private networks: nothing, all of it, or what is listed.
+enum class Destinations : std::uint8_t { deny, allow, listed };
+
+struct ForwardConfig {
+    bool enabled = false;
+    /// Who may use this node as a forward proxy. Not 100.64.0.0/10: behind a carrier's NAT these
+    /// are strangers.
+    PrefixList clients{
+        "127.0.0.0/8",    "::1",      "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
+        "169.254.0.0/16", "fc00::/7", "fe80::/10"};
+    std::vector<std::uint16_t> connect_ports{443};
+    Destinations private_destinations =
+        Destinations::deny;         // of targets that no origin entry matches
+    PrefixList private_prefixes{};  // with `listed`: what may be reached besides public addresses
+};
+
+/// Who may ask at all, and who speaks for others.
+struct ClientsConfig {
+    PrefixList allow{"0.0.0.0/0", "::/0"};
+    PrefixList deny{};             // wins over `allow`
+    PrefixList trusted_proxies{};  // their X-Forwarded-For counts
+    bool proxy_protocol = false;   // connections from these begin with a PROXY v2 header
+};
+
+/// What origins are told of the client in X-Forwarded-* and Forwarded. `append` keeps what a
+/// trusted proxy said; `off` leaves X-Forwarded-For and Forwarded as they came.
+
+struct ForwardedConfig {
+    ForwardedMode origins = ForwardedMode::append;  // requests to an entry of `origins`
+    ForwardedMode forward = ForwardedMode::off;     // the others
+};
+
+/// What asks for a token: what changes something or shows the configuration, or everything.
+enum class TokenFor : std::uint8_t { changes, all };
+
+struct AdminConfig {
+    Endpoint listen{"127.0.0.1", 9128};
+    std::string token{};  // empty: none, and what one would guard is answered on loopback only
+    TokenFor token_for = TokenFor::changes;
+    std::vector<std::string> names{};  // lower case: taken as Host, besides addresses and localhost
+};
+
+/// How the server of an https origin proves itself.
+struct OriginTlsConfig {
+    bool verify = true;
+    std::string ca;    // PEM file, or a directory made by `openssl rehash`; empty: the system's
+    std::string name;  // for SNI, and what the certificate is for; empty: the host of `url`
+};
+
+struct OriginConfig {
+    std::string host;                                   // of the target, lower case; `*` is any
+    Endpoint server;                                    // from `url`: http[s]://host[:port]
+    std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
+};
+
+/// A second place to listen at, for clients that speak TLS.
+struct TlsConfig {
+    Endpoint listen;
+    std::string certificate, key;  // PEM files: the chain, the server's own first; its key
+};
+
+struct CacheConfig {
+    std::uint64_t memory = 512ull << 20;       // bytes, over all workers
+    std::uint64_t object_max = 1024ull << 20;  // bytes of one body; half the memory at most
+    std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
+    std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
+    ClientDirectives client_directives = ClientDirectives::obey;
+    CacheRules rules;  // in the JSON beside the others, `heuristic` in a section of its own
+};
+
+enum class CopyPolicy : std::uint8_t { always, second_use, never };
+
+struct PeerEntry {
+    std::string node;
+    Endpoint http, link;
+};
+
+/// A name behind which there are nodes. With ports, each of its addresses is one; without (both 0),
+/// SRV records say where they are.
+struct DnsPeersEntry {
+    Endpoint http, link;  // the name as host of both
+};
+
+struct ClusterConfig {
+    std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
+    Endpoint listen;
+    CopyPolicy copy = CopyPolicy::always;
+    /// How long a peer is waited for before the origin is asked too: half of what that takes to
+    /// answer, within these bounds; the first while that is not known.
+    std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);
+    std::chrono::nanoseconds peer_budget_min = std::chrono::milliseconds(40);
+    std::chrono::nanoseconds peer_budget_max = std::chrono::milliseconds(500);
+    /// So much longer than the origin a peer may take and still be asked; or half of the origin's
+    /// own time, if that is more.
+    std::chrono::nanoseconds peer_detour = std::chrono::milliseconds(10);
+    std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // too little of its body comes
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
+    std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
+    std::vector<PeerEntry> peers;  // may list this node itself
+    std::vector<DnsPeersEntry> dns_peers;
+    std::size_t max_peers = 256;  // listed and found, besides this node
+};
+
+struct AnnounceConfig {
+    double changed = 0.001;                                    // part of the objects
+    std::chrono::nanoseconds delay = std::chrono::seconds(1);  // after the first untold change
+};
+
+struct SummaryConfig {
+    std::string kind = "counting_bloom";    // the only one in this version
+    double false_hit_budget = 0.004;        // per local miss, over all peers
+    std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
+    AnnounceConfig announce;
+};
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
+enum class AccessFormat : std::uint8_t { json, squid, combined };
+
+struct LogConfig {
+    LogLevel level = LogLevel::info;
+    std::string access = "off";  // off, stdout, or a file
+    AccessFormat format = AccessFormat::json;
+    bool peers = true;  // lines for peers' questions too; by default only in json
+};
+
+struct PurgeConfig {
+    /// Addresses and prefixes from which PURGE is taken on the proxy port.
+    PrefixList allow{"127.0.0.0/8", "::1"};
+};
+
+struct LimitsConfig {
+    std::size_t request_line = 16 << 10;  // bytes; above: 414
+    std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
+    std::size_t head_lines = 200;
+    std::size_t connections = 20'000;         // of clients, over all workers
+    std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
+    std::size_t upstream_idle = 256;          // of these kept open, per worker
+    std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
+    std::uint64_t body_windows = 128 << 20;   // of all of them together, read buffers included
+    std::uint64_t client_rate_min = 500;      // bytes/s while a client is what is waited for
+};
+
+struct TimeoutsConfig {
+    std::chrono::nanoseconds client_head = std::chrono::seconds(15);  // first byte to end of head
+    std::chrono::nanoseconds keep_alive = std::chrono::seconds(60);   // between two requests
+    std::chrono::nanoseconds origin_connect = std::chrono::seconds(5);
+    std::chrono::nanoseconds origin_head = std::chrono::seconds(60);
+    std::chrono::nanoseconds origin_idle = std::chrono::seconds(30);  // a pooled connection
+    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side;
+                                                                      // client_rate_min counts so
+    std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
+    std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM, in all
+    std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);   // of it connections are taken
+};
+
+struct TlsContexts;
+
+/// Everything a node is told from outside, with defaults in place. The JSON uses the same names;
+/// its schema is configs/hearsay.schema.json.
+struct Config {
+    std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
+    Endpoint listen;
+    std::optional<TlsConfig> tls;
+    unsigned workers = 1;
+    std::optional<AdminConfig> admin = AdminConfig{};  // null in the JSON: none
+    ClientsConfig clients;
+    ForwardConfig forward;
+    ForwardedConfig forwarded;
+    std::vector<std::string> upgrade{
+        "websocket"};  // lower case: protocols that Upgrade may ask for
+    std::vector<OriginConfig> origins;
+    CacheConfig cache;
+    std::optional<ClusterConfig> cluster;
+    SummaryConfig summary;
+    LogConfig log;
+    PurgeConfig purge;
+    LimitsConfig limits;
+    TimeoutsConfig timeouts;
+
+    /// What load_tls() (proxy/net/tls_contexts.hpp) made of this: no setting.
+    std::shared_ptr<const TlsContexts> tls_contexts;
+};
+
+inline constexpr std::size_t kMinKeyBytes = 32;
+inline constexpr std::size_t kMaxNodeBytes = 64;
+inline constexpr std::size_t kMaxPeers = 1024;     // whatever cluster.max_peers says
+inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
+inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
+inline constexpr std::size_t kMaxTokenBytes = 1024;
+inline constexpr std::size_t kMaxAdminNames = 64;
+inline constexpr std::size_t kMaxUpgrades = 16;
+inline constexpr unsigned kMaxWorkers = 256;
+inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
+
+/// One thing that is wrong, and where: `path` as in `$.cluster.peers[1].link`.
+struct ConfigError {
+    std::string path;
+    std::string message;
+    bool operator==(const ConfigError&) const = default;
+};
+
+/// Looks up the `${NAME}` of strings; empty: not set, which is an error.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+/// One line per error: `path: message`.
+std::string describe(const std::vector<ConfigError>& errors);
+
+/// First entry whose host matches (`*` any), or null. `host` in lower case, as CacheKey has it.
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
+
+std::string_view to_string(CopyPolicy policy);
+std::string_view to_string(ForwardedMode mode);
+std::string_view to_string(TokenFor what);
+std::string_view to_string(LogLevel level);
+std::string_view to_string(AccessFormat format);
+
+}  // namespace proxy

@@ -1,0 +1,72 @@
+#include "proxy/config/config_changes.hpp"
+#include "proxy/config/config_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace proxy {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What is bound, started or named once. Everything else is looked up in the configuration when it
+/// is needed, or is handed over by Node when it changes.
+constexpr std::array<std::string_view, 7> kRestartOnly{
+    "$.node",         "$.listen",         "$.tls.listen",  "$.workers",
+    "$.admin.listen", "$.cluster.listen", "$.summary.kind"};
+
+void compare(const ordered_json& from, const ordered_json& to, const std::string& path,
+             std::vector<std::string>& changed) {
+    if (!from.is_object() || !to.is_object()) {
+        if (from != to) changed.push_back(path);
+        return;
+    }
+    for (const auto& [name, value] : from.items()) {
+        const auto other = to.find(name);
+        compare(value, other == to.end() ? ordered_json() : *other, path + '.' + name, changed);
+    }
+    for (const auto& [name, value] : to.items())
+        if (!from.contains(name)) changed.push_back(path + '.' + name);
+}
+
+}  // namespace
+
+std::vector<std::string> changed_settings(const Config& from, const Config& to) {
+    std::vector<std::string> changed;
+    compare(ordered_json::parse(effective_config(from)), ordered_json::parse(effective_config(to)),
+            "$", changed);
+    // The text shows no secrets, so these are compared by hand.
+    if (from.cluster && to.cluster && from.cluster->keys != to.cluster->keys &&
+        std::find(changed.begin(), changed.end(), "$.cluster.keys") == changed.end())
+        changed.push_back("$.cluster.keys");
+    if (from.admin && to.admin && from.admin->token != to.admin->token &&
+        std::find(changed.begin(), changed.end(), "$.admin.token") == changed.end())
+        changed.push_back("$.admin.token");
+    return changed;
+}
+
+std::vector<ConfigError> restart_only(const Config& from, const Config& to,
+                                      const std::vector<std::string>& changed) {
+    std::vector<ConfigError> errors;
+    for (const auto& path : changed) {
+        const auto fixed =
+            std::any_of(kRestartOnly.begin(), kRestartOnly.end(),
+                        [&](std::string_view setting) { return is_within(path, setting); });
+        if (fixed || path == "$.cluster" || path == "$.tls" || path == "$.admin")
+            errors.push_back({path, "changing it needs a restart"});
+        else if (path == "$.cluster.keys" && from.cluster->keys.back() != to.cluster->keys.back())
+            errors.push_back(
+                {path,
+                 "the last key gives every stored key its hash, so changing it needs a "
+                 "restart; putting a key in front of it does not"});
+    }
+    return errors;
+}
+
+bool is_within(std::string_view path, std::string_view setting) {
+    return path.starts_with(setting) &&
+           (path.size() == setting.size() || path[setting.size()] == '.');
+}
+
+}  // namespace proxy

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/config/config.hpp"
+
+namespace proxy {
+
+/// The settings in which two configurations differ, as paths (`$.cache.memory`); a list is one
+/// setting.
+std::vector<std::string> changed_settings(const Config& from, const Config& to);
+
+/// Those changes that a running node cannot take, each with the reason. `changed` as from
+/// changed_settings().
+std::vector<ConfigError> restart_only(const Config& from, const Config& to,
+                                      const std::vector<std::string>& changed);
+
+/// Is the setting at `path` this one, or one below it?
+bool is_within(std::string_view path, std::string_view setting);
+
+/// What became of a reload. Refused: nothing has changed.
+struct Reloaded {
+    enum class Outcome : std::uint8_t { applied, refused, draining };
+    Outcome outcome = Outcome::refused;
+    std::vector<std::string> changed;  // applied: paths of settings
+    std::vector<ConfigError> errors;   // refused: why
+};
+
+}  // namespace proxy

@@ -1,0 +1,272 @@
+#include "proxy/config/config_review.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "proxy/config/config_values.hpp"
+#include "proxy/http/field_list.hpp"
+
+namespace proxy {
+namespace {
+
+struct Listener {
+    std::string path;
+    Endpoint where;
+};
+
+std::vector<Listener> listeners(const Config& config) {
+    std::vector<Listener> found{{"$.listen", config.listen}};
+    if (config.tls) found.push_back({"$.tls.listen", config.tls->listen});
+    if (config.admin) found.push_back({"$.admin.listen", config.admin->listen});
+    if (config.cluster) found.push_back({"$.cluster.listen", config.cluster->listen});
+    return found;
+}
+
+/// The default of docker-compose.yml.
+constexpr std::string_view kKeyForTrials = "for-trying-things-out-only-not-a-secret";
+
+bool is_any(std::string_view host) {
+    return host == "0.0.0.0" || host == "::";
+}
+
+bool is_loopback(std::string_view host) {
+    return host.starts_with("127.") || host == "::1" || host == "localhost";
+}
+
+bool is_same_host(std::string_view a, std::string_view b) {
+    const auto plain = [](std::string_view host) {
+        return host == "localhost" ? "127.0.0.1" : host;
+    };
+    return plain(a) == plain(b);
+}
+
+/// Port 0 is any free one.
+bool collide(const Endpoint& a, const Endpoint& b) {
+    return a.port == b.port && a.port != 0 &&
+           (is_same_host(a.host, b.host) || is_any(a.host) || is_any(b.host));
+}
+
+/// Does who connects to `to` reach this listener?
+bool reaches(const Endpoint& to, const Endpoint& listener) {
+    return to.port == listener.port && to.port != 0 &&
+           (is_same_host(to.host, listener.host) ||
+            (is_any(listener.host) && is_loopback(to.host)));
+}
+
+class Doubts {
+public:
+    explicit Doubts(const Config& config) : config_(config), listeners_(listeners(config)) {}
+
+    std::vector<ConfigError> find() && {
+        origins();
+        if (config_.cluster) cluster(*config_.cluster);
+        access_log();
+        admin();
+        everybody();
+        nobody();
+        leaving();
+        return std::move(found_);
+    }
+
+private:
+    void doubt(std::string path, std::string message) {
+        found_.push_back({std::move(path), std::move(message)});
+    }
+
+    static std::string entry(const char* list, std::size_t index) {
+        return std::string(list) + '[' + std::to_string(index) + ']';
+    }
+
+    const Listener* own(const Endpoint& where) const {
+        const auto found =
+            std::find_if(listeners_.begin(), listeners_.end(),
+                         [&](const Listener& each) { return reaches(where, each.where); });
+        return found == listeners_.end() ? nullptr : &*found;
+    }
+
+    void origins() {
+        std::optional<std::size_t> any;
+        for (std::size_t i = 0; i < config_.origins.size(); ++i) {
+            const auto& origin = config_.origins[i];
+            const auto path = entry("$.origins", i);
+            if (any) {
+                doubt(path,
+                      "is never used: " + entry("$.origins", *any) + " before it takes every host");
+            } else if (const auto same = first_with(origin.host); same < i) {
+                doubt(path + ".host", "is never used: " + entry("$.origins", same) +
+                                          " before it is for the same host");
+            }
+            if (!any && origin.host == "*") any = i;
+            if (const auto* self = own(origin.server))
+                doubt(path + ".url", "is this node itself (" + self->path + ")");
+            if (!config_.cluster) continue;
+            for (const auto& peer : config_.cluster->peers) {
+                if (peer.node != config_.node && peer.http == origin.server)
+                    doubt(path + ".url", "is the peer " + peer.node + ": peers are asked anyway");
+            }
+        }
+        if (any && config_.forward.enabled) {
+            doubt("$.forward.enabled",
+                  "is for CONNECT alone, as " + entry("$.origins", *any) + " takes every host");
+        }
+    }
+
+    std::size_t first_with(std::string_view host) const {
+        const auto& all = config_.origins;
+        return static_cast<std::size_t>(
+            std::find_if(all.begin(), all.end(),
+                         [&](const OriginConfig& origin) { return origin.host == host; }) -
+            all.begin());
+    }
+
+    void cluster(const ClusterConfig& cluster) {
+        bool others = false, elsewhere = false;
+        for (std::size_t i = 0; i < cluster.peers.size(); ++i) {
+            const auto& peer = cluster.peers[i];
+            const auto path = entry("$.cluster.peers", i);
+            if (peer.node == config_.node) {
+                if (peer.http.port != config_.listen.port || peer.link.port != cluster.listen.port)
+                    doubt(path, "has this node's name, so it is passed over, but other ports");
+                continue;
+            }
+            others = true;
+            elsewhere = elsewhere || !is_loopback(peer.http.host);
+            peer_addresses(peer, path);
+            for (std::size_t k = 0; k < i; ++k) {
+                if (cluster.peers[k].http == peer.http)
+                    doubt(path + ".http", "another peer has this address");
+            }
+        }
+        const auto& keys = cluster.keys;
+        if (std::find(keys.begin(), keys.end(), kKeyForTrials) != keys.end())
+            doubt("$.cluster.key", "is that of docker-compose.yml, which everybody can read");
+        if (!cluster.dns_peers.empty()) others = elsewhere = true;
+        for (const auto& entry : cluster.dns_peers) {
+            if (entry.link.port == 0) continue;
+            if (entry.http.port == entry.link.port)
+                doubt("$.cluster.peers", entry.link.host + " has one port for both http and link");
+            else if (entry.http.port == cluster.listen.port &&
+                     entry.link.port == config_.listen.port)
+                doubt("$.cluster.peers",
+                      entry.link.host + " seems to have http and link the wrong way round");
+        }
+        if (!others) doubt("$.cluster.peers", "lists no other node: nothing is shared");
+        if (!elsewhere) return;
+        if (is_loopback(cluster.listen.host))
+            doubt("$.cluster.listen", "is reached from this machine only, but peers are elsewhere");
+        if (is_loopback(config_.listen.host))
+            doubt("$.listen", "is reached from this machine only, but peers are elsewhere");
+    }
+
+    void peer_addresses(const PeerEntry& peer, const std::string& path) {
+        if (const auto* self = own(peer.http))
+            doubt(path + ".http", "is this node itself (" + self->path + ")");
+        if (const auto* self = own(peer.link))
+            doubt(path + ".link", "is this node itself (" + self->path + ")");
+        if (peer.http == peer.link) {
+            doubt(path, "has one address for both http and link");
+        } else if (peer.http.port == config_.cluster->listen.port &&
+                   peer.link.port == config_.listen.port) {
+            doubt(path, "seems to have http and link the wrong way round");
+        }
+    }
+
+    void access_log() {
+        const auto& access = config_.log.access;
+        constexpr std::array kNotFiles{"off", "none", "no", "false", "stdout", "stderr", "-"};
+        const auto word = std::any_of(kNotFiles.begin(), kNotFiles.end(),
+                                      [&](const char* each) { return iequals(access, each); });
+        if (word && access != "off" && access != "stdout")
+            doubt("$.log.access",
+                  "\"" + access + "\" is taken for a file's name; the words are off and stdout");
+    }
+
+    void admin() {
+        if (config_.admin && config_.admin->token.empty() &&
+            !is_loopback(config_.admin->listen.host))
+            doubt("$.admin",
+                  "listens beyond loopback without a token: purge, drain, reload, changes of peers "
+                  "and "
+                  "/api/v1/config are answered on loopback only, the rest to everybody");
+    }
+
+    void everybody() {
+        const auto is_all = [](const PrefixList& list) {
+            const auto& texts = list.texts();
+            return std::any_of(texts.begin(), texts.end(),
+                               [](const std::string& text) { return text.ends_with("/0"); });
+        };
+        if (config_.forward.enabled && is_all(config_.forward.clients) &&
+            !is_loopback(config_.listen.host))
+            doubt("$.forward.clients", "lets everybody in: strangers find an open proxy soon");
+        if (is_all(config_.purge.allow)) doubt("$.purge.allow", "lets everybody purge");
+        if (is_all(config_.clients.trusted_proxies))
+            doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");
+    }
+
+    void leaving() {
+        const auto& timeouts = config_.timeouts;
+        if (timeouts.drain > timeouts.drain.zero() && timeouts.drain_grace >= timeouts.drain)
+            doubt("$.timeouts.drain_grace",
+                  "takes all of drain: connections that are still there then are cut off");
+    }
+
+    void nobody() {
+        const auto has = [](const PrefixList& list, bool v4, std::string_view end) {
+            const auto& texts = list.texts();
+            return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+                return text.ends_with(end) && (text.find(':') == std::string::npos) == v4;
+            });
+        };
+        const auto& clients = config_.clients;
+        // Clients reach a socket of their own kind; those that a proxy tells of may be any.
+        const auto only_v4 =
+            config_.listen.host.find_first_not_of("0123456789.") == std::string::npos &&
+            !config_.tls && clients.trusted_proxies.empty();
+        const auto let_in = [&](bool v4) {
+            return has(clients.allow, v4, "") && !has(clients.deny, v4, "/0");
+        };
+        if (let_in(true) || (!only_v4 && let_in(false))) return;
+        doubt(clients.allow.empty() ? "$.clients.allow" : "$.clients", "lets no client in");
+    }
+
+    const Config& config_;
+    const std::vector<Listener> listeners_;
+    std::vector<ConfigError> found_;
+};
+
+}  // namespace
+
+std::vector<ConfigError> contradictions(const Config& config) {
+    std::vector<ConfigError> found;
+    const auto all = listeners(config);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+            if (!collide(all[k].where, all[i].where)) continue;
+            found.push_back({all[i].path, all[i].where.text() + " is taken by " + all[k].path});
+            break;
+        }
+    }
+    if (config.cluster) {
+        const auto& peers = config.cluster->peers;
+        const auto others = std::count_if(peers.begin(), peers.end(), [&](const PeerEntry& peer) {
+            return peer.node != config.node;
+        });
+        const auto most = config.cluster->max_peers;
+        if (static_cast<std::size_t>(others) > most)
+            found.push_back({"$.cluster.peers", "must be at most " + std::to_string(most) +
+                                                    " besides this node (cluster.max_peers, " +
+                                                    std::to_string(kMaxPeers) + " at most)"});
+    }
+    return found;
+}
+
+std::vector<ConfigError> doubts(const Config& config) {
+    return Doubts(config).find();
+}
+
+}  // namespace proxy

@@ -1,0 +1,130 @@
+// What depends on the machine; see config_review.hpp.
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "proxy/config/config_review.hpp"
+#include "proxy/config/config_values.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::size_t kNamesAtOnce = 16;
+
+using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+/// Null, with the reason, when there is no such name.
+Addresses resolve(const std::string& host, int flags, std::string& why) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = flags;
+    addrinfo* found = nullptr;
+    const auto error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+    if (error != 0) {
+        why = ::gai_strerror(error);
+        found = nullptr;
+    }
+    return {found, ::freeaddrinfo};
+}
+
+/// Why nobody could listen at this host here; empty when one could. The port is left out: the node
+/// itself may be running.
+std::string cannot_listen(const std::string& host) {
+    std::string why;
+    const auto found = resolve(host, AI_PASSIVE, why);
+    if (!found) return "does not resolve here: " + why;
+    const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return {};
+    const auto bound = ::bind(fd, found->ai_addr, found->ai_addrlen) == 0;
+    const auto absent = !bound && errno == EADDRNOTAVAIL;
+    ::close(fd);
+    return absent ? "is no address of this machine" : "";
+}
+
+/// Names of other machines, each with the settings that have it.
+using Names = std::map<std::string, std::vector<std::string>>;
+
+Names names_of(const Config& config) {
+    Names names;
+    for (std::size_t i = 0; i < config.origins.size(); ++i)
+        names[config.origins[i].server.host].push_back("$.origins[" + std::to_string(i) + "].url");
+    if (!config.cluster) return names;
+    for (std::size_t i = 0; i < config.cluster->peers.size(); ++i) {
+        const auto& peer = config.cluster->peers[i];
+        if (peer.node == config.node) continue;
+        const auto path = "$.cluster.peers[" + std::to_string(i) + "].";
+        names[peer.http.host].push_back(path + "http");
+        if (peer.link.host != peer.http.host) names[peer.link.host].push_back(path + "link");
+    }
+    for (const auto& entry : config.cluster->dns_peers)
+        if (entry.link.port != 0) names[entry.link.host].push_back("$.cluster.peers");
+    return names;
+}
+
+}  // namespace
+
+std::vector<ConfigError> missing_files(const Config& config) {
+    const auto& access = config.log.access;
+    if (access == "off" || access == "stdout") return {};
+    const std::filesystem::path file(access);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored))
+        return {{"$.log.access", access + " is a folder, not a file"}};
+    const auto folder = file.has_parent_path() ? file.parent_path() : ".";
+    if (!std::filesystem::is_directory(folder, ignored))
+        return {{"$.log.access", "there is no folder " + folder.string()}};
+    return {};
+}
+
+std::vector<ConfigError> doubts_here(const Config& config) {
+    std::vector<ConfigError> found;
+    const auto listens = [&](const char* path, const Endpoint& where) {
+        if (auto why = cannot_listen(where.host); !why.empty())
+            found.push_back({path, where.host + ' ' + why});
+    };
+    listens("$.listen", config.listen);
+    if (config.tls) listens("$.tls.listen", config.tls->listen);
+    if (config.admin) listens("$.admin.listen", config.admin->listen);
+    if (config.cluster) listens("$.cluster.listen", config.cluster->listen);
+
+    const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
+    if (pages > 0 && page > 0) {
+        const auto memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+        if (config.cache.memory > memory)
+            found.push_back({"$.cache.memory", "is more than this machine has (" +
+                                                   format_size(memory >> 20 << 20) + ")"});
+    }
+
+    const auto names = names_of(config);
+    std::vector<std::pair<const Names::value_type*, std::future<std::string>>> under_way;
+    const auto take = [&] {
+        for (auto& [name, result] : under_way) {
+            const auto why = result.get();
+            if (why.empty()) continue;
+            for (const auto& path : name->second)
+                found.push_back({path, name->first + " does not resolve here: " + why});
+        }
+        under_way.clear();
+    };
+    for (const auto& name : names) {
+        under_way.emplace_back(&name, std::async(std::launch::async, [host = name.first] {
+            std::string why;
+            resolve(host, 0, why);
+            return why;
+        }));
+        if (under_way.size() == kNamesAtOnce) take();
+    }
+    take();
+    return found;
+}
+
+}  // namespace proxy

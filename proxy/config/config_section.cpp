@@ -1,0 +1,230 @@
+#include "proxy/config/config_section.hpp"
+
+#include "proxy/config/config_values.hpp"
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+
+namespace {
+
+const nlohmann::json kNothing = nlohmann::json::object();
+
+std::string wrong_type(std::string_view wanted, const nlohmann::json& value) {
+    return std::string("must be ").append(wanted).append(", not ").append(kind_of(value));
+}
+
+/// `.name`, or `["odd name"]` so that no key can garble a message.
+std::string subscript(const std::string& key) {
+    if (is_token(key)) return "." + key;
+    const auto quoted =
+        nlohmann::json(key).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    return "[" + quoted + "]";
+}
+
+std::string number_text(double value) {
+    return nlohmann::json(value).dump();
+}
+
+}  // namespace
+
+std::string_view kind_of(const nlohmann::json& value) {
+    switch (value.type()) {
+        case nlohmann::json::value_t::null:
+            return "null";
+        case nlohmann::json::value_t::object:
+            return "an object";
+        case nlohmann::json::value_t::array:
+            return "an array";
+        case nlohmann::json::value_t::string:
+            return "a string";
+        case nlohmann::json::value_t::boolean:
+            return "a boolean";
+        default:
+            return "a number";
+    }
+}
+
+std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
+                                   const std::string& path) {
+    if (!value.is_string()) {
+        context.fail(path, wrong_type("a string", value));
+        return std::nullopt;
+    }
+    auto expansion = expand_environment(value.get_ref<const std::string&>(), context.environment);
+    if (!expansion.error.empty()) {
+        context.fail(path, std::move(expansion.error));
+        return std::nullopt;
+    }
+    if (has_bare_variable(value.get_ref<const std::string&>()))
+        context.doubt(path, "has a $NAME that stays as it is; a variable is written ${NAME}");
+    return std::move(expansion.text);
+}
+
+ConfigSection::ConfigSection(ConfigContext& context, const nlohmann::json& value, std::string path)
+    : context_(context), value_(&value), path_(std::move(path)) {
+    if (!value.is_object()) {
+        context_.fail(path_, wrong_type("an object", value));
+        value_ = &kNothing;
+    }
+}
+
+const nlohmann::json* ConfigSection::take(std::string_view key) {
+    known_.emplace_back(key);
+    const auto found = value_->find(known_.back());
+    return found == value_->end() ? nullptr : &*found;
+}
+
+void ConfigSection::require(std::string_view key) {
+    if (value_ != &kNothing && !has(key)) fail(key, "missing");
+}
+
+std::optional<std::string> ConfigSection::text(std::string_view key) {
+    const auto* value = take(key);
+    return value ? text_of(context_, *value, path(key)) : std::nullopt;
+}
+
+void ConfigSection::read(std::string_view key, std::string& out) {
+    if (auto found = text(key)) out = std::move(*found);
+}
+
+void ConfigSection::read(std::string_view key, bool& out) {
+    const auto* value = take(key);
+    if (!value) return;
+    if (!value->is_boolean()) return fail(key, wrong_type("true or false", *value));
+    out = value->get<bool>();
+}
+
+void ConfigSection::read(std::string_view key, double& out, double low, double high) {
+    const auto* value = take(key);
+    if (!value) return;
+    if (!value->is_number()) return fail(key, wrong_type("a number", *value));
+    const auto number = value->get<double>();
+    if (!(number > low && number <= high)) {
+        return fail(key, "must be above " + number_text(low) + " and at most " + number_text(high));
+    }
+    out = number;
+}
+
+std::optional<std::uint64_t> ConfigSection::whole(std::string_view key, std::uint64_t low,
+                                                  std::uint64_t high) {
+    const auto* value = take(key);
+    if (!value) return std::nullopt;
+    if (!value->is_number()) {
+        fail(key, wrong_type("a whole number", *value));
+        return std::nullopt;
+    }
+    if (!value->is_number_unsigned() || value->get<std::uint64_t>() < low ||
+        value->get<std::uint64_t>() > high) {
+        fail(key,
+             "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+        return std::nullopt;
+    }
+    return value->get<std::uint64_t>();
+}
+
+std::optional<std::uint64_t> ConfigSection::size(std::string_view key, std::uint64_t low,
+                                                 std::uint64_t high) {
+    const auto* value = take(key);
+    if (!value) return std::nullopt;
+    std::optional<std::uint64_t> bytes;
+    if (value->is_number_unsigned()) {
+        bytes = value->get<std::uint64_t>();
+    } else if (value->is_number()) {
+        bytes = std::nullopt;
+    } else if (const auto text = text_of(context_, *value, path(key))) {
+        bytes = parse_size(*text);
+    } else {
+        return std::nullopt;
+    }
+    if (!bytes) {
+        fail(key, "is no size; write it like \"512MiB\", or a whole number of bytes");
+    } else if (*bytes < low || *bytes > high) {
+        fail(key, "must be from " + format_size(low) + " to " + format_size(high));
+        bytes.reset();
+    }
+    return bytes;
+}
+
+void ConfigSection::read(std::string_view key, Endpoint& out) {
+    const auto found = text(key);
+    if (!found) return;
+    if (auto endpoint = parse_endpoint(*found)) {
+        out = std::move(*endpoint);
+    } else {
+        const auto colon = found->rfind(':');
+        const auto port = colon == std::string::npos ? std::string() : found->substr(colon + 1);
+        if (colon != 0 && !port.empty() &&
+            port.find_first_not_of("0123456789") == std::string::npos &&
+            parse_endpoint(found->substr(0, colon) + ":1"))
+            return fail(key, "has the port " + port + "; ports are 1 to 65535");
+        fail(key, "is no host:port; write it like \"127.0.0.1:3128\" or \"[::1]:3128\"");
+    }
+}
+
+void ConfigSection::read(std::string_view key, std::chrono::nanoseconds& out,
+                         std::chrono::nanoseconds low, std::chrono::nanoseconds high) {
+    const auto* value = take(key);
+    if (!value) return;
+    std::optional<std::chrono::nanoseconds> duration;
+    if (value->is_number()) {
+        duration = duration_of_seconds(value->get<double>());
+    } else if (const auto text = text_of(context_, *value, path(key))) {
+        duration = parse_duration(*text);
+    } else {
+        return;
+    }
+    if (!duration) {
+        fail(key, "is no duration; write it like \"30s\" or \"50ms\", or a number of seconds");
+    } else if (*duration < low || *duration > high) {
+        fail(key, "must be from " + format_duration(low) + " to " + format_duration(high));
+    } else {
+        out = *duration;
+    }
+}
+
+std::optional<ConfigSection> ConfigSection::section(std::string_view key) {
+    const auto* value = take(key);
+    if (!value) return std::nullopt;
+    return ConfigSection(context_, *value, path(key));
+}
+
+std::vector<std::pair<const nlohmann::json*, std::string>> ConfigSection::elements(
+    std::string_view key) {
+    std::vector<std::pair<const nlohmann::json*, std::string>> found;
+    const auto* value = take(key);
+    if (!value) return found;
+    if (!value->is_array()) {
+        fail(key, wrong_type("an array", *value));
+        return found;
+    }
+    for (const auto& element : *value) {
+        found.emplace_back(&element, path(key) + "[" + std::to_string(found.size()) + "]");
+    }
+    return found;
+}
+
+void ConfigSection::done() {
+    for (const auto& [key, value] : value_->items()) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        const auto near = nearest_name(key, known_);
+        context_.fail(path_ + subscript(key),
+                      near.empty() ? "unknown key"
+                                   : "unknown key; did you mean \"" + std::string(near) + "\"?");
+    }
+}
+
+void ConfigSection::fail_choice(std::string_view key, std::string_view word,
+                                std::span<const std::string> known) {
+    std::string message = "must be one of";
+    for (const auto& name : known) {
+        message.append(&name == known.data() ? " \"" : ", \"").append(name).append("\"");
+    }
+    if (const auto near = nearest_name(word, known); !near.empty()) {
+        message.append("; did you mean \"").append(near).append("\"?");
+    }
+    fail(key, std::move(message));
+}
+
+}  // namespace proxy

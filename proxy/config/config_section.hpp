@@ -1,0 +1,119 @@
+#pragma once
+
+#include "proxy/config/config.hpp"
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace proxy {
+
+/// What all sections of one file share while it is read.
+struct ConfigContext {
+    const Environment& environment;
+    std::vector<ConfigError> errors;
+    std::vector<ConfigError> warnings = {};
+
+    void doubt(std::string path, std::string message) {
+        warnings.push_back({std::move(path), std::move(message)});
+    }
+    void fail(std::string path, std::string message) {
+        errors.push_back({std::move(path), std::move(message)});
+    }
+};
+
+/// Reads one JSON object. Each read names a key, so that done() knows all keys there are and can
+/// report the others. A read of an absent key leaves the default; one that does not fit reports an
+/// error and leaves the default too, so that reading goes on and finds every problem.
+class ConfigSection {
+public:
+    /// `value` must outlive the section; anything but an object is reported and reads as empty.
+    ConfigSection(ConfigContext& context, const nlohmann::json& value, std::string path);
+
+    std::string path(std::string_view key) const { return path_ + "." + std::string(key); }
+    bool has(std::string_view key) const { return value_->contains(key); }
+    void fail(std::string_view key, std::string message) {
+        context_.fail(path(key), std::move(message));
+    }
+
+    void doubt(std::string_view key, std::string message) {
+        context_.doubt(path(key), std::move(message));
+    }
+
+    /// The value under a key, which from now on is known; null when absent.
+    const nlohmann::json* take(std::string_view key);
+    /// Reports a key that has to be there and is not.
+    void require(std::string_view key);
+
+    /// A string with `${NAME}` expanded.
+    std::optional<std::string> text(std::string_view key);
+    void read(std::string_view key, std::string& out);
+    void read(std::string_view key, bool& out);
+    /// A real number, low < number <= high.
+    void read(std::string_view key, double& out, double low, double high);
+    /// A whole number, low <= number <= high.
+    template <std::unsigned_integral T>
+    void read(std::string_view key, T& out, T low, T high) {
+        if (const auto number = whole(key, low, high)) out = static_cast<T>(*number);
+    }
+    void read(std::string_view key, Endpoint& out);
+    /// `"30s"`, or a number of seconds.
+    void read(std::string_view key, std::chrono::nanoseconds& out, std::chrono::nanoseconds low,
+              std::chrono::nanoseconds high);
+    /// `"512MiB"`, or a number of bytes.
+    template <std::unsigned_integral T>
+    void read_size(std::string_view key, T& out, std::uint64_t low, std::uint64_t high) {
+        static_assert(sizeof(T) == sizeof(std::uint64_t));
+        if (const auto bytes = size(key, low, high)) out = static_cast<T>(*bytes);
+    }
+
+    template <class Enum>
+    using Names = std::initializer_list<std::pair<std::string_view, Enum>>;
+    template <class Enum>
+    void read(std::string_view key, Enum& out, Names<Enum> names) {
+        const auto word = text(key);
+        if (!word) return;
+        std::vector<std::string> known;
+        for (const auto& [name, value] : names) {
+            if (name == *word) return void(out = value);
+            known.emplace_back(name);
+        }
+        fail_choice(key, *word, known);
+    }
+
+    /// The object under a key, if it is there.
+    std::optional<ConfigSection> section(std::string_view key);
+    /// The elements of the array under a key, each with its path.
+    std::vector<std::pair<const nlohmann::json*, std::string>> elements(std::string_view key);
+
+    /// Reports the keys that nobody read, each with the nearest name that was.
+    void done();
+
+private:
+    std::optional<std::uint64_t> whole(std::string_view key, std::uint64_t low, std::uint64_t high);
+    std::optional<std::uint64_t> size(std::string_view key, std::uint64_t low, std::uint64_t high);
+    void fail_choice(std::string_view key, std::string_view word,
+                     std::span<const std::string> known);
+
+    ConfigContext& context_;
+    const nlohmann::json* value_;
+    std::string path_;
+    std::vector<std::string> known_;
+};
+
+/// `a number`, `an object`: for messages.
+std::string_view kind_of(const nlohmann::json& value);
+
+/// The string in an array element or the like, expanded; reports anything else.
+std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
+                                   const std::string& path);
+
+}  // namespace proxy

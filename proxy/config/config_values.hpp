@@ -1,0 +1,43 @@
+#pragma once
+
+#include "proxy/config/config.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace proxy {
+
+/// `1.5s`, `50ms`: a decimal number and one of ns us ms s m h d. Empty when it is not one or does
+/// not fit.
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
+/// A number of seconds.
+std::optional<std::chrono::nanoseconds> duration_of_seconds(double seconds);
+/// In the largest unit that keeps it a whole number.
+std::string format_duration(std::chrono::nanoseconds duration);
+
+/// `512MiB`: a decimal number and one of B KB MB GB TB KiB MiB GiB TiB, in bytes.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+std::string format_size(std::uint64_t bytes);
+
+/// `host:port`, `[::1]:port`; the port is from 1 to 65535.
+std::optional<Endpoint> parse_endpoint(std::string_view text);
+
+/// Replaces each `${NAME}` by its value; `$${` stands for `${`. On trouble `error` says what it is,
+/// and never shows a value.
+struct Expansion {
+    std::string text;
+    std::string error;
+};
+Expansion expand_environment(std::string_view text, const Environment& environment);
+
+/// Is there a `$NAME`, in capitals, that somebody may have meant as a variable?
+bool has_bare_variable(std::string_view text);
+
+/// The known name that `name` was probably meant to be; empty when none is near.
+std::string_view nearest_name(std::string_view name, std::span<const std::string> known);
+
+}  // namespace proxy

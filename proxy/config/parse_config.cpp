@@ -1,0 +1,544 @@
+#include "proxy/config/parse_config.hpp"
+
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+
+#include "proxy/config/config_peers.hpp"
+#include "proxy/config/config_review.hpp"
+#include "proxy/config/config_section.hpp"
+#include "proxy/config/config_values.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <boost/asio/ip/host_name.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace proxy {
+
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20, kGiB = 1ull << 30, kTiB = 1ull << 40;
+constexpr auto kLongest = 24h * 3650;  // ten years
+constexpr const char* kLater = "not available in this version";
+
+void read_required(ConfigSection& in, std::string_view key, Endpoint& out) {
+    in.require(key);
+    in.read(key, out);
+}
+
+/// The prefix that a text stands for, `10.0.0.0/8` for `10.0.0.7/8`; itself when it has no bits
+/// beyond those.
+std::string without_host_bits(const std::string& text) {
+    namespace ip = boost::asio::ip;
+    boost::system::error_code none;
+    if (const auto v4 = ip::make_network_v4(text, none); !none)
+        return v4.address() == v4.network() ? text : v4.canonical().to_string();
+    if (const auto v6 = ip::make_network_v6(text, none); !none)
+        return v6.address() == v6.network() ? text : v6.canonical().to_string();
+    return text;
+}
+
+void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
+                   PrefixList& out) {
+    if (!in.has(key)) return void(in.take(key));
+    const auto elements = in.elements(key);
+    out.clear();
+    for (const auto& [value, path] : elements) {
+        const auto prefix = text_of(context, *value, path);
+        if (!prefix) continue;
+        if (!out.add(*prefix))
+            context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
+        else if (const auto whole = without_host_bits(*prefix); whole != *prefix)
+            context.doubt(path, "stands for all of " + whole);
+    }
+    if (elements.size() > kMaxPrefixes)
+        in.fail(key, "must be at most " + std::to_string(kMaxPrefixes));
+}
+
+/// What fits into `Authorization: Bearer` (RFC 6750 §2.1). Messages never show it.
+bool is_bearer_token(std::string_view text) {
+    const auto body = text.substr(0, text.find_last_not_of('=') + 1);
+    return text.size() >= kMinTokenBytes && text.size() <= kMaxTokenBytes &&
+           std::all_of(body.begin(), body.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("-._~+/").find(c) != std::string_view::npos;
+           });
+}
+
+void read_admin_names(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
+    const auto elements = in.elements("names");
+    for (const auto& [value, path] : elements) {
+        const auto name = text_of(context, *value, path);
+        if (!name) continue;
+        Authority authority;
+        if (parse_authority(*name, authority) != TargetError::none || authority.host != *name)
+            context.fail(path, "must be a host name without a port");
+        append_lower(out.emplace_back(), *name);
+    }
+    if (elements.size() > kMaxAdminNames)
+        in.fail("names", "must be at most " + std::to_string(kMaxAdminNames));
+}
+
+void read_admin(ConfigContext& context, ConfigSection& root, std::optional<AdminConfig>& out) {
+    const auto* value = root.take("admin");
+    if (!value) return;
+    if (value->is_null()) return out.reset();
+    auto in = *root.section("admin");
+    in.read("listen", out->listen);
+    if (const auto token = in.text("token")) {
+        if (!is_bearer_token(*token))
+            in.fail("token", "must be " + std::to_string(kMinTokenBytes) + " to " +
+                                 std::to_string(kMaxTokenBytes) +
+                                 " letters, digits, or of -._~+/, with = at its end");
+        out->token = *token;
+    }
+    in.read("token_for", out->token_for, {{"changes", TokenFor::changes}, {"all", TokenFor::all}});
+    if (out->token_for == TokenFor::all && !in.has("token"))
+        in.fail("token_for", "\"all\" needs a token");
+    read_admin_names(context, in, out->names);
+    in.done();
+}
+
+void read_clients(ConfigContext& context, ConfigSection& root, ClientsConfig& out) {
+    auto in = root.section("clients");
+    if (!in) return;
+    read_prefixes(context, *in, "allow", out.allow);
+    read_prefixes(context, *in, "deny", out.deny);
+    read_prefixes(context, *in, "trusted_proxies", out.trusted_proxies);
+    in->read("proxy_protocol", out.proxy_protocol);
+    if (out.proxy_protocol && !in->has("trusted_proxies"))
+        in->fail("proxy_protocol", "needs trusted_proxies: who sends PROXY headers");
+    in->done();
+}
+
+void read_forwarded(ConfigSection& root, ForwardedConfig& out) {
+    auto in = root.section("forwarded");
+    if (!in) return;
+    for (const auto& [key, mode] :
+         {std::pair{"origins", &out.origins}, std::pair{"forward", &out.forward}})
+        in->read(key, *mode,
+                 {{"off", ForwardedMode::off},
+                  {"append", ForwardedMode::append},
+                  {"replace", ForwardedMode::replace}});
+    in->done();
+}
+
+void read_upgrade(ConfigContext& context, ConfigSection& root, std::vector<std::string>& out) {
+    if (root.has("upgrade")) out.clear();
+    const auto elements = root.elements("upgrade");
+    for (const auto& [value, path] : elements) {
+        const auto name = text_of(context, *value, path);
+        if (!name) continue;
+        if (!is_token(*name)) context.fail(path, "must be a protocol's name, such as websocket");
+        append_lower(out.emplace_back(), *name);
+    }
+    if (elements.size() > kMaxUpgrades)
+        root.fail("upgrade", "must be at most " + std::to_string(kMaxUpgrades));
+}
+
+void read_file(ConfigSection& in, std::string_view key, std::string& out) {
+    in.require(key);
+    const auto file = in.text(key);
+    if (!file) return;
+    if (file->empty()) in.fail(key, "must be the path of a PEM file");
+    out = *file;
+}
+
+void read_tls(ConfigSection& root, std::optional<TlsConfig>& out) {
+    auto in = root.section("tls");
+    if (!in) return;
+    auto& tls = out.emplace();
+    read_required(*in, "listen", tls.listen);
+    read_file(*in, "certificate", tls.certificate);
+    read_file(*in, "key", tls.key);
+    in->done();
+}
+
+void read_forward(ConfigContext& context, ConfigSection& root, ForwardConfig& out) {
+    auto in = root.section("forward");
+    if (!in) return;
+    in->read("enabled", out.enabled);
+    if (in->has("connect_ports")) out.connect_ports.clear();
+    for (const auto& [value, path] : in->elements("connect_ports")) {
+        if (!value->is_number_unsigned() || value->get<std::uint64_t>() == 0 ||
+            value->get<std::uint64_t>() > 65535) {
+            context.fail(path, "must be a port from 1 to 65535");
+        } else {
+            out.connect_ports.push_back(value->get<std::uint16_t>());
+        }
+    }
+    read_prefixes(context, *in, "clients", out.clients);
+    constexpr auto kPrivate = "private_destinations";
+    if (const auto* value = in->take(kPrivate); value && value->is_array()) {
+        out.private_destinations = Destinations::listed;
+        read_prefixes(context, *in, kPrivate, out.private_prefixes);
+    } else if (const auto word = value ? in->text(kPrivate) : std::nullopt) {
+        // Nothing is proposed in place of a misspelt word, as one of them opens everything.
+        if (*word == "deny")
+            out.private_destinations = Destinations::deny;
+        else if (*word == "allow")
+            out.private_destinations = Destinations::allow;
+        else
+            in->fail(
+                kPrivate,
+                "must be \"deny\", \"allow\" or a list of prefixes, such as [\"10.1.0.0/16\"]");
+    }
+    in->done();
+}
+
+/// http[s]://host[:port][/]
+void read_origin_url(ConfigSection& in, OriginConfig& out) {
+    in.require("url");
+    const auto url = in.text("url");
+    if (!url) return;
+    constexpr std::string_view kExpected = "must be http[s]://host or http[s]://host:port";
+    CacheKey target;
+    const auto error = target.assign(Scheme::http, boost::beast::http::verb::get, *url, {});
+    if (error != TargetError::none) {
+        return in.fail("url", std::string(kExpected).append(": ").append(to_string(error)));
+    }
+    if (target.path() != "/")
+        return in.fail("url", std::string(kExpected).append(", without a path"));
+    out.server = {std::string(target.address()), target.port()};
+    if (target.scheme() == Scheme::https) out.tls.emplace();
+}
+
+void read_origin_tls(ConfigSection& in, std::optional<OriginTlsConfig>& out) {
+    auto tls = in.section("tls");
+    if (!tls) return;
+    if (!out) in.fail("tls", "is only for a url that begins with https://");
+    OriginTlsConfig read;
+    tls->read("verify", read.verify);
+    if (const auto ca = tls->text("ca")) {
+        if (ca->empty()) tls->fail("ca", "must be a file or a directory");
+        read.ca = *ca;
+    }
+    if (const auto name = tls->text("name")) {
+        Authority authority;
+        if (parse_authority(*name, authority) != TargetError::none || authority.host != *name)
+            tls->fail("name", "must be a host name without a port");
+        read.name = *name;
+    }
+    tls->done();
+    if (out) out = std::move(read);
+}
+
+void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out) {
+    for (const auto& [value, path] : root.elements("origins")) {
+        ConfigSection in(context, *value, path);
+        OriginConfig origin;
+        in.require("host");
+        if (const auto host = in.text("host")) {
+            Authority authority;
+            if (*host != "*" && (parse_authority(*host, authority) != TargetError::none ||
+                                 authority.host != *host)) {
+                in.fail("host", "must be a host name without a port, or \"*\"");
+            }
+            append_lower(origin.host, *host);
+        }
+        read_origin_url(in, origin);
+        read_origin_tls(in, origin.tls);
+        in.done();
+        out.push_back(std::move(origin));
+    }
+}
+
+void read_cache(ConfigSection& root, CacheConfig& out) {
+    auto in = root.section("cache");
+    if (!in) return;
+    in->read_size("memory", out.memory, kMiB, 64 * kTiB);
+    if (in->take("disk")) {
+        in->fail("disk", std::string("the disk tier is ") + kLater + "; remove this key");
+    }
+    in->read_size("object_max", out.object_max, 1, 64 * kTiB);
+    in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
+    in->read_size("block", out.block, 4 * kKiB, kGiB);
+    const auto most = out.memory / 2;
+    for (const auto& [key, bytes] :
+         {std::pair{"object_max", out.object_max}, std::pair{"slice_from", out.slice_from},
+          std::pair{"block", out.block}}) {
+        if (in->has(key) && bytes > most)
+            in->doubt(key, "is never reached: no object takes more than half of the memory, " +
+                               format_size(most));
+    }
+    in->read("store_set_cookie", out.rules.store_set_cookie);
+    in->read("client_directives", out.client_directives,
+             {{"obey", ClientDirectives::obey}, {"shield", ClientDirectives::shield}});
+    in->read("cdn_cache_control", out.rules.cdn_cache_control);
+    in->read("stale_when_unreachable", out.rules.stale_when_unreachable, 0s, kLongest);
+    if (auto heuristic = in->section("heuristic")) {
+        heuristic->read("fraction", out.rules.heuristic_fraction, 0.0, 1.0);
+        heuristic->read("maximum", out.rules.heuristic_maximum, 0s, kLongest);
+        heuristic->done();
+    }
+    in->done();
+}
+
+/// `key`, or `keys` while it is changed. Messages never show a key.
+void read_keys(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
+    std::vector<std::pair<const json*, std::string>> found;
+    if (const auto* key = in.take("key")) found.emplace_back(key, in.path("key"));
+    if (in.has("keys")) {
+        if (!found.empty()) in.fail("keys", "give either key or keys, not both");
+        found = in.elements("keys");
+        if (found.empty() || found.size() > 2) in.fail("keys", "must be one or two keys");
+    } else {
+        in.take("keys");
+        in.require("key");
+    }
+    for (const auto& [value, path] : found) {
+        auto key = text_of(context, *value, path);
+        if (!key) continue;
+        if (key->size() < kMinKeyBytes) {
+            context.fail(path, "must have at least " + std::to_string(kMinKeyBytes) +
+                                   " bytes, has " + std::to_string(key->size()));
+        } else if (std::find(out.begin(), out.end(), *key) != out.end()) {
+            context.fail(path, "is the same key again");
+        }
+        out.push_back(std::move(*key));
+    }
+}
+
+void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<ClusterConfig>& out) {
+    auto in = root.section("cluster");
+    if (!in) return;
+    auto& cluster = out.emplace();
+    read_keys(context, *in, cluster.keys);
+    read_required(*in, "listen", cluster.listen);
+    in->read("copy", cluster.copy,
+             {{"always", CopyPolicy::always},
+              {"second_use", CopyPolicy::second_use},
+              {"never", CopyPolicy::never}});
+    in->read("peer_budget", cluster.peer_budget, 1ms, 60s);
+    cluster.peer_budget_min = std::min(cluster.peer_budget_min, cluster.peer_budget);
+    cluster.peer_budget_max = std::max(cluster.peer_budget_max, cluster.peer_budget);
+    in->read("peer_budget_min", cluster.peer_budget_min, 1ms, cluster.peer_budget);
+    in->read("peer_budget_max", cluster.peer_budget_max, cluster.peer_budget, 60s);
+    in->read("peer_detour", cluster.peer_detour, 0ms, 60s);
+    in->read("peer_stall", cluster.peer_stall, 10ms, 10min);
+    in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
+    in->read("gone_after", cluster.gone_after, 50ms, 10min);
+    if (cluster.gone_after <= 2 * cluster.heartbeat) {
+        in->fail("gone_after", "must be more than twice the heartbeat");
+    }
+    in->read("max_peers", cluster.max_peers, std::size_t{1}, kMaxPeers);
+    read_peers(context, *in, "peers", cluster);
+    in->done();
+}
+
+void read_summary(ConfigSection& root, SummaryConfig& out) {
+    auto in = root.section("summary");
+    if (!in) return;
+    if (const auto kind = in->text("kind"); kind && *kind != out.kind) {
+        const bool planned = *kind == "quotient" || *kind == "cuckoo";
+        in->fail("kind", std::string("must be \"counting_bloom\"") +
+                             (planned ? std::string("; this kind is ") + kLater : ""));
+    }
+    in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
+    in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);
+    if (auto announce = in->section("announce")) {
+        announce->read("changed", out.announce.changed, 0.0, 1.0);
+        announce->read("delay", out.announce.delay, 1ms, 1h);
+        announce->done();
+    }
+    in->done();
+}
+
+void read_log(ConfigSection& root, LogConfig& out) {
+    auto in = root.section("log");
+    if (!in) return;
+    in->read("level", out.level,
+             {{"trace", LogLevel::trace},
+              {"debug", LogLevel::debug},
+              {"info", LogLevel::info},
+              {"warn", LogLevel::warn},
+              {"error", LogLevel::error},
+              {"off", LogLevel::off}});
+    in->read("access", out.access);
+    if (out.access.empty()) in->fail("access", "must be \"off\", \"stdout\" or the path of a file");
+    in->read("format", out.format,
+             {{"json", AccessFormat::json},
+              {"squid", AccessFormat::squid},
+              {"combined", AccessFormat::combined}});
+    out.peers = out.format == AccessFormat::json;
+    in->read("peers", out.peers);
+    in->done();
+}
+
+void read_purge(ConfigContext& context, ConfigSection& root, PurgeConfig& out) {
+    auto in = root.section("purge");
+    if (!in) return;
+    read_prefixes(context, *in, "allow", out.allow);
+    in->done();
+}
+
+void read_limits(ConfigSection& root, LimitsConfig& out) {
+    auto in = root.section("limits");
+    if (!in) return;
+    in->read_size("request_line", out.request_line, 256, kMiB);
+    in->read_size("head", out.head, kKiB, 16 * kMiB);
+    in->read<std::size_t>("head_lines", out.head_lines, 16, 10'000);
+    in->read<std::size_t>("connections", out.connections, 1, 10'000'000);
+    in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
+    in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
+    in->read_size("body_window", out.body_window, 4 * kKiB, kGiB);
+    in->read_size("body_windows", out.body_windows, kMiB, kTiB);
+    in->read_size("client_rate_min", out.client_rate_min, 0, kGiB);
+    in->done();
+    if (out.request_line > out.head) in->fail("request_line", "must not be above head");
+}
+
+void read_timeouts(ConfigSection& root, TimeoutsConfig& out) {
+    auto in = root.section("timeouts");
+    if (!in) return;
+    in->read("client_head", out.client_head, 10ms, 1h);
+    in->read("keep_alive", out.keep_alive, 10ms, 24h);
+    in->read("origin_connect", out.origin_connect, 10ms, 1h);
+    in->read("origin_head", out.origin_head, 10ms, 24h);
+    in->read("origin_idle", out.origin_idle, 10ms, 24h);
+    in->read("body_idle", out.body_idle, 10ms, 24h);
+    in->read("tunnel_idle", out.tunnel_idle, 10ms, 24h);
+    in->read("drain", out.drain, 0ns, 24h);
+    in->read("drain_grace", out.drain_grace, 0ns, 24h);
+    in->done();
+}
+
+/// By default the host's name: what tells containers of one service apart.
+void read_name(ConfigSection& root, std::string& out) {
+    if (root.has("node")) return read_node(root, "node", out);
+    root.take("node");
+    out = boost::asio::ip::host_name();
+    if (!is_token(out) || out.size() > kMaxNodeBytes)
+        root.fail("node", "is missing, and the host's name (" + out + ") is not fit to be one");
+}
+
+Config read_config(ConfigContext& context, const json& value) {
+    Config out;
+    ConfigSection root(context, value, "$");
+    root.take("$schema");
+    read_name(root, out.node);
+    read_required(root, "listen", out.listen);
+    read_tls(root, out.tls);
+    root.read("workers", out.workers, 1u, kMaxWorkers);
+    read_admin(context, root, out.admin);
+    read_clients(context, root, out.clients);
+    read_forward(context, root, out.forward);
+    read_forwarded(root, out.forwarded);
+    read_upgrade(context, root, out.upgrade);
+    read_origins(context, root, out.origins);
+    read_cache(root, out.cache);
+    read_cluster(context, root, out.cluster);
+    read_summary(root, out.summary);
+    read_log(root, out.log);
+    read_purge(context, root, out.purge);
+    read_limits(root, out.limits);
+    read_timeouts(root, out.timeouts);
+    root.done();
+    if (out.origins.empty() && !out.forward.enabled && value.is_object()) {
+        context.fail("$",
+                     "there is nothing to serve; list origins, or set forward.enabled to true");
+    }
+    return out;
+}
+
+/// JSON with every object's keys checked to be different, which the parser itself does not.
+json parse_json(std::string_view text, ConfigContext& context) {
+    std::vector<std::set<std::string>> open_objects;
+    const auto callback = [&](int, json::parse_event_t event, json& parsed) {
+        if (event == json::parse_event_t::object_start) {
+            open_objects.emplace_back();
+        } else if (event == json::parse_event_t::object_end) {
+            open_objects.pop_back();
+        } else if (event == json::parse_event_t::key &&
+                   !open_objects.back().insert(parsed.get<std::string>()).second) {
+            context.fail("$", "the key " + parsed.dump() + " stands twice in one object");
+        }
+        return true;
+    };
+    return json::parse(text.begin(), text.end(), callback);
+}
+
+/// The parser's message from `line N, column M` on.
+std::string syntax_message(const json::exception& error) {
+    std::string_view message = error.what();
+    const auto line = message.find("line ");
+    return std::string(line == std::string_view::npos ? message : message.substr(line));
+}
+
+/// Reads what there is. No configuration only where the text is no JSON.
+ConfigResult read_text(std::string_view text, const Environment& environment) {
+    ConfigContext context{environment, {}};
+    ConfigResult result;
+    try {
+        const auto value = parse_json(text, context);
+        result.config = read_config(context, value);
+    } catch (const json::exception& error) {
+        context.fail("$", syntax_message(error));
+    }
+    result.errors = std::move(context.errors);
+    result.warnings = std::move(context.warnings);
+    return result;
+}
+
+/// Empty, or why not.
+std::string read_file(const std::filesystem::path& file, std::string& text) {
+    const auto fail = [&](const std::string& why) {
+        return "cannot read " + file.string() + ": " + why;
+    };
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return fail(std::strerror(errno));
+    text.assign(kMaxConfigBytes + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (in.bad()) return fail(std::strerror(errno));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMaxConfigBytes)
+        return fail("it is larger than " + format_size(kMaxConfigBytes));
+    return {};
+}
+
+void append(std::vector<ConfigError>& to, std::vector<ConfigError> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+ConfigResult parse_config(std::string_view text, const Environment& environment) {
+    auto result = read_text(text, environment);
+    if (result.config && result.errors.empty()) {
+        result.errors = contradictions(*result.config);
+        append(result.warnings, doubts(*result.config));
+    }
+    if (!result.errors.empty()) result.config.reset();
+    return result;
+}
+
+ConfigResult read_config(const std::filesystem::path& file, const Environment& environment) {
+    std::string text;
+    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{"$", why}}};
+    return parse_config(text, environment);
+}
+
+ConfigResult load_settings(const std::filesystem::path& file, const Environment& environment) {
+    std::string text;
+    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{"$", why}}};
+    auto result = read_text(text, environment);
+    if (!result.config) return result;
+    std::erase_if(result.errors, [](const ConfigError& error) {
+        return error.path != "$.admin" && error.path != "$.admin.listen";
+    });
+    if (!result.errors.empty()) result.config.reset();
+    return result;
+}
+
+}  // namespace proxy

@@ -1,0 +1,130 @@
+#include "proxy/http/fetch_error.hpp"
+
+namespace proxy {
+
+std::string_view to_string(FetchError error) {
+    switch (error) {
+        case FetchError::none:
+            return "none";
+        case FetchError::resolve_failed:
+            return "resolve_failed";
+        case FetchError::resolve_timeout:
+            return "resolve_timeout";
+        case FetchError::connect_failed:
+            return "connect_failed";
+        case FetchError::connect_timeout:
+            return "connect_timeout";
+        case FetchError::tls_failed:
+            return "tls_failed";
+        case FetchError::head_timeout:
+            return "head_timeout";
+        case FetchError::body_timeout:
+            return "body_timeout";
+        case FetchError::reset:
+            return "reset";
+        case FetchError::malformed:
+            return "malformed";
+        case FetchError::busy:
+            return "busy";
+        case FetchError::no_descriptors:
+            return "no_descriptors";
+        case FetchError::not_allowed:
+            return "not_allowed";
+        case FetchError::own_listener:
+            return "own_listener";
+        case FetchError::origin_down:
+            return "origin_down";
+        case FetchError::origin_error:
+            return "origin_error";
+        case FetchError::changed:
+            return "changed";
+        case FetchError::not_in_parts:
+            return "not_in_parts";
+        case FetchError::abandoned:
+            return "abandoned";
+        case FetchError::stopping:
+            return "stopping";
+    }
+    return "unknown";
+}
+
+unsigned status_of(FetchError error) {
+    switch (error) {
+        case FetchError::resolve_timeout:
+        case FetchError::origin_down:
+        case FetchError::connect_timeout:
+        case FetchError::head_timeout:
+        case FetchError::body_timeout:
+            return 504;
+        case FetchError::not_allowed:
+        case FetchError::own_listener:
+            return 403;
+        case FetchError::busy:
+        case FetchError::no_descriptors:
+        case FetchError::abandoned:
+        case FetchError::stopping:
+            return 503;
+        default:
+            return 502;
+    }
+}
+
+std::string explain(FetchError error, std::string_view host, ParseError what) {
+    const auto about = [host](std::string_view before, std::string_view after) {
+        return std::string(before).append(host).append(after);
+    };
+    switch (error) {
+        case FetchError::resolve_failed:
+            return about("The name ", " could not be resolved.");
+        case FetchError::resolve_timeout:
+            return about("No name server said in time where ", " is.");
+        case FetchError::connect_failed:
+            return about("The origin ", " refused the connection or is unreachable.");
+        case FetchError::connect_timeout:
+            return about("The origin ", " did not accept a connection in time.");
+        case FetchError::tls_failed:
+            return about("No secure connection to the origin ",
+                         " could be made (tls_failed): the log says why.");
+        case FetchError::head_timeout:
+            return about("The origin ", " did not answer in time.");
+        case FetchError::body_timeout:
+            return about("The origin ", " stopped sending.");
+        case FetchError::reset:
+            return about("The origin ", " closed the connection before its answer was complete.");
+        case FetchError::malformed:
+            if (what == ParseError::ok)
+                return about("The origin ", " sent something that is not a valid HTTP answer.");
+            return about("The origin ", " sent something that is not a valid HTTP answer: ")
+                .append(to_string(what))
+                .append(".");
+        case FetchError::not_allowed:
+            return about("Requests to ",
+                         ", a private address, are not forwarded (forward.private_destinations).");
+        case FetchError::own_listener:
+            return about("Requests to ",
+                         " at this port are not forwarded: this proxy or a peer listens there.");
+        case FetchError::busy:
+            return about("As many requests as are allowed (limits.upstream_connections) are at ",
+                         " already.");
+        case FetchError::no_descriptors:
+            return "This proxy has no file descriptor left for another connection.";
+        case FetchError::origin_down:
+            return about("The origin ",
+                         " took none of the last connections (origin_down): it is tried again "
+                         "every few seconds, and by this request it was not.");
+        case FetchError::origin_error:
+            return about("The origin ", " answered with an error.");
+        case FetchError::changed:
+            return about("What the origin ", " serves changed while its parts were being fetched.");
+        case FetchError::not_in_parts:
+            return about("The origin ", " answered a range request in a way that cannot be used.");
+        case FetchError::stopping:
+            return "This proxy is shutting down.";
+        case FetchError::none:
+        case FetchError::abandoned:
+            break;
+    }
+    return "The request was abandoned.";
+}
+
+}  // namespace proxy

@@ -1,0 +1,68 @@
+#include "proxy/http/response_head.hpp"
+
+#include <boost/beast/http/status.hpp>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/number.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+bool is_cache_status(const Field& line) {
+    return line.id == field::unknown && iequals(line.name, "Cache-Status");
+}
+
+}  // namespace
+
+void append_status_line(std::string& out, unsigned status) {
+    const auto reason =
+        boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
+    out.append("HTTP/1.1 ").append(std::to_string(status)).append(" ");
+    out.append(reason.data(), reason.size()).append("\r\n");
+}
+
+void append_line(std::string& out, const Field& line) {
+    out.append(line.name).append(": ").append(line.value).append("\r\n");
+}
+
+void append_chunk_size(std::string& out, std::uint64_t bytes) {
+    append_number(out, bytes, 16);
+    out.append("\r\n");
+}
+
+void render_response(const Head& received, std::string_view node, const CacheRules& rules,
+                     WallTime response_time, std::string& out, LiveFields& live) {
+    const StoredFields stored(received.fields, rules);
+    const HopByHop hop_by_hop(received.fields);
+    std::size_t bytes = 96 + node.size();
+    for (const auto& line : received.fields) bytes += line.name.size() + line.value.size() + 4;
+    out.reserve(bytes);
+    append_status_line(out, received.status);
+    bool dated = false;
+    for (const auto& line : received.fields) {
+        if (line.id == field::content_length || hop_by_hop(line)) continue;
+        if (is_cache_status(line)) {
+            if (!live.cache_status.empty()) live.cache_status.append(", ");
+            live.cache_status.append(line.value);
+        } else if (line.id == field::age) {
+            live.has_age = true;
+        } else if (stored(line)) {
+            append_line(out, line);
+            dated = dated || line.id == field::date;
+        } else {
+            append_line(live.lines, line);
+        }
+    }
+    if (!dated) {
+        out.append("Date: ");
+        append_http_date(out, response_time);
+        out.append("\r\n");
+    }
+    out.append("Via: 1.1 ").append(node).append("\r\n");
+    out.shrink_to_fit();
+}
+
+}  // namespace proxy

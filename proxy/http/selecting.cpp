@@ -1,0 +1,45 @@
+#include "proxy/http/selecting.hpp"
+
+#include <optional>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/vary.hpp"
+
+namespace proxy {
+namespace {
+
+/// For a peer's question, field by field.
+bool hashed_variant_matches(std::string_view names, std::string_view variant,
+                            const Selecting& request, std::string& scratch) {
+    ListMembers list(names);
+    while (const auto name = list.next()) {
+        const auto length = variant.find(kEndOfValue);
+        if (length == std::string_view::npos) return false;
+        const auto stored = variant.substr(0, length + 1);
+        variant.remove_prefix(length + 1);
+        if (sent_in_clear(*name)) {
+            scratch.clear();
+            append_variant(scratch, *name, request.fields);
+            if (scratch != stored) return false;
+            continue;
+        }
+        std::optional<std::string_view> value = stored.substr(0, length);
+        if (*value == std::string_view(&kAbsentValue, 1)) value.reset();
+        if (!request.hashed->matches(*name, value)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool variant_matches(std::string_view names, std::string_view variant, const Selecting& request,
+                     std::string& scratch) {
+    if (names == kVaryAny) return false;
+    if (names.empty()) return true;
+    if (request.hashed) return hashed_variant_matches(names, variant, request, scratch);
+    scratch.clear();
+    append_variant(scratch, names, request.fields);
+    return scratch == variant;
+}
+
+}  // namespace proxy

@@ -1,0 +1,171 @@
+#include "proxy/net/tls_contexts.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace proxy {
+namespace {
+
+constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+/// What OpenSSL said first, which is the cause, in words.
+std::string reason() {
+    const auto code = ERR_peek_error();
+    if (ERR_SYSTEM_ERROR(code)) return std::generic_category().message(ERR_GET_REASON(code));
+    const auto* text = ERR_reason_error_string(code);
+    return text ? text : "unknown error";
+}
+
+/// A node has no terminal: an encrypted key is an error. `asked`: a bool, set when it is one.
+int no_passphrase(char*, int, int, void* asked) {
+    *static_cast<bool*>(asked) = true;
+    return -1;
+}
+
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+                    unsigned in_size, void*) {
+    unsigned char* chosen = nullptr;
+    const auto found = SSL_select_next_proto(&chosen, size, kAlpn, sizeof kAlpn, in, in_size);
+    *out = chosen;
+    return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
+    std::shared_ptr<SSL_CTX> context(SSL_CTX_new(method), SSL_CTX_free);
+    if (!context) throw std::bad_alloc();
+    auto* const raw = context.get();
+    SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
+    // Renegotiation only serves attacks here; compression was one (CRIME).
+    SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    // Sockets do not block: a write may be taken in part and retried from elsewhere. Idle
+    // connections give their buffers back.
+    SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                              SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_read_ahead(raw, 1);
+    return context;
+}
+
+class Loader {
+public:
+    explicit Loader(const Config& config) : config_(config) {}
+
+    std::shared_ptr<const TlsContexts> load() {
+        auto contexts = std::make_shared<TlsContexts>();
+        if (config_.tls) contexts->server = server(*config_.tls);
+        for (std::size_t i = 0; i < config_.origins.size(); ++i) {
+            const auto& origin = config_.origins[i];
+            std::shared_ptr<const TlsClient> client;
+            if (origin.tls) {
+                const auto path = "$.origins[" + std::to_string(i) + "].tls.ca";
+                const auto& name = origin.tls->name.empty() ? origin.server.host : origin.tls->name;
+                client = make_client(origin.tls->verify, origin.tls->ca, name, path);
+            }
+            contexts->origins.push_back(std::move(client));
+        }
+        if (config_.forward.enabled) contexts->forward = make_client(true, {}, {}, "$.forward");
+        return contexts;
+    }
+
+    std::vector<ConfigError> errors;
+
+private:
+    std::shared_ptr<SSL_CTX> server(const TlsConfig& tls) {
+        auto context = new_context(TLS_server_method());
+        auto* const raw = context.get();
+        // Tickets resume sessions on any worker; a cache would be a lock that all share.
+        SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_alpn_select_cb(raw, choose_protocol, nullptr);
+        bool encrypted = false;
+        SSL_CTX_set_default_passwd_cb(raw, no_passphrase);
+        SSL_CTX_set_default_passwd_cb_userdata(raw, &encrypted);
+        ERR_clear_error();
+        if (SSL_CTX_use_certificate_chain_file(raw, tls.certificate.c_str()) != 1) {
+            fail("$.tls.certificate", "cannot read " + tls.certificate + ": " + reason());
+        } else if (SSL_CTX_use_PrivateKey_file(raw, tls.key.c_str(), SSL_FILETYPE_PEM) != 1) {
+            const auto mismatch = ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH;
+            if (encrypted)
+                fail("$.tls.key", tls.key +
+                                      " is encrypted, and nobody could be asked for its "
+                                      "passphrase: openssl pkey -in " +
+                                      tls.key + " -out FILE writes it in the clear");
+            else if (mismatch)
+                fail("$.tls.key", tls.key + " is not the key of " + tls.certificate);
+            else
+                fail("$.tls.key", "cannot read " + tls.key + ": " + reason());
+        } else if (SSL_CTX_check_private_key(raw) != 1) {
+            fail("$.tls.key", tls.key + " is not the key of " + tls.certificate);
+        }
+        SSL_CTX_set_default_passwd_cb_userdata(raw, nullptr);  // no file is read any more
+        return context;
+    }
+
+    /// Equal settings are one client, so that their connections can be shared.
+    std::shared_ptr<const TlsClient> make_client(bool verify, const std::string& ca,
+                                                 const std::string& name, const std::string& path) {
+        static std::atomic<std::uint64_t> next_id{1};
+        auto& known = clients_[{verify, ca, name}];
+        if (!known) {
+            auto client = std::make_shared<TlsClient>();
+            client->context = client_context(verify, ca, path);
+            client->name = name;
+            client->id = next_id++;
+            known = std::move(client);
+        }
+        return known;
+    }
+
+    std::shared_ptr<SSL_CTX> client_context(bool verify, const std::string& ca,
+                                            const std::string& path) {
+        auto& known = client_contexts_[{verify, ca}];
+        if (known) return known;
+        known = new_context(TLS_client_method());
+        auto* const raw = known.get();
+        SSL_CTX_set_alpn_protos(raw, kAlpn, sizeof kAlpn);
+        SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+        SSL_CTX_sess_set_new_cb(raw, TlsSession::keep_ticket);
+        SSL_CTX_set_verify(raw, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+        ERR_clear_error();
+        if (ca.empty()) {
+            if (verify && SSL_CTX_set_default_verify_paths(raw) != 1)
+                fail(path, "cannot read the system's certificates: " + reason());
+            return known;
+        }
+        std::error_code missing;
+        const auto kind = std::filesystem::status(ca, missing).type();
+        if (missing) {
+            fail(path, "cannot read " + ca + ": " + missing.message());
+        } else if (kind == std::filesystem::file_type::directory) {
+            SSL_CTX_load_verify_dir(raw, ca.c_str());
+        } else if (SSL_CTX_load_verify_file(raw, ca.c_str()) != 1) {
+            fail(path, "cannot read " + ca + ": " + reason());
+        }
+        return known;
+    }
+
+    void fail(std::string path, std::string message) {
+        errors.push_back({std::move(path), std::move(message)});
+        ERR_clear_error();
+    }
+
+    const Config& config_;
+    std::map<std::tuple<bool, std::string, std::string>, std::shared_ptr<const TlsClient>> clients_;
+    std::map<std::pair<bool, std::string>, std::shared_ptr<SSL_CTX>> client_contexts_;
+};
+
+}  // namespace
+
+std::vector<ConfigError> load_tls(Config& config) {
+    Loader loader(config);
+    auto contexts = loader.load();
+    if (loader.errors.empty()) config.tls_contexts = std::move(contexts);
+    return std::move(loader.errors);
+}
+
+}  // namespace proxy

@@ -1,0 +1,265 @@
+#include "proxy/net/tls_session.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <new>
+#include <system_error>
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Socket = TlsSession::Socket;
+using Step = TlsSession::Step;
+
+bool would_block() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+int descriptor(BIO* bio) {
+    return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
+}
+
+// OpenSSL's own socket BIO writes with write(), which raises SIGPIPE in whoever embeds a node.
+int socket_write(BIO* bio, const char* data, int size) {
+    BIO_clear_retry_flags(bio);
+    const auto n =
+        ::send(descriptor(bio), data, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && would_block()) BIO_set_retry_write(bio);
+    return static_cast<int>(n);
+}
+
+int socket_read(BIO* bio, char* data, int size) {
+    BIO_clear_retry_flags(bio);
+    const auto n = ::recv(descriptor(bio), data, static_cast<std::size_t>(size), MSG_DONTWAIT);
+    if (n < 0 && would_block()) BIO_set_retry_read(bio);
+    if (n == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    return static_cast<int>(n);
+}
+
+long socket_control(BIO* bio, int command, long, void*) {
+    if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+    return command == BIO_CTRL_FLUSH;
+}
+
+BIO* new_socket_bio(int fd) {
+    static const auto method = [] {
+        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made(
+            BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "hearsay socket"),
+            BIO_meth_free);
+        if (!made) throw std::bad_alloc();
+        BIO_meth_set_write(made.get(), socket_write);
+        BIO_meth_set_read(made.get(), socket_read);
+        BIO_meth_set_ctrl(made.get(), socket_control);
+        return made;
+    }();
+    auto* const bio = BIO_new(method.get());
+    if (!bio) throw std::bad_alloc();
+    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
+    BIO_set_init(bio, 1);
+    return bio;
+}
+
+}  // namespace
+
+void SslFree::operator()(SSL* ssl) const {
+    SSL_free(ssl);
+}
+void SslFree::operator()(SSL_SESSION* session) const {
+    SSL_SESSION_free(session);
+}
+
+TlsSession::TlsSession(SSL_CTX& context, Socket& socket) : ssl_(SSL_new(&context)) {
+    if (!ssl_) throw std::bad_alloc();
+    auto* const bio = new_socket_bio(socket.native_handle());
+    SSL_set_bio(ssl_.get(), bio, bio);
+    SSL_set_accept_state(ssl_.get());
+}
+
+TlsSession::TlsSession(const TlsClient& client, const std::string& host, SslSessionPtr resumed,
+                       Socket& socket)
+    : TlsSession(*client.context, socket) {
+    auto* const ssl = ssl_.get();
+    SSL_set_connect_state(ssl);
+    auto name = client.name.empty() ? host : client.name;
+    if (name.ends_with('.')) name.pop_back();  // of the DNS, but not of names in TLS
+    auto* const rules = SSL_get0_param(ssl);
+    boost::system::error_code is_name;
+    asio::ip::make_address(name, is_name);
+    if (is_name) {
+        X509_VERIFY_PARAM_set_hostflags(
+            rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+        failed_ = SSL_set_tlsext_host_name(ssl, name.c_str()) != 1 ||
+                  X509_VERIFY_PARAM_set1_host(rules, name.c_str(), name.size()) != 1;
+    } else {  // RFC 6066 §3: no address in SNI
+        failed_ = X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) != 1;
+    }
+    if (failed_) why_ = "the name to verify is unusable";
+    if (resumed) SSL_set_session(ssl, resumed.get());
+    // The one callback of the context finds its way back to the session by this.
+    SSL_set_app_data(ssl, this);
+}
+
+TlsSession::~TlsSession() {
+    // Else OpenSSL takes the ticket for that of a connection that was cut, and useless.
+    if (!failed_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
+
+int TlsSession::keep_ticket(SSL* ssl, SSL_SESSION* ticket) {
+    static_cast<TlsSession*>(SSL_get_app_data(ssl))->ticket_.reset(ticket);
+    return 1;  // it is ours now
+}
+
+Step TlsSession::after(int result) {
+    auto* const ssl = ssl_.get();
+    switch (SSL_get_error(ssl, result)) {
+        case SSL_ERROR_NONE:
+            return Step::done;
+        case SSL_ERROR_WANT_READ:
+            return Step::wait_read;
+        case SSL_ERROR_WANT_WRITE:
+            return Step::wait_write;
+        case SSL_ERROR_ZERO_RETURN:
+            return Step::end;
+        default:
+            break;
+    }
+    failed_ = true;
+    const auto system = errno;
+    const auto code = ERR_peek_error();
+    const auto* const text = ERR_reason_error_string(code);
+    met_plain_http_ = ERR_GET_REASON(code) == SSL_R_HTTP_REQUEST;
+    if (const auto verified = SSL_get_verify_result(ssl);
+        verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+        why_ = X509_verify_cert_error_string(verified);
+    else if (text)
+        why_ = text;
+    else
+        why_ = system != 0 ? std::generic_category().message(system) : "the connection ended";
+    ERR_clear_error();
+    return Step::failed;
+}
+
+Step TlsSession::handshake() {
+    if (failed_) return Step::failed;
+    ERR_clear_error();
+    errno = 0;
+    return after(SSL_do_handshake(ssl_.get()));
+}
+
+Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
+    got = 0;
+    auto* at = static_cast<char*>(into.data());
+    do {  // a record at a time
+        ERR_clear_error();
+        errno = 0;
+        std::size_t n = 0;
+        const auto result = SSL_read_ex(ssl_.get(), at + got, into.size() - got, &n);
+        if (result != 1) {
+            if (got > 0) break;  // the same again next time
+            return after(result);
+        }
+        got += n;
+    } while (got < into.size() && SSL_has_pending(ssl_.get()));
+    return Step::done;
+}
+
+Step TlsSession::write(asio::const_buffer from, std::size_t& sent) {
+    sent = 0;
+    if (from.size() == 0) return Step::done;
+    ERR_clear_error();
+    errno = 0;
+    return after(SSL_write_ex(ssl_.get(), from.data(), from.size(), &sent));
+}
+
+void TlsSession::close_notify() {
+    if (failed_ || !SSL_is_init_finished(ssl_.get())) return;
+    ERR_clear_error();
+    SSL_shutdown(ssl_.get());
+    ERR_clear_error();
+}
+
+bool TlsSession::has_pending() const {
+    return SSL_has_pending(ssl_.get()) == 1;
+}
+
+asio::awaitable<bool> wait_for_step(Socket& socket, Step step) {
+    boost::system::error_code ec;
+    co_await socket.async_wait(step == Step::wait_write ? Socket::wait_write : Socket::wait_read,
+                               asio::redirect_error(asio::use_awaitable, ec));
+    co_return !ec;
+}
+
+namespace {
+
+bool waits(Step step) {
+    return step == Step::wait_read || step == Step::wait_write;
+}
+
+boost::system::error_code error_of(Step step) {
+    switch (step) {
+        case Step::done:
+            return {};
+        case Step::end:
+            return asio::error::eof;
+        case Step::failed:
+            return asio::error::connection_reset;
+        default:
+            return asio::error::operation_aborted;  // waited for in vain
+    }
+}
+
+}  // namespace
+
+asio::awaitable<void> tls_handshake(Socket& socket, TlsSession& tls,
+                                    boost::system::error_code& ec) {
+    auto step = tls.handshake();
+    while (waits(step)) {
+        const auto ready = co_await wait_for_step(socket, step);
+        if (!ready) break;
+        step = tls.handshake();
+    }
+    ec = error_of(step);
+}
+
+asio::awaitable<std::size_t> tls_read_some(Socket& socket, TlsSession& tls,
+                                           asio::mutable_buffer into,
+                                           boost::system::error_code& ec) {
+    std::size_t got = 0;
+    auto step = tls.read(into, got);
+    while (waits(step)) {
+        const auto ready = co_await wait_for_step(socket, step);
+        if (!ready) break;
+        step = tls.read(into, got);
+    }
+    ec = error_of(step);
+    co_return got;
+}
+
+asio::awaitable<std::size_t> tls_write(Socket& socket, TlsSession& tls, asio::const_buffer from,
+                                       boost::system::error_code& ec) {
+    const auto size = from.size();
+    for (;;) {
+        std::size_t sent = 0;
+        const auto step = tls.write(from, sent);
+        from += sent;
+        ec = error_of(step);
+        if (from.size() == 0 || !waits(step)) {
+            if (!ec && from.size() > 0) continue;
+            co_return size - from.size();
+        }
+        const auto ready = co_await wait_for_step(socket, step);
+        if (!ready) co_return size - from.size();
+    }
+}
+
+}  // namespace proxy

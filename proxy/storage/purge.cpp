@@ -1,0 +1,103 @@
+#include "proxy/storage/purge.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/tags.hpp"
+
+namespace proxy {
+namespace {
+
+using nlohmann::json;
+
+/// Thrown to where the body is parsed, and no further.
+struct Wrong {
+    std::string why;
+};
+
+void add_url(const json& value, const std::string& where, PurgeOrder& order) {
+    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    const auto& url = value.get_ref<const std::string&>();
+    CacheKey key;
+    const auto error = key.assign(Scheme::http, boost::beast::http::verb::get, url, {});
+    if (error != TargetError::none)
+        throw Wrong{where + " must be a whole URL, http://host/path: " +
+                    std::string(to_string(error)) + "."};
+    order.uris.emplace_back(key.uri());
+}
+
+void add_tag(const json& value, const std::string& where, PurgeOrder& order) {
+    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    auto tag = value.get<std::string>();
+    const auto bad =
+        std::any_of(tag.begin(), tag.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
+    if (tag.empty() || tag.size() > kMaxPurgeTagBytes || bad)
+        throw Wrong{where + " must be a tag of 1 to " + std::to_string(kMaxPurgeTagBytes) +
+                    " bytes without blanks."};
+    order.tags.push_back(std::move(tag));
+}
+
+template <class Add>
+void add_each(const json& value, const std::string& name, Add add, PurgeOrder& order) {
+    if (!value.is_array()) throw Wrong{name + " must be an array."};
+    if (value.size() > kMaxPurged)
+        throw Wrong{name + " must have at most " + std::to_string(kMaxPurged) + " elements."};
+    for (std::size_t i = 0; i < value.size(); ++i)
+        add(value[i], name + "[" + std::to_string(i) + "]", order);
+}
+
+PurgeOrder read(const json& body) {
+    if (!body.is_object()) throw Wrong{"The body must be a JSON object."};
+    PurgeOrder order;
+    for (const auto& [name, value] : body.items()) {
+        if (name == "url")
+            add_url(value, name, order);
+        else if (name == "urls")
+            add_each(value, name, add_url, order);
+        else if (name == "tags")
+            add_each(value, name, add_tag, order);
+        else
+            throw Wrong{name + " is not known: give url, urls or tags."};
+    }
+    const auto all = order.uris.size() + order.tags.size();
+    if (all == 0) throw Wrong{"Nothing to purge: give url, urls or tags."};
+    if (all > kMaxPurged)
+        throw Wrong{"At most " + std::to_string(kMaxPurged) + " URLs and tags at once."};
+    return order;
+}
+
+}  // namespace
+
+std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
+    const auto body = json::parse(text, nullptr, false);
+    if (body.is_discarded()) return "The body is not JSON.";
+    try {
+        return read(body);
+    } catch (const Wrong& wrong) {
+        return wrong.why;
+    }
+}
+
+protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& hasher) {
+    protocol::Invalidation what;
+    for (const auto& uri : order.uris) what.keys.push_back(hasher(uri));
+    for (const auto& tag : order.tags) what.tags.push_back(surrogate_tag(tag, hasher));
+    return what;
+}
+
+unsigned status_of(const PurgeReport& report) {
+    return report.everywhere() ? 200 : 202;
+}
+
+std::string purge_json(const PurgeReport& report) {
+    const nlohmann::ordered_json out{{"node", report.node},
+                                     {"objects", report.objects},
+                                     {"confirmed", report.confirmed},
+                                     {"pending", report.pending},
+                                     {"away", report.away}};
+    return out.dump(2) + "\n";
+}
+
+}  // namespace proxy

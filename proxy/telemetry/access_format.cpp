@@ -1,0 +1,293 @@
+// The three formats of the access log; their writer stands in access_log.cpp.
+#include "proxy/telemetry/access_log.hpp"
+
+#include "proxy/http/field_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace proxy {
+
+namespace {
+
+using namespace std::chrono;
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+void append_hex(std::string& out, unsigned char byte) {
+    out.push_back(kHexDigits[byte >> 4]);
+    out.push_back(kHexDigits[byte & 15]);
+}
+
+bool is_printable_ascii(char c) {
+    return c > 0x20 && c < 0x7f;
+}
+
+/// Zero-padded to `width`.
+void append_number(std::string& out, std::uint64_t value, std::size_t width = 1) {
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    const auto count = static_cast<std::size_t>(end - digits.data());
+    if (count < width) out.append(width - count, '0');
+    out.append(digits.data(), count);
+}
+
+/// Length of the character above U+007F that `text` begins with; 0 when that is no UTF-8 (RFC 3629:
+/// neither longer than needed, nor a surrogate, nor above U+10FFFF).
+std::size_t utf8_character(std::string_view text) {
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto lead = at(0);
+    const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (length == 0 || lead > 0xf4 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((at(i) & 0xc0) != 0x80) return 0;
+    const auto second = at(1);
+    const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+                         (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+    return refused ? 0 : length;
+}
+
+/// A character stays as it is, control characters are escaped. A byte that is no part of one comes
+/// as U+EF80 to U+EFFF, which nobody else uses, with its value in the last two digits; so do the
+/// bytes of these characters themselves, so that every string can be had back.
+void append_json_string(std::string& out, std::string_view text) {
+    out.push_back('"');
+    while (!text.empty()) {
+        const char c = text.front();
+        const auto byte = static_cast<unsigned char>(c);
+        std::size_t taken = 1;
+        if (c == '"' || c == '\\') {
+            out.push_back('\\');
+            out.push_back(c);
+        } else if (c == ' ' || is_printable_ascii(c)) {
+            out.push_back(c);
+        } else if (byte < 0x80) {
+            out.append("\\u00");
+            append_hex(out, byte);
+        } else {
+            const auto character = text.substr(0, utf8_character(text));
+            if (character.empty() || character.starts_with("\xee\xbe") ||
+                character.starts_with("\xee\xbf")) {
+                out.append("\\uef");
+                append_hex(out, byte);
+            } else if (byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
+                out.append("\\u00");  // the other control characters
+                append_hex(out, static_cast<unsigned char>(text[1]));
+                taken = 2;
+            } else {
+                out.append(character);
+                taken = character.size();
+            }
+        }
+        text.remove_prefix(taken);
+    }
+    out.push_back('"');
+}
+
+void append_json_member(std::string& out, std::string_view key, std::string_view text) {
+    out.append(",\"").append(key).append("\":");
+    append_json_string(out, text);
+}
+
+/// For formats that separate by spaces: these and all that is not printable as %xx; empty as `-`.
+void append_word(std::string& out, std::string_view text) {
+    if (text.empty()) out.push_back('-');
+    for (const char c : text) {
+        if (is_printable_ascii(c)) {
+            out.push_back(c);
+        } else {
+            out.push_back('%');
+            append_hex(out, static_cast<unsigned char>(c));
+        }
+    }
+}
+
+/// For combined's quoted parts, as Apache escapes them.
+void append_quotable(std::string& out, std::string_view text) {
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out.push_back('\\');
+            out.push_back(c);
+        } else if (c == ' ' || is_printable_ascii(c)) {
+            out.push_back(c);
+        } else {
+            out.append("\\x");
+            append_hex(out, static_cast<unsigned char>(c));
+        }
+    }
+}
+
+void append_quoted_or_dash(std::string& out, std::string_view text) {
+    out.push_back('"');
+    if (text.empty()) out.push_back('-');
+    append_quotable(out, text);
+    out.push_back('"');
+}
+
+struct Calendar {
+    explicit Calendar(system_clock::time_point time)
+        : day(floor<days>(time)), date(day), clock(floor<milliseconds>(time) - day) {}
+
+    sys_days day;
+    year_month_day date;
+    hh_mm_ss<milliseconds> clock;
+};
+
+void append_clock(std::string& out, const Calendar& time) {
+    append_number(out, static_cast<std::uint64_t>(time.clock.hours().count()), 2);
+    out.push_back(':');
+    append_number(out, static_cast<std::uint64_t>(time.clock.minutes().count()), 2);
+    out.push_back(':');
+    append_number(out, static_cast<std::uint64_t>(time.clock.seconds().count()), 2);
+}
+
+void append_rfc3339(std::string& out, const Calendar& time) {
+    append_number(out, static_cast<std::uint64_t>(static_cast<int>(time.date.year())), 4);
+    out.push_back('-');
+    append_number(out, static_cast<unsigned>(time.date.month()), 2);
+    out.push_back('-');
+    append_number(out, static_cast<unsigned>(time.date.day()), 2);
+    out.push_back('T');
+    append_clock(out, time);
+    out.push_back('.');
+    append_number(out, static_cast<std::uint64_t>(time.clock.subseconds().count()), 3);
+    out.push_back('Z');
+}
+
+void append_common_log_time(std::string& out, const Calendar& time) {
+    constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    append_number(out, static_cast<unsigned>(time.date.day()), 2);
+    out.append("/").append(kMonths[static_cast<unsigned>(time.date.month()) - 1]).append("/");
+    append_number(out, static_cast<std::uint64_t>(static_cast<int>(time.date.year())), 4);
+    out.push_back(':');
+    append_clock(out, time);
+    out.append(" +0000");
+}
+
+/// Milliseconds with three decimals.
+void append_milliseconds(std::string& out, nanoseconds duration) {
+    const auto us = static_cast<std::uint64_t>(
+        std::max(duration_cast<microseconds>(duration), microseconds(0)).count());
+    append_number(out, us / 1000);
+    out.push_back('.');
+    append_number(out, us % 1000, 3);
+}
+
+/// Squid's result code; log analysers know these words.
+std::string_view squid_result(const AccessRecord& record) {
+    switch (record.outcome) {
+        case Outcome::error:
+            if (record.status == 403) return "TCP_DENIED";
+            return record.status >= 500 ? "TCP_MISS" : "NONE_NONE";
+        case Outcome::uncacheable:
+            return record.method == "CONNECT" ? "TCP_TUNNEL" : "TCP_MISS";
+        default:
+            break;
+    }
+    if (record.cache == CacheResult::stale) return "TCP_REFRESH_FAIL_OLD";
+    if (record.cache == CacheResult::reval) {
+        if (record.client_reload) return "TCP_CLIENT_REFRESH_MISS";
+        return record.validated ? "TCP_REFRESH_UNMODIFIED" : "TCP_REFRESH_MODIFIED";
+    }
+    if (record.outcome != Outcome::local_hit) return "TCP_MISS";
+    return record.status == 304 ? "TCP_IMS_HIT" : "TCP_MEM_HIT";
+}
+
+std::string_view squid_hierarchy(const AccessRecord& record) {
+    if (record.source == Source::peer) return "CD_SIBLING_HIT";
+    const bool asked_origin = record.source == Source::origin || record.validated;
+    return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
+}
+
+}  // namespace
+
+void append_json_line(std::string& out, const AccessRecord& record) {
+    out.append("{\"ts\":\"");
+    append_rfc3339(out, Calendar(record.ts));
+    out.push_back('"');
+    append_json_member(out, "role", to_string(record.role));
+    append_json_member(out, "client", record.client);
+    append_json_member(out, "method", record.method);
+    append_json_member(out, "url", record.url);
+    out.append(",\"status\":");
+    append_number(out, record.status);
+    out.append(",\"bytes\":");
+    append_number(out, record.bytes);
+    out.append(",\"dur_ms\":");
+    append_milliseconds(out, record.duration);
+    append_json_member(out, "outcome", to_string(record.outcome));
+    append_json_member(out, "cache", to_string(record.cache));
+    append_json_member(out, "source", to_string(record.source));
+    const auto asked = record.peer_verdict != PeerVerdict::not_asked;
+    if (asked || record.role == Role::peer) append_json_member(out, "peer", record.peer);
+    if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
+    if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
+    if (record.aborted) out.append(",\"aborted\":true");
+    out.append("}\n");
+}
+
+void append_squid_line(std::string& out, const AccessRecord& record) {
+    // Squid's time is that of the end.
+    const auto end = floor<milliseconds>(record.ts + record.duration).time_since_epoch();
+    append_number(out, static_cast<std::uint64_t>(end.count() / 1000));
+    out.push_back('.');
+    append_number(out, static_cast<std::uint64_t>(end.count() % 1000), 3);
+    const auto elapsed = duration_cast<milliseconds>(record.duration).count();
+    const auto elapsed_text = std::to_string(elapsed);
+    out.append(elapsed_text.size() < 6 ? 7 - elapsed_text.size() : 1, ' ').append(elapsed_text);
+    out.push_back(' ');
+    append_word(out, record.client);
+    out.append(" ").append(squid_result(record)).append(record.aborted ? "_ABORTED/" : "/");
+    append_number(out, record.status, 3);
+    out.push_back(' ');
+    append_number(out, record.bytes);
+    out.push_back(' ');
+    append_word(out, record.method);
+    out.push_back(' ');
+    append_word(out, record.url);
+    out.append(" - ");
+    const auto hierarchy = squid_hierarchy(record);
+    out.append(hierarchy).append("/");
+    append_word(out, hierarchy == "HIER_NONE" ? std::string_view() : record.upstream);
+    out.push_back(' ');
+    append_word(out, trim(record.content_type.substr(0, record.content_type.find(';'))));
+    out.push_back('\n');
+}
+
+void append_combined_line(std::string& out, const AccessRecord& record) {
+    append_word(out, record.client);
+    out.append(" - - [");
+    append_common_log_time(out, Calendar(record.ts));
+    out.append("] \"");
+    append_quotable(out, record.method);
+    out.push_back(' ');
+    append_quotable(out, record.url);
+    out.append(record.version == 10 ? " HTTP/1.0\" " : " HTTP/1.1\" ");
+    append_number(out, record.status, 3);
+    out.push_back(' ');
+    if (record.bytes == 0) {
+        out.push_back('-');
+    } else {
+        append_number(out, record.bytes);
+    }
+    out.push_back(' ');
+    append_quoted_or_dash(out, record.referer);
+    out.push_back(' ');
+    append_quoted_or_dash(out, record.user_agent);
+    out.push_back('\n');
+}
+
+void append_access_line(std::string& out, AccessFormat format, const AccessRecord& record) {
+    switch (format) {
+        case AccessFormat::json:
+            return append_json_line(out, record);
+        case AccessFormat::squid:
+            return append_squid_line(out, record);
+        case AccessFormat::combined:
+            return append_combined_line(out, record);
+    }
+}
+
+}  // namespace proxy

@@ -1,0 +1,153 @@
+#pragma once
+
+#include "proxy/config/config.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
+
+#include <atomic>
+#include <boost/system/error_code.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace proxy {
+
+/// One answered request. Views need only last until the call returns.
+struct AccessRecord {
+    std::chrono::system_clock::time_point ts;  // when the request's head was complete
+    std::chrono::nanoseconds duration{0};      // from then to the last byte of the answer
+    std::string_view client;                   // address without port
+    std::string_view method;                   // as received
+    std::string_view url;                      // target URI, or the raw target if it was refused
+    unsigned version = 11;                     // 10 or 11
+    unsigned status = 0;                       // 0: the client left before an answer
+    std::uint64_t bytes = 0;                   // of the answer's body that were sent
+    Outcome outcome = Outcome::error;
+    CacheResult cache = CacheResult::bypass;
+    Source source = Source::none;
+    std::string_view peer;  // node last asked, if any; of a peer's question, who asks
+    PeerVerdict peer_verdict = PeerVerdict::not_asked;
+    std::string_view upstream;  // host name or address of origin or peer that answered
+    std::string_view content_type, referer, user_agent;
+    std::string_view cache_status;  // this node's member of Cache-Status, as sent
+    bool validated = false;         // the stored response was confirmed by a 304
+    bool client_reload = false;     // the client's own directives forced validation
+    bool aborted = false;           // the answer ended before its end: the client left, or the
+                                    // rest could not be had
+    Role role = Role::client;       // who asked
+};
+
+/// Each appends one line with its newline. Bytes from outside cannot end a line or forge a field:
+/// they come escaped (`%xx` in squid, `\xhh` in combined; in JSON `\u00xx` for control characters
+/// and `\uefxx` for bytes xx that are no UTF-8, which otherwise stays as it is).
+///
+/// json: an object with keys ts (RFC 3339, UTC, milliseconds), role, client, method, url, status,
+/// bytes, dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was
+/// asked; of a peer's question, peer is who asks), cache_status (what was sent), aborted (only when
+/// true).
+void append_json_line(std::string& out, const AccessRecord& record);
+/// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/host
+/// type.
+void append_squid_line(std::string& out, const AccessRecord& record);
+/// Apache's combined format; time in UTC.
+void append_combined_line(std::string& out, const AccessRecord& record);
+void append_access_line(std::string& out, AccessFormat format, const AccessRecord& record);
+
+/// The access log of a node: lines are formatted by the caller's thread and written by one of its
+/// own, so that no worker ever waits for a disk or a pipe. When more than `max_pending` bytes wait,
+/// lines are dropped and counted; so are those that the system refuses (a full disk, a pipe nobody
+/// reads), and the error log says why. All members may be called from any thread.
+class AccessLog {
+public:
+    static constexpr std::size_t kMaxPendingBytes = 8 << 20;
+
+    /// `destination`: off, stdout, or a file, which is appended to. Throws
+    /// boost::system::system_error when the file cannot be opened.
+    explicit AccessLog(const LogConfig& config, std::size_t max_pending = kMaxPendingBytes);
+    /// Writes what is pending.
+    ~AccessLog();
+    AccessLog(const AccessLog&) = delete;
+    AccessLog& operator=(const AccessLog&) = delete;
+
+    bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
+    /// Lines of peers' questions are written if the configuration wants them.
+    void write(const AccessRecord& record);
+
+    /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
+    /// written after to the new one. If that fails the old file stays in use; the error log says
+    /// so.
+    void reopen();
+    /// Takes another destination or format: lines written before go to the old one, lines written
+    /// after to the new one. Nothing changes when it cannot be opened, or when the old one is so
+    /// slow that kMaxChanges wait already; then the error says so.
+    boost::system::error_code reconfigure(const LogConfig& config);
+    static constexpr std::size_t kMaxChanges = 16;
+
+    /// Waits until everything written so far has been handed to the system.
+    void flush();
+
+    std::uint64_t lines() const { return lines_.load(std::memory_order_relaxed); }
+    std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+    /// Lines the system refused.
+    std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
+
+private:
+    /// Where lines go. Owns its file.
+    class Sink {
+    public:
+        Sink() = default;
+        /// `destination` as in the configuration. Not open when that fails (see errno), or for off.
+        explicit Sink(const std::string& destination);
+        ~Sink();
+        Sink(Sink&& other) noexcept
+            : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+        Sink& operator=(Sink&& other) noexcept {
+            std::swap(path_, other.path_);
+            std::swap(fd_, other.fd_);
+            return *this;
+        }
+        bool open() const { return fd_ >= 0; }
+        int fd() const { return fd_; }
+        const std::string& path() const { return path_; }
+
+    private:
+        std::string path_;  // empty: stdout
+        int fd_ = -1;
+    };
+    /// What happens after the first `at` pending bytes; without `sink`: the file is opened anew.
+    struct Change {
+        std::size_t at = 0;
+        std::optional<Sink> sink;
+    };
+
+    void run();
+    void put(std::string_view lines);
+    void make(Change& change);
+    /// Tells the error log about the destination `path` and errno.
+    void tell(const char* what, const std::string& path, int error);
+
+    const std::size_t max_pending_;
+    std::atomic<bool> enabled_{false};  // changes under the mutex only, as does the format
+    std::atomic<AccessFormat> format_;
+    std::atomic<bool> peers_;
+    Sink sink_;               // writer thread only, once that runs
+    RateLimitedLog trouble_;  // writer thread only
+    std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failed_{0};
+
+    std::mutex mutex_;
+    std::condition_variable wake_, idle_;
+    std::string pending_;
+    std::vector<Change> changes_;  // in order
+    bool writing_ = false, stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,192 @@
+#include "proxy/upstream/destinations.hpp"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "protocol/plain_address.hpp"
+
+namespace proxy {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+/// IANA IPv4 and IPv6 Special-Purpose Address Registries, without what is globally reachable, and
+/// multicast. Documentation ranges are nobody's; benchmarking and protocol ranges are somebody's
+/// inner network.
+const PrefixList& special_ranges() {
+    static const PrefixList ranges{
+        "0.0.0.0/8",        // this network
+        "10.0.0.0/8",       // private
+        "100.64.0.0/10",    // shared, behind a carrier's NAT
+        "127.0.0.0/8",      // loopback
+        "169.254.0.0/16",   // link-local, and where clouds keep credentials
+        "172.16.0.0/12",    // private
+        "192.0.0.0/24",     // protocol assignments
+        "192.0.2.0/24",     // documentation
+        "192.88.99.0/24",   // 6to4 relays, deprecated
+        "192.168.0.0/16",   // private
+        "198.18.0.0/15",    // benchmarking
+        "198.51.100.0/24",  // documentation
+        "203.0.113.0/24",   // documentation
+        "224.0.0.0/4",      // multicast
+        "240.0.0.0/4",      // reserved, and broadcast
+        "::/8",             // unspecified, loopback, IPv4-compatible (deprecated), IPv4-translated
+        "64:ff9b:1::/48",   // a translator's own prefix: where the address stands is its choice
+        "100::/64",         // discard-only
+        "100:0:0:1::/64",   // dummy
+        "2001::/23",        // protocol assignments, among them Teredo, whose addresses are hidden
+        "2001:db8::/32",    // documentation
+        "3fff::/20",        // documentation
+        "5f00::/16",        // segment identifiers
+        "fc00::/7",         // unique local
+        "fe80::/10",        // link-local
+        "fec0::/10",        // site-local, deprecated
+        "ff00::/8",         // multicast
+    };
+    return ranges;
+}
+
+ip::address_v4 v4_at(const ip::address_v6::bytes_type& bytes, std::size_t from) {
+    return ip::address_v4({bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]});
+}
+
+/// The IPv4 address that an IPv6 one stands for: mapped, NAT64 (RFC 6052 §2.1), 6to4 (RFC 3056).
+std::optional<ip::address_v4> inner_v4(const ip::address& address) {
+    if (address.is_v4()) return std::nullopt;
+    const auto v6 = address.to_v6();
+    if (v6.is_v4_mapped()) return ip::make_address_v4(ip::v4_mapped, v6);
+    static const PrefixList nat64{"64:ff9b::/96"}, six_to_four{"2002::/16"};
+    const auto bytes = v6.to_bytes();
+    if (nat64.contains(address)) return v4_at(bytes, 12);
+    if (six_to_four.contains(address)) return v4_at(bytes, 2);
+    return std::nullopt;
+}
+
+std::optional<ip::address> literal(const std::string& host) {
+    boost::system::error_code error;
+    const auto address = ip::make_address(host, error);
+    if (error) return std::nullopt;
+    return protocol::plain_address(address);
+}
+
+/// Does a connection to it end on this machine, if anything listens there?
+bool is_local(const Surroundings& around, const ip::address& address) {
+    return address.is_loopback() || address.is_unspecified() ||
+           std::find(around.own.begin(), around.own.end(), address) != around.own.end();
+}
+
+std::vector<const Endpoint*> own_listeners(const Config& config) {
+    std::vector<const Endpoint*> all{&config.listen};
+    if (config.tls) all.push_back(&config.tls->listen);
+    if (config.admin) all.push_back(&config.admin->listen);
+    if (config.cluster) all.push_back(&config.cluster->listen);
+    return all;
+}
+
+std::vector<const Endpoint*> peer_places(const Config& config) {
+    std::vector<const Endpoint*> all;
+    if (!config.cluster) return all;
+    for (const auto& peer : config.cluster->peers) {
+        all.push_back(&peer.http);
+        all.push_back(&peer.link);
+    }
+    for (const auto& entry : config.cluster->dns_peers) {
+        all.push_back(&entry.http);
+        all.push_back(&entry.link);
+    }
+    return all;
+}
+
+/// Would a connection to a local address meet this listener? One at a name could be at any.
+bool meets(const Endpoint& listener, const ip::address& address, std::uint16_t port) {
+    if (listener.port != port) return false;
+    const auto where = literal(listener.host);
+    return !where || where->is_unspecified() || address.is_unspecified() || *where == address;
+}
+
+bool is_of_the_house(const Config& config, const Surroundings& around, const ip::address& address,
+                     std::uint16_t port) {
+    if (!is_house_port(config, port)) return false;
+    const auto listeners = own_listeners(config);
+    const auto is_own = std::any_of(listeners.begin(), listeners.end(), [&](const auto* listener) {
+        return meets(*listener, address, port) &&
+               (is_local(around, address) || literal(listener->host) == address);
+    });
+    if (is_own) return true;
+    if (std::find(around.peers.begin(), around.peers.end(), address) != around.peers.end())
+        return true;
+    const auto peers = peer_places(config);
+    return std::any_of(peers.begin(), peers.end(),
+                       [&](const auto* peer) { return literal(peer->host) == address; });
+}
+
+}  // namespace
+
+bool is_public(const ip::address& address) {
+    if (const auto inner = inner_v4(address)) return is_public(*inner);
+    return !special_ranges().contains(address);
+}
+
+bool is_house_port(const Config& config, std::uint16_t port) {
+    const auto at = [port](const Endpoint* place) { return place->port == port; };
+    const auto own = own_listeners(config);
+    const auto peers = peer_places(config);
+    return std::any_of(own.begin(), own.end(), at) || std::any_of(peers.begin(), peers.end(), at);
+}
+
+std::vector<ip::address> interface_addresses() {
+    std::vector<ip::address> found;
+    ifaddrs* list = nullptr;
+    if (::getifaddrs(&list) != 0) return found;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+    for (const auto* one = list; one; one = one->ifa_next) {
+        if (!one->ifa_addr) continue;
+        if (one->ifa_addr->sa_family == AF_INET) {
+            const auto* v4 = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+            found.emplace_back(ip::address_v4(ntohl(v4->sin_addr.s_addr)));
+        } else if (one->ifa_addr->sa_family == AF_INET6) {
+            const auto* v6 = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
+            ip::address_v6::bytes_type bytes;
+            std::copy_n(v6->sin6_addr.s6_addr, bytes.size(), bytes.begin());
+            found.emplace_back(protocol::plain_address(ip::address_v6(bytes)));
+        }
+    }
+    return found;
+}
+
+std::vector<std::string_view> peer_names(const Config& config) {
+    std::vector<std::string_view> names;
+    for (const auto* peer : peer_places(config)) {
+        const std::string_view host = peer->host;
+        if (!literal(peer->host) && std::find(names.begin(), names.end(), host) == names.end())
+            names.push_back(host);
+    }
+    return names;
+}
+
+Destination judge_destination(const Config& config, const Surroundings& around,
+                              const ip::address& address, std::uint16_t port) {
+    const auto plain = protocol::plain_address(address);
+    const auto inner = inner_v4(plain);
+    if (is_of_the_house(config, around, plain, port) ||
+        (inner && is_of_the_house(config, around, *inner, port)))
+        return Destination::own_house;
+    switch (config.forward.private_destinations) {
+        case Destinations::allow:
+            return Destination::open;
+        case Destinations::listed:
+            if (config.forward.private_prefixes.contains(plain) ||
+                (inner && config.forward.private_prefixes.contains(*inner)))
+                return Destination::open;
+            break;
+        case Destinations::deny:
+            break;
+    }
+    return is_public(plain) ? Destination::open : Destination::closed;
+}
+
+}  // namespace proxy

@@ -1,0 +1,252 @@
+#include "proxy/upstream/exchange.hpp"
+
+#include <boost/asio/buffer.hpp>
+
+#include "proxy/net/quick_recovery.hpp"
+#include "proxy/net/wall_clock.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// What ended an operation on the connection whose deadline has not passed. That it was cancelled
+/// is this node's doing and says nothing of the other side.
+FetchError why_ended(const boost::system::error_code& ec) {
+    return ec == asio::error::operation_aborted ? FetchError::abandoned : FetchError::reset;
+}
+
+}  // namespace
+
+asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
+                                          Patience patience) {
+    for (bool first = true;; first = false) {
+        auto error = co_await connect(target, patience.connect, first);
+        if (error == FetchError::connect_failed && first && request.may_retry) continue;
+        if (error != FetchError::none) co_return error;
+        const auto sent_at = Clock::now();
+        const auto deadline = std::min(sent_at + patience.head, patience.latest);
+        error = co_await send(request.head, deadline);
+        if (error == FetchError::none) error = co_await receive_head(request.is_head, deadline);
+        if (error == FetchError::none) {
+            time_to_head_ = Clock::now() - sent_at;
+            co_return error;
+        }
+        const auto unanswered = !got_bytes_ && error == FetchError::reset;
+        connection_.reset();
+        if (!unanswered || !request.may_retry || !first) co_return error;
+    }
+}
+
+asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
+                                              Clock::time_point deadline, bool may_reuse) {
+    got_bytes_ = eof_ = false;
+    interim_bytes_ = 0;
+    auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
+    if (!acquired) co_return acquired.error();
+    connection_ = std::move(*acquired);
+    if (with_peer_) recover_quickly(connection_->socket.native_handle());
+    if (abandoned_) co_return FetchError::abandoned;
+    request_time_ = wall_now();
+    co_return FetchError::none;
+}
+
+asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {
+    connection_->deadline.set(deadline);
+    boost::system::error_code ec;
+    co_await connection_->write(asio::buffer(bytes), ec);
+    if (abandoned_) co_return FetchError::abandoned;
+    if (!ec) co_return FetchError::none;
+    co_return connection_->deadline.expired() ? FetchError::head_timeout : why_ended(ec);
+}
+
+void Exchange::abandon() {
+    abandoned_ = true;
+    boost::system::error_code ignored;
+    if (connection_) connection_->socket.cancel(ignored);
+}
+
+void Exchange::listen(std::function<void()> notify) {
+    using Socket = asio::ip::tcp::socket;
+    listener_ = std::make_shared<Listener>(Listener{std::move(notify)});
+    auto& socket = connection_->socket;
+    socket.async_wait(Socket::wait_read, [weak = std::weak_ptr(listener_),
+                                          &socket](const boost::system::error_code& cancelled) {
+        const auto listener = weak.lock();  // with it there is the socket
+        if (cancelled || !listener) return;
+        listener->heard = true;
+        boost::system::error_code ignored;
+        socket.cancel(ignored);
+        listener->notify();
+    });
+}
+
+asio::awaitable<FetchError> Exchange::send_some(std::string_view& bytes,
+                                                Clock::time_point deadline) {
+    connection_->deadline.set(deadline);
+    boost::system::error_code ec;
+    const auto sent = co_await connection_->write(asio::buffer(bytes), ec);
+    bytes.remove_prefix(sent);
+    if (!ec) co_return FetchError::none;
+    if (connection_->deadline.expired()) co_return FetchError::head_timeout;
+    const auto why = why_ended(ec);
+    co_return why == FetchError::abandoned&& heard() ? FetchError::none : why;
+}
+
+Exchange::Said Exchange::look() {
+    auto& buffer = connection_->buffer;
+    std::size_t scanned = 0;
+    for (;;) {
+        // More than a head may have is receive_any_head()'s to refuse.
+        if (find_head_end(buffer.data(), scanned) > 0 || buffer.size() > limits_.head_bytes)
+            return Said::head;
+        std::size_t got = 0;
+        const auto step = connection_->read_now(buffer.prepare(2048), got);
+        buffer.commit(got);
+        if (got > 0) {
+            got_bytes_ = true;
+            continue;
+        }
+        return step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write
+                   ? Said::nothing
+                   : Said::end;
+    }
+}
+
+asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
+    if (abandoned_) co_return FetchError::abandoned;
+    auto& buffer = connection_->buffer;
+    boost::system::error_code ec;
+    const auto n = co_await connection_->read_some(buffer.prepare(least), ec);
+    buffer.commit(n);
+    if (n > 0) got_bytes_ = true;
+    if (abandoned_) co_return FetchError::abandoned;
+    if (!ec) co_return FetchError::none;
+    if (connection_->deadline.expired()) co_return FetchError::head_timeout;
+    eof_ = ec == asio::error::eof;
+    co_return why_ended(ec);
+}
+
+asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_point deadline) {
+    for (;;) {
+        const auto error = co_await receive_any_head(is_head, deadline);
+        if (error == FetchError::head_timeout && !got_bytes_) pool_.distrust(*connection_);
+        if (error != FetchError::none || head_.status >= 200 || head_.status == 101)
+            co_return error;
+        if (on_interim_) co_await on_interim_(head_);
+    }
+}
+
+asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time_point deadline) {
+    connection_->deadline.set(deadline);
+    auto& buffer = connection_->buffer;
+    std::size_t scanned = 0;
+    for (;;) {
+        const auto size = find_head_end(buffer.data(), scanned);
+        if ((size > 0 ? size : buffer.size()) + interim_bytes_ > limits_.head_bytes)
+            co_return refuse(ParseError::head_too_large);
+        if (size > 0) {
+            head_bytes_.assign(buffer.data().substr(0, size));
+            buffer.consume(size);
+            break;
+        }
+        const auto start = judge_response_start(buffer.data());
+        if (start != ParseError::ok) co_return refuse(start);
+        const auto error = co_await read_some(2048);
+        if (error != FetchError::none) co_return error;
+    }
+    parser_.emplace(head_, limits_);
+    if (is_head) parser_->skip(true);
+    const auto parsed = parser_->parse_head(head_bytes_);
+    if (parsed != ParseError::ok) co_return refuse(parsed);
+    if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
+    if (head_.status < 200) interim_bytes_ += head_bytes_.size();
+    response_time_ = wall_now();
+    co_return FetchError::none;
+}
+
+std::optional<std::uint64_t> Exchange::content_length() const {
+    if (!parser_ || !parser_->sized()) return std::nullopt;
+    return *parser_->content_length();
+}
+
+FetchError Exchange::refuse(ParseError what) {
+    malformed_ = what;
+    return FetchError::malformed;
+}
+
+FetchError Exchange::decode() {
+    const auto data = connection_->buffer.data();
+    const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
+        if (!piece.empty()) pieces_.push_back(piece);
+        if (received_) *received_ += piece.size();
+    });
+    if (!consumed) return refuse(parser_->error());
+    pending_ = *consumed;
+    return FetchError::none;
+}
+
+std::size_t Exchange::next_read() {
+    if (std::exchange(first_read_, false)) return kFirstReadBytes;
+    if (read_ahead_.bytes() == 0) {
+        auto room = proxy::read_ahead(pool_.windows(), kUpstreamReadBytes);
+        if (!room) return kFirstReadBytes;
+        read_ahead_ = std::move(*room);
+    }
+    return kUpstreamReadBytes;
+}
+
+asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
+    pieces_.clear();
+    connection_->buffer.consume(pending_);
+    pending_ = 0;
+    if (done()) co_return FetchError::none;
+    if (!connection_->buffer.empty()) {  // what came along with the head
+        if (const auto error = decode(); error != FetchError::none) co_return error;
+        if (!pieces_.empty() || done()) co_return FetchError::none;
+        connection_->buffer.consume(pending_);
+        pending_ = 0;
+    }
+    // A chunk line or trailer that never ends.
+    if (connection_->buffer.size() > limits_.head_bytes) co_return refuse(ParseError::bad_chunk);
+    connection_->deadline.set(deadline);
+    const auto error = co_await read_some(next_read());
+    if (error == FetchError::head_timeout) co_return FetchError::body_timeout;
+    if (error == FetchError::abandoned) co_return error;
+    if (error != FetchError::none) {
+        if (eof_ && parser_->finish_at_eof()) co_return FetchError::none;
+        co_return error;
+    }
+    co_return decode();
+}
+
+asio::awaitable<void> Exchange::discard(Clock::time_point deadline) {
+    const auto length = done() ? std::optional<std::uint64_t>(0) : content_length();
+    auto error = length && *length <= kMaxDiscarded ? FetchError::none : FetchError::abandoned;
+    while (error == FetchError::none && !done()) error = co_await read_body(deadline);
+    finish();
+}
+
+UpstreamPtr Exchange::take_connection() {
+    connection_->deadline.clear();
+    return std::move(connection_);
+}
+
+void Exchange::finish() {
+    if (!connection_) return;
+    pool_.keep_ticket(*connection_);
+    read_ahead_ = Charge();
+    pieces_.clear();
+    connection_->buffer.consume(pending_);
+    pending_ = 0;
+    // Bytes after the end of an answer make the connection worthless (RFC 9112 §9.3).
+    const auto reusable = done() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
+                          !connection_->deadline.expired();
+    if (reusable)
+        pool_.release(std::move(connection_));
+    else
+        connection_.reset();
+}
+
+}  // namespace proxy

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "proxy/http/message_parser.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+
+namespace proxy {
+
+/// An origin gave no usable answer: a warning that says which, and why. Nothing for what is not the
+/// origin's doing, or is logged where more is known (TLS).
+void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
+                 ParseError what = ParseError::ok);
+
+/// A peer has failed several times in a row and is left alone for a while.
+void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,
+                       FetchError last, ParseError what, std::chrono::nanoseconds left_alone);
+
+}  // namespace proxy

@@ -1,0 +1,79 @@
+#include "proxy/upstream/head_race.hpp"
+
+#include <algorithm>
+
+#include "proxy/upstream/ask_budget.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+asio::awaitable<void> run_peer(std::shared_ptr<PeerRunner> self, std::string request,
+                               std::shared_ptr<Wakeup> wakeup) {
+    const auto verdict = co_await self->question.ask(std::move(request), self->promised);
+    const auto wanted = !self->lost && verdict == PeerVerdict::hit;
+    self->verdict = verdict;
+    wakeup->notify();
+    if (!wanted && verdict != PeerVerdict::failure && verdict != PeerVerdict::timeout)
+        co_await self->question.discard();
+}
+
+asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
+                                 std::shared_ptr<Wakeup> wakeup) {
+    const auto error = co_await self->run();
+    self->result = error;
+    wakeup->notify();
+    if (self->lost && error == FetchError::none)
+        co_await self->exchange.discard(Clock::now() + kLatestHead);
+}
+
+}  // namespace
+
+asio::awaitable<FetchError> OriginRunner::run() {
+    return ask_origin(*request, *config, lines, exchange, question);
+}
+
+void OriginRunner::lose() {
+    if (lost || !under_way || result) return;
+    lost = true;
+    upstream.wheel.arm(*this, Clock::now() + kLatestHead);
+}
+
+bool HeadRace::start(std::shared_ptr<PeerRunner> runner, std::string request) {
+    auto task = run_peer(runner, std::move(request), wakeup_);
+    if (!upstream_.fetches.spawn(std::move(task))) return false;
+    peers_.push_back(std::move(runner));
+    return true;
+}
+
+bool HeadRace::start(const std::shared_ptr<OriginRunner>& runner) {
+    auto task = run_origin(runner, wakeup_);
+    runner->under_way = upstream_.fetches.spawn(std::move(task));
+    return runner->under_way;
+}
+
+PeerRunner* HeadRace::take_ended() {
+    const auto ended = std::find_if(peers_.begin(), peers_.end(), [](const auto& runner) {
+        return runner->verdict && !runner->taken;
+    });
+    if (ended == peers_.end()) return nullptr;
+    (*ended)->taken = true;
+    return ended->get();
+}
+
+unsigned HeadRace::peers_open() const {
+    return static_cast<unsigned>(std::count_if(
+        peers_.begin(), peers_.end(), [](const auto& runner) { return !runner->verdict; }));
+}
+
+void HeadRace::won_by(const PeerRunner* winner) {
+    for (const auto& runner : peers_) {
+        if (runner.get() == winner || runner->taken || runner->lost) continue;
+        runner->lost = true;
+        runner->question.lost();
+    }
+}
+
+}  // namespace proxy

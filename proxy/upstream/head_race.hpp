@@ -1,0 +1,89 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/net/wakeup.hpp"
+#include "proxy/upstream/origin_question.hpp"
+#include "proxy/upstream/peer_question.hpp"
+
+namespace proxy {
+
+// Questions of one fetch that are under way at the same time, each in a coroutine of its own, and
+// whoever waits for the first good head. A loser goes on for a while by itself, as its connection
+// is worth keeping and what it takes is worth knowing; nobody waits for it.
+
+struct PeerRunner {
+    using Duration = std::chrono::nanoseconds;
+
+    /// As PeerQuestion has them.
+    PeerRunner(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view, std::size_t peer,
+               Duration budget, Duration latest, bool has_promised)
+        : question(upstream, std::move(view), peer, budget, latest), promised(has_promised) {}
+
+    PeerQuestion question;
+    const bool promised;                 // its summary has the very key
+    std::optional<PeerVerdict> verdict;  // once it has ended; `hit`: the owner's to judge and read
+    bool taken = false;                  // the owner has looked at that
+    bool lost = false;                   // there is no owner any more
+};
+
+struct OriginRunner final : TimerWheel::Timer {
+    OriginRunner(Upstream& in, std::shared_ptr<const Config> rules,
+                 std::shared_ptr<const RequestSnapshot> asks, const UpstreamTarget& target,
+                 bool has_stand_in)
+        : upstream(in),
+          config(std::move(rules)),
+          request(std::move(asks)),
+          question(upstream, target, has_stand_in),
+          exchange(upstream.pool, upstream.head_limits()) {}
+
+    /// Sends the request with `lines` and waits for the head.
+    boost::asio::awaitable<FetchError> run();
+    void lose();
+
+    Upstream& upstream;
+    const std::shared_ptr<const Config> config;
+    const std::shared_ptr<const RequestSnapshot> request;
+    std::string lines;
+    OriginQuestion question;
+    Exchange exchange;
+    bool under_way = false;            // by itself
+    std::optional<FetchError> result;  // once it has ended
+    bool lost = false;
+
+private:
+    void expire() override { exchange.abandon(); }
+};
+
+/// Belongs to the coroutine that waits. Its end is the loss of every peer that has not won.
+class HeadRace {
+public:
+    /// `wakeup`: is notified of each end.
+    HeadRace(Upstream& upstream, std::shared_ptr<Wakeup> wakeup)
+        : upstream_(upstream), wakeup_(std::move(wakeup)) {}
+    ~HeadRace() { won_by(nullptr); }
+    HeadRace(const HeadRace&) = delete;
+    HeadRace& operator=(const HeadRace&) = delete;
+
+    /// False when the worker is stopping.
+    bool start(std::shared_ptr<PeerRunner> runner, std::string request);
+    bool start(const std::shared_ptr<OriginRunner>& runner);
+
+    /// Null, or one that has ended and was not taken yet; it is now.
+    PeerRunner* take_ended();
+    unsigned peers_open() const;
+    /// All other peers have lost.
+    void won_by(const PeerRunner* winner);
+
+private:
+    Upstream& upstream_;
+    std::shared_ptr<Wakeup> wakeup_;
+    std::vector<std::shared_ptr<PeerRunner>> peers_;
+};
+
+}  // namespace proxy

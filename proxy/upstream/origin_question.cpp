@@ -1,0 +1,106 @@
+#include "proxy/upstream/origin_question.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "proxy/upstream/failure_log.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using End = OriginHealth::End;
+
+End end_of(FetchError error) {
+    switch (error) {
+        case FetchError::connect_timeout:
+            return End::not_connected;
+        case FetchError::head_timeout:
+            return End::not_answered;
+        case FetchError::resolve_failed:
+        case FetchError::resolve_timeout:
+        case FetchError::busy:
+        case FetchError::no_descriptors:
+        case FetchError::not_allowed:
+        case FetchError::own_listener:
+        case FetchError::origin_down:
+        case FetchError::abandoned:
+        case FetchError::stopping:
+            return End::untold;
+        default:
+            return End::answered;
+    }
+}
+
+/// This node ended the question itself.
+bool is_our_own(FetchError error) {
+    return error == FetchError::abandoned || error == FetchError::stopping;
+}
+
+}  // namespace
+
+OriginQuestion::OriginQuestion(Upstream& upstream, UpstreamTarget target, bool has_stand_in)
+    : upstream_(upstream),
+      target_(std::move(target)),
+      place_(place_of(target_)),
+      began_(std::chrono::steady_clock::now()),
+      leave_(upstream.origin_health.may_ask(place_, has_stand_in, began_)),
+      open_(allowed()) {
+    ++(allowed() ? upstream.counters.origin_requests : upstream.counters.origin_down_requests);
+}
+
+OriginQuestion::~OriginQuestion() {
+    book(End::untold);
+}
+
+void OriginQuestion::ended(FetchError error, ParseError malformed) {
+    if (!open_) return;
+    if (error != FetchError::none && !is_our_own(error)) {
+        ++upstream_.counters.origin_failures;
+        log_failure(upstream_.log, target_, error, malformed);
+    }
+    book(end_of(error));
+}
+
+void OriginQuestion::book(End end) {
+    if (!open_) return;
+    open_ = false;
+    const auto now = std::chrono::steady_clock::now();
+    const auto name = place_.substr(0, place_.find_first_of("!/"));
+    const auto change = upstream_.origin_health.ended(place_, end, began_, now);
+    upstream_.counters.origins_down = upstream_.origin_health.down();
+    switch (change) {
+        case OriginHealth::Change::none:
+            break;
+        case OriginHealth::Change::fell_silent:
+            spdlog::warn(
+                "{} left the last {} requests without an answer: until it answers, what is stored "
+                "and may be given in its place is given at once",
+                name, kOriginTimeouts);
+            break;
+        case OriginHealth::Change::went_down:
+            spdlog::warn(
+                "{} took none of the last {} connections: one request tries every few seconds, "
+                "others get what is stored, or 504",
+                name, kOriginTimeouts);
+            break;
+        case OriginHealth::Change::came_back:
+            spdlog::info("{} answers again", name);
+            break;
+    }
+}
+
+asio::awaitable<FetchError> ask_origin(const RequestSnapshot& asks, const Config& config,
+                                       std::string_view lines, Exchange& exchange,
+                                       OriginQuestion& asked) {
+    if (!asked.allowed()) co_return FetchError::origin_down;
+    const Exchange::Request request{origin_request(asks, config.node, lines), false, true};
+    const Exchange::Patience patience{Exchange::Clock::now() + config.timeouts.origin_connect,
+                                      config.timeouts.origin_head};
+    exchange.count_into(asked.received_bytes());
+    const auto error = co_await exchange.run(asked.target(), request, patience);
+    if (error == FetchError::none) asked.answered_after(exchange.time_to_head());
+    asked.ended(error, exchange.malformed());
+    co_return error;
+}
+
+}  // namespace proxy

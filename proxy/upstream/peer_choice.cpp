@@ -1,0 +1,105 @@
+#include "proxy/upstream/peer_choice.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+namespace {
+
+constexpr double kSmoothing = 1.0 / 16;
+constexpr std::chrono::milliseconds kNotKnown{1};  // better than what is known to be far
+
+}  // namespace
+
+PeerRecord::Counts& PeerRecord::Counts::operator+=(const Counts& other) {
+    asked += other.asked;
+    hits += other.hits;
+    false_hits += other.false_hits;
+    stale_hits += other.stale_hits;
+    refused += other.refused;
+    failures += other.failures;
+    given += other.given;
+    return *this;
+}
+
+double PeerRecord::cost() const {
+    const auto round_trip = round_trip_.known() ? round_trip_.mean() : kNotKnown;
+    return std::chrono::duration<double>(round_trip).count() * (1.0 + under_way_) /
+           std::max(1.0 - false_rate_, 0.05);
+}
+
+void PeerRecord::asked() {
+    ++counts_.asked;
+    ++under_way_;
+}
+
+void PeerRecord::answered_after(std::chrono::nanoseconds time, Time now) {
+    round_trip_.measured(time);
+    measured_at_ = now;
+}
+
+void PeerRecord::ended(PeerVerdict verdict, Time now) {
+    if (under_way_ > 0) --under_way_;
+    switch (verdict) {
+        case PeerVerdict::not_asked:
+            return;
+        case PeerVerdict::hit:
+            ++counts_.hits;
+            break;
+        case PeerVerdict::false_hit:
+            ++counts_.false_hits;
+            break;
+        case PeerVerdict::stale_hit:
+            ++counts_.stale_hits;
+            break;
+        case PeerVerdict::refused:
+            ++counts_.refused;
+            break;
+        case PeerVerdict::unusable:
+            ++counts_.failures;
+            break;
+        case PeerVerdict::outrun:
+            ++counts_.failures;
+            return;
+        case PeerVerdict::timeout:
+        case PeerVerdict::failure: {
+            ++counts_.failures;
+            if (++failures_in_row_ < kBreakerFailures) return;
+            const auto doublings = std::min(failures_in_row_ - kBreakerFailures, 8u);
+            closed_until_ = now + std::min(kBreakerFirst * (1 << doublings), kBreakerMax);
+            return;
+        }
+    }
+    failures_in_row_ = 0;
+    false_rate_ += kSmoothing * ((verdict == PeerVerdict::false_hit ? 1.0 : 0.0) - false_rate_);
+    if (++answers_ >= kDistrustAfter && false_rate_ > kDistrustRate) {
+        closed_until_ = now + kDistrustFor;
+        answers_ = 0;
+        false_rate_ = 0;
+    }
+}
+
+summary::PeerSet peers_named(const PeerNames& names, const protocol::PeerView& view) {
+    summary::PeerSet result;
+    for (const auto& name : names)
+        for (std::size_t i = 0; i < view.peers.size(); ++i)
+            if (view.peers[i].node == name) result.insert(static_cast<unsigned>(i));
+    return result;
+}
+
+PeerChoice choose_peers(const summary::PeerSet& candidates, std::span<const PeerRecord> records,
+                        PeerRecord::Time now) {
+    PeerChoice choice;
+    for (const std::size_t index : candidates) {
+        if (index >= records.size() || !records[index].may_ask(now)) continue;
+        auto position = choice.count;
+        while (position > 0 && records[index].cost() < records[choice.peers[position - 1]].cost())
+            --position;
+        if (position >= kMaxPeersAsked) continue;
+        choice.count = std::min(choice.count + 1, kMaxPeersAsked);
+        for (auto i = choice.count - 1; i > position; --i) choice.peers[i] = choice.peers[i - 1];
+        choice.peers[position] = index;
+    }
+    return choice;
+}
+
+}  // namespace proxy

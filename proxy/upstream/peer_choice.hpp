@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/peer_view.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/upstream/round_trip.hpp"
+#include "summary/peer_set.hpp"
+
+namespace proxy {
+
+inline constexpr std::size_t kMaxPeersAsked = 2;  // per local miss
+/// Failures in a row that open a peer's breaker, and for how long: doubling up to the maximum. When
+/// the time is over one request may try; its success closes the breaker.
+inline constexpr unsigned kBreakerFailures = 3;
+inline constexpr std::chrono::milliseconds kBreakerFirst{500};
+inline constexpr std::chrono::milliseconds kBreakerMax{8000};
+/// A peer most of whose last answers were false hits is left alone for a while: its summary does
+/// not hold what it claims.
+inline constexpr double kDistrustRate = 0.5;
+inline constexpr unsigned kDistrustAfter = 32;  // answers
+inline constexpr std::chrono::seconds kDistrustFor{10};
+/// A peer that is too far to be worth asking is asked all the same until that is well known, and
+/// then once in so long: beside the origin, so that nobody waits for it.
+inline constexpr std::chrono::seconds kMeasureAgainAfter{30};
+
+/// What one worker has learnt about one peer by asking it. Functions of (state, event, now); one
+/// thread.
+class PeerRecord {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    struct Counts {
+        std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0,
+                      failures = 0;
+        std::uint64_t given = 0;  // answers of ours out of the store: bodies, parts, heads
+
+        Counts& operator+=(const Counts& other);
+    };
+
+    bool may_ask(Time now) const { return now >= closed_until_; }
+    Time closed_until() const { return closed_until_; }
+    /// Failures in a row have opened the breaker, at least once.
+    bool broken() const { return failures_in_row_ >= kBreakerFailures; }
+    /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is
+    /// under way.
+    double cost() const;
+
+    void asked();
+    /// The question's end, once for each asked().
+    void ended(PeerVerdict verdict, Time now);
+    /// A head has come `time` after its question went out, be it too late to be of use.
+    void answered_after(std::chrono::nanoseconds time, Time now);
+    const RoundTrip& round_trip() const { return round_trip_; }
+    /// Nothing was measured for a while: what was, may no longer be so.
+    bool measured_long_ago(Time now) const { return now - measured_at_ >= kMeasureAgainAfter; }
+    /// Somebody finds out now.
+    void measure_from(Time now) { measured_at_ = now; }
+
+    const Counts& counts() const { return counts_; }
+    void gave() { ++counts_.given; }
+    void add(const Counts& counts) { counts_ += counts; }
+
+private:
+    Counts counts_;
+    Time closed_until_{};
+    RoundTrip round_trip_;
+    Time measured_at_{};
+    double false_rate_ = 0;  // moving average
+    unsigned answers_ = 0;   // since the last distrust
+    unsigned failures_in_row_ = 0;
+    unsigned under_way_ = 0;
+};
+
+/// Some peers, across reloads that change their order, and with it their numbers.
+using PeerNames = std::vector<std::string>;
+/// Those of them that are peers now, as numbers of `view`.
+summary::PeerSet peers_named(const PeerNames& names, const protocol::PeerView& view);
+
+/// Which peers to ask, best first: those in `candidates` that may be asked, at most
+/// kMaxPeersAsked.
+struct PeerChoice {
+    std::array<std::size_t, kMaxPeersAsked> peers{};
+    std::size_t count = 0;
+};
+PeerChoice choose_peers(const summary::PeerSet& candidates, std::span<const PeerRecord> records,
+                        PeerRecord::Time now);
+
+}  // namespace proxy

@@ -1,0 +1,85 @@
+#include "proxy/upstream/peer_question.hpp"
+
+#include "proxy/http/cache_status.hpp"
+#include "proxy/upstream/failure_log.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+PeerQuestion::PeerQuestion(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
+                           std::size_t peer, Duration budget, Duration latest)
+    : upstream_(upstream),
+      view_(std::move(view)),
+      index_(peer),
+      budget_(budget),
+      latest_(latest),
+      exchange_(upstream.pool, upstream.head_limits()) {
+    exchange_.with_peer();
+    exchange_.count_into(upstream.counters.bytes_from_peers);
+}
+
+PeerQuestion::~PeerQuestion() {
+    lost();
+}
+
+UpstreamTarget PeerQuestion::target() const {
+    return {peer().http_host, static_cast<std::uint16_t>(std::stoul(peer().http_port)), false};
+}
+
+/// The peers may change while we wait, and with them the records: a name finds its record again.
+PeerRecord& PeerQuestion::record() {
+    return upstream_.record_or_gone(peer().node);
+}
+
+asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request, bool promised) {
+    ++upstream_.counters.peer_requests;
+    record().asked();
+    open_ = true;
+    begun_ = Clock::now();
+    const Exchange::Request out{std::move(request), false, true};
+    const auto target = this->target();
+    const Exchange::Patience patience{begun_ + latest_, latest_, begun_ + latest_};
+    const auto error = co_await exchange_.run(target, out, patience);
+    if (error != FetchError::none) {
+        failed_by_ = error;
+        const auto late = error == FetchError::head_timeout || error == FetchError::connect_timeout;
+        close(late ? PeerVerdict::timeout : PeerVerdict::failure);
+        co_return late ? PeerVerdict::timeout : PeerVerdict::failure;
+    }
+    record().answered_after(exchange_.time_to_head(), Clock::now());
+    answered_ = true;
+    const auto& head = exchange_.head();
+    const auto reason = head.status == 504 ? refusal_of(head.fields) : Refusal::unknown;
+    if (reason == Refusal::unknown) co_return PeerVerdict::hit;  // a 504 may also be stored
+    const auto verdict =
+        reason == Refusal::absent && !promised ? PeerVerdict::refused : verdict_of(reason);
+    close(verdict);
+    co_return verdict;
+}
+
+asio::awaitable<void> PeerQuestion::discard() {
+    co_await exchange_.discard(Clock::now() + latest_);
+}
+
+void PeerQuestion::lost() {
+    if (!open_) return;
+    const auto late = !answered_ && Clock::now() - begun_ >= budget_;
+    if (late) failed_by_ = FetchError::head_timeout;
+    close(late ? PeerVerdict::timeout : PeerVerdict::outrun);
+}
+
+void PeerQuestion::close(PeerVerdict verdict) {
+    if (!open_) return;
+    open_ = false;
+    auto& record = this->record();
+    const auto now = Clock::now();
+    record.ended(verdict, now);
+    const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
+    if (failed && record.broken() && failed_by_ != FetchError::abandoned)
+        log_peer_failures(upstream_.log, peer().node, target(), failed_by_, exchange_.malformed(),
+                          record.closed_until() - now);
+}
+
+}  // namespace proxy

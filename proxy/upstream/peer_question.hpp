@@ -1,0 +1,58 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "protocol/peer_view.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/upstream.hpp"
+
+namespace proxy {
+
+/// One question to one peer, and what came of it in this worker's record of that peer. One
+/// coroutine at a time.
+class PeerQuestion {
+public:
+    using Peer = protocol::PeerView::Peer;
+    using Duration = std::chrono::nanoseconds;
+
+    /// `peer`: index in `view`. `budget`: an answer that takes longer is late; `latest`: it is
+    /// listened to for so long all the same.
+    PeerQuestion(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
+                 std::size_t peer, Duration budget, Duration latest);
+    /// A question that was not closed counts as lost().
+    ~PeerQuestion();
+    PeerQuestion(const PeerQuestion&) = delete;
+    PeerQuestion& operator=(const PeerQuestion&) = delete;
+
+    /// Sends `request` and waits for the head. `promised`: its summary has the key, so that it is a
+    /// false hit if it is `absent`. `hit`: exchange() holds an answer whose head the caller judges.
+    /// All else is an end; of a refusal the head can still be looked at, and discard() lets its
+    /// connection be used again.
+    boost::asio::awaitable<PeerVerdict> ask(std::string request, bool promised = true);
+    boost::asio::awaitable<void> discard();
+    const Peer& peer() const { return view_->peers[index_]; }
+    Exchange& exchange() { return exchange_; }
+
+    /// Books the end. The first call counts.
+    void close(PeerVerdict verdict);
+    /// Another answer is taken in its place: the end of one that is not late is no failure.
+    void lost();
+
+private:
+    PeerRecord& record();
+    UpstreamTarget target() const;
+
+    Upstream& upstream_;
+    const std::shared_ptr<const protocol::PeerView> view_;
+    const std::size_t index_;
+    const Duration budget_, latest_;
+    Exchange exchange_;
+    std::chrono::steady_clock::time_point begun_;
+    FetchError failed_by_ = FetchError::none;
+    bool open_ = false, answered_ = false;
+};
+
+}  // namespace proxy

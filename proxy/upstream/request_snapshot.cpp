@@ -1,0 +1,70 @@
+#include "proxy/upstream/request_snapshot.hpp"
+
+#include <boost/beast/http/field.hpp>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/forwarded.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+/// Written anew for each hop.
+bool per_hop(const Field& line) {
+    return line.id == field::host || line.id == field::expect || line.id == field::content_length;
+}
+
+}  // namespace
+
+RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole)
+    : key(target),
+      // What is to be stored for a HEAD, behind its answer, a GET has to bring.
+      method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
+    const auto* received = find(request.fields, field::host);
+    const auto origin_form = !request.target.empty() && request.target.front() == '/';
+    host = origin_form && received ? received->value : key.authority();
+
+    const HopByHop hop_by_hop(request.fields);
+    std::size_t bytes = 0, forwarded_bytes = 0;
+    for (const auto& line : request.fields) {
+        const auto size = line.name.size() + line.value.size() + 4;
+        (is_forwarded_field(line) ? forwarded_bytes : bytes) += size;
+    }
+    text.reserve(bytes);  // some is left out
+    forwarded.reserve(forwarded_bytes);
+    fields.reserve(request.fields.size());
+    for (const auto& line : request.fields) {
+        // A client cannot take away, by a connection option, what this node says of it.
+        const auto told = is_forwarded_field(line);
+        if (!told && (hop_by_hop(line) || per_hop(line) || (whole && is_condition_or_range(line))))
+            continue;
+        auto& into = told ? forwarded : text;
+        const auto name_at = into.size();
+        into.append(line.name).append(": ");
+        const auto value_at = into.size();
+        into.append(line.value).append("\r\n");
+        const std::string_view view = into;  // never reallocates: the space was reserved
+        fields.push_back({line.id, view.substr(name_at, line.name.size()),
+                          view.substr(value_at, line.value.size())});
+    }
+}
+
+std::string origin_request(const RequestSnapshot& request, std::string_view node,
+                           std::string_view extra_lines) {
+    std::string out;
+    out.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
+                extra_lines.size() + 96);
+    out.append(request.method).append(" ").append(request.key.path()).append(" HTTP/1.1\r\nHost: ");
+    out.append(request.host).append("\r\n").append(request.text);
+    out.append(request.forwarded)
+        .append(extra_lines)
+        .append("Via: 1.1 ")
+        .append(node)
+        .append("\r\n\r\n");
+    return out;
+}
+
+}  // namespace proxy

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "protocol/peer_view.hpp"
+#include "protocol/resolver.hpp"
+#include "protocol/task_group.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/storage/memory.hpp"
+#include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/upstream/origin_health.hpp"
+#include "proxy/upstream/origin_times.hpp"
+#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+
+namespace proxy {
+
+/// One worker's way to origins and peers, and what it has learnt of them by asking. One thread.
+struct Upstream {
+    /// All must outlive this; `in_effect` is replaced by a reload.
+    Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
+             const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
+             WorkerCounters& counted);
+
+    const Config& config() const { return *settings; }
+    HeadLimits head_limits() const;
+
+    /// Who the peers are now; null: there is no cluster.
+    void set_peers(std::shared_ptr<const protocol::PeerView> view);
+    /// What is known from asking this peer; null when there is no such peer (any more).
+    PeerRecord* record_of(std::string_view node);
+    /// The same, or the one record of all that are no peers any more.
+    PeerRecord& record_or_gone(std::string_view node);
+
+    const boost::asio::any_io_executor executor;
+    TimerWheel& wheel;
+    const std::shared_ptr<const Config>& settings;
+    WorkerCounters& counters;
+    protocol::Resolver resolver;
+    UpstreamPool pool;
+    OriginHealth origin_health;
+    OriginTimes origin_times;
+    RateLimitedLog log;                               // origins and peers that fail
+    std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
+    std::vector<PeerRecord> peer_records;             // index as in peers
+    PeerRecord gone_peers;                            // what those counted that are none any more
+    protocol::TaskGroup fetches;  // and questions; may outlive the client that began them
+};
+
+}  // namespace proxy

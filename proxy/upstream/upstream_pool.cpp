@@ -1,0 +1,264 @@
+#include "proxy/upstream/upstream_pool.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include "protocol/plain_address.hpp"
+#include "proxy/net/tls_contexts.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+
+constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
+
+FetchError error_of(Destination refused) {
+    return refused == Destination::own_house ? FetchError::own_listener : FetchError::not_allowed;
+}
+
+/// An idle connection that is readable was closed by the other side, or says what nobody asked for.
+bool still_quiet(UpstreamConnection& connection) {
+    if (connection.tls && connection.tls->has_pending()) return false;
+    char byte;
+    const auto n = ::recv(connection.socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+FetchError why_not_connected(const boost::system::error_code& error) {
+    if (error == protocol::Error::connect_timeout) return FetchError::connect_timeout;
+    if (error == asio::error::no_descriptors) return FetchError::no_descriptors;
+    if (error == asio::error::operation_aborted) return FetchError::abandoned;
+    return FetchError::connect_failed;
+}
+
+/// What was open when the connection was made may have been closed by a reload.
+bool is_still_open(const Config& config, const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto place = connection.socket.remote_endpoint(gone);
+    return !gone &&
+           judge_destination(config, {}, place.address(), place.port()) == Destination::open;
+}
+
+}  // namespace
+
+std::string place_of(const UpstreamTarget& target) {
+    auto place = target.host + ':' + std::to_string(target.port);
+    if (target.on_clients_word)
+        place += '!';  // never hand such a client a connection opened for an origin entry
+    if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
+    return place;
+}
+
+asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
+                                                           boost::system::error_code& ec) {
+    if (tls) return tls_read_some(socket, *tls, into, ec);
+    return socket.async_read_some(into, asio::redirect_error(asio::use_awaitable, ec));
+}
+
+asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
+                                                       boost::system::error_code& ec) {
+    if (tls) return tls_write(socket, *tls, from, ec);
+    return asio::async_write(socket, from, asio::redirect_error(asio::use_awaitable, ec));
+}
+
+TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::size_t& got) {
+    using Step = TlsSession::Step;
+    if (tls) return tls->read(into, got);
+    const auto n = ::recv(socket.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
+    got = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    if (n > 0) return Step::done;
+    if (n == 0) return Step::end;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? Step::wait_read
+                                                                     : Step::failed;
+}
+
+UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
+                           protocol::Resolver& resolver,
+                           const std::shared_ptr<const Config>& config, MemoryBudget& windows)
+    : executor_(std::move(executor)),
+      wheel_(wheel),
+      resolver_(resolver),
+      dialer_(executor_),
+      config_(config),
+      windows_(windows) {}
+
+UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
+    const auto at = idle_at_.find((*connection)->place);
+    std::erase(at->second, connection);
+    if (at->second.empty()) idle_at_.erase(at);
+    auto taken = std::move(*connection);
+    idle_.erase(connection);
+    return taken;
+}
+
+void UpstreamPool::remove_expired(Clock::time_point now) {
+    while (!idle_.empty() && idle_.front()->idle_since + config_->timeouts.origin_idle < now)
+        remove(idle_.begin());
+}
+
+UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
+    remove_expired(Clock::now());
+    for (;;) {
+        const auto at = idle_at_.find(place);
+        if (at == idle_at_.end()) return nullptr;
+        auto connection = remove(at->second.back());
+        if (!still_quiet(*connection)) continue;
+        return connection;
+    }
+}
+
+std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
+    if (seats_.size() >= sweep_at_) {
+        std::erase_if(seats_, [](const auto& entry) { return entry.second.expired(); });
+        sweep_at_ = 64 + 2 * seats_.size();
+    }
+    auto& known = seats_[place];
+    auto seat = known.lock();
+    if (!seat) known = seat = std::make_shared<const Seats>();
+    const auto taken = static_cast<std::size_t>(seat.use_count() - 1);
+    return taken < config_->limits.upstream_connections ? seat : nullptr;
+}
+
+asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
+    const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
+    const auto place = place_of(target);
+    if (may_reuse) {
+        auto idle = take_idle(place);
+        if (idle && (!target.on_clients_word || is_still_open(*config_, *idle))) co_return idle;
+    }
+    auto seat = take_seat(place);
+    if (!seat) {
+        // An idle connection may stand where a new one is wanted.
+        const auto at = idle_at_.find(place);
+        if (at == idle_at_.end()) co_return FetchError::busy;
+        remove(at->second.front());
+        seat = take_seat(place);
+        if (!seat) co_return FetchError::busy;
+    }
+    const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port),
+                                                      deadline, target.client);
+    if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
+        co_return FetchError::resolve_timeout;
+    if (!endpoints && endpoints.error() == asio::error::operation_aborted)
+        co_return FetchError::abandoned;
+    if (!endpoints) co_return FetchError::resolve_failed;
+    const auto config = config_;
+    Surroundings around;
+    auto error = co_await look_around(*config, target, deadline, around);
+    if (error != FetchError::none) co_return error;
+    protocol::Endpoints admitted;
+    for (const auto& endpoint : *endpoints) {
+        const auto verdict =
+            target.on_clients_word
+                ? judge_destination(*config, around, endpoint.address(), endpoint.port())
+                : Destination::open;
+        if (verdict == Destination::open)
+            admitted.push_back(endpoint);
+        else
+            error = error_of(verdict);
+    }
+    if (admitted.empty()) co_return error;
+    auto dialled = co_await dialer_.connect(place, std::move(admitted), deadline);
+    if (!dialled) {
+        // For whoever comes next.
+        if (dialled.error() == asio::error::no_descriptors) close_idle();
+        co_return why_not_connected(dialled.error());
+    }
+    auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
+    connection->socket = std::move(*dialled);
+    connection->seat = std::move(seat);
+    boost::system::error_code ec;
+    connection->socket.set_option(tcp::no_delay(true), ec);
+    if (!target.tls) co_return connection;
+    const auto remote = connection->socket.remote_endpoint(ec);
+    connection->deadline.set(deadline);
+    const auto failed = co_await secure(*connection, target);
+    if (failed == FetchError::none) co_return connection;
+    if (endpoints->size() > 1 && failed != FetchError::abandoned) dialer_.distrust(place, remote);
+    co_return failed;
+}
+
+asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
+                                                      const UpstreamTarget& target,
+                                                      Clock::time_point deadline,
+                                                      Surroundings& out) {
+    if (!target.on_clients_word || !is_house_port(config, target.port)) co_return FetchError::none;
+    out.own = interface_addresses();
+    for (const auto name : peer_names(config)) {
+        const auto found =
+            co_await resolver_.resolve(std::string(name), std::to_string(target.port), deadline);
+        if (found) {
+            for (const auto& endpoint : *found)
+                out.peers.push_back(protocol::plain_address(endpoint.address()));
+        } else if (found.error() == protocol::Error::resolve_timeout) {
+            co_return FetchError::resolve_timeout;
+        } else if (found.error() != protocol::Error::resolve_failed) {
+            co_return FetchError::resolve_failed;  // not known is not the same as not there
+        }
+    }
+    co_return FetchError::none;
+}
+
+asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
+                                                 const UpstreamTarget& target) {
+    SslSessionPtr ticket;
+    if (const auto known = tickets_.find(connection.place); known != tickets_.end()) {
+        ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
+        tickets_.erase(known);
+    }
+    connection.tls = std::make_unique<TlsSession>(*target.tls, target.host, std::move(ticket),
+                                                  connection.socket);
+    boost::system::error_code ec;
+    co_await tls_handshake(connection.socket, *connection.tls, ec);
+    if (!ec) co_return FetchError::none;
+    if (connection.deadline.expired()) co_return FetchError::connect_timeout;
+    if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
+    log_tls_failure(target, connection.tls->why());
+    co_return FetchError::tls_failed;
+}
+
+void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_view why) {
+    const auto place = Endpoint{target.host, target.port}.text();
+    if (const auto more = tls_log_.admit(place, Clock::now()))
+        spdlog::warn("no TLS connection to {}: {}{}", place, why, *more);
+}
+
+void UpstreamPool::distrust(const UpstreamConnection& connection) {
+    boost::system::error_code gone;
+    const auto remote = connection.socket.remote_endpoint(gone);
+    if (!gone) dialer_.distrust(connection.place, remote);
+}
+
+void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
+    if (!connection.tls) return;
+    auto ticket = connection.tls->take_ticket();
+    if (!ticket) return;
+    if (tickets_.size() >= kMaxTickets) tickets_.clear();
+    tickets_[connection.place] = std::move(ticket);
+}
+
+void UpstreamPool::release(UpstreamPtr connection) {
+    connection->deadline.clear();
+    if (!connection->buffer.empty() || config_->limits.upstream_idle == 0) return;
+    connection->buffer.trim();
+    connection->idle_since = Clock::now();
+    remove_expired(connection->idle_since);
+    while (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
+    const auto kept = idle_.insert(idle_.end(), std::move(connection));
+    idle_at_[(*kept)->place].push_back(kept);
+}
+
+void UpstreamPool::close_idle() {
+    idle_at_.clear();
+    idle_.clear();
+}
+
+}  // namespace proxy

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/result.hpp>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/dialer.hpp"
+#include "protocol/resolver.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/http/fetch_error.hpp"
+#include "proxy/net/read_buffer.hpp"
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/net/tls_session.hpp"
+#include "proxy/storage/memory.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/upstream/destinations.hpp"
+
+namespace proxy {
+
+/// Cancels what a socket is waiting for when its deadline passes.
+class SocketDeadline final : public TimerWheel::Timer {
+public:
+    SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket)
+        : wheel_(wheel), socket_(socket) {}
+
+    void set(TimerWheel::Clock::time_point at) {
+        expired_ = false;
+        wheel_.arm(*this, at);
+    }
+    void clear() { wheel_.disarm(*this); }
+    bool expired() const { return expired_; }
+
+private:
+    void expire() override {
+        expired_ = true;
+        boost::system::error_code ignored;
+        socket_.cancel(ignored);
+    }
+
+    TimerWheel& wheel_;
+    boost::asio::ip::tcp::socket& socket_;
+    bool expired_ = false;
+};
+
+/// A connection to an origin or peer. One request at a time.
+struct UpstreamConnection {
+    UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel,
+                       std::string where)
+        : socket(executor), deadline(wheel, socket), place(std::move(where)) {}
+
+    /// Like the socket's async_read_some and async_write, in the clear or under TLS. No coroutine
+    /// of their own: in the clear, they are the socket's.
+    boost::asio::awaitable<std::size_t> read_some(boost::asio::mutable_buffer into,
+                                                  boost::system::error_code& ec);
+    boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
+                                              boost::system::error_code& ec);
+    /// Reads what is there.
+    TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
+
+    boost::asio::ip::tcp::socket socket;
+    std::unique_ptr<TlsSession> tls;  // null: in the clear
+    SocketDeadline deadline;
+    ReadBuffer buffer;
+    std::string place;                 // place_of() its target
+    std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
+    std::chrono::steady_clock::time_point idle_since;
+};
+using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
+
+/// Where a request is to go.
+struct UpstreamTarget {
+    std::string host;  // name or address, no brackets
+    std::uint16_t port = 80;
+    bool on_clients_word = false;  // not the operator's: judge_destination() has to agree
+    std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
+    /// Whose request named the host, as an address; empty: the configuration did. No client can
+    /// take all name look-ups for itself.
+    std::string client = {};
+};
+
+/// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
+/// ones are kept and `limits.upstream_connections` are open to one place: who wants one more gets
+/// FetchError::busy.
+class UpstreamPool {
+public:
+    using Clock = std::chrono::steady_clock;
+    template <class T>
+    using Result = boost::system::result<T, FetchError>;
+
+    /// `config`: what is in effect at any time; outlives the pool.
+    UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
+                 protocol::Resolver& resolver, const std::shared_ptr<const Config>& config,
+                 MemoryBudget& windows);
+
+    /// An idle connection if `may_reuse` and there is one (last used first), else a new one.
+    boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
+                                                        Clock::time_point deadline, bool may_reuse);
+    /// Takes a connection back whose last answer was read to its end and whose buffer is empty.
+    void release(UpstreamPtr connection);
+    /// Keeps what resumes a TLS session, for the next connection to the same place.
+    void keep_ticket(UpstreamConnection& connection);
+    /// This connection took a request and said nothing in time: other addresses of its place, if it
+    /// has any, are tried before this one.
+    void distrust(const UpstreamConnection& connection);
+    void close_idle();
+
+    /// What is read ahead of those who wait for it is charged to this.
+    MemoryBudget& windows() { return windows_; }
+
+private:
+    using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
+
+    /// What judge_destination() has to know for this target.
+    boost::asio::awaitable<FetchError> look_around(const Config& config,
+                                                   const UpstreamTarget& target,
+                                                   Clock::time_point deadline, Surroundings& out);
+    boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
+                                              const UpstreamTarget& target);
+    void log_tls_failure(const UpstreamTarget& target, std::string_view why);
+    UpstreamPtr take_idle(const std::string& place);
+    UpstreamPtr remove(Idle::iterator connection);
+    void remove_expired(Clock::time_point now);
+    /// Null when all are taken.
+    std::shared_ptr<const void> take_seat(const std::string& place);
+
+    boost::asio::any_io_executor executor_;
+    TimerWheel& wheel_;
+    protocol::Resolver& resolver_;
+    protocol::Dialer dialer_;
+    const std::shared_ptr<const Config>& config_;
+    MemoryBudget& windows_;
+    Idle idle_;
+    std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order
+    struct Seats {};
+    std::unordered_map<std::string, std::weak_ptr<const Seats>>
+        seats_;  // its owners are the connections
+    std::size_t sweep_at_ = 64;
+    std::unordered_map<std::string, SslSessionPtr> tickets_;  // by place
+    RateLimitedLog tls_log_;
+};
+
+/// What tells connections apart: host:port, on whose word, and how it is secured.
+std::string place_of(const UpstreamTarget& target);
+
+}  // namespace proxy

@@ -1,0 +1,44 @@
+#include "proxy/worker.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <utility>
+
+namespace proxy {
+
+namespace asio = boost::asio;
+
+Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
+               std::shared_ptr<const Config> config, int acceptor_fd)
+    : settings(std::move(config)),
+      upstream(io.get_executor(), wheel, settings, shared_cache.windows, counters),
+      cache{shared_cache, upstream},
+      frontend(shared_frontend, cache, settings),
+      acceptor(frontend, io) {
+    acceptor.listen(acceptor_fd, Scheme::http);
+}
+
+void Worker::drain() {
+    if (frontend.draining()) return;
+    acceptor.drain();
+    upstream.pool.close_idle();
+    asio::co_spawn(
+        io,
+        [](Worker& self) -> asio::awaitable<void> {
+            co_await self.acceptor.wait();
+            self.upstream.fetches.close();
+            co_await self.upstream.fetches.wait();
+            self.wheel.stop();
+            self.upstream.pool.close_idle();
+        }(*this),
+        asio::detached);
+}
+
+void Worker::stop() {
+    acceptor.stop();
+    upstream.fetches.cancel();
+    wheel.stop();
+    upstream.pool.close_idle();
+}
+
+}  // namespace proxy
