@@ -10,7 +10,7 @@ FROM debian:bookworm-slim AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         cmake g++ ninja-build pkg-config \
-        libboost1.81-dev libboost-url1.81-dev libc-ares-dev libcli11-dev libfmt-dev libspdlog-dev libssl-dev \
+        libboost1.81-dev libc-ares-dev libcli11-dev libfmt-dev libspdlog-dev libssl-dev \
         libsystemd-dev libxxhash-dev nlohmann-json3-dev prometheus-cpp-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
