@@ -191,7 +191,11 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {
     const bool reader_first = order[0] == 0;
     const auto& exception = reader_first ? read_exception : write_exception;
     if (exception) co_return error_of(exception);
-    co_return reader_first ? read_error : write_error;
+    const auto& error = reader_first ? read_error : write_error;
+    // The system has waited for as long as it was told to, so the peer was heard elsewhere
+    // meanwhile: one that says little fills its buffers so slowly that this comes first.
+    if (error == asio::error::timed_out) co_return make_error_code(Error::peer_not_reading);
+    co_return error;
 }
 
 void Link::close(Error reason) {
