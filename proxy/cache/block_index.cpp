@@ -109,10 +109,9 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
         make_block_job(cache, asked.request, asked.config, asked.route,
                        *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
     auto* const job = asked.beside.get();
-    auto& store = cache.shared.store;
-    const auto found = store.find(job->hash, job->uri, {}, Store::Clock::now());
-    const auto leads = !found.response && store.claim(job->hash, job->uri, found, job->fill).leader;
-    job->generation = found.generation;
+    auto& claim = job->claim;
+    const auto found = cache.shared.store.find(claim.hash(), claim.uri(), {}, Store::Clock::now());
+    const auto leads = !found.response && claim.take(found).leads;
     Delivery block(cache, *job);
     publish(delivery, std::move(*index), {Fill::Source::origin, {}, head.status});
     if (leads)

@@ -34,7 +34,7 @@ Delivery::Delivery(Cache& cache, FetchJob& job)
     : cache_(cache),
       config_(*job.config),
       job_(job),
-      writer_(cache, config_, job.hash, *job.fill, *job.wakeup) {}
+      writer_(cache, config_, job.claim, *job.fill, *job.wakeup) {}
 
 Delivery::~Delivery() {
     if (!ended_) fail(FetchError::stopping);
@@ -68,7 +68,7 @@ Draft Delivery::block_draft(const Received& from) const {
 }
 
 bool Delivery::charge(StoredResponse& response) {
-    return proxy::charge(cache_.shared.store, response, job_.uri);
+    return proxy::charge(cache_.shared.store, response, job_.claim.uri());
 }
 
 asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
@@ -90,7 +90,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     if (verdict == StorageVerdict::store && copy && !charge(response))
         verdict = StorageVerdict::no_room;
     if (verdict == StorageVerdict::store && copy && !response.tags.empty() &&
-        !cache_.shared.store.tag_fill(job_.hash, job_.fill.get(), job_.generation, response.tags))
+        !job_.claim.tag(response.tags))
         verdict = StorageVerdict::invalidated;
 
     Fill::Answer answer;
@@ -218,7 +218,7 @@ bool Delivery::wants_copy() {
         case CopyPolicy::always:
             return true;
         case CopyPolicy::second_use:
-            return cache_.shared.seen_once.note(job_.hash);
+            return cache_.shared.seen_once.note(job_.claim.hash());
         case CopyPolicy::never:
             break;
     }
@@ -229,8 +229,7 @@ bool Delivery::wants_copy() {
 void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
     if (!response) {
         abandon(false);
-    } else if (!cache_.shared.store.publish(job_.hash, job_.uri, job_.fill.get(), job_.generation,
-                                            std::move(response), Clock::now())) {
+    } else if (!job_.claim.publish(std::move(response), Clock::now())) {
         ++cache_.upstream.counters.verdicts[StorageVerdict::invalidated];
         job_.fill->withdraw();
     }
@@ -238,7 +237,7 @@ void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
 
 /// `unshareable`: whoever asks next does not wait for another's answer.
 void Delivery::abandon(bool unshareable) {
-    cache_.shared.store.abandon(job_.hash, job_.fill.get(), unshareable, Clock::now());
+    job_.claim.abandon(unshareable, Clock::now());
 }
 
 }  // namespace proxy

@@ -360,7 +360,7 @@ private:
         if (!ends_stored(verdict, status)) return;
         const auto now = Clock::now();
         if (validated || !is_fresh(job_.stale->freshness, job_.stale->residence(now)))
-            cache_.shared.store.invalidate(job_.hash, now);
+            cache_.shared.store.invalidate(job_.claim.hash(), now);
     }
 
     /// `fill`: null when nobody wants this answer any more.
@@ -450,11 +450,11 @@ asio::awaitable<void> fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
 
 void start_fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
     const auto fill = job->fill;
-    const auto hash = job->hash;
     auto& stop = job->stop;
-    auto task = fetch(cache, std::move(job));
-    if (cache.upstream.fetches.spawn(std::move(task), stop)) return;
-    cache.shared.store.abandon(hash, fill.get(), false, Clock::now());
+    {
+        auto task = fetch(cache, std::move(job));
+        if (cache.upstream.fetches.spawn(std::move(task), stop)) return;
+    }  // the claim first: nobody new joins a fill that has failed
     fill->fail(FetchError::stopping);
 }
 

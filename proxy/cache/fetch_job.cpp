@@ -5,23 +5,25 @@
 namespace proxy {
 
 FetchJob::FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked,
-                   std::shared_ptr<const Config> rules)
+                   std::shared_ptr<const Config> rules, std::string_view uri, summary::KeyHash hash)
     : request(std::move(asked)),
       config(std::move(rules)),
-      uri(request->key.uri()),
       wakeup(std::make_shared<Wakeup>(cache.upstream.executor)),
-      fill(std::make_shared<Fill>(wakeup, config->limits.body_window)) {}
+      fill(std::make_shared<Fill>(wakeup, config->limits.body_window)),
+      claim(cache.shared.store, hash, uri, fill) {}
 
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
                                          std::shared_ptr<const Config> config,
                                          const OriginRoute& route, const Blocks& blocks,
                                          std::string_view etag, std::uint64_t offset) {
-    auto job = std::make_unique<FetchJob>(cache, std::move(request), std::move(config));
-    const auto target = cache.shared.key_hasher(job->request->key.uri());
-    job->block = FetchJob::Block{blocks.at(offset), blocks.length, std::string(etag), target};
-    job->uri = block_key(job->request->key.uri(), etag, job->block->range);
-    job->hash = cache.shared.key_hasher(job->uri);
+    const auto& hasher = cache.shared.key_hasher;
+    const auto range = blocks.at(offset);
+    const auto target = hasher(request->key.uri());
+    const auto uri = block_key(request->key.uri(), etag, range);
+    auto job =
+        std::make_unique<FetchJob>(cache, std::move(request), std::move(config), uri, hasher(uri));
+    job->block = FetchJob::Block{range, blocks.length, std::string(etag), target};
     job->route = route;
     job->fill->keep();
     return job;

@@ -9,6 +9,7 @@
 #include "proxy/cache/cache.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/range.hpp"
+#include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
@@ -19,8 +20,9 @@ namespace proxy {
 /// One answer to be fetched for the store: from the peer that probably has it, else from the
 /// origin.
 struct FetchJob {
+    /// `uri`, `hash`: what is wanted, in the store's words (for a block: block_key()).
     FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked,
-             std::shared_ptr<const Config> rules);
+             std::shared_ptr<const Config> rules, std::string_view uri, summary::KeyHash hash);
 
     /// A part of a body that is stored in blocks.
     struct Block {
@@ -35,14 +37,12 @@ struct FetchJob {
 
     std::shared_ptr<const RequestSnapshot> request;
     std::shared_ptr<const Config> config;  // the request's
-    std::string uri;                       // the store's key; for a block: block_key()
-    summary::KeyHash hash;                 // of `uri`
     RequestDirectives directives;
     OriginRoute route;
     std::shared_ptr<Wakeup> wakeup;  // the fill's writer side
-    std::shared_ptr<Fill> fill;
+    const std::shared_ptr<Fill> fill;
+    Claim claim;                                  // on what is stored of it; ends with the fetch
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
-    std::uint64_t generation = 0;                 // from Store::find
     bool may_ask_peers = true;
 
     std::optional<Block> block;  // only this part is wanted

@@ -99,7 +99,7 @@ void FillWriter::stop_sharing(StorageVerdict why) {
     shared_ = false;
     verdict_ = why;
     fill_.stop_sharing();
-    cache_.shared.store.abandon(hash_, &fill_, true, Clock::now());
+    claim_.abandon(true, Clock::now());
 }
 
 }  // namespace proxy

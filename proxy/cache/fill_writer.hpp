@@ -5,6 +5,7 @@
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/http/storage_verdict.hpp"
+#include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/exchange.hpp"
 
@@ -17,9 +18,8 @@ namespace proxy {
 class FillWriter {
 public:
     /// `wakeup`: the fill's writer side. All must outlive this.
-    FillWriter(Cache& cache, const Config& config, summary::KeyHash hash, Fill& fill,
-               Wakeup& wakeup)
-        : cache_(cache), config_(config), hash_(hash), fill_(fill), wakeup_(wakeup) {}
+    FillWriter(Cache& cache, const Config& config, Claim& claim, Fill& fill, Wakeup& wakeup)
+        : cache_(cache), config_(config), claim_(claim), fill_(fill), wakeup_(wakeup) {}
 
     /// Shows the head to the readers.
     void begin(Fill::Answer answer);
@@ -42,7 +42,7 @@ private:
 
     Cache& cache_;
     const Config& config_;
-    const summary::KeyHash hash_;
+    Claim& claim_;
     Fill& fill_;
     Wakeup& wakeup_;
     bool shared_ = false;

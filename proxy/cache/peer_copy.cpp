@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kAgeGranularity{2};
 bool invalidated_within(const Cache& cache, const FetchJob& job, std::chrono::seconds time,
                         std::span<const summary::KeyHash> tags = {}) {
     const auto& store = cache.shared.store;
-    auto at = store.invalidated_at(job.hash, tags);
+    auto at = store.invalidated_at(job.claim.hash(), tags);
     if (job.block) at = std::max(at, store.invalidated_at(job.block->target));
     return at && Clock::now() - *at < time;
 }
@@ -48,7 +48,7 @@ bool may_reuse(const FetchJob& job, const Draft& made) {
 PeerTurns whom_to_ask(Cache& cache, const FetchJob& job, const protocol::PeerView& view,
                       const RoundTrip& origin) {
     PeerTurns result;
-    const auto promised = view.directory->candidates(job.hash);
+    const auto promised = view.directory->candidates(job.claim.hash());
     const auto perhaps = may_hold_it_whole(job, view) - promised;
     if (promised.empty() && perhaps.empty()) return result;
     // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
@@ -84,7 +84,7 @@ PeerTurns whom_to_ask(Cache& cache, const FetchJob& job, const protocol::PeerVie
 }
 
 std::optional<std::chrono::seconds> wanted_max_age(const Cache& cache, const FetchJob& job) {
-    const auto at = cache.shared.store.invalidated_at(job.hash);
+    const auto at = cache.shared.store.invalidated_at(job.claim.hash());
     if (!at || job.block) return std::nullopt;
     const auto since = std::chrono::floor<std::chrono::seconds>(Clock::now() - *at);
     return std::max(since - kAgeGranularity, std::chrono::seconds(0));

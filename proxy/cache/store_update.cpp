@@ -134,8 +134,9 @@ void KeptCopy::append(std::string_view piece) {
 
 void KeptCopy::finish() {
     if (!response_) return;
-    cache_.store.publish(hash_, key_.uri(), nullptr, generation_, std::move(response_),
-                         Clock::now());
+    Claim claim(cache_.store, hash_, key_.uri(), nullptr);
+    claim.stay_alone(generation_);
+    claim.publish(std::move(response_), Clock::now());
 }
 
 }  // namespace proxy

@@ -68,16 +68,17 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
     auto job = make_block_job(frontend_.cache, request_, client_.settings, route_, *index_->blocks,
                               etag_, offset);
-    job->generation = found.generation;
     job->block->in_parts = in_parts_;
     job->may_ask_peers = client_.config().cluster.has_value();
     auto fill = job->fill;
     block.leader = true;
     if (!alone && !found.unshareable) {
         // Nothing was awaited since find(): what has changed since is a fill that we follow.
-        const auto claim = store.claim(block.hash, uri, found, fill);
-        if (claim.fill) fill = claim.fill;
-        block.leader = claim.leader || !claim.fill;
+        auto taken = job->claim.take(found);
+        block.leader = !taken.other;
+        if (taken.other) fill = std::move(taken.other);
+    } else {
+        job->claim.stay_alone(found.generation);
     }
     block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
     if (!block.leader) {

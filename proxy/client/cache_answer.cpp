@@ -41,7 +41,6 @@ asio::awaitable<bool> CacheAnswer::run() {
 
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& turn = client_.turn;
-    const auto& directives = client_.directives;
     const auto uri = client_.key.uri();
     auto found = store_.find(client_.hash, uri, client_.head.fields, Clock::now());
     const auto varies =
@@ -50,102 +49,88 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
         client_.tell_of_client();
         found = store_.find(client_.hash, uri, client_.head.fields, Clock::now());
     }
-    CacheStatus status;
-    status.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
-    auto reuse = Reuse::stale;
+    Lookup lookup{nullptr, {}, found.fill != nullptr, found.other_variants, found.unshareable};
     if (found.response) {
-        const auto& freshness = found.response->freshness;
-        const auto residence = found.response->residence(turn.begun);
-        reuse = decide_reuse(directives, freshness, residence);
-        const auto at_once = usable(reuse);
-        if (at_once || may_serve_while_revalidating(directives, freshness, residence)) {
-            turn.cache = reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
-            CacheStatus hit;
-            hit.ttl = time_to_live(freshness, residence);
-            // Blocks that are missing are fetched for this client, and stale answers anew.
-            if (!at_once || found.response->blocks) client_.tell_of_client();
-            if (!at_once) {
-                hit.detail = "stale-while-revalidate";
-                refresh(found);
-            }
-            co_return co_await answer_whole(found.response, hit);
-        }
-        status.forward = reuse == Reuse::request ? Forward::request : Forward::stale;
-        turn.client_reload = reuse == Reuse::request;
+        lookup.stored = &found.response->freshness;
+        lookup.residence = found.response->residence(turn.begun);
     }
-    client_.tell_of_client();
+    auto plan = plan_reuse(lookup, client_.directives);
+    if (plan.serves()) {
+        const auto renew = plan.route == Route::serve_and_renew;
+        turn.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
+        CacheStatus hit;
+        hit.ttl = time_to_live(*lookup.stored, lookup.residence);
+        // Blocks that are missing are fetched for this client, and stale answers anew.
+        if (renew || found.response->blocks) client_.tell_of_client();
+        if (renew) {
+            hit.detail = "stale-while-revalidate";
+            refresh(found);
+        }
+        co_return co_await answer_whole(found.response, hit);
+    }
+    const auto asking = this->asking();
+    plan = plan_fetch(plan, lookup, asking);
+    CacheStatus status;
+    status.forward = turn.forward = plan.forward;
+    turn.client_reload = plan.reuse == Reuse::request;
     turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
-    turn.forward = status.forward;
-    if (directives.only_if_cached) {
+    client_.tell_of_client();
+    if (plan.route == Route::refuse) {
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
-    // Some conditions are the origin's to evaluate (RFC 9110 §13.1.1, §13.1.4).
-    const auto& fields = client_.head.fields;
-    const auto range = range_request(fields);
-    if (client_.head.verb == verb::head || wants_exact_range(range, found) ||
-        find(fields, field::if_match) || find(fields, field::if_unmodified_since))
-        co_return Followed::alone;
+    if (plan.route == Route::relay) co_return Followed::alone;
 
     auto route = client_.route();
     if (const auto* none = std::get_if<NoRoute>(&route)) {
         const auto keep = co_await client_.refuse_route(*none);
         co_return ended(keep);
     }
-
-    // Requests whose answers are likely their own do not wait for others', nor others for theirs.
-    const auto alone = found.unshareable || find(client_.head.fields, field::authorization) ||
-                       (reuse == Reuse::request && found.fill);
     auto job = make_job(found, std::move(route));
-    if (may_use_blocks_ && !found.response && range.single()) {
-        job->part = range;
-        job->part_of_a_version = find(fields, field::if_range) != nullptr;
-    }
-    if (!alone) {
-        const auto claim = store_.claim(client_.hash, uri, found, job->fill);
-        if (claim.changed) co_return Followed::again;
-        if (!claim.leader) {
+    job->may_ask_peers = plan.may_ask_peers;
+    if (plan.in_part) job->part = asking.range;
+    job->part_of_a_version = plan.of_version;
+    if (plan.collapse) {
+        auto taken = job->claim.take(found);
+        if (!taken.leads) {
+            if (!taken.other) co_return Followed::again;
             status.collapsed = true;
             ++frontend_.counters.collapsed;
-            const auto followed = co_await follow(claim.fill, found.response, status);
+            const auto followed = co_await follow(std::move(taken.other), found.response, status);
             if (followed != Followed::alone) co_return followed;
             status.collapsed = false;
         }
+    } else {
+        job->claim.stay_alone(found.generation);
     }
     co_return co_await lead(std::move(job), found.response, status);
 }
 
-/// Ranges that cannot be made a part of what is stored are passed on as they are.
-bool CacheAnswer::wants_exact_range(const RangeRequest& range, const Store::Found& found) const {
-    if (found.response) return false;
-    using Form = RangeRequest::Form;
-    if (range.form == Form::none) return false;
-    if (range.form == Form::suffix && may_use_blocks_ && peers_may_have_it())
-        return found.unshareable;
-    return range.form == Form::several || range.form == Form::suffix || found.unshareable;
-}
-
-bool CacheAnswer::peers_may_have_it() const {
-    const auto& view = frontend_.upstream.peers;
-    return may_ask_peers() && view && view->directory &&
-           !view->directory->candidates(client_.hash).empty();
-}
-
-bool CacheAnswer::may_ask_peers() const {
-    const auto& directives = client_.directives;
-    const auto now_please = directives.no_cache || directives.max_age == std::chrono::seconds(0);
-    return client_.config().cluster && !now_please;
+Asking CacheAnswer::asking() const {
+    const auto& fields = client_.head.fields;
+    Asking asking{client_.directives, range_request(fields)};
+    asking.is_head = client_.head.verb == verb::head;
+    asking.if_range = find(fields, field::if_range) != nullptr;
+    asking.conditions_for_origin =
+        find(fields, field::if_match) || find(fields, field::if_unmodified_since);
+    asking.authorization = find(fields, field::authorization) != nullptr;
+    asking.has_peers = client_.config().cluster.has_value();
+    asking.may_use_blocks = may_use_blocks_;
+    if (asking.range.form == RangeRequest::Form::suffix) {
+        const auto& view = frontend_.upstream.peers;
+        asking.peers_may_hold = asking.has_peers && view && view->directory &&
+                                !view->directory->candidates(client_.hash).empty();
+    }
+    return asking;
 }
 
 std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
     auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
-    auto job = std::make_unique<FetchJob>(frontend_.cache, std::move(request), client_.settings);
-    job->hash = client_.hash;
+    auto job = std::make_unique<FetchJob>(frontend_.cache, std::move(request), client_.settings,
+                                          client_.key.uri(), client_.hash);
     job->directives = client_.directives;
     job->route = std::move(route);
     job->stale = found.response;
-    job->generation = found.generation;
-    job->may_ask_peers = may_ask_peers();
     job->may_use_blocks = may_use_blocks_;
     return job;
 }
@@ -156,9 +141,9 @@ void CacheAnswer::refresh(const Store::Found& found) {
     auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
+    job->may_ask_peers = may_ask_peers(client_.directives, client_.config().cluster.has_value());
     job->fill->keep(kRefreshAtMost);
-    const auto claim = store_.claim(client_.hash, client_.key.uri(), found, job->fill);
-    if (claim.leader) start_fetch(frontend_.cache, std::move(job));
+    if (job->claim.take(found).leads) start_fetch(frontend_.cache, std::move(job));
 }
 
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::lead(std::unique_ptr<FetchJob> job,

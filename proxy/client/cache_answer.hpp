@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "proxy/cache/answer_plan.hpp"
 #include "proxy/cache/fetch.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/http/hashed_fields.hpp"
@@ -48,9 +49,7 @@ private:
 
     static Followed ended(bool keep) { return keep ? Followed::keep : Followed::close; }
     boost::asio::awaitable<Followed> once();
-    bool wants_exact_range(const RangeRequest& range, const Store::Found& found) const;
-    bool peers_may_have_it() const;
-    bool may_ask_peers() const;
+    Asking asking() const;
     std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
     void refresh(const Store::Found& found);
     boost::asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job, Stored stale,

@@ -88,20 +88,20 @@ Store::Entry* Store::entry_for(Shard& in, summary::KeyHash hash, std::string_vie
     return slot->uri == uri ? slot.get() : nullptr;
 }
 
-Store::Claim Store::claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
-                          const std::shared_ptr<Fill>& fill) {
+Store::Claimed Store::claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
+                            const std::shared_ptr<Fill>& fill) {
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     auto* entry = entry_for(in, hash, uri);
-    if (!entry) return {fill, true, false};  // fetched, but publish() will not store it
-    if (entry->fill) return {entry->fill, false, false};
+    if (!entry) return {fill, true};  // fetched, but publish() will not store it
+    if (entry->fill) return {entry->fill, false};
     const auto& variants = entry->variants;
     const auto same =
         seen.response ? std::find(variants.begin(), variants.end(), seen.response) != variants.end()
                       : (variants.empty() || seen.other_variants);
-    if (!same && !variants.empty()) return {nullptr, false, true};
+    if (!same && !variants.empty()) return {nullptr, false};
     entry->fill = fill;
-    return {fill, true, false};
+    return {fill, true};
 }
 
 bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,

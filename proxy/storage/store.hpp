@@ -67,7 +67,7 @@ public:
         std::shared_ptr<Fill> fill;    // in progress for this URI
         bool other_variants = false;   // there are responses, none for this request
         bool unshareable = false;      // hit-for-miss: do not wait for others
-        std::uint64_t generation = 0;  // give it to claim() and publish()
+        std::uint64_t generation = 0;  // of invalidations; a Claim wants it
     };
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
     Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
@@ -76,35 +76,10 @@ public:
     /// is asked for it may be gone.
     bool peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
 
-    struct Claim {
-        std::shared_ptr<Fill> fill;
-        bool leader = false;   // the caller must run the fetch and end with publish() or abandon()
-        bool changed = false;  // something was stored since find(): look again
-    };
-    /// Makes `fill` the one fetch for this URI, or gives the one that is already under way.
-    Claim claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
-                const std::shared_ptr<Fill>& fill);
-
-    /// What `fill` brings will have these tags: whoever invalidates one ends the claim, so that
-    /// newcomers fetch anew. False when one was invalidated since `generation`: who has begun to
-    /// wait after that must not get it either.
-    bool tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t generation,
-                  std::span<const summary::KeyHash> tags);
-
-    /// Stores a complete response in place of the variant it replaces and ends the claim of `fill`
-    /// (which may have had none). False when the URI or one of its tags was invalidated since
-    /// `generation`, or so many others were that this cannot be told any more: then nothing is
-    /// stored.
-    bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
-                 std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
-                 Clock::time_point now);
     /// Puts `response`, which selects as `old` does, in its place if that is still stored. False:
     /// it is not.
     bool replace(summary::KeyHash hash, const StoredResponse* old,
                  std::shared_ptr<const StoredResponse> response, Clock::time_point now);
-    /// Ends a claim without storing. `unshareable`: the answer may not be shared; remember that.
-    void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
-
     /// Removes all variants, and keeps what is being fetched from being stored. True if there was
     /// one.
     bool invalidate(summary::KeyHash hash, Clock::time_point now);
@@ -126,7 +101,7 @@ public:
     /// A client reads this slowly: it is not to be counted among what can be evicted. Costs nothing
     /// but time when it is not there, or is done with meanwhile.
     void hold(summary::KeyHash hash);
-    /// What publish() needs to be charged for one response beyond its head and body.
+    /// What Claim::publish() needs to be charged for one response beyond its head and body.
     static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
 
     /// One step towards another cap; true when it is reached. A step down evicts what holds at most
@@ -139,6 +114,21 @@ public:
     Stats stats() const;
 
 private:
+    friend class Claim;  // what stands in claim.hpp, by the calls below
+
+    struct Claimed {
+        std::shared_ptr<Fill> fill;  // null: something was stored since find()
+        bool leader = false;
+    };
+    Claimed claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
+                  const std::shared_ptr<Fill>& fill);
+    bool tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t generation,
+                  std::span<const summary::KeyHash> tags);
+    bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
+                 std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
+                 Clock::time_point now);
+    void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
+
     static constexpr std::size_t kShards = 16;
 
     struct Entry : EvictionQueue::Node {

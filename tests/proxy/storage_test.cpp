@@ -11,6 +11,7 @@
 
 #include "proxy/http/vary.hpp"
 #include "proxy/storage/blocks.hpp"
+#include "proxy/storage/claim.hpp"
 #include "proxy/storage/store.hpp"
 #include "tests/proxy/head.hpp"
 
@@ -219,7 +220,16 @@ protected:
         return result;
     }
     bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
-        return store.publish(hash(uri), uri, nullptr, find(uri).generation, std::move(what), kNow);
+        return store_in(store, uri, find(uri).generation, std::move(what));
+    }
+    static bool store_in(Store& store, std::string_view uri, std::uint64_t generation,
+                         std::shared_ptr<StoredResponse> what) {
+        Claim claim(store, hash(uri), uri, nullptr);
+        claim.stay_alone(generation);
+        return claim.publish(std::move(what), kNow);
+    }
+    Claim claim(std::string_view uri, std::shared_ptr<Fill> fill) {
+        return Claim(store, hash(uri), uri, std::move(fill));
     }
     Store::Found find(std::string_view uri, const Head& request = "") {
         return store.find(hash(uri), uri, request, kNow);
@@ -287,8 +297,12 @@ TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
     EXPECT_TRUE(is_there("used"));
     EXPECT_FALSE(store.peek(hash("used"), "another of this hash", Head("")));
     const auto coming = fill();
-    store.claim(hash("coming"), "coming", {}, coming);
-    EXPECT_TRUE(is_there("coming"));
+    {
+        auto mine = claim("coming", coming);
+        EXPECT_TRUE(mine.take({}).leads);
+        EXPECT_TRUE(is_there("coming"));
+    }
+    EXPECT_FALSE(is_there("coming"));
 }
 
 TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
@@ -296,7 +310,7 @@ TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
         Store one(100'000, [](summary::KeyHash, bool) {});
         const auto put_into = [&](const std::string& uri) {
-            one.publish(hash(uri), uri, nullptr, 0, response_in(one, std::string(500, 'x')), kNow);
+            store_in(one, uri, 0, response_in(one, std::string(500, 'x')));
         };
         const auto uri = [](int i) { return "u" + std::to_string(i); };
         for (int i = 0; i < 100; ++i) put_into(uri(i));
@@ -386,62 +400,82 @@ TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
 }
 
 TEST_F(StoreTest, HasOneLeaderForEachUri) {
-    const auto first = fill(), second = fill();
-    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), first).leader);
-    const auto follower = store.claim(hash("u"), "u", find("u"), second);
-    EXPECT_FALSE(follower.leader);
-    EXPECT_EQ(follower.fill, first);
-    store.abandon(hash("u"), first.get(), false, kNow);
-    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), second).leader);
+    const auto leading = fill();
+    auto first = claim("u", leading), second = claim("u", fill());
+    EXPECT_TRUE(first.take(find("u")).leads);
+    const auto taken = second.take(find("u"));
+    EXPECT_FALSE(taken.leads);
+    EXPECT_EQ(taken.other, leading);
+    first.abandon(false, kNow);
+    EXPECT_TRUE(second.take(find("u")).leads);
+}
+
+TEST_F(StoreTest, HasNoLeaderAnyMoreWhenItsClaimIsGone) {
+    auto next = claim("u", fill());
+    {
+        auto leading = claim("u", fill()), following = claim("u", fill());
+        EXPECT_TRUE(leading.take(find("u")).leads);
+        EXPECT_FALSE(following.take(find("u")).leads);
+        { auto another = claim("u", fill()); }  // one that leads nothing ends nothing
+        EXPECT_NE(find("u").fill, nullptr);
+    }
+    EXPECT_EQ(find("u").fill, nullptr);
+    EXPECT_FALSE(find("u").unshareable);
+    EXPECT_TRUE(next.take(find("u")).leads);
+}
+
+TEST_F(StoreTest, EndsAClaimOnce) {
+    auto first = claim("u", fill()), second = claim("u", fill());
+    EXPECT_TRUE(first.take(find("u")).leads);
+    first.abandon(false, kNow);
+    EXPECT_TRUE(second.take(find("u")).leads);
+    first.abandon(false, kNow);
+    EXPECT_NE(find("u").fill, nullptr) << "that is another's claim";
 }
 
 TEST_F(StoreTest, SaysWhenSomethingWasStoredMeanwhile) {
     const auto seen = find("u");
     put("u", response("x"));
-    const auto claim = store.claim(hash("u"), "u", seen, fill());
-    EXPECT_TRUE(claim.changed);
-    EXPECT_FALSE(claim.leader);
+    auto late = claim("u", fill());
+    const auto taken = late.take(seen);
+    EXPECT_EQ(taken.other, nullptr);
+    EXPECT_FALSE(taken.leads);
 }
 
 TEST_F(StoreTest, RemembersForAWhileWhatIsNotWorthWaitingFor) {
-    const auto first = fill();
-    store.claim(hash("u"), "u", find("u"), first);
-    store.abandon(hash("u"), first.get(), true, kNow);
+    auto first = claim("u", fill());
+    first.take(find("u"));
+    first.abandon(true, kNow);
     EXPECT_TRUE(find("u").unshareable);
     EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + kHitForMiss).unshareable);
 }
 
 TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
-    const auto first = fill();
-    const auto seen = find("u");
-    store.claim(hash("u"), "u", seen, first);
+    auto first = claim("u", fill()), newcomer = claim("u", fill());
+    first.take(find("u"));
     store.invalidate(hash("u"), kNow);
-    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), fill()).leader) << "newcomers fetch anew";
-    EXPECT_FALSE(
-        store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
+    EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
+    EXPECT_FALSE(first.publish(response("old"), kNow));
     EXPECT_EQ(find("u").response, nullptr);
 }
 
 TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
     const auto seen = find("u");
     for (int i = 0; i < 20'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
-    EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, seen.generation, response("x"), kNow));
+    EXPECT_TRUE(store_in(store, "u", seen.generation, response("x")));
 }
 
 TEST_F(StoreTest, DropsEverythingAndWhatIsUnderWayWhenItIsOrderedTo) {
     put("one", response("x"));
     put("two", response("x"));
-    const auto first = fill();
-    const auto seen = find("u");
-    store.claim(hash("u"), "u", seen, first);
+    auto first = claim("u", fill());
+    first.take(find("u"));
     store.invalidate_all(kNow + 5s);
     EXPECT_EQ(store.stats().objects, 0u);
     EXPECT_EQ(told("one"), 0);
-    EXPECT_FALSE(
-        store.publish(hash("u"), "u", first.get(), seen.generation, response("old"), kNow));
+    EXPECT_FALSE(first.publish(response("old"), kNow));
     EXPECT_EQ(store.invalidated_at(hash("never seen")), kNow + 5s);
-    const auto anew = find("u");
-    EXPECT_TRUE(store.publish(hash("u"), "u", nullptr, anew.generation, response("new"), kNow));
+    EXPECT_TRUE(put("u", response("new")));
     EXPECT_EQ(store.stats().objects, 1u);
 }
 
@@ -483,25 +517,22 @@ TEST_F(StoreTest, KnowsTheTagsOfWhatReplacedAResponse) {
 }
 
 TEST_F(StoreTest, DoesNotStoreWhatATagEndedWhileItWasFetched) {
-    const auto first = fill();
-    const auto seen = find("u");
-    store.claim(hash("u"), "u", seen, first);
+    auto first = claim("u", fill()), newcomer = claim("u", fill());
+    first.take(find("u"));
     const auto tags = std::vector{hash("a")};
-    EXPECT_TRUE(store.tag_fill(hash("u"), first.get(), seen.generation, tags));
+    EXPECT_TRUE(first.tag(tags));
     EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u) << "nothing was stored yet";
-    EXPECT_TRUE(store.claim(hash("u"), "u", find("u"), fill()).leader) << "newcomers fetch anew";
-    EXPECT_FALSE(store.publish(hash("u"), "u", first.get(), seen.generation,
-                               tagged(response("old"), {"a"}), kNow));
+    EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
+    EXPECT_FALSE(first.publish(tagged(response("old"), {"a"}), kNow));
     EXPECT_EQ(store.invalidated_at(hash("v"), tags), kNow);
 }
 
 TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
-    const auto first = fill();
-    const auto seen = find("u");
-    store.claim(hash("u"), "u", seen, first);
+    auto first = claim("u", fill());
+    first.take(find("u"));
     store.invalidate_tag(hash("a"), kNow);
-    EXPECT_FALSE(store.tag_fill(hash("u"), first.get(), seen.generation, std::vector{hash("a")}));
-    EXPECT_TRUE(store.tag_fill(hash("u"), first.get(), seen.generation, std::vector{hash("b")}));
+    EXPECT_FALSE(first.tag(std::vector{hash("a")}));
+    EXPECT_TRUE(first.tag(std::vector{hash("b")}));
 }
 
 TEST_F(StoreTest, RefusesNoCopyForWhatOthersInvalidated) {
@@ -608,7 +639,9 @@ TEST_F(StoreTest, ServesManyThreads) {
                 next->body = std::make_shared<Body>();
                 next->body->add_block(1000, std::move(*charge));
                 next->body->append(std::string(1000, 'x'));
-                shared.publish(key, uri, nullptr, found.generation, std::move(next), kNow);
+                Claim claim(shared, key, uri, nullptr);
+                claim.stay_alone(found.generation);
+                claim.publish(std::move(next), kNow);
             }
         });
     }

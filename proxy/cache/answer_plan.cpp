@@ -1,0 +1,69 @@
+#include "proxy/cache/answer_plan.hpp"
+
+namespace proxy {
+namespace {
+
+/// Ranges that cannot be made a part of what is stored go to the origin as they are.
+bool wants_exact_range(const AnswerPlan& plan, const Lookup& found, const Asking& asking) {
+    using Form = RangeRequest::Form;
+    if (found.stored) return false;
+    switch (asking.range.form) {
+        case Form::none:
+            return false;
+        case Form::several:
+            return true;
+        case Form::suffix:  // which block that is, only who holds the target knows
+            if (!asking.may_use_blocks || !plan.may_ask_peers || !asking.peers_may_hold)
+                return true;
+            break;
+        case Form::bounded:
+        case Form::open:
+            break;
+    }
+    return found.unshareable;
+}
+
+}  // namespace
+
+bool may_ask_peers(const RequestDirectives& directives, bool has_peers) {
+    return has_peers && !directives.no_cache && directives.max_age != std::chrono::seconds(0);
+}
+
+AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives) {
+    AnswerPlan plan;
+    plan.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
+    if (!found.stored) return plan;
+    plan.reuse = decide_reuse(directives, *found.stored, found.residence);
+    plan.forward = plan.reuse == Reuse::request ? Forward::request : Forward::stale;
+    if (usable(plan.reuse))
+        plan.route = Route::serve;
+    else if (may_serve_while_revalidating(directives, *found.stored, found.residence))
+        plan.route = Route::serve_and_renew;
+    return plan;
+}
+
+AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking) {
+    const auto& directives = asking.directives;
+    plan.may_ask_peers = may_ask_peers(directives, asking.has_peers);
+    if (directives.only_if_cached) {
+        plan.route = Route::refuse;
+    } else if (asking.is_head || asking.conditions_for_origin ||
+               wants_exact_range(plan, found, asking)) {
+        plan.route = Route::relay;
+    } else {
+        // Requests whose answers are likely their own do not wait for others', nor others for
+        // theirs.
+        plan.collapse = !found.unshareable && !asking.authorization &&
+                        !(plan.reuse == Reuse::request && found.filling);
+        plan.in_part = asking.may_use_blocks && !found.stored && asking.range.single();
+        plan.of_version = plan.in_part && asking.if_range;
+    }
+    return plan;
+}
+
+AnswerPlan plan_answer(const Lookup& found, const Asking& asking) {
+    const auto plan = plan_reuse(found, asking.directives);
+    return plan.serves() ? plan : plan_fetch(plan, found, asking);
+}
+
+}  // namespace proxy

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_status.hpp"
+#include "proxy/http/freshness.hpp"
+#include "proxy/http/range.hpp"
+#include "proxy/http/request_policy.hpp"
+
+namespace proxy {
+
+// Where the answer to a GET or HEAD comes from: a function of what the store says, of the request
+// and of the time. No I/O, no clock.
+
+/// What the store says of one request.
+struct Lookup {
+    const Freshness* stored = nullptr;  // of a complete response that the request selects; or null
+    std::chrono::seconds residence{0};  // how long that has been here
+    bool filling = false;               // somebody fetches the target
+    bool other_variants = false;        // there are responses, none for this request
+    bool unshareable = false;           // hit-for-miss: do not wait for others
+};
+
+/// What bears on it of the request, and of what is in effect.
+struct Asking {
+    const RequestDirectives& directives;
+    RangeRequest range;
+    bool is_head = false;
+    bool if_range = false;
+    bool conditions_for_origin =
+        false;  // If-Match, If-Unmodified-Since (RFC 9110 §13.1.1, §13.1.4)
+    bool authorization = false;
+    bool has_peers = false;       // there is a cluster
+    bool peers_may_hold = false;  // a summary has the target; asked of suffix ranges alone
+    bool may_use_blocks = true;   // false: twice it did not work
+};
+
+enum class Route : std::uint8_t {
+    serve,            // what is stored, as it is
+    serve_and_renew,  // the same, while it is fetched anew behind it (RFC 5861 §3)
+    refuse,           // only-if-cached: 504
+    relay,            // past the store
+    fetch,            // into the store, and from there: what is stored, if anything, is validated
+};
+
+struct AnswerPlan {
+    Route route = Route::fetch;
+
+    bool serves() const { return route == Route::serve || route == Route::serve_and_renew; }
+
+    Reuse reuse = Reuse::stale;           // of what is stored
+    Forward forward = Forward::uri_miss;  // why that is not the answer
+    bool may_ask_peers = false;
+    bool collapse = true;     // others may wait for the same fetch, and this one for theirs
+    bool in_part = false;     // nothing is stored and a range is wanted: a block will do
+    bool of_version = false;  // with that: by If-Range, the whole where there is another
+};
+
+/// A client that wants it new from the origin is not given a peer's copy.
+bool may_ask_peers(const RequestDirectives& directives, bool has_peers);
+
+/// First, as a hit needs no more than this: may what is stored be served? If not, `route` is not
+/// decided yet.
+AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives);
+/// Then the rest. `plan`: of plan_reuse(), which may not serve.
+AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking);
+/// Both.
+AnswerPlan plan_answer(const Lookup& found, const Asking& asking);
+
+}  // namespace proxy

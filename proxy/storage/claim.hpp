@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "proxy/storage/fill.hpp"
+#include "proxy/storage/store.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// One fetch's right to store what it brings for one target URI, and to be the one that others
+/// wait for. Ends once: when the response is published, when it is abandoned, or with this value.
+/// One thread at a time; the store must outlive it.
+class Claim {
+public:
+    using Clock = Store::Clock;
+
+    /// Nothing is claimed yet. `fill` may be null: then nobody can wait for it.
+    Claim(Store& store, summary::KeyHash hash, std::string_view uri, std::shared_ptr<Fill> fill)
+        : store_(store), hash_(hash), uri_(uri), fill_(std::move(fill)) {}
+    ~Claim() {
+        if (held_) end(false, Clock::now());
+    }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+
+    summary::KeyHash hash() const { return hash_; }
+    const std::string& uri() const { return uri_; }
+
+    struct Taken {
+        bool leads = false;           // this is the one fetch for the URI now
+        std::shared_ptr<Fill> other;  // or else the one that is under way; null: something was
+                                      // stored since find(), look again
+    };
+    /// Makes this the one fetch for the URI, if there is none. `seen`: what find() said.
+    Taken take(const Store::Found& seen);
+    /// Whoever misses meanwhile fetches for itself. `generation`: as find() said.
+    void stay_alone(std::uint64_t generation) { generation_ = generation; }
+
+    /// What comes will have these tags: whoever invalidates one ends the claim, so that newcomers
+    /// fetch anew. False when one was invalidated since find(): who has begun to wait after that
+    /// must not get it either.
+    bool tag(std::span<const summary::KeyHash> tags);
+
+    /// Stores a complete response in place of the variant it replaces. False when the URI or one of
+    /// its tags was invalidated since find(), or so many others were that this cannot be told any
+    /// more: then nothing is stored.
+    bool publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now);
+    /// Nothing will be stored. `unshareable`: the answer may not be shared, and for a while nobody
+    /// waits for another's (hit-for-miss).
+    void abandon(bool unshareable, Clock::time_point now);
+
+private:
+    void end(bool unshareable, Clock::time_point now);
+
+    Store& store_;
+    const summary::KeyHash hash_;
+    const std::string uri_;
+    const std::shared_ptr<Fill> fill_;
+    std::uint64_t generation_ = 0;  // of the store's invalidations, when it was looked into
+    bool held_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,167 @@
+#include "proxy/cache/answer_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Head;
+
+constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
+
+/// One request to a node with peers, whose target is stored, being fetched, both or neither.
+class AnswerPlanTest : public ::testing::Test {
+protected:
+    void stored(const std::string& cache_control, std::chrono::seconds residence) {
+        const auto head = "Cache-Control: " + cache_control;
+        freshness_ = freshness_of(200, Head(head.c_str()), kNow, kNow, {});
+        found.stored = &freshness_;
+        found.residence = residence;
+    }
+    AnswerPlan plan(const std::string& cache_control = "", const std::string& range = "") const {
+        const auto directives =
+            request_directives(Head(("Cache-Control: " + cache_control).c_str()));
+        auto asking = Asking{directives, parse_range(range)};
+        asking.has_peers = has_peers;
+        asking.peers_may_hold = peers_may_hold;
+        asking.is_head = is_head;
+        asking.if_range = if_range;
+        asking.conditions_for_origin = conditions_for_origin;
+        asking.authorization = authorization;
+        asking.may_use_blocks = may_use_blocks;
+        return plan_answer(found, asking);
+    }
+
+    Lookup found;
+    bool has_peers = true, peers_may_hold = false, is_head = false, if_range = false,
+         conditions_for_origin = false, authorization = false, may_use_blocks = true;
+
+private:
+    Freshness freshness_;
+};
+
+TEST_F(AnswerPlanTest, ServesWhatIsFresh) {
+    stored("max-age=60", 59s);
+    EXPECT_EQ(plan().route, Route::serve);
+    EXPECT_EQ(plan("only-if-cached").route, Route::serve);
+    is_head = authorization = conditions_for_origin = true;  // judged on what is stored
+    EXPECT_EQ(plan().route, Route::serve);
+}
+
+TEST_F(AnswerPlanTest, ServesStaleWhereTheClientTakesIt) {  // RFC 9111 §5.2.1.2
+    stored("max-age=60", 61s);
+    EXPECT_EQ(plan("max-stale=2").route, Route::serve);
+    EXPECT_EQ(plan("max-stale=2").reuse, Reuse::stale_allowed);
+    EXPECT_EQ(plan("max-stale=0").route, Route::fetch);
+}
+
+TEST_F(AnswerPlanTest, ServesStaleWhileItIsRenewed) {  // RFC 5861 §3
+    stored("max-age=60, stale-while-revalidate=30", 90s);
+    EXPECT_EQ(plan().route, Route::serve_and_renew);
+    EXPECT_EQ(plan("no-cache").route, Route::fetch);
+    stored("max-age=60, stale-while-revalidate=30", 91s);
+    EXPECT_EQ(plan().route, Route::fetch);
+}
+
+TEST_F(AnswerPlanTest, FetchesWhatIsNotThere) {
+    EXPECT_EQ(plan().route, Route::fetch);
+    EXPECT_EQ(plan().forward, Forward::uri_miss);
+    EXPECT_TRUE(plan().may_ask_peers);
+    EXPECT_TRUE(plan().collapse);
+    found.other_variants = true;
+    EXPECT_EQ(plan().forward, Forward::vary_miss);
+    has_peers = false;
+    EXPECT_FALSE(plan().may_ask_peers);
+}
+
+TEST_F(AnswerPlanTest, ValidatesWhatIsStaleAndSaysWhy) {  // RFC 9211 §2.2
+    stored("max-age=60", 61s);
+    EXPECT_EQ(plan().route, Route::fetch);
+    EXPECT_EQ(plan().forward, Forward::stale);
+    stored("max-age=60", 1s);
+    EXPECT_EQ(plan("no-cache").forward, Forward::request);
+}
+
+TEST_F(AnswerPlanTest, AsksNoPeerWhereTheClientWantsTheOriginsWord) {  // RFC 9111 §5.2.1.4
+    EXPECT_FALSE(plan("no-cache").may_ask_peers);
+    EXPECT_FALSE(plan("max-age=0").may_ask_peers);
+    EXPECT_TRUE(plan("max-age=1").may_ask_peers);
+}
+
+TEST_F(AnswerPlanTest, RefusesToFetchForOnlyIfCached) {  // RFC 9111 §5.2.1.7
+    EXPECT_EQ(plan("only-if-cached").route, Route::refuse);
+    stored("max-age=60", 61s);
+    EXPECT_EQ(plan("only-if-cached").route, Route::refuse);
+    is_head = true;
+    EXPECT_EQ(plan("only-if-cached").route, Route::refuse);
+}
+
+TEST_F(AnswerPlanTest, RelaysWhatTheStoreCannotBeFilledBy) {
+    is_head = true;
+    EXPECT_EQ(plan().route, Route::relay);
+    is_head = false;
+    conditions_for_origin = true;  // RFC 9110 §13.1.1, §13.1.4
+    EXPECT_EQ(plan().route, Route::relay);
+    stored("max-age=60", 61s);
+    EXPECT_EQ(plan().route, Route::relay);
+}
+
+TEST_F(AnswerPlanTest, FetchesBlocksForASingleRangeOfWhatIsNotThere) {
+    for (const auto* range : {"bytes=5-9", "bytes=5-"}) {
+        EXPECT_EQ(plan("", range).route, Route::fetch) << range;
+        EXPECT_TRUE(plan("", range).in_part) << range;
+        EXPECT_FALSE(plan("", range).of_version) << range;
+    }
+    if_range = true;
+    EXPECT_TRUE(plan("", "bytes=5-9").of_version);
+    may_use_blocks = false;  // then in one piece
+    EXPECT_EQ(plan("", "bytes=5-9").route, Route::fetch);
+    EXPECT_FALSE(plan("", "bytes=5-9").in_part);
+    EXPECT_FALSE(plan("", "bytes=5-9").of_version);
+}
+
+TEST_F(AnswerPlanTest, FetchesWholeForARangeOfWhatIsStale) {
+    stored("max-age=60", 61s);
+    EXPECT_EQ(plan("", "bytes=5-9").route, Route::fetch);
+    EXPECT_FALSE(plan("", "bytes=5-9").in_part);
+    EXPECT_EQ(plan("", "bytes=-9").route, Route::fetch);
+    EXPECT_EQ(plan("", "bytes=0-1,5-9").route, Route::fetch);
+}
+
+TEST_F(AnswerPlanTest, RelaysRangesThatCannotBeAPartOfWhatIsStored) {
+    EXPECT_EQ(plan("", "bytes=0-1,5-9").route, Route::relay);
+    EXPECT_EQ(plan("", "bytes=-9").route, Route::relay);
+    found.unshareable = true;
+    EXPECT_EQ(plan("", "bytes=5-9").route, Route::relay);
+}
+
+TEST_F(AnswerPlanTest, FetchesTheEndOfWhatAPeerHolds) {
+    peers_may_hold = true;
+    EXPECT_EQ(plan("", "bytes=-9").route, Route::fetch);
+    EXPECT_TRUE(plan("", "bytes=-9").in_part);
+    EXPECT_EQ(plan("no-cache", "bytes=-9").route, Route::relay);
+    may_use_blocks = false;
+    EXPECT_EQ(plan("", "bytes=-9").route, Route::relay);
+}
+
+TEST_F(AnswerPlanTest, LetsRequestsForTheSameWaitForOneFetch) {
+    EXPECT_TRUE(plan().collapse);
+    found.filling = true;
+    EXPECT_TRUE(plan().collapse);
+    authorization = true;
+    EXPECT_FALSE(plan().collapse);
+    authorization = false;
+    found.unshareable = true;  // hit-for-miss
+    EXPECT_FALSE(plan().collapse);
+    found.unshareable = false;
+    stored("max-age=60", 1s);
+    EXPECT_FALSE(plan("no-cache").collapse) << "what is under way began before it was asked for";
+    found.filling = false;
+    EXPECT_TRUE(plan("no-cache").collapse);
+}
+
+}  // namespace
+}  // namespace proxy
