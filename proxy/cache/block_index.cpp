@@ -31,7 +31,7 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
     index.draft = delivery.draft(
-        {head, from.request_time, from.response_time, from.own_lines, from.from_peer});
+        {head, from.request_time, from.response_time, from.at, from.own_lines, from.from_peer});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();

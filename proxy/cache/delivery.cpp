@@ -55,7 +55,7 @@ Draft Delivery::block_draft(const Received& from) const {
     made.response = std::make_shared<StoredResponse>();
     auto& response = *made.response;
     response.status = from.head.status;
-    response.received = Clock::now();
+    response.received = from.at;
     response.freshness = block_freshness();
     response.body = std::make_shared<Body>();
     const auto& key = job_.request->key;

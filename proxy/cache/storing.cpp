@@ -21,7 +21,7 @@ Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
     auto& response = *made.response;
     const auto& rules = request.config.cache.rules;
     response.status = status;
-    response.received = std::chrono::steady_clock::now();
+    response.received = from.at;
     response.freshness = freshness_of(status, fields, from.request_time, from.response_time, rules);
     if (!from.from_peer && tells_who_asks(request.fields)) make_personal(response.freshness);
     response.vary_names = vary_names(fields);
@@ -38,7 +38,8 @@ Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
 }  // namespace
 
 Received received(const Exchange& exchange) {
-    return {exchange.head(), exchange.request_time(), exchange.response_time()};
+    return {exchange.head(), exchange.request_time(), exchange.response_time(),
+            exchange.received_at()};
 }
 
 Draft draft(const StoringRequest& request, const Received& from) {

@@ -18,6 +18,7 @@ namespace proxy {
 struct Received {
     const Head& head;
     WallTime request_time, response_time;
+    std::chrono::steady_clock::time_point at;  // when the head came, for what counts from there
     /// Lines for the request that brought it alone, beside those of `head`.
     std::string_view own_lines = {};
     /// Another node's copy: it has judged whom that may be for.

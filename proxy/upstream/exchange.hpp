@@ -95,6 +95,7 @@ public:
     Clock::duration time_to_head() const { return time_to_head_; }
     WallTime request_time() const { return request_time_; }
     WallTime response_time() const { return response_time_; }
+    Clock::time_point received_at() const { return received_at_; }  // the same moment
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }
@@ -146,6 +147,7 @@ private:
     Charge read_ahead_;       // for a large buffer
     std::uint64_t* received_ = nullptr;
     WallTime request_time_{}, response_time_{};
+    Clock::time_point received_at_;
     Clock::duration time_to_head_{0};
 };
 

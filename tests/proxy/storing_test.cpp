@@ -1,0 +1,138 @@
+#include "proxy/cache/storing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "proxy/http/tags.hpp"
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Text = test::Head;
+
+constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
+constexpr std::chrono::steady_clock::time_point kAt{1000s};
+
+/// A GET of http://h/ and heads that answer it.
+class StoringTest : public ::testing::Test {
+protected:
+    StoringTest() { key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/", {}); }
+
+    StoringRequest asking(Fields fields) const { return {hasher, config, key, fields, directives}; }
+    static Head answer(unsigned status, Fields fields) {
+        Head head;
+        head.status = status;
+        head.fields.assign(fields.begin(), fields.end());
+        return head;
+    }
+    static Received received(const Head& head, bool from_peer = false) {
+        return {head, kNow, kNow, kAt, {}, from_peer};
+    }
+    Draft draft_of(const char* fields, const char* request = "", bool from_peer = false) const {
+        const Text text(fields), asked(request);
+        const auto head = answer(200, text);
+        return draft(asking(asked), received(head, from_peer));
+    }
+
+    const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
+    Config config;
+    CacheKey key;
+    RequestDirectives directives;
+};
+
+TEST_F(StoringTest, KeepsWhatAResponseIsReusedBy) {
+    const auto made =
+        draft_of("Cache-Control: max-age=60\nAge: 5\nVary: Accept-Language", "Accept-Language: en");
+    EXPECT_EQ(made.verdict, StorageVerdict::store);
+    EXPECT_EQ(made.response->freshness.lifetime, StoredSeconds(60));
+    EXPECT_EQ(made.response->freshness.initial_age, StoredSeconds(5));
+    EXPECT_EQ(made.response->vary_names, "accept-language");
+    EXPECT_FALSE(made.response->variant.empty());
+    EXPECT_EQ(made.response->received, kAt);
+    EXPECT_EQ(made.response->residence(kAt + 7s), 7s);
+}
+
+TEST_F(StoringTest, SaysWhyAResponseIsNotStored) {  // RFC 9111 §3
+    EXPECT_EQ(draft_of("Cache-Control: no-store").verdict, StorageVerdict::no_store);
+    EXPECT_EQ(draft_of("Cache-Control: private").verdict, StorageVerdict::is_private);
+    EXPECT_EQ(draft_of("Cache-Control: max-age=60\nVary: *").verdict, StorageVerdict::vary_any);
+    std::string tags = "Cache-Control: max-age=60\nSurrogate-Key:";
+    for (std::size_t i = 0; i <= kMaxTags; ++i) tags += " t" + std::to_string(i);
+    EXPECT_EQ(draft_of(tags.c_str()).verdict, StorageVerdict::too_many_tags);
+}
+
+TEST_F(StoringTest, TakesWhatWasAskedWithACookieForThatClientsAlone) {
+    const auto* tag = "ETag: \"1\"";
+    EXPECT_FALSE(draft_of(tag).response->freshness.personal);
+    EXPECT_TRUE(draft_of(tag, "Cookie: who=me").response->freshness.personal);
+    // Of a peer's copy that node has judged so already.
+    EXPECT_FALSE(draft_of(tag, "Cookie: who=me", true).response->freshness.personal);
+}
+
+TEST_F(StoringTest, NamesTagsOfTheResponseInOrder) {
+    const auto made = draft_of("Cache-Control: max-age=60\nSurrogate-Key: b a");
+    ASSERT_EQ(made.response->tags.size(), 2u);
+    EXPECT_TRUE(precedes(made.response->tags[0], made.response->tags[1]));
+}
+
+/// What is stored, and a 304 that answers its validation.
+class RefreshedTest : public StoringTest {
+protected:
+    Refreshed refreshed_by(const char* fields) {
+        const Text text(fields), stored_fields(stored_text_);
+        const auto head = answer(304, text);
+        const Text none("");
+        return refreshed(asking(none), stored_, stored_fields, received(head));
+    }
+    const char* stored_text_ =
+        "ETag: \"1\"\nCache-Control: max-age=1\nX-Kept: yes\nDate: Thu, 19 Nov 2026 00:00:00 GMT";
+    StoredResponse stored_ = [] {
+        StoredResponse response;
+        response.status = 200;
+        response.body = std::make_shared<Body>();
+        return response;
+    }();
+};
+
+TEST_F(RefreshedTest, HasTheStoredFieldsWithThoseOfThe304) {  // RFC 9111 §3.2
+    const auto fresh = refreshed_by("ETag: \"1\"\nCache-Control: max-age=60\nX-New: 1");
+    EXPECT_EQ(fresh.draft.verdict, StorageVerdict::store);
+    const auto& response = *fresh.draft.response;
+    EXPECT_EQ(response.freshness.lifetime, StoredSeconds(60));
+    EXPECT_EQ(response.body, stored_.body);
+    EXPECT_THAT(response.head, HasSubstr("X-Kept: yes\r\n"));
+    EXPECT_THAT(response.head, HasSubstr("X-New: 1\r\n"));
+    EXPECT_THAT(response.head, Not(HasSubstr("max-age=1\r\n")));
+}
+
+TEST_F(RefreshedTest, GivesCookiesOfThe304ToItsClientAlone) {
+    const auto fresh = refreshed_by("ETag: \"1\"\nCache-Control: max-age=60\nSet-Cookie: a=b");
+    EXPECT_THAT(fresh.draft.response->head, Not(HasSubstr("Set-Cookie")));
+    EXPECT_THAT(fresh.live->lines, HasSubstr("Set-Cookie: a=b\r\n"));
+}
+
+TEST_F(RefreshedTest, IsDatedByTheArrivalOfA304WithoutDate) {
+    const auto fresh = refreshed_by("ETag: \"1\"");
+    EXPECT_THAT(fresh.draft.response->head, HasSubstr("Date: Fri, 20 Nov 2026 00:00:00 GMT\r\n"));
+}
+
+TEST_F(RefreshedTest, StaysPersonalUntilItsOriginSaysForHowLongItIsGood) {
+    stored_.freshness.personal = true;
+    stored_text_ = "ETag: \"1\"";
+    EXPECT_TRUE(refreshed_by("ETag: \"1\"").draft.response->freshness.personal);
+    EXPECT_FALSE(refreshed_by("Cache-Control: max-age=60").draft.response->freshness.personal);
+}
+
+TEST_F(RefreshedTest, EndsWhenThe304ForbidsStoring) {
+    EXPECT_EQ(refreshed_by("ETag: \"1\"\nCache-Control: no-store").draft.verdict,
+              StorageVerdict::no_store);
+}
+
+}  // namespace
+}  // namespace proxy
