@@ -40,6 +40,7 @@ void check_timings(const Timings& timings) {
                 timings.reconnect_max >= timings.reconnect_min && timings.forget > zero &&
                 timings.look_gap > zero,
             "every interval must be longer than nothing");
+    require(timings.heartbeat <= kMaxBeatInterval, "heartbeats may be a minute apart");
     require(timings.gone_after > 2 * timings.heartbeat,
             "a peer must not be gone before two heartbeats are missed");
 }
@@ -278,6 +279,8 @@ private:
             if (!peer.node.empty())
                 shared_.neighbours.place(number, peer.place.host, peer.place.http_port);
         }
+        shared_.beat_interval =
+            beat_interval(shared_.config.timings.heartbeat, shared_.membership.size());
         const auto& contacts = shared_.membership.contacts();
         std::erase_if(publications_, [&](const auto& entry) {
             if (contacts.contains(entry.first)) return false;

@@ -9,8 +9,8 @@
 namespace protocol {
 namespace {
 
-constexpr std::string_view kSubscriberLabel = "hearsay 2 subscriber";
-constexpr std::string_view kPublisherLabel = "hearsay 2 publisher";
+constexpr std::string_view kSubscriberLabel = "hearsay 3 subscriber";
+constexpr std::string_view kPublisherLabel = "hearsay 3 publisher";
 
 Bytes body_of(const HelloMessage& message) {
     Bytes body;
