@@ -88,7 +88,7 @@ Result<Challenge> SubscriberHello::on_hello(const HelloMessage& message) {
     const auto key = judge(hello_);
     if (!key) return key.error();
     key_ = *key;
-    challenge_.key = key_id(*key_);
+    challenge_.key = keys_.id_of(*key_);
     challenge_.mac = subscriber_mac(*key_, hello_, challenge_);
     return challenge_;
 }
