@@ -267,6 +267,8 @@ private:
     /// dialled or to be left alone.
     void follow_membership() {
         if (stopped_) return;
+        if (std::exchange(followed_, shared_.membership.changes()) == shared_.membership.changes())
+            return;
         const auto& peers = shared_.membership.peers();
         if (known_.size() < peers.size()) known_.resize(peers.size());
         for (std::size_t number = 0; number < peers.size(); ++number) {
@@ -534,6 +536,7 @@ private:
     std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // to peers, where they are no more
     std::uint64_t peers_gone_ = 0;
     std::uint64_t gone_announcement_bytes_ = 0, gone_announcement_bytes_received_ = 0;
+    std::uint64_t followed_ = 0;    // changes of the membership
     std::size_t provided_for_ = 0;  // peers, by the size of the summary
     TaskGroup tasks_;
     asio::steady_timer announce_timer_;
