@@ -40,6 +40,7 @@ void check_timings(const Timings& timings) {
                 timings.reconnect_max >= timings.reconnect_min && timings.forget > zero &&
                 timings.look_gap > zero,
             "every interval must be longer than nothing");
+    require(timings.heartbeat <= kMaxBeatInterval, "heartbeats may be a minute apart");
     require(timings.gone_after > 2 * timings.heartbeat,
             "a peer must not be gone before two heartbeats are missed");
 }
@@ -264,6 +265,8 @@ private:
     /// dialled or to be left alone.
     void follow_membership() {
         if (stopped_) return;
+        if (std::exchange(followed_, shared_.membership.changes()) == shared_.membership.changes())
+            return;
         const auto& peers = shared_.membership.peers();
         if (known_.size() < peers.size()) known_.resize(peers.size());
         for (std::size_t number = 0; number < peers.size(); ++number) {
@@ -276,6 +279,8 @@ private:
             if (!peer.node.empty())
                 shared_.neighbours.place(number, peer.place.host, peer.place.http_port);
         }
+        shared_.beat_interval =
+            beat_interval(shared_.config.timings.heartbeat, shared_.membership.size());
         const auto& contacts = shared_.membership.contacts();
         std::erase_if(publications_, [&](const auto& entry) {
             if (contacts.contains(entry.first)) return false;
@@ -529,6 +534,7 @@ private:
     std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // to peers, where they are no more
     std::uint64_t peers_gone_ = 0;
     std::uint64_t gone_announcement_bytes_ = 0, gone_announcement_bytes_received_ = 0;
+    std::uint64_t followed_ = 0;    // changes of the membership
     std::size_t provided_for_ = 0;  // peers, by the size of the summary
     TaskGroup tasks_;
     asio::steady_timer announce_timer_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/cluster_config.hpp"
+#include "protocol/heartbeat.hpp"
 #include "protocol/wire.hpp"
 
 namespace protocol {
@@ -167,6 +168,7 @@ void encode_body(const Message& message, Bytes& bytes) {
                        out.u64(beat.epoch);
                        out.u64(beat.generation);
                        out.u64(beat.objects);
+                       out.u32(static_cast<std::uint32_t>(beat.next.count()));
                    },
                    [&](const SnapshotBegin& begin) {
                        out.u64(begin.epoch);
@@ -228,7 +230,8 @@ Result<Message> decode(std::uint8_t type, ByteView body) {
             beat.epoch = in.u64();
             beat.generation = in.u64();
             beat.objects = in.u64();
-            return complete<Message>(in, beat);
+            beat.next = std::chrono::milliseconds(in.u32());
+            return complete<Message>(in, beat, beat.next <= kMaxBeatInterval);
         }
         case FrameType::snapshot_begin:
             return decode_snapshot_begin(in);

@@ -3,10 +3,10 @@
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 
@@ -28,35 +28,46 @@ OSSL_PARAM digest_param(const char* key) {
     return OSSL_PARAM_construct_utf8_string(key, const_cast<char*>(kDigest), 0);
 }
 
-OSSL_PARAM octets(const char* key, ByteView bytes) {
-    return OSSL_PARAM_construct_octet_string(key, const_cast<std::byte*>(bytes.data()),
-                                             bytes.size());
-}
+constexpr std::byte kZero{};
 
-struct KdfFree {
-    void operator()(EVP_KDF* kdf) const { EVP_KDF_free(kdf); }
-    void operator()(EVP_KDF_CTX* context) const { EVP_KDF_CTX_free(context); }
-};
+/// OpenSSL takes no null pointer for an empty key; an HMAC pads keys with zeros anyway.
+ByteView not_null(ByteView key) {
+    return key.empty() ? ByteView(&kZero, 1) : key;
+}
 
 }  // namespace
 
 struct HmacSha256::Context {
-    EVP_MAC* mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
-    EVP_MAC_CTX* keyed = mac != nullptr ? EVP_MAC_CTX_new(mac) : nullptr;
-
-    Context() = default;
+    explicit Context(EVP_MAC_CTX* context) : keyed(context) { require(keyed != nullptr); }
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
-    ~Context() {
-        EVP_MAC_CTX_free(keyed);
-        EVP_MAC_free(mac);
+    ~Context() { EVP_MAC_CTX_free(keyed); }
+
+    /// Under some key. Looking for an algorithm among OpenSSL's providers takes locks and compares
+    /// names, longer than an HMAC: so it is done once, and copied.
+    static const Context& pattern() {
+        static const Context pattern(find());
+        return pattern;
+    }
+
+    EVP_MAC_CTX* keyed;
+
+private:
+    static EVP_MAC_CTX* find() {
+        EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+        EVP_MAC_CTX* const context = mac != nullptr ? EVP_MAC_CTX_new(mac) : nullptr;
+        EVP_MAC_free(mac);  // the context holds it
+        const OSSL_PARAM params[] = {digest_param(OSSL_MAC_PARAM_DIGEST),
+                                     OSSL_PARAM_construct_end()};
+        require(context != nullptr && EVP_MAC_init(context, data_of({&kZero, 1}), 1, params) == 1);
+        return context;
     }
 };
 
-HmacSha256::HmacSha256(ByteView key) : context_(std::make_unique<Context>()) {
-    require(context_->keyed != nullptr);
-    const OSSL_PARAM params[] = {digest_param(OSSL_MAC_PARAM_DIGEST), OSSL_PARAM_construct_end()};
-    require(EVP_MAC_init(context_->keyed, data_of(key), key.size(), params) == 1);
+HmacSha256::HmacSha256(ByteView key)
+    : context_(std::make_unique<Context>(EVP_MAC_CTX_dup(Context::pattern().keyed))) {
+    const auto given = not_null(key);
+    require(EVP_MAC_init(context_->keyed, data_of(given), given.size(), nullptr) == 1);
 }
 
 HmacSha256::~HmacSha256() = default;
@@ -75,21 +86,19 @@ Mac HmacSha256::operator()(std::initializer_list<ByteView> parts) {
 }
 
 void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::byte> out) {
-    const std::unique_ptr<EVP_KDF, KdfFree> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
-    require(kdf != nullptr);
-    const std::unique_ptr<EVP_KDF_CTX, KdfFree> context(EVP_KDF_CTX_new(kdf.get()));
-    require(context != nullptr);
-    // OpenSSL refuses a null pointer for an empty salt; RFC 5869 takes zeros for an absent one,
-    // which as an HMAC key is the same as an empty one.
-    static constexpr std::byte kNoSalt{};
-    const auto given = salt.empty() ? ByteView(&kNoSalt, 1) : salt;
-    const OSSL_PARAM params[] = {
-        digest_param(OSSL_KDF_PARAM_DIGEST), octets(OSSL_KDF_PARAM_KEY, secret),
-        octets(OSSL_KDF_PARAM_SALT, given),  octets(OSSL_KDF_PARAM_INFO, info),
-        OSSL_PARAM_construct_end(),
-    };
-    auto* const bytes = reinterpret_cast<unsigned char*>(out.data());
-    require(EVP_KDF_derive(context.get(), bytes, out.size(), params) == 1);
+    assert(out.size() <= 255 * sizeof(Mac));
+    auto extracted = HmacSha256(salt)({secret});
+    HmacSha256 expand(extracted);
+    Mac block;
+    for (std::byte number{1}; !out.empty(); number = std::byte(std::to_integer<int>(number) + 1)) {
+        const auto before = number == std::byte{1} ? ByteView() : ByteView(block);
+        block = expand({before, info, {&number, 1}});
+        const auto taken = std::min(out.size(), block.size());
+        std::copy_n(block.begin(), taken, out.begin());
+        out = out.subspan(taken);
+    }
+    OPENSSL_cleanse(extracted.data(), extracted.size());
+    OPENSSL_cleanse(block.data(), block.size());
 }
 
 void random_bytes(std::span<std::byte> out) {

@@ -15,7 +15,7 @@
 /// Frames: what stands around a message on the wire. Layout and limits: FORMAT.md. No I/O.
 namespace protocol {
 
-inline constexpr std::uint8_t kProtocolVersion = 2;
+inline constexpr std::uint8_t kProtocolVersion = 3;
 inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kHeadBytes = 2;  // version, type
 inline constexpr std::size_t kSequenceBytes = 8;

@@ -9,8 +9,8 @@
 namespace protocol {
 namespace {
 
-constexpr std::string_view kSubscriberLabel = "hearsay 2 subscriber";
-constexpr std::string_view kPublisherLabel = "hearsay 2 publisher";
+constexpr std::string_view kSubscriberLabel = "hearsay 3 subscriber";
+constexpr std::string_view kPublisherLabel = "hearsay 3 publisher";
 
 Bytes body_of(const HelloMessage& message) {
     Bytes body;
@@ -88,7 +88,7 @@ Result<Challenge> SubscriberHello::on_hello(const HelloMessage& message) {
     const auto key = judge(hello_);
     if (!key) return key.error();
     key_ = *key;
-    challenge_.key = key_id(*key_);
+    challenge_.key = keys_.id_of(*key_);
     challenge_.mac = subscriber_mac(*key_, hello_, challenge_);
     return challenge_;
 }

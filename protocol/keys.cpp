@@ -7,10 +7,10 @@ namespace protocol {
 namespace {
 
 // Every label differs in its text before any other ends, so no output serves two purposes.
-constexpr std::string_view kKeyIdLabel = "hearsay 2 key id";
-constexpr std::string_view kHashSecretLabel = "hearsay 2 key hash secret";
-constexpr std::string_view kLinkLabel = "hearsay 2 link";
-constexpr std::string_view kFieldLabel = "hearsay 2 question fields";
+constexpr std::string_view kKeyIdLabel = "hearsay 3 key id";
+constexpr std::string_view kHashSecretLabel = "hearsay 3 key hash secret";
+constexpr std::string_view kLinkLabel = "hearsay 3 link";
+constexpr std::string_view kFieldLabel = "hearsay 3 question fields";
 
 constexpr std::size_t kTokenBytes = 16;
 

@@ -45,6 +45,10 @@ public:
     const std::vector<KeyId>& ids() const { return ids_; }
     /// Of the key whose secret hashes cache keys: the last one. Precondition: there is a key.
     const KeyId& hash_id() const { return ids_.back(); }
+    /// Of a key that find() or first_common() gave.
+    const KeyId& id_of(const std::string& key) const {
+        return ids_[static_cast<std::size_t>(&key - keys_.data())];
+    }
     /// Null when we have no such key.
     const std::string* find(const KeyId& id) const;
     /// The first of `wanted` that we have; null when there is none.

@@ -173,8 +173,9 @@ awaitable<Result<void>> Link::write_welcome(Clock::time_point deadline) {
 awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {
     const auto executor = co_await asio::this_coro::executor;
     if (closed_because_) co_return make_error_code(*closed_because_);
-    // What is sent must arrive, also where the peer is heard elsewhere. Twice the time, so that
-    // where we see ourselves what is wrong we say so.
+    // What is sent must arrive, also where the peer is heard elsewhere, and however seldom it
+    // speaks: its kernel answers for it. Twice the time, so that where we see ourselves what is
+    // wrong we say so.
     using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
     const auto limit = std::chrono::ceil<std::chrono::milliseconds>(2 * gone_after).count();
     error_code ignored;

@@ -27,6 +27,9 @@ public:
     virtual Clock::time_point due() const = 0;
     /// When the peer was last heard on another connection: it is as alive as if it had spoken here.
     virtual Clock::time_point heard_elsewhere() const { return Clock::time_point::min(); }
+    /// How long the peer may say nothing before it is gone; more than `gone_after` if it has
+    /// promised less.
+    virtual Clock::duration silence_limit(Clock::duration gone_after) const { return gone_after; }
     /// Everything is said: the link ends when it is written.
     virtual bool finished() const = 0;
 };
@@ -60,7 +63,8 @@ public:
     awaitable<Result<void>> write_welcome(Clock::time_point deadline);
 
     /// Carries messages until something ends the link, and says what. Ends by itself with
-    /// peer_silent or peer_not_reading after `gone_after` without progress. There are as many links
+    /// peer_not_reading after `gone_after` without progress, with peer_silent after the end's
+    /// silence_limit(). There are as many links
     /// as there are nodes, each way, and most of the time they only beat: so a beat costs one
     /// timer, the writer's, that also watches over silence, and no waiting for a socket that has
     /// room.
@@ -82,7 +86,7 @@ private:
     awaitable<Result<void>> write(Clock::time_point deadline, Error late);
     awaitable<Result<void>> flush(const LinkEnd& end, Clock::duration gone_after);
     Clock::time_point silent_at(const LinkEnd& end, Clock::duration gone_after) const {
-        return std::max(heard_at_, end.heard_elsewhere()) + gone_after;
+        return std::max(heard_at_, end.heard_elsewhere()) + end.silence_limit(gone_after);
     }
     Result<std::size_t> write_what_goes(std::size_t from);
     awaitable<boost::system::error_code> read_loop(LinkEnd& end);

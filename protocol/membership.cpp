@@ -21,6 +21,8 @@ void Membership::take_over(const Membership& earlier, TimePoint now) {
     contacts_ = earlier.contacts_;
     peers_ = earlier.peers_;
     last_ = earlier.last_;
+    unplaced_ = earlier.unplaced_;
+    ++changes_;
     for (auto& [id, contact] : contacts_) {
         contact.up = false;
         contact.dialled = !contact.met_self;
@@ -34,6 +36,7 @@ void Membership::take_over(const Membership& earlier, TimePoint now) {
 
 void Membership::configure(const std::vector<PeerConfig>& listed,
                            const std::vector<DnsPeers>& names, TimePoint now) {
+    ++changes_;
     std::vector<ContactId> left;  // by names
     for (const auto& name : names_) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
@@ -58,6 +61,11 @@ void Membership::configure(const std::vector<PeerConfig>& listed,
         if (!is_open() && !peer.node.empty()) vacate(number, now);
     }
     listed_ = listed;
+    list_all(now);
+}
+
+void Membership::list_all(TimePoint now) {
+    unplaced_ = false;
     for (const auto& entry : listed_) list(entry, now);
 }
 
@@ -65,7 +73,11 @@ void Membership::configure(const std::vector<PeerConfig>& listed,
 void Membership::list(const PeerConfig& entry, TimePoint now) {
     const PeerPlace place{entry.link_host, entry.http_port, entry.link_port};
     const auto number = take_number(entry.node, now);
-    if (!number) return;
+    if (!number) {
+        unplaced_ = true;
+        return;
+    }
+    ++changes_;
     auto& peer = peers_[*number];
     peer.listed = true;
     peer.place = {entry.http_host, entry.http_port, entry.link_port};
@@ -89,6 +101,7 @@ void Membership::list(const PeerConfig& entry, TimePoint now) {
 }
 
 void Membership::found(const DnsPeers& name, std::span<const PeerPlace> places, TimePoint now) {
+    ++changes_;
     const auto key = key_of(name);
     std::vector<ContactId> there;
     for (const auto& place : places) {
@@ -136,11 +149,16 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
             leave_other(id, contact, *number);
             contact.peer = number;
             contact.dialled = false;
+            ++changes_;
             return {Meeting::elsewhere, *number};
         }
         other.peer.reset();  // it has moved here
+        ++changes_;
     }
     leave_other(id, contact, *number);
+    if (contact.peer != number || peer.contact != id ||
+        (!contact.listed && peer.place != contact.place))
+        ++changes_;
     contact.peer = number;
     peer.contact = id;
     if (!contact.listed) peer.place = contact.place;
@@ -151,6 +169,7 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
 void Membership::met_self(ContactId id, TimePoint now) {
     const auto known = contacts_.find(id);
     if (known == contacts_.end() || known->second.listed) return;  // a mistake that may be mended
+    ++changes_;
     known->second.dialled = false;
     known->second.met_self = true;
     known->second.idle_since = now;
@@ -165,6 +184,7 @@ void Membership::down(ContactId id, TimePoint now) {
     const auto known = contacts_.find(id);
     if (known == contacts_.end()) return;
     auto& contact = known->second;
+    ++changes_;
     contact.up = false;
     contact.idle_since = now;
     if (!contact.peer) return;
@@ -200,7 +220,7 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     if (const auto id = contact_at(place)) {
         auto& known = contacts_.at(*id);
         known.idle_since = now;
-        known.dialled = !known.met_self;
+        if (std::exchange(known.dialled, !known.met_self) == known.met_self) ++changes_;
     } else if (contacts_.size() < most_contacts()) {
         Contact perhaps;
         perhaps.place = place;
@@ -223,6 +243,7 @@ void Membership::tidy(TimePoint now) {
         if (contact.met_self && now - contact.idle_since >= kSelfAgain) {
             contact.met_self = false;
             contact.dialled = true;
+            ++changes_;
         }
         if (contact.listed || contact.sources > 0 || contact.up) continue;
         if (!contact.dialled || now - contact.idle_since >= forget_after_) idle.push_back(id);
@@ -233,8 +254,7 @@ void Membership::tidy(TimePoint now) {
         if (peer.node.empty() || peer.listed || peer.contact || peer.heard) continue;
         if (now - peer.silent_since >= forget_after_) vacate(number, now);
     }
-    for (const auto& entry : listed_)
-        if (!number_of(entry.node)) list(entry, now);
+    if (unplaced_) list_all(now);
 }
 
 std::optional<Membership::Number> Membership::number_of(std::string_view node) const {
@@ -264,6 +284,7 @@ std::optional<Membership::Number> Membership::take_number(const std::string& nod
         if (peers_.size() >= kMaxPeers) return std::nullopt;
         place = peers_.insert(peers_.end(), Peer());
     }
+    ++changes_;
     *place = Peer();
     place->node = node;
     place->silent_since = now;
@@ -286,6 +307,7 @@ bool Membership::make_room(TimePoint now) {
 }
 
 Membership::ContactId Membership::add_contact(Contact contact) {
+    ++changes_;
     contacts_.emplace(++last_, std::move(contact));
     return last_;
 }
@@ -304,6 +326,7 @@ void Membership::unlist(Number number, TimePoint now) {
 void Membership::remove_contact(ContactId id, TimePoint now) {
     const auto known = contacts_.find(id);
     assert(known != contacts_.end());
+    ++changes_;
     const auto peer = known->second.peer;
     const bool was_up = known->second.up;
     contacts_.erase(known);
@@ -322,6 +345,7 @@ void Membership::leave_other(ContactId id, const Contact& contact, Number number
 /// The peer is not at the place where it was reached.
 void Membership::leave_contact(Number number) {
     auto& peer = peers_[number];
+    ++changes_;
     peer.contact.reset();
     if (!peer.listed) peer.place = {};
 }
@@ -331,6 +355,7 @@ void Membership::vacate(Number number, TimePoint now) {
     for (auto& [id, contact] : contacts_) {
         if (contact.peer == number) contact.peer.reset();
     }
+    ++changes_;
     Peer rests;
     rests.was = std::move(peers_[number].node);
     rests.rests_until = now + kNumberRests;

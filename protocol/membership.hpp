@@ -120,6 +120,10 @@ public:
     const std::vector<Peer>& peers() const { return peers_; }
     std::optional<Number> number_of(std::string_view node) const;
     std::size_t size() const;
+    /// Another number as soon as peers, contacts or what they say has changed, but for who is up or
+    /// heard and the runs that were met: in a large cluster that starts there is much of the
+    /// latter.
+    std::uint64_t changes() const { return changes_; }
     /// Do names lead to peers, so that others may come?
     bool is_open() const { return !names_.empty(); }
 
@@ -129,6 +133,7 @@ private:
 
     std::optional<Number> take_number(const std::string& node, TimePoint now);
     ContactId add_contact(Contact contact);
+    void list_all(TimePoint now);
     void list(const PeerConfig& entry, TimePoint now);
     void unlist(Number peer, TimePoint now);
     bool make_room(TimePoint now);
@@ -148,6 +153,8 @@ private:
     std::map<ContactId, Contact> contacts_;
     std::vector<Peer> peers_;
     ContactId last_ = 0;
+    std::uint64_t changes_ = 0;
+    bool unplaced_ = false;  // somebody who is listed has found no room
 };
 
 /// For how many peers summaries are made: each shares the budget of false hits with all others. Of

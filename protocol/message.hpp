@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -57,14 +58,17 @@ struct Welcome {  // subscriber; ends the hello
 struct SnapshotRequest {  // subscriber
     bool operator==(const SnapshotRequest&) const = default;
 };
-/// Publisher: what it announced last; goes out when everything announced has gone out. Subscriber:
-/// what it holds (all zero: nothing).
 /// What a subscriber's heartbeat says in place of objects: it counts as heard from the publisher
 /// what it hears of it on the link that it publishes on itself.
 inline constexpr std::uint64_t kListensElsewhere = 1;
 
+/// Publisher: what it announced last; goes out when everything announced has gone out. Subscriber:
+/// what it holds (all zero: nothing).
 struct Heartbeat {
     std::uint64_t epoch = 0, generation = 0, objects = 0;
+    /// Its node speaks again within this time, here or where it is heard elsewhere; at most
+    /// kMaxBeatInterval. 0: it promises nothing.
+    std::chrono::milliseconds next{0};
     bool operator==(const Heartbeat&) const = default;
 };
 struct SnapshotBegin {  // publisher; its payload follows in parts, with nothing in between

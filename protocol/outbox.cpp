@@ -50,6 +50,7 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
     heartbeat_due_ = next_beat(now, config_.heartbeat);
     ++counters_.heartbeats;
     auto beat = publisher.heartbeat();
+    beat.next = promise_of(config_.heartbeat);
     if (waits) {
         beat.epoch = told_epoch_;
         beat.generation = told_generation_;

@@ -36,6 +36,8 @@ public:
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
     void want_snapshot() { snapshot_wanted_ = true; }
+    /// How far apart heartbeats are from the next one on.
+    void beat_every(std::chrono::nanoseconds interval) { config_.heartbeat = interval; }
     /// Nothing but the goodbye goes out from now on.
     void say_goodbye() { leaving_ = true; }
 

@@ -41,8 +41,9 @@ public:
             owner_.outbox_->want_snapshot();
             owner_.wake();
         } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
-            owner_.shared_.pulse(*owner_.peer_).listens_elsewhere =
-                beat->objects == kListensElsewhere;
+            auto& pulse = owner_.shared_.pulse(*owner_.peer_);
+            pulse.listens_elsewhere = beat->objects == kListensElsewhere;
+            pulse.promised = beat->next;
         } else {
             return make_error_code(Error::unexpected_frame);
         }
@@ -55,6 +56,7 @@ public:
             if (auto order = owner_.shared_.invalidations.next(*owner_.peer_)) return order;
             if (awaits_confirmation()) return std::nullopt;
         }
+        owner_.outbox_->beat_every(owner_.shared_.beat_interval);
         auto message = owner_.outbox_->next(owner_.shared_.publisher, now);
         if (owner_.shared_.plan_work) owner_.shared_.plan_work();
         return message;
@@ -64,6 +66,9 @@ public:
     }
     Clock::time_point heard_elsewhere() const override {
         return owner_.shared_.pulse(*owner_.peer_).heard_at;
+    }
+    Clock::duration silence_limit(Clock::duration) const override {
+        return owner_.shared_.silence_limit(*owner_.peer_);
     }
     bool finished() const override { return owner_.outbox_->finished(); }
 

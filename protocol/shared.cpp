@@ -58,7 +58,8 @@ Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, Clu
       dialer(executor),
       dial_places(executor),
       log(config.node),
-      hooks(std::move(to_owner)) {
+      hooks(std::move(to_owner)),
+      beat_interval(protocol::beat_interval(config.timings.heartbeat, config.peers.size())) {
     rules.is_peer = [this](std::string_view node) { return membership.admits(node); };
     rules.max_summary_bytes = config.max_summary_bytes;
 }

@@ -11,6 +11,7 @@
 #include "protocol/dial_places.hpp"
 #include "protocol/dialer.hpp"
 #include "protocol/doorstep.hpp"
+#include "protocol/heartbeat.hpp"
 #include "protocol/hello.hpp"
 #include "protocol/invalidation_log.hpp"
 #include "protocol/keys.hpp"
@@ -46,13 +47,22 @@ struct Shared {
     /// when it speaks on one.
     struct Pulse {
         Clock::time_point heard_at = Clock::time_point::min();  // on the link from it
-        bool listens_elsewhere = false;  // it has said so on our link to it, which is up
+        std::chrono::milliseconds promised{0};  // it speaks again within this time, on one of them
+        bool listens_elsewhere = false;         // it has said so on our link to it, which is up
     };
     Pulse& pulse(std::size_t peer) {
         if (pulses.size() <= peer) pulses.resize(peer + 1);
         return pulses[peer];
     }
     std::vector<Pulse> pulses;
+
+    /// How far apart our heartbeats are on each link; follows the number of peers.
+    std::chrono::nanoseconds beat_interval;
+    /// How long this peer may say nothing before it is gone.
+    Clock::duration silence_limit(std::size_t peer) {
+        return protocol::silence_limit(config.timings.gone_after, config.timings.heartbeat,
+                                       pulse(peer).promised);
+    }
 
     /// To be called when the publisher or the neighbourhood has work in slices. May be empty.
     std::function<void()> plan_work;

@@ -1,5 +1,6 @@
 #include "protocol/subscriber_links.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -51,7 +52,9 @@ public:
     Result<void> on_message(const Message& message, Clock::time_point now) override {
         // Nobody is there any more to apply what it says; it must not be confirmed.
         if (owner_.closed_) return error_code(asio::error::operation_aborted);
-        owner_.shared_.pulse(peer_).heard_at = now;
+        auto& pulse = owner_.shared_.pulse(peer_);
+        pulse.heard_at = now;
+        if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
         const auto* begin = std::get_if<SnapshotBegin>(&message);
         if (begin != nullptr && !owner_.slots_[peer_].shapes.take(begin->shape, now)) {
             return make_error_code(Error::too_many_shapes);
@@ -78,10 +81,14 @@ public:
         return {};
     }
     std::optional<Message> next(Clock::time_point now) override {
+        session_.beat_every(owner_.shared_.beat_interval);
         session_.set_heard_elsewhere(owner_.shared_.pulse(peer_).listens_elsewhere);
         return session_.next(now);
     }
     Clock::time_point due() const override { return session_.due(); }
+    Clock::duration silence_limit(Clock::duration) const override {
+        return owner_.shared_.silence_limit(peer_);
+    }
     bool finished() const override { return false; }
 
 private:
@@ -266,7 +273,9 @@ awaitable<void> SubscriberLinks::refuse(Link& link, error_code error) {
 error_code SubscriberLinks::admit(Greeted& greeted, const asio::ip::address& from) {
     const auto known = shared_.neighbours.index_of(greeted.node);
     if (known && slots_[*known].link != nullptr && slots_[*known].instance != greeted.instance) {
-        const auto alive_within = kBeatsAlive * shared_.config.timings.heartbeat;
+        const auto alive_within =
+            kBeatsAlive * std::max<Clock::duration>(shared_.config.timings.heartbeat,
+                                                    shared_.pulse(*known).promised);
         const bool alive = Clock::now() - slots_[*known].link->heard_at() < alive_within;
         if (alive) return make_error_code(Error::duplicate_id);
     }

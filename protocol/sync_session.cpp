@@ -32,7 +32,12 @@ bool is_plausible(const SnapshotBegin& begin) {
 }  // namespace
 
 SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied)
-    : config_(config), applied_(applied), asked_at_(now), confirmed_at_(now), heartbeat_due_(now) {}
+    : config_(config),
+      applied_(applied),
+      asked_at_(now),
+      confirmed_at_(now),
+      heartbeat_due_(now),
+      interval_(config.heartbeat) {}
 
 std::optional<SyncSession::Action> SyncSession::on_message(const Message& message, TimePoint now) {
     return std::visit([&](const auto& what) { return take(what, now); }, message);
@@ -42,9 +47,10 @@ std::optional<Message> SyncSession::next(TimePoint now) {
     if (std::exchange(confirm_pending_, false)) return Confirm{applied_};
     if (std::exchange(request_pending_, false)) return SnapshotRequest{};
     if (now < heartbeat_due_) return std::nullopt;
-    heartbeat_due_ = next_beat(now, config_.heartbeat);
+    heartbeat_due_ = next_beat(now, interval_);
     if (std::exchange(has_beaten_, true) && heard_elsewhere_) return std::nullopt;
-    return Heartbeat{replica_.epoch(), replica_.generation(), kListensElsewhere};
+    return Heartbeat{replica_.epoch(), replica_.generation(), kListensElsewhere,
+                     promise_of(interval_)};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {

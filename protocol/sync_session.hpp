@@ -62,6 +62,8 @@ public:
 
     /// What to send now, if anything: a request, or a heartbeat that says what we hold.
     std::optional<Message> next(TimePoint now);
+    /// How far apart heartbeats are from the next one on; `Config::heartbeat` before.
+    void beat_every(std::chrono::nanoseconds interval) { interval_ = interval; }
     /// Whether the publisher hears from us elsewhere and has said that it listens there: then only
     /// the first heartbeat goes out, which says the same of us.
     void set_heard_elsewhere(bool is_heard) { heard_elsewhere_ = is_heard; }
@@ -119,6 +121,7 @@ private:
     TimePoint asked_at_;
     TimePoint confirmed_at_;
     TimePoint heartbeat_due_;
+    std::chrono::nanoseconds interval_;
     bool has_beaten_ = false;
     bool heard_elsewhere_ = false;
     Counters counters_;

@@ -1,5 +1,6 @@
 // Peers that hold the key and still say the wrong things, seen from a healthy node.
 
+#include "protocol/heartbeat.hpp"
 #include "protocol/shape_allowance.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/fake_peer.hpp"
@@ -134,6 +135,41 @@ TEST_F(AuthenticFaults, ASubscriberThatSpeaksAsAPublisherLosesItsLink) {
     fake_subscriber();
     b.say(Goodbye{});
     EXPECT_EQ(end_of_the_link(), "unexpected_frame");
+}
+
+TEST_F(AuthenticFaults, WhoHasPromisedToSpeakLaterIsAliveMeanwhile) {
+    auto hurried = config("a", 3);
+    hurried.timings.gone_after = 2 * hurried.timings.heartbeat + 100ms;
+    a = &add(hurried);
+    FakePeer c(helpers_, "c", kKey);
+    for (auto* peer : {&b, &c}) {
+        peer->dial("a", address_of("a"));
+        peer->say(SnapshotBegin{1700, 0, 2, 1, {128, 4}, kSnapshot.size()});
+        peer->say(SnapshotPart{kSnapshot});
+    }
+    b.say(Heartbeat{1700, 0, 2, kMaxBeatInterval});
+    c.say(Heartbeat{1700, 0, 2});
+    ASSERT_TRUE(run_until([&] { return c.end().has_value(); }));
+    EXPECT_EQ(a->status_of("c").last_error, "peer_silent");
+    EXPECT_FALSE(b.end());
+    EXPECT_TRUE(a->in_step_with("b"));
+    // Nor may somebody else take its name.
+    FakePeer other(helpers_, "b", kKey);
+    other.dial("a", address_of("a"));
+    ASSERT_TRUE(run_until([&] { return other.end().has_value(); }));
+    EXPECT_EQ(other.end(), Error::duplicate_id);
+    EXPECT_FALSE(b.end());
+}
+
+TEST_F(AuthenticFaults, ANodeThatListensElsewherePromisesForBothLinks) {
+    auto hurried = config("a");
+    hurried.timings.gone_after = 2 * hurried.timings.heartbeat + 100ms;
+    b.listen(address_of("b"));
+    a = &add(hurried);
+    b.say(Heartbeat{0, 0, kListensElsewhere, kMaxBeatInterval});
+    ASSERT_TRUE(run_until([&] { return b.heard<Heartbeat>() > 10; }));
+    EXPECT_FALSE(b.end());
+    EXPECT_TRUE(a->status_of("b").publishing);
 }
 
 TEST_F(AuthenticFaults, ASubscriberThatSaysNothingIsGivenUp) {

@@ -8,6 +8,7 @@
 #include <boost/system/system_error.hpp>
 #include <stdexcept>
 
+#include "protocol/heartbeat.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 
 namespace protocol::test {
@@ -178,6 +179,46 @@ TEST_F(ClusterTest, WhatIsToldDoesNotWaitForAHeartbeat) {
     EXPECT_TRUE(run_until([&] { return b.sees("a", "mine"); }));
     a.cluster->withdraw();
     EXPECT_TRUE(run_until([&] { return b.status_of("a").state == PeerState::withdrawn; }));
+}
+
+TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndTellsNewsAtOnce) {
+    auto many = config("a");
+    many.timings.heartbeat = 100ms;
+    many.announce_delay = 1ms;
+    many.max_peers = kMaxPeers;
+    many.timings.reconnect_min = many.timings.reconnect_max = 10min;  // nobody is there
+    while (many.peers.size() < 640) {
+        auto absent = peer_config("c");
+        absent.node = "absent-" + std::to_string(many.peers.size());
+        many.peers.push_back(absent);
+    }
+    auto hurried = config("b");
+    hurried.timings.heartbeat = 100ms;
+    hurried.timings.gone_after = 300ms;
+    auto& a = add(many);
+    auto& b = add(hurried);
+    ASSERT_TRUE(run_until([&] { return b.in_step_with("a"); }));
+    const auto beats = [&] { return b.status_of("a").heartbeats_received; };
+    bool lost = false;
+    const auto hears = [&](std::uint64_t more) {
+        const auto until = beats() + more;
+        return run_until([&] {
+            lost = lost || !b.in_step_with("a");
+            return beats() >= until;
+        });
+    };
+    ASSERT_TRUE(hears(1));
+    const auto began = std::chrono::steady_clock::now();
+    ASSERT_TRUE(hears(2));
+    const auto took = std::chrono::steady_clock::now() - began;
+    EXPECT_GE(took, 2 * beat_interval(100ms, 640) * 7 / 8) << "a heartbeat may be an eighth sooner";
+    EXPECT_FALSE(lost);
+    ASSERT_TRUE(hears(1));
+    const auto heard = beats();
+    a.store("mine");
+    EXPECT_TRUE(run_until([&] { return b.sees("a", "mine"); }));
+    EXPECT_EQ(beats(), heard);
+    EXPECT_FALSE(lost);
 }
 
 TEST_F(ClusterTest, StatusTellsWhatBothSidesCounted) {

@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "protocol/cluster_config.hpp"
+#include "protocol/heartbeat.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 const Bytes kPayload = unhex("010203");
 
@@ -39,7 +42,7 @@ std::vector<HelloMessage> hello_messages() {
 std::vector<Message> messages() {
     return {Welcome{},
             SnapshotRequest{},
-            Heartbeat{1, 2, 3},
+            Heartbeat{1, 2, 3, kMaxBeatInterval},
             SnapshotBegin{~std::uint64_t{0}, 5, 6, 1, {1024, 4}, 129},
             SnapshotPart{kPayload},
             Delta{7, 8, kPayload},
@@ -156,6 +159,16 @@ TEST(Codec, AnnouncementsWithoutAPayloadAreMalformed) {
     nothing.kind = 1;
     nothing.shape = {64, 4};
     EXPECT_EQ(decode(19, body(Message(nothing))).error(), Error::malformed_frame);
+}
+
+TEST(Codec, AHeartbeatPromisesTheNextWithinAMinute) {
+    const auto type = static_cast<std::uint8_t>(FrameType::heartbeat);
+    const auto latest = body(Message(Heartbeat{1, 2, 3, kMaxBeatInterval}));
+    EXPECT_TRUE(decode(type, latest));
+    EXPECT_TRUE(decode(type, body(Message(Heartbeat{1, 2, 3}))));
+    const auto later = body(Message(Heartbeat{1, 2, 3, kMaxBeatInterval + 1ms}));
+    EXPECT_EQ(decode(type, later).error(), Error::malformed_frame);
+    EXPECT_EQ(decode(type, Bytes(28, std::byte{0xff})).error(), Error::malformed_frame);
 }
 
 TEST(Codec, AnInvalidationNamesOneTo1024HashesAndCountsThemFromOne) {

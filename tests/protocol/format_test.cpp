@@ -14,84 +14,86 @@
 namespace protocol::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 const std::string kClusterKey = "0123456789abcdef0123456789abcdef";
 
-const std::string kKeyId = "9fcd2b2a8ac96b5b";
+const std::string kKeyId = "a8c28a1785b23294";
 const std::string kHashSecret =
-    "3a4936c836d1267ad0db52e57697e1468ec8e55f65ecb1401fb722cea515506f"
-    "51758e3825d97dd72d4fac4e36d24851e6bb9f35b045c3ef5c076562a9dba385"
-    "8d8c075830589517bfdfb317f812fa99e52b2200757fcc52b8b43f1e12275bc7"
-    "b92928ae64263c76d9d2178c08a260152e9f14131d66d0aba6fed152d3e82f36"
-    "72208956054364e9e73de0d83a8a24c6a0ea37daaa809b585840a6ef510f4df5"
-    "9186ee179fe63b6062eaa1e6be0a5c2ab0ae43cf0de90416fb77977e6a975bac";
-const std::string kKeyHash = "e22b3a514b537636fbee42cf9073122c";
-const std::string kFieldKey = "fdd57b0c686b9e26ec996a101c30851867739e9a2380dd47b82edbcce6fa5c0a";
+    "6d228db6d4e6f740e1150403b1de8242628a90ad38d6d1415bf95f44eafc178c"
+    "03bbba1374c776291da3631837bbddc8bd34024427d73f9bbbbe115186434300"
+    "ed09c3b754bfc93c1372d784fae03b5cd31f78910f5ab6d8eedac62e666a0091"
+    "cb9b0b4521b13aeb60c05cddf50335b8bae64d9e882e93699c1e128881e82ea9"
+    "de64e54d1172781ed7d8961edd6388c177ebcc5ba9dab48fe51b51e5d2fba2f2"
+    "135e28ef9397dade371f932531072aa2c7c7fc2e66d67b4760dc77f7c90c53e6";
+const std::string kKeyHash = "f4ea1cde55ac7855db11d3ca139b3c5f";
+const std::string kFieldKey = "efd9d85db199c4f6d0f878aab3637180c9e37fb680e929c20b1dd8be4b079fb4";
 
 const std::string kHello =
-    "000000490201"
-    "019fcd2b2a8ac96b5b"
+    "000000490301"
+    "01a8c28a1785b23294"
     "01610162"
     "a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0"
     "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
     "01000000000000008004";
 const std::string kChallenge =
-    "0000005c0202"
-    "9fcd2b2a8ac96b5b"
+    "0000005c0302"
+    "a8c28a1785b23294"
     "0162"
     "b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0"
     "202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f"
-    "d7179dc909dfe5b27931306ee3e80d34281061e4820e6165cff04c790b511d84";
+    "d88d638a6065bf21196afbc28b889be807b7808a95046258984c50e38c07771e";
 const std::string kProof =
-    "000000220203"
-    "6e986b5664343bf02e50da058c13da81b75e218a6c6323095d99df996ee2e40c";
+    "000000220303"
+    "a025eacfabfe4e77f167fe9a4f586979b6eec7fa458c46fc8411972eff6c2fbd";
 
 const std::string kFromPublisher =
-    "7f76a47c53767e8c7c1506d41afd4a618800cd44de6dc6a6ac22c21ff24a606d";
+    "366d3755f0bff71c4897ef539ac66a8bf830623ace133cb9f5b8fa0b353211ec";
 const std::string kFromSubscriber =
-    "caada71637a0664d8f9654c7861eac04247c5b3d37aa6441049e11da724d5185";
-const std::string kToken = "2eccd02d73911a53d2bc6cc2db25bda6";
+    "d56a63d9e9ee99431c6339a0c3f035e3b3648170b9b97349b061f7efc5911a87";
+const std::string kToken = "7a8746f87c961318b5dd7658d787cb8a";
 
-const std::string kWelcome = "0000001a0210000000000000000087d00f54c124c277818a4df79a5e8869";
-const std::string kTagHash = "1946791ffdf38e69eb1fafb127c847a0";
+const std::string kWelcome = "0000001a03100000000000000000965bc3a86d574afd7521e45d573dc7cd";
+const std::string kTagHash = "6f2b26d58caad991c2b84a386433957e";
 const std::string kInvalidate =
-    "0000004602180000000000000000"
+    "0000004603180000000000000000"
     "000000000000000200000001"
-    "e22b3a514b537636fbee42cf9073122c"
-    "1946791ffdf38e69eb1fafb127c847a0"
-    "cb44ed4b7921b5a5fb9f7ba51599b422";
+    "f4ea1cde55ac7855db11d3ca139b3c5f"
+    "6f2b26d58caad991c2b84a386433957e"
+    "fb1962da1c53d4584f24a3b5d5d7dfda";
 const std::string kConfirm =
-    "00000022021a0000000000000001"
+    "00000022031a0000000000000001"
     "0000000000000002"
-    "4c8a559b8fb4bd1c97cc947231053e69";
+    "070da35406d7c9b2bd34b2091520c9eb";
 const std::string kInvalidateAll =
-    "0000002202190000000000000006"
+    "0000002203190000000000000006"
     "0000000000011170"
-    "8870454092130146022af34f48e43040";
+    "d570953cc47bd6b47eecee2ce371e074";
 const std::string kSnapshotBegin =
-    "0000004402130000000000000001"
+    "0000004403130000000000000001"
     "00000000000006a400000000000000000000000000000002010000000000000080040000000000000005"
-    "7ff1df32d71cf0dd803c2b9fe3b7f7a3";
+    "d3c69716537acd9ec0daaa8a593093d5";
 const std::string kSnapshotPart =
-    "0000001f02140000000000000002"
+    "0000001f03140000000000000002"
     "0302058704"
-    "1ed4d8641c0c1bcc3f23234e947e3cf2";
+    "61fde23e8637b7c3ea9ff380f98b42c6";
 const std::string kDelta =
-    "0000003302150000000000000003"
+    "0000003303150000000000000003"
     "00000000000006a40000000000000001010305874402010619"
-    "b5bc2d0a5ab5242a0cd6d0e067cfb51a";
+    "5082b8be95045a2b80fb4dd74b0d5964";
 const std::string kCheckHash =
-    "0000003202160000000000000004"
+    "0000003203160000000000000004"
     "00000000000006a40000000000000001e8ccb037911d7607"
-    "89707ea4aa34f16f6fb1fda8dd2d1a15";
+    "bba2a51a2f1b355ca26495f67e9afd00";
 const std::string kHeartbeat =
-    "0000003202120000000000000005"
-    "00000000000006a400000000000000010000000000000003"
-    "67c339b0358f995a5a1a52081e6821bd";
+    "0000003603120000000000000005"
+    "00000000000006a400000000000000010000000000000003000003e8"
+    "62b40eed60e4cfb267e73d7aa4de51e2";
 const std::string kSubscribersHeartbeat =
-    "0000003202120000000000000002"
-    "00000000000006a400000000000000010000000000000001"
-    "8ad87222d6a9bb6df953b3505f1b07e1";
-const std::string kRefusal = "00000003020465";
+    "0000003603120000000000000002"
+    "00000000000006a400000000000000010000000000000001000001f4"
+    "7970f0669ea46463f17067ea46521e48";
+const std::string kRefusal = "00000003030465";
 
 /// The hex digits of the page's examples, without their comments: indented lines up to the first
 /// two blanks in a row, or other sign.
@@ -129,8 +131,8 @@ TEST_F(Format, KeysAreDerivedAsThePageSays) {
     EXPECT_EQ(hex(hash_secret(kClusterKey)), kHashSecret);
     EXPECT_EQ(hex(field_key(kClusterKey)), kFieldKey);
     const auto hash = summary::KeyHasher(hash_secret(kClusterKey))("http://example.com/");
-    EXPECT_EQ(hash.low, 0xe22b3a514b537636U);
-    EXPECT_EQ(hash.high, 0xfbee42cf9073122cU);
+    EXPECT_EQ(hash.low, 0xf4ea1cde55ac7855U);
+    EXPECT_EQ(hash.high, 0xdb11d3ca139b3c5fU);
 }
 
 TEST_F(Format, AHelloReadsAsOnThePage) {
@@ -187,8 +189,8 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     EXPECT_EQ(hex(sealed(publisher, SnapshotPart{snapshot})), kSnapshotPart);
     EXPECT_EQ(hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
     EXPECT_EQ(hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
-    EXPECT_EQ(hex(sealed(publisher, Heartbeat{1700, 1, 3})), kHeartbeat);
-    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere})),
+    EXPECT_EQ(hex(sealed(publisher, Heartbeat{1700, 1, 3, 1000ms})), kHeartbeat);
+    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms})),
               kSubscribersHeartbeat);
     EXPECT_EQ(hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
 }

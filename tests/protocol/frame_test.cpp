@@ -184,7 +184,7 @@ TEST_F(Tagged, AFrameWithoutRoomForSequenceAndTagIsTooShort) {
 }
 
 TEST_F(Tagged, AnAuthenticFrameOfAnUnknownTypeIsStillRefused) {
-    Bytes frame = unhex("02 30 0000000000000000");
+    Bytes frame = unhex("03 30 0000000000000000");
     HmacSha256 mac(counting<LinkKey>(1));
     const auto tag = mac({frame});
     frame.insert(frame.end(), tag.begin(), tag.begin() + kTagBytes);
@@ -215,7 +215,7 @@ TEST(HelloFrame, OfAnotherVersionIsRefusedUnlessItIsARefusal) {
 }
 
 TEST(HelloFrame, TaggedTypesAreUnknownThere) {
-    EXPECT_EQ(open_hello(unhex("0210")).error(), Error::unknown_frame);
+    EXPECT_EQ(open_hello(unhex("0310")).error(), Error::unknown_frame);
 }
 
 }  // namespace

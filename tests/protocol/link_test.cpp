@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -35,9 +36,13 @@ struct ScriptedEnd : LinkEnd {
     }
     Clock::time_point due() const override { return Clock::time_point::max(); }
     Clock::time_point heard_elsewhere() const override { return elsewhere; }
+    Clock::duration silence_limit(Clock::duration gone_after) const override {
+        return std::max(gone_after, silence);
+    }
     bool finished() const override { return leaving && to_say.empty(); }
 
     Clock::time_point elsewhere = Clock::time_point::min();
+    Clock::duration silence{0};
     std::deque<Message> to_say;
     bool leaving = false;
     int heard = 0;
@@ -146,6 +151,17 @@ TEST_F(LinkTest, WhoIsHeardElsewhereIsNotSilent) {
     io.run_for(100ms);
     EXPECT_FALSE(ended.value);
     end.elsewhere = Clock::now() - 20ms;
+    link->wake();
+    EXPECT_EQ(reason(), Error::peer_silent);
+}
+
+TEST_F(LinkTest, WhoHasPromisedToSpeakLaterIsNotSilent) {
+    end.silence = 1h;
+    begin(20ms);
+    io.restart();
+    io.run_for(100ms);
+    EXPECT_FALSE(ended.value);
+    end.silence = 20ms;
     link->wake();
     EXPECT_EQ(reason(), Error::peer_silent);
 }

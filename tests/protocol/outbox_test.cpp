@@ -26,6 +26,11 @@ protected:
     std::optional<Message> next(Outbox::TimePoint now = kNow) {
         return outbox->next(publisher, now);
     }
+    Heartbeat beat(std::chrono::milliseconds next = 500ms) const {
+        auto message = publisher.heartbeat();
+        message.next = next;
+        return message;
+    }
     /// Takes the messages up to the next that is not of a snapshot.
     std::optional<Message> after_snapshot() {
         auto message = next();
@@ -52,7 +57,7 @@ TEST_F(OutboxTest, BeginsWithASnapshotThenAHeartbeat) {
     const auto part = next();
     ASSERT_TRUE(part);
     EXPECT_EQ(*part, Message(SnapshotPart{publisher.snapshot()->payload}));
-    EXPECT_EQ(next(), Message(publisher.heartbeat()));
+    EXPECT_EQ(next(), Message(beat()));
     EXPECT_EQ(next(), std::nullopt);
     EXPECT_EQ(outbox->counters().snapshots, 1U);
     EXPECT_EQ(outbox->counters().announcements, 1U);
@@ -62,7 +67,7 @@ TEST_F(OutboxTest, WhatIsOfferedBeforeTheSnapshotIsTakenIsInIt) {
     outbox->offer(announcement(1));
     outbox->offer(CheckHash{7, 1, 5});
     EXPECT_EQ(outbox->queued_bytes(), 0U);
-    EXPECT_EQ(after_snapshot(), Message(publisher.heartbeat()));
+    EXPECT_EQ(after_snapshot(), Message(beat()));
 }
 
 TEST_F(OutboxTest, AnnouncementsGoOutInOrderAheadOfHeartbeats) {
@@ -75,7 +80,7 @@ TEST_F(OutboxTest, AnnouncementsGoOutInOrderAheadOfHeartbeats) {
     EXPECT_EQ(next(late), Message(Delta{7, 1, *first.delta}));
     EXPECT_EQ(next(late), Message(CheckHash{7, 1, 99}));
     EXPECT_EQ(next(late), Message(Delta{7, 2, Bytes(10, std::byte{2})}));
-    EXPECT_EQ(next(late), Message(publisher.heartbeat()));
+    EXPECT_EQ(next(late), Message(beat()));
     EXPECT_EQ(next(late), std::nullopt);
     EXPECT_EQ(outbox->queued_bytes(), 0U);
 }
@@ -92,10 +97,33 @@ TEST_F(OutboxTest, HeartbeatsComeWhenTheyAreDueAndNotBefore) {
     settle();
     EXPECT_EQ(outbox->due(), kNow + 500ms);
     EXPECT_EQ(next(kNow + 499ms), std::nullopt);
-    EXPECT_EQ(next(kNow + 500ms), Message(publisher.heartbeat()));
+    EXPECT_EQ(next(kNow + 500ms), Message(beat()));
     EXPECT_EQ(next(kNow + 500ms), std::nullopt);
     EXPECT_EQ(outbox->due(), kNow + 1000ms);
     EXPECT_EQ(outbox->counters().heartbeats, 2U);
+}
+
+TEST_F(OutboxTest, HeartbeatsComeAsSoonAsTheLastOnePromisedWhateverHasChanged) {
+    settle();  // the next within 500 ms
+    outbox->beat_every(2400ms);
+    EXPECT_EQ(outbox->due(), kNow + 500ms);
+    EXPECT_EQ(next(kNow + 500ms), Message(beat(2400ms)));
+    const auto due = outbox->due();
+    EXPECT_LE(due, kNow + 2900ms);
+    EXPECT_GE(due, kNow + 2600ms);
+    outbox->beat_every(100ms);
+    EXPECT_EQ(next(due - 1ms), std::nullopt);
+    EXPECT_EQ(next(due), Message(beat(100ms)));
+    EXPECT_EQ(outbox->due(), due + 100ms);
+}
+
+TEST_F(OutboxTest, WhatIsAnnouncedDoesNotWaitForAHeartbeatThatIsFarAway) {
+    settle();
+    outbox->beat_every(1min);
+    EXPECT_EQ(next(kNow + 500ms), Message(beat(1min)));
+    const auto news = announcement(1);
+    outbox->offer(news);
+    EXPECT_EQ(next(kNow + 501ms), Message(Delta{7, 1, *news.delta}));
 }
 
 TEST_F(OutboxTest, AnOverfullQueueBecomesOneSnapshot) {

@@ -55,7 +55,8 @@ protected:
     void in_step_at(std::uint64_t generation) {
         ASSERT_EQ(hear_snapshot(generation), Action(Load{}));
         ASSERT_TRUE(session.in_step());
-        ASSERT_EQ(session.next(kNow), Message(Heartbeat{kEpoch, generation, kListensElsewhere}));
+        ASSERT_EQ(session.next(kNow),
+                  Message(Heartbeat{kEpoch, generation, kListensElsewhere, 500ms}));
         ASSERT_EQ(session.next(kNow), std::nullopt);
     }
     void expect_asks_for_a_snapshot() {
@@ -70,7 +71,7 @@ protected:
 
 TEST_F(SyncSessionTest, WaitsForTheFirstSnapshotWithoutAsking) {
     EXPECT_FALSE(session.in_step());
-    EXPECT_EQ(session.next(kNow), Message(Heartbeat{0, 0, kListensElsewhere}));
+    EXPECT_EQ(session.next(kNow), Message(Heartbeat{0, 0, kListensElsewhere, 500ms}));
     EXPECT_EQ(session.next(kNow), std::nullopt);
     EXPECT_EQ(session.counters().resyncs, 0U);
 }
@@ -224,6 +225,14 @@ TEST_F(SyncSessionTest, AFirstSnapshotThatNeverComesIsAskedFor) {
     EXPECT_EQ(session.next(kNow), Message(SnapshotRequest{}));
 }
 
+TEST_F(SyncSessionTest, BeatsAsSeldomAsItIsToldAndSaysSo) {
+    in_step_at(7);
+    session.beat_every(8s);
+    EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 8000ms}));
+    EXPECT_GT(session.due(), kNow + 7s);
+    EXPECT_LE(session.due(), kNow + 8500ms);
+}
+
 TEST_F(SyncSessionTest, HeardElsewhereItBeatsOnceAndAgainWhenItIsNotAnyMore) {
     session.set_heard_elsewhere(true);
     in_step_at(7);
@@ -235,14 +244,14 @@ TEST_F(SyncSessionTest, HeardElsewhereItBeatsOnceAndAgainWhenItIsNotAnyMore) {
     EXPECT_EQ(session.next(kNow + 1s), std::nullopt);
     session.set_heard_elsewhere(false);
     EXPECT_EQ(session.next(kNow + 1400ms), std::nullopt) << "when it is due";
-    EXPECT_EQ(session.next(kNow + 1500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere}));
+    EXPECT_EQ(session.next(kNow + 1500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 500ms}));
 }
 
 TEST_F(SyncSessionTest, ItsHeartbeatsSayWhatItHoldsWhenTheyAreDue) {
     in_step_at(7);
     EXPECT_EQ(session.due(), kNow + 500ms);
     EXPECT_EQ(session.next(kNow + 499ms), std::nullopt);
-    EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere}));
+    EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 500ms}));
     EXPECT_EQ(session.due(), kNow + 1s);
 }
 

@@ -311,9 +311,9 @@ const std::string kQuestion =
     "Host: example.com\r\n"
     "Accept-Encoding: gzip\r\n"
     "Cache-Control: only-if-cached, max-age=60\r\n"
-    "Hearsay-Peer: b 2eccd02d73911a53d2bc6cc2db25bda6\r\n"
-    "Hearsay-Fields: cookie=294b8252cce33c969bf4b8c3d161d498, "
-    "x-api-key=c9123c86944a7e06799a720c2a2a840c\r\n"
+    "Hearsay-Peer: b 7a8746f87c961318b5dd7658d787cb8a\r\n"
+    "Hearsay-Fields: cookie=e21e970f10fa78e155d7493c28e768e8, "
+    "x-api-key=0ad8916c9c89ea658bf0885aadd607d9\r\n"
     "Via: 1.1 b\r\n\r\n";
 
 TEST(PeerRequest, ReadsAsOnThePage) {
@@ -323,7 +323,7 @@ TEST(PeerRequest, ReadsAsOnThePage) {
          line("X-Api-Key", "s3cret"), line("Range", "bytes=0-9"), line("Hearsay-Fields", "x=y")});
     const RequestSnapshot snapshot(head, key_of("/", "example.com"), true);
     const auto question = PeerRequest(snapshot, asking("max-age=60"), kFieldKey)
-                              .text("b", "2eccd02d73911a53d2bc6cc2db25bda6", std::nullopt);
+                              .text("b", "7a8746f87c961318b5dd7658d787cb8a", std::nullopt);
     EXPECT_EQ(question, kQuestion);
 
     const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
