@@ -22,12 +22,14 @@ Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
     const auto& rules = request.config.cache.rules;
     response.status = status;
     response.received = from.at;
-    response.freshness = freshness_of(status, fields, from.request_time, from.response_time, rules);
+    const auto said = response_directives(fields, rules);
+    response.freshness =
+        freshness_of(status, fields, said, from.request_time, from.response_time, rules);
     if (!from.from_peer && tells_who_asks(request.fields)) make_personal(response.freshness);
     response.vary_names = vary_names(fields);
     append_variant(response.variant, response.vary_names, request.fields);
     made.verdict = storage_verdict(verb::get, request.fields, request.directives, status, fields,
-                                   response.freshness, rules);
+                                   said, response.vary_names, response.freshness, rules);
     if (auto tags = tags_of(fields, request.key.origin(), request.key_hasher))
         response.tags = std::move(*tags);
     else if (made.verdict == StorageVerdict::store)

@@ -11,6 +11,7 @@
 namespace proxy {
 namespace {
 
+using namespace std::string_view_literals;  // appended without counting
 using boost::beast::http::field;
 
 std::string_view value_or_empty(Fields fields, field id) {
@@ -60,28 +61,28 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     out.clear();
     if (live) out.append(live->lines);
     if (age) {
-        out.append("Age: ");
+        out.append("Age: "sv);
         append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
-        out.append("\r\n");
+        out.append("\r\n"sv);
     }
-    out.append("Cache-Status: ");
-    if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", ");
+    out.append("Cache-Status: "sv);
+    if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", "sv);
     const auto ours = out.size();
     append_cache_status(out, config().node, status);
     if (frontend.shared.access_log.enabled()) turn.cache_status.assign(out, ours);
-    out.append("\r\n");
+    out.append("\r\n"sv);
     if (framing == Framing::length) {
-        out.append("Content-Length: ");
+        out.append("Content-Length: "sv);
         append_number(out, length);
-        out.append("\r\n");
+        out.append("\r\n"sv);
     } else if (framing == Framing::chunked) {
-        out.append("Transfer-Encoding: chunked\r\n");
+        out.append("Transfer-Encoding: chunked\r\n"sv);
     }
     if (framing == Framing::close || !keep_alive())
-        out.append("Connection: close\r\n");
+        out.append("Connection: close\r\n"sv);
     else if (head.version < 11)
-        out.append("Connection: keep-alive\r\n");
-    out.append("\r\n");
+        out.append("Connection: keep-alive\r\n"sv);
+    out.append("\r\n"sv);
     buffers.emplace_back(stored_head.data(), stored_head.size());
     buffers.emplace_back(out.data(), out.size());
     booked_ = connection.answer_bytes() + stored_head.size() + out.size();

@@ -115,6 +115,7 @@ private:
         co_return false;
     }
 
+    /// Kept below 1,020 bytes of locals: larger frames of coroutines are not used again.
     asio::awaitable<bool> handle() {
         const auto& head = client_.head;
         if (head.verb == verb::connect) {
@@ -127,26 +128,8 @@ private:
             co_await tunnel(client_);
             co_return false;
         }
-        const auto* host = find(head.fields, field::host);
-        const auto bad = client_.key.assign(client_.connection.scheme(), head.verb, head.target,
-                                            host ? host->value : std::string_view());
-        const HopByHop hop_by_hop(head.fields);
-        if (bad != TargetError::none || hop_by_hop.too_many()) {
-            ++frontend_.counters.refusals[RequestRefusal::malformed];
-            client_.parser.reset();  // close: what follows may be as bad
-            std::string text("The request target is refused: ");
-            text.append(bad != TargetError::none ? to_string(bad) : "too many connection options")
-                .append(".");
-            co_await client_.refuse(400, text);
-            co_return false;
-        }
-        client_.hash = frontend_.cache.shared.key_hasher(client_.key.uri());
-        client_.directives =
-            request_directives(head.fields, client_.config().cache.client_directives);
-        client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
-        std::erase_if(client_.head.fields, [&](const Field& line) {
-            return is_forwarded_field(line) && hop_by_hop(line);  // not for us to pass on
-        });
+        const auto bad = understand();
+        if (!bad.empty()) co_return co_await refuse_target(bad);
         const auto* origin = match_origin(client_.config().origins, client_.key.host());
         if (frontend_.upstream.peers && client_.connection.scheme() == Scheme::http) {
             if (const auto* proof = find(head.fields, kPeerField)) {
@@ -201,6 +184,34 @@ private:
         }
         CacheAnswer answer(client_);
         co_return co_await answer.run();
+    }
+
+    /// What the head means becomes the client's request. Returns what is wrong with it, or nothing.
+    std::string_view understand() {
+        auto& head = client_.head;
+        const auto* host = find(head.fields, field::host);
+        const auto bad = client_.key.assign(client_.connection.scheme(), head.verb, head.target,
+                                            host ? host->value : std::string_view());
+        if (bad != TargetError::none) return to_string(bad);
+        const HopByHop hop_by_hop(head.fields);
+        if (hop_by_hop.too_many()) return "too many connection options";
+        client_.hash = frontend_.cache.shared.key_hasher(client_.key.uri());
+        client_.directives =
+            request_directives(head.fields, client_.config().cache.client_directives);
+        client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
+        std::erase_if(head.fields, [&](const Field& line) {
+            return is_forwarded_field(line) && hop_by_hop(line);  // not for us to pass on
+        });
+        return {};
+    }
+
+    asio::awaitable<bool> refuse_target(std::string_view why) {
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        client_.parser.reset();  // close: what follows may be as bad
+        std::string text("The request target is refused: ");
+        text.append(why).append(".");
+        co_await client_.refuse(400, text);
+        co_return false;
     }
 
     asio::awaitable<bool> refuse_client(RequestRefusal reason) {

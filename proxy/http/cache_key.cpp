@@ -12,12 +12,6 @@ namespace {
 
 using verb = boost::beast::http::verb;
 
-/// Targets are opaque: whatever cannot end a request line or a log line is accepted, since real
-/// requests contain every such byte.
-bool is_target_byte(char c) {
-    return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
-}
-
 /// reg-name (RFC 3986 §3.2.2) without `*`, which keeps the key of `OPTIONS *` apart.
 constexpr std::array<bool, 256> kHostBytes = [] {
     std::array<bool, 256> table{};
@@ -83,10 +77,7 @@ TargetError take_scheme(std::string_view& target, Scheme& scheme) {
     return TargetError::none;
 }
 
-}  // namespace
-
-TargetError parse_authority(std::string_view text, Authority& out) {
-    if (text.find('@') != std::string_view::npos) return TargetError::userinfo;
+TargetError take_authority(std::string_view text, Authority& out) {
     std::string_view port;
     if (text.starts_with('[')) {
         const auto close = text.find(']');
@@ -107,6 +98,15 @@ TargetError parse_authority(std::string_view text, Authority& out) {
     return TargetError::none;
 }
 
+}  // namespace
+
+TargetError parse_authority(std::string_view text, Authority& out) {
+    const auto error = take_authority(text, out);
+    // No part of an authority may hold an `@`, so what has one is wrong already.
+    const auto user = error != TargetError::none && text.find('@') != std::string_view::npos;
+    return user ? TargetError::userinfo : error;
+}
+
 TargetError parse_connect_target(std::string_view text, Authority& out) {
     const auto error = parse_authority(text, out);
     if (error == TargetError::none && out.port == 0) return TargetError::bad_port;
@@ -118,7 +118,9 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     clear();
     scheme_ = connection_scheme;
     if (target.empty()) return TargetError::empty_target;
-    if (!std::all_of(target.begin(), target.end(), is_target_byte)) return TargetError::bad_byte;
+    // Targets are opaque: whatever cannot end a request line or a log line is accepted, since real
+    // requests contain every such byte.
+    if (has_control(target, ' ' + 1)) return TargetError::bad_byte;
 
     auto path = target;
     auto authority_text = host_field;

@@ -10,6 +10,8 @@ namespace proxy {
 
 namespace {
 
+using namespace std::string_view_literals;  // appended without counting
+
 /// sf-token of RFC 8941 §3.3.4: begins with a letter or `*`, and also allows `:` and `/`.
 bool is_sf_token(std::string_view text) {
     if (text.empty()) return false;
@@ -66,22 +68,22 @@ std::string_view to_string(Forward forward) {
 void append_cache_status(std::string& out, std::string_view node, const CacheStatus& status) {
     append_token_or_string(out, node);
     if (status.forward == Forward::none) {
-        out.append("; hit");
+        out.append("; hit"sv);
     } else if (status.forward != Forward::nowhere) {
-        out.append("; fwd=").append(to_string(status.forward));
+        out.append("; fwd="sv).append(to_string(status.forward));
     }
     if (status.forward_status != 0) {
-        out.append("; fwd-status=");
+        out.append("; fwd-status="sv);
         append_number(out, status.forward_status);
     }
-    if (status.stored) out.append("; stored");
-    if (status.collapsed) out.append("; collapsed");
+    if (status.stored) out.append("; stored"sv);
+    if (status.collapsed) out.append("; collapsed"sv);
     if (status.ttl) {
-        out.append("; ttl=");
+        out.append("; ttl="sv);
         append_number(out, status.ttl->count());
     }
     if (!status.detail.empty()) {
-        out.append("; detail=");
+        out.append("; detail="sv);
         append_token_or_string(out, status.detail);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 namespace proxy {
@@ -27,12 +28,38 @@ constexpr bool is_ows(char c) {
     return c == ' ' || c == '\t';
 }
 
+/// Has the high bit of some octet set if one is below `limit`, at most 0x80: the lowest such octet
+/// borrows from its own, and before that nothing can.
+constexpr std::uint64_t octets_below(std::uint64_t octets, unsigned char limit) {
+    constexpr auto kEach = ~std::uint64_t{0} / 0xff;
+    return (octets - kEach * limit) & ~octets & (kEach * 0x80);
+}
+
+bool has_control_in_8(const char* text, unsigned char limit) {
+    constexpr auto kDeletes = ~std::uint64_t{0} / 0xff * 0x7f;
+    std::uint64_t octets = 0;
+    std::memcpy(&octets, text, sizeof octets);
+    return (octets_below(octets, limit) | octets_below(octets ^ kDeletes, 1)) != 0;
+}
+
 }  // namespace
 
 bool is_token(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         return kTokenBytes[static_cast<unsigned char>(c)];
     });
+}
+
+bool has_control(std::string_view text, unsigned char limit) {
+    // Every target and field value passes here: eight octets at a time, the last eight once more.
+    constexpr std::size_t kStep = sizeof(std::uint64_t);
+    if (text.size() < kStep)
+        return std::any_of(text.begin(), text.end(), [limit](char c) {
+            return static_cast<unsigned char>(c) < limit || c == 0x7f;
+        });
+    for (std::size_t at = 0; at + kStep <= text.size(); at += kStep)
+        if (has_control_in_8(text.data() + at, limit)) return true;
+    return has_control_in_8(text.data() + text.size() - kStep, limit);
 }
 
 bool iequals(std::string_view a, std::string_view b) {

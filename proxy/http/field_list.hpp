@@ -11,6 +11,9 @@ namespace proxy {
 /// RFC 9110 §5.6.2 token characters.
 bool is_token(std::string_view text);
 
+/// Is there an octet below `limit` (a space or one more), or DEL?
+bool has_control(std::string_view text, unsigned char limit = ' ');
+
 /// ASCII letters only, as field names, directives and host names compare (RFC 9110 §5.1).
 bool iequals(std::string_view a, std::string_view b);
 void append_lower(std::string& out, std::string_view text);

@@ -68,9 +68,8 @@ StoredSeconds saturate(seconds value) {
     return std::chrono::duration_cast<StoredSeconds>(std::clamp(value, seconds(0), kMaxDelta));
 }
 
-Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
-                       WallTime response_time, const CacheRules& rules) {
-    const auto directives = response_directives(response, rules);
+Freshness freshness_of(unsigned status, Fields response, const ResponseDirectives& directives,
+                       WallTime request_time, WallTime response_time, const CacheRules& rules) {
     const auto date =
         date_field(response, http_field::date, response_time).value.value_or(response_time);
 
@@ -88,7 +87,7 @@ Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
                       directives.s_maxage.present() || directives.no_cache;
     out.stale_while_revalidate = window(directives.stale_while_revalidate);
     out.stale_if_error = window(directives.stale_if_error);
-    out.has_validator = validators_of(response).any();
+    out.has_validator = has_validator(response);
     return out;
 }
 

@@ -37,10 +37,16 @@ struct Freshness {
     bool had_lifetime() const { return lifetime > StoredSeconds(0); }
 };
 
-/// `request_time` is when the request left (for a validation: that one), `response_time` when the
-/// response's head came.
-Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
-                       WallTime response_time, const CacheRules& rules);
+/// `directives` are those of this response. `request_time` is when the request left (for a
+/// validation: that one), `response_time` when the response's head came.
+Freshness freshness_of(unsigned status, Fields response, const ResponseDirectives& directives,
+                       WallTime request_time, WallTime response_time, const CacheRules& rules);
+/// The same, with what the fields say.
+inline Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
+                              WallTime response_time, const CacheRules& rules) {
+    return freshness_of(status, response, response_directives(response, rules), request_time,
+                        response_time, rules);
+}
 
 /// Does the request say who asks (Cookie, Authorization)? Then the answer may be for that client
 /// alone, though nothing in it says so.

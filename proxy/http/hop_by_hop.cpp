@@ -33,13 +33,13 @@ bool always_stops(const Field& field) {
 
 bool NameSet::add(std::string_view name) {
     if (contains(name)) return true;
-    if (size_ == names_.size()) return false;
-    names_[size_++] = name;
+    if (names_.size() == kMaxNamedFields) return false;
+    names_.push_back(name);
     return true;
 }
 
 bool NameSet::contains(std::string_view name) const {
-    return std::any_of(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(size_),
+    return std::any_of(names_.begin(), names_.end(),
                        [&](std::string_view member) { return iequals(member, name); });
 }
 

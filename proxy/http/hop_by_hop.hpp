@@ -3,9 +3,9 @@
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/fields.hpp"
 
-#include <array>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace proxy {
 
@@ -18,17 +18,16 @@ inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 /// sends.
 inline constexpr std::size_t kMaxNamedFields = 32;
 
-/// A few field names, kept as views of a head.
+/// A few field names, kept as views of a head. Nearly always there are none.
 class NameSet {
 public:
     /// False when the set is full; the name is not added then.
     bool add(std::string_view name);
     bool contains(std::string_view name) const;
-    bool empty() const { return size_ == 0; }
+    bool empty() const { return names_.empty(); }
 
 private:
-    std::array<std::string_view, kMaxNamedFields> names_;
-    std::size_t size_ = 0;
+    std::vector<std::string_view> names_;
 };
 
 /// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what

@@ -23,10 +23,10 @@ constexpr std::size_t kMaxChunkLineBytes = 2048;  // while its end has not come
 
 bool has_forbidden_octet(std::string_view value) {
     // RFC 9110 §5.5: field values hold no CR, LF or NUL; other controls but HTAB are invalid too.
-    return std::any_of(value.begin(), value.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && byte != '\t') || byte == 0x7f;
-    });
+    return has_control(value) && std::any_of(value.begin(), value.end(), [](char c) {
+               const auto byte = static_cast<unsigned char>(c);
+               return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+           });
 }
 
 /// RFC 9112 §3.2: no more than uri-host [ ":" port ]; a comma, though allowed in a name, is a list

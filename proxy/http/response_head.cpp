@@ -9,6 +9,7 @@
 namespace proxy {
 namespace {
 
+using namespace std::string_view_literals;  // appended without counting
 using boost::beast::http::field;
 
 bool is_cache_status(const Field& line) {
@@ -20,17 +21,17 @@ bool is_cache_status(const Field& line) {
 void append_status_line(std::string& out, unsigned status) {
     const auto reason =
         boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
-    out.append("HTTP/1.1 ").append(std::to_string(status)).append(" ");
-    out.append(reason.data(), reason.size()).append("\r\n");
+    out.append("HTTP/1.1 "sv).append(std::to_string(status)).append(" "sv);
+    out.append(reason.data(), reason.size()).append("\r\n"sv);
 }
 
 void append_line(std::string& out, const Field& line) {
-    out.append(line.name).append(": ").append(line.value).append("\r\n");
+    out.append(line.name).append(": "sv).append(line.value).append("\r\n"sv);
 }
 
 void append_chunk_size(std::string& out, std::uint64_t bytes) {
     append_number(out, bytes, 16);
-    out.append("\r\n");
+    out.append("\r\n"sv);
 }
 
 void render_response(const Head& received, std::string_view node, const CacheRules& rules,
@@ -45,7 +46,7 @@ void render_response(const Head& received, std::string_view node, const CacheRul
     for (const auto& line : received.fields) {
         if (line.id == field::content_length || hop_by_hop(line)) continue;
         if (is_cache_status(line)) {
-            if (!live.cache_status.empty()) live.cache_status.append(", ");
+            if (!live.cache_status.empty()) live.cache_status.append(", "sv);
             live.cache_status.append(line.value);
         } else if (line.id == field::age) {
             live.has_age = true;
@@ -57,11 +58,11 @@ void render_response(const Head& received, std::string_view node, const CacheRul
         }
     }
     if (!dated) {
-        out.append("Date: ");
+        out.append("Date: "sv);
         append_http_date(out, response_time);
-        out.append("\r\n");
+        out.append("\r\n"sv);
     }
-    out.append("Via: 1.1 ").append(node).append("\r\n");
+    out.append("Via: 1.1 "sv).append(node).append("\r\n"sv);
     out.shrink_to_fit();
 }
 

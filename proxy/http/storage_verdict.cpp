@@ -59,20 +59,20 @@ std::string_view to_string(StorageVerdict verdict) {
 
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
-                               Fields response, const Freshness& freshness,
+                               Fields response, const ResponseDirectives& said,
+                               std::string_view vary, const Freshness& freshness,
                                const CacheRules& rules) {
     if (method != boost::beast::http::verb::get) return StorageVerdict::method;
     if (const auto verdict = by_status(status); verdict != StorageVerdict::store) return verdict;
     if (directives.no_store) return StorageVerdict::request_no_store;
 
-    const auto said = response_directives(response, rules);
     if (const auto verdict = by_directives(said, status); verdict != StorageVerdict::store) {
         return verdict;
     }
     if (find(request, http_field::authorization) && !shared_despite_authorization(said)) {
         return StorageVerdict::authorization;
     }
-    if (vary_names(response) == kVaryAny) return StorageVerdict::vary_any;
+    if (vary == kVaryAny) return StorageVerdict::vary_any;
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
     // A cookie goes to others only where the configuration wants it and the origin itself has said
     // for how long.

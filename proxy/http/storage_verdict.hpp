@@ -38,10 +38,11 @@ enum class StorageVerdict : std::uint8_t {
 inline constexpr std::size_t kStorageVerdicts = 20;
 std::string_view to_string(StorageVerdict verdict);
 
-/// `freshness` is that of this response.
+/// `said`, `vary` (from vary_names()) and `freshness` are those of this response.
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
-                               Fields response, const Freshness& freshness,
+                               Fields response, const ResponseDirectives& said,
+                               std::string_view vary, const Freshness& freshness,
                                const CacheRules& rules);
 
 /// After a validation: does this answer, with its verdict, end what was stored before? It does when

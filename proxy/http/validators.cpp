@@ -53,8 +53,17 @@ NoneMatch evaluate_none_match(Fields request, const Validators& stored) {
     return result;
 }
 
-bool is_date(std::string_view text) {
-    return parse_http_date(text, WallTime()).has_value();  // which century does not matter here
+std::string_view tag_of(Fields response) {
+    const auto tag = only_value(response, http_field::etag);
+    const bool tag_bytes =
+        std::all_of(tag.begin(), tag.end(), [](char c) { return c == '"' || is_tag_byte(c); });
+    return tag_bytes && tag != "*" ? tag : std::string_view();
+}
+
+std::string_view date_of(Fields response, http_field id) {
+    const auto text = only_value(response, id);
+    // Which century it is does not matter here.
+    return parse_http_date(text, WallTime()) ? text : std::string_view();
 }
 
 }  // namespace
@@ -86,15 +95,12 @@ bool Validators::strong() const {
 }
 
 Validators validators_of(Fields response) {
-    Validators found{only_value(response, http_field::etag),
-                     only_value(response, http_field::last_modified),
-                     only_value(response, http_field::date)};
-    const bool tag_bytes = std::all_of(found.etag.begin(), found.etag.end(),
-                                       [](char c) { return c == '"' || is_tag_byte(c); });
-    if (!tag_bytes || found.etag == "*") found.etag = {};
-    if (!is_date(found.last_modified)) found.last_modified = {};
-    if (!is_date(found.date)) found.date = {};
-    return found;
+    return {tag_of(response), date_of(response, http_field::last_modified),
+            date_of(response, http_field::date)};
+}
+
+bool has_validator(Fields response) {
+    return !tag_of(response).empty() || !date_of(response, http_field::last_modified).empty();
 }
 
 bool is_conditional(Fields request) {

@@ -31,6 +31,8 @@ struct Validators {
 /// lacks its quotes is kept: the origin that made it will know it, and only the very same text
 /// matches it.
 Validators validators_of(Fields response);
+/// validators_of(response).any(), without reading dates that do not matter for it.
+bool has_validator(Fields response);
 
 /// Has the request a condition that a cache answers: If-None-Match or If-Modified-Since?
 bool is_conditional(Fields request);

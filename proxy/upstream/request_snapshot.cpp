@@ -10,6 +10,7 @@
 namespace proxy {
 namespace {
 
+using namespace std::string_view_literals;  // appended without counting
 using boost::beast::http::field;
 
 /// Written anew for each hop.
@@ -43,9 +44,9 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
             continue;
         auto& into = told ? forwarded : text;
         const auto name_at = into.size();
-        into.append(line.name).append(": ");
+        into.append(line.name).append(": "sv);
         const auto value_at = into.size();
-        into.append(line.value).append("\r\n");
+        into.append(line.value).append("\r\n"sv);
         const std::string_view view = into;  // never reallocates: the space was reserved
         fields.push_back({line.id, view.substr(name_at, line.name.size()),
                           view.substr(value_at, line.value.size())});
@@ -57,13 +58,16 @@ std::string origin_request(const RequestSnapshot& request, std::string_view node
     std::string out;
     out.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
                 extra_lines.size() + 96);
-    out.append(request.method).append(" ").append(request.key.path()).append(" HTTP/1.1\r\nHost: ");
-    out.append(request.host).append("\r\n").append(request.text);
+    out.append(request.method)
+        .append(" "sv)
+        .append(request.key.path())
+        .append(" HTTP/1.1\r\nHost: "sv);
+    out.append(request.host).append("\r\n"sv).append(request.text);
     out.append(request.forwarded)
         .append(extra_lines)
-        .append("Via: 1.1 ")
+        .append("Via: 1.1 "sv)
         .append(node)
-        .append("\r\n\r\n");
+        .append("\r\n\r\n"sv);
     return out;
 }
 

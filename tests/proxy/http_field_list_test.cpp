@@ -26,6 +26,20 @@ std::vector<std::string> members(const Head& head, http_field id) {
     return found;
 }
 
+TEST(HasControl, SeesOneOctetAnywhere) {
+    for (const unsigned char limit : {0x20, 0x21})
+        for (const char around : {'a', '\x21', '\x7e', '\x80', '\xff'})
+            for (std::size_t size = 1; size <= 18; ++size)
+                for (std::size_t at = 0; at < size; ++at)
+                    for (unsigned octet = 0; octet < 256; ++octet) {
+                        std::string text(size, around);
+                        text[at] = static_cast<char>(octet);
+                        ASSERT_EQ(has_control(text, limit), octet < limit || octet == 0x7f)
+                            << size << " octets, " << octet << " at " << at;
+                    }
+    EXPECT_FALSE(has_control(""));
+}
+
 TEST(ListMembers, AreSeparatedByCommasAndTrimmed) {  // RFC 9110 §5.6.1
     EXPECT_THAT(members("a, b\t ,c"), ElementsAre("a", "b", "c"));
 }

@@ -1,5 +1,6 @@
 #include "proxy/http/storage_verdict.hpp"
 
+#include "proxy/http/vary.hpp"
 #include "tests/proxy/head.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,7 @@ StorageVerdict verdict(const Exchange& exchange) {
     const Head request(exchange.request.c_str()), response(exchange.response.c_str());
     return storage_verdict(
         exchange.method, request, request_directives(request), exchange.status, response,
+        response_directives(response, exchange.rules), vary_names(response),
         freshness_of(exchange.status, response, kNow, kNow, exchange.rules), exchange.rules);
 }
 
