@@ -3,6 +3,7 @@
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace proxy {
 
@@ -28,29 +29,34 @@ ordered_json reasons_json(const PerEnum<Enum, N>& counts) {
     return out;
 }
 
+/// There may be a thousand peers: built in place, as an initializer list makes an array of two of
+/// each field first.
 ordered_json peer_json(const PeerStatus& peer) {
-    return {{"node", peer.node},
-            {"epoch", peer.epoch},
-            {"state", peer.state},
-            {"asked", peer.asked},
-            {"hits", peer.hits},
-            {"false_hits", peer.false_hits},
-            {"stale_hits", peer.stale_hits},
-            {"refused", peer.refused},
-            {"failures", peer.failures},
-            {"given", peer.given},
-            {"lag_seconds", peer.lag_seconds},
-            {"left_alone_seconds", peer.left_alone_seconds},
-            {"round_trip_seconds", peer.round_trip_seconds},
-            {"round_trip_deviation_seconds", peer.round_trip_deviation_seconds},
-            {"objects", peer.objects},
-            {"resyncs", peer.resyncs},
-            {"check_failures", peer.check_failures},
-            {"last_error", peer.last_error},
-            {"invalidations_sent", peer.invalidations_sent},
-            {"invalidations_received", peer.invalidations_received},
-            {"invalidations_confirmed", peer.invalidations_confirmed},
-            {"invalidations_pending", peer.invalidations_pending}};
+    ordered_json::object_t out;
+    out.reserve(22);
+    out.emplace_back("node", peer.node);
+    out.emplace_back("epoch", peer.epoch);
+    out.emplace_back("state", peer.state);
+    out.emplace_back("asked", peer.asked);
+    out.emplace_back("hits", peer.hits);
+    out.emplace_back("false_hits", peer.false_hits);
+    out.emplace_back("stale_hits", peer.stale_hits);
+    out.emplace_back("refused", peer.refused);
+    out.emplace_back("failures", peer.failures);
+    out.emplace_back("given", peer.given);
+    out.emplace_back("lag_seconds", peer.lag_seconds);
+    out.emplace_back("left_alone_seconds", peer.left_alone_seconds);
+    out.emplace_back("round_trip_seconds", peer.round_trip_seconds);
+    out.emplace_back("round_trip_deviation_seconds", peer.round_trip_deviation_seconds);
+    out.emplace_back("objects", peer.objects);
+    out.emplace_back("resyncs", peer.resyncs);
+    out.emplace_back("check_failures", peer.check_failures);
+    out.emplace_back("last_error", peer.last_error);
+    out.emplace_back("invalidations_sent", peer.invalidations_sent);
+    out.emplace_back("invalidations_received", peer.invalidations_received);
+    out.emplace_back("invalidations_confirmed", peer.invalidations_confirmed);
+    out.emplace_back("invalidations_pending", peer.invalidations_pending);
+    return ordered_json(std::move(out));
 }
 
 ordered_json origin_json(const OriginStatus& origin) {
@@ -62,7 +68,8 @@ ordered_json origin_json(const OriginStatus& origin) {
 }
 
 ordered_json cluster_json(const ClusterCounters& cluster) {
-    auto peers = ordered_json::array();
+    ordered_json::array_t peers;
+    peers.reserve(cluster.peers.size());
     for (const auto& peer : cluster.peers) peers.push_back(peer_json(peer));
     const auto& left = cluster.gone;
     ordered_json gone{{"peers", cluster.peers_gone},

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "proxy/net/tls_session.hpp"
+
 namespace proxy {
 namespace {
 
@@ -65,11 +67,14 @@ public:
             if (origin.tls) {
                 const auto path = "$.origins[" + std::to_string(i) + "].tls.ca";
                 const auto& name = origin.tls->name.empty() ? origin.server.host : origin.tls->name;
-                client = make_client(origin.tls->verify, origin.tls->ca, name, path);
+                client = make_client(origin.tls->verify, origin.tls->ca, name, path,
+                                     TlsTrust::Reads::all_now);
             }
             contexts->origins.push_back(std::move(client));
         }
-        if (config_.forward.enabled) contexts->forward = make_client(true, {}, {}, "$.forward");
+        if (config_.forward.enabled)
+            contexts->forward =
+                make_client(true, {}, {}, "$.forward", TlsTrust::Reads::system_when_needed);
         return contexts;
     }
 
@@ -108,12 +113,13 @@ private:
 
     /// Equal settings are one client, so that their connections can be shared.
     std::shared_ptr<const TlsClient> make_client(bool verify, const std::string& ca,
-                                                 const std::string& name, const std::string& path) {
+                                                 const std::string& name, const std::string& path,
+                                                 TlsTrust::Reads reads) {
         static std::atomic<std::uint64_t> next_id{1};
         auto& known = clients_[{verify, ca, name}];
         if (!known) {
             auto client = std::make_shared<TlsClient>();
-            client->context = client_context(verify, ca, path);
+            client->trust = trust(verify, ca, path, reads);
             client->name = name;
             client->id = next_id++;
             known = std::move(client);
@@ -121,19 +127,22 @@ private:
         return known;
     }
 
-    std::shared_ptr<SSL_CTX> client_context(bool verify, const std::string& ca,
-                                            const std::string& path) {
-        auto& known = client_contexts_[{verify, ca}];
+    /// `reads`: of one that is new.
+    std::shared_ptr<const TlsTrust> trust(bool verify, const std::string& ca,
+                                          const std::string& path, TlsTrust::Reads reads) {
+        auto& known = trusts_[{verify, ca}];
         if (known) return known;
-        known = new_context(TLS_client_method());
-        auto* const raw = known.get();
+        const auto context = new_context(TLS_client_method());
+        known = std::make_shared<const TlsTrust>(context, reads);
+        auto* const raw = context.get();
         SSL_CTX_set_alpn_protos(raw, kAlpn, sizeof kAlpn);
         SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
         SSL_CTX_sess_set_new_cb(raw, TlsSession::keep_ticket);
         SSL_CTX_set_verify(raw, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
         ERR_clear_error();
         if (ca.empty()) {
-            if (verify && SSL_CTX_set_default_verify_paths(raw) != 1)
+            const auto now = verify && reads == TlsTrust::Reads::all_now;
+            if (now && SSL_CTX_set_default_verify_paths(raw) != 1)
                 fail(path, "cannot read the system's certificates: " + reason());
             return known;
         }
@@ -156,7 +165,7 @@ private:
 
     const Config& config_;
     std::map<std::tuple<bool, std::string, std::string>, std::shared_ptr<const TlsClient>> clients_;
-    std::map<std::pair<bool, std::string>, std::shared_ptr<SSL_CTX>> client_contexts_;
+    std::map<std::pair<bool, std::string>, std::shared_ptr<const TlsTrust>> trusts_;
 };
 
 }  // namespace

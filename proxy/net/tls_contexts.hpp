@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "proxy/config/config.hpp"
-#include "proxy/net/tls_session.hpp"
+#include "proxy/net/tls_trust.hpp"
 
 namespace proxy {
 

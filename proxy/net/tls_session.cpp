@@ -87,7 +87,7 @@ TlsSession::TlsSession(SSL_CTX& context, Socket& socket) : ssl_(SSL_new(&context
 
 TlsSession::TlsSession(const TlsClient& client, const std::string& host, SslSessionPtr resumed,
                        Socket& socket)
-    : TlsSession(*client.context, socket) {
+    : TlsSession(client.trust->context(), socket) {
     auto* const ssl = ssl_.get();
     SSL_set_connect_state(ssl);
     auto name = client.name.empty() ? host : client.name;

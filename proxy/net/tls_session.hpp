@@ -5,22 +5,16 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "proxy/net/tls_trust.hpp"
 
 // As <openssl/ssl.h> has it, which is large.
 typedef struct ssl_session_st SSL_SESSION;
 
 namespace proxy {
-
-/// How TLS connections to one kind of origin are made and verified.
-struct TlsClient {
-    std::shared_ptr<SSL_CTX> context;
-    std::string name;      // for SNI, and what the certificate must be for; empty: the host asked
-    std::uint64_t id = 0;  // no other of this process has it: connections stay apart by it
-};
 
 struct SslFree {
     void operator()(SSL* ssl) const;

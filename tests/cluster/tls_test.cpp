@@ -208,9 +208,11 @@ TEST_F(TlsOrigins, AreTheTargetsOfAForwardProxyToo) {
     settings.origins.clear();
     settings.forward.enabled = true;
     settings.forward.private_destinations = Destinations::allow;
-    ::setenv("SSL_CERT_FILE", certificates().ca().c_str(), 1);  // the system's, from here on
+    ::setenv("SSL_CERT_FILE", certificates().strange_ca().c_str(), 1);  // the system's
     ASSERT_TRUE(load_tls(settings).empty());
     EXPECT_EQ(start(settings).status().node, "a");
+    // They are read when somebody asks for such a target, and then once.
+    ::setenv("SSL_CERT_FILE", certificates().ca().c_str(), 1);
     EXPECT_EQ(get("a", url + "/one").body, "secret of /one");
     EXPECT_EQ(server.last_name(), "localhost");
     EXPECT_TRUE(contains(get("a", url + "/one").cache_status(), "hit"));
@@ -220,8 +222,9 @@ TEST_F(TlsOrigins, AreTheTargetsOfAForwardProxyToo) {
     settings.admin.reset();
     settings.tls_contexts.reset();
     start(settings);
-    ::unsetenv("SSL_CERT_FILE");
     EXPECT_EQ(get("b", url + "/one").cache_status(), "b; fwd=uri-miss; detail=tls_failed");
+    EXPECT_EQ(get("a", url + "/two").body, "secret of /two");
+    ::unsetenv("SSL_CERT_FILE");
     settings.forward.private_destinations = Destinations::deny;
     start(settings);
     EXPECT_EQ(get("b", url + "/one").status, 403u);

@@ -357,5 +357,16 @@ TEST(PeersProvidedFor, AreExactlyThoseListedOrRoomForThoseWhoMayCome) {
     EXPECT_EQ(peers_provided_for(true, 4, 32), 8U);
 }
 
+TEST_F(MembershipTest, AHelloOfAPeerThatIsListedChangesNothingThatOthersFollow) {
+    all.configure({listed("b", "10.0.0.2"), listed("c", "10.0.0.3")}, {}, kNow);
+    const auto before = all.changes();
+    link("10.0.0.2", "b");
+    arrive("b", run(1), "10.0.0.2", kNow);
+    all.tidy(kNow + 1s);
+    EXPECT_EQ(all.changes(), before);
+    all.down(at("10.0.0.2"), kNow);
+    EXPECT_NE(all.changes(), before);
+}
+
 }  // namespace
 }  // namespace protocol::test
