@@ -138,6 +138,10 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
     if (known == contacts_.end()) return {};
     auto& contact = known->second;
     if (node == self_) return {Meeting::duplicate, 0};
+    // Whoever was reached here is not any more, and may be the one who makes room for the newcomer:
+    // this place does not go with it.
+    if (contact.peer && peers_[*contact.peer].contact == id && !number_of(node))
+        leave_contact(*contact.peer);
     const auto number = take_number(node, now);
     if (!number) return {Meeting::full, 0};
     auto& peer = peers_[*number];
