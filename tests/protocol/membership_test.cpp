@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <sstream>
+
 namespace protocol::test {
 namespace {
 
@@ -366,6 +369,118 @@ TEST_F(MembershipTest, AHelloOfAPeerThatIsListedChangesNothingThatOthersFollow) 
     EXPECT_EQ(all.changes(), before);
     all.down(at("10.0.0.2"), kNow);
     EXPECT_NE(all.changes(), before);
+}
+
+TEST_F(MembershipTest, APlaceStaysWhereTheOneWhoWasThereMakesRoomForTheNewcomer) {
+    all = Membership{"me", 1, 30s};
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    link("10.0.0.2", "b");
+    const auto place = at("10.0.0.2");
+    look({});
+    all.down(place, kNow);
+    const auto met = all.met(place, "c", run(2), kNow + 1s);
+    EXPECT_EQ(met.meeting, Meeting::peer);
+    EXPECT_EQ(all.number_of("b"), std::nullopt);
+    ASSERT_TRUE(all.contacts().contains(place));
+    EXPECT_EQ(all.contacts().at(place).peer, met.number);
+    EXPECT_EQ(all.peers()[met.number].contact, place);
+}
+
+/// Everything that others follow, as text.
+std::string seen(const Membership& all) {
+    std::ostringstream out;
+    const auto put = [&](const PeerPlace& place) {
+        out << place.host << ':' << place.http_port << ':' << place.link_port << ' ';
+    };
+    for (const auto& peer : all.peers()) {
+        out << peer.node << '@' << peer.contact.value_or(0) << ' ';
+        put(peer.place);
+    }
+    for (const auto& [id, contact] : all.contacts()) {
+        out << id << '=' << contact.node << contact.peer.value_or(99) << contact.dialled << ' ';
+        put(contact.place);
+    }
+    return out.str();
+}
+
+/// Each peer is at a place that there is, where it was met last.
+void expect_sound(const Membership& all) {
+    for (Membership::Number number = 0; number < all.peers().size(); ++number) {
+        const auto& place = all.peers()[number].contact;
+        if (!place) continue;
+        ASSERT_TRUE(all.contacts().contains(*place)) << number;
+        ASSERT_EQ(all.contacts().at(*place).peer, number);
+        ASSERT_FALSE(all.peers()[number].node.empty());
+    }
+}
+
+TEST_F(MembershipTest, StaysSoundWhateverComesAndTellsOfEachChange) {
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937 random(seed);
+        const auto any = [&](std::size_t below) {
+            return static_cast<std::size_t>(random() % below);
+        };
+        const auto node = [&] { return std::string(1, "mbcdefg"[any(7)]); };
+        const auto host = [&] { return "10.0.0." + std::to_string(1 + any(7)); };
+        Membership changing("m", 3, 30s);
+        auto now = kNow;
+        for (int step = 0; step < 100; ++step) {
+            const auto before = seen(changing);
+            const auto count = changing.changes();
+            now += std::chrono::seconds(any(20));
+            std::vector<Membership::ContactId> ids{12345};
+            for (const auto& [id, contact] : changing.contacts()) ids.push_back(id);
+            const auto id = ids[any(ids.size())];
+            std::vector<PeerConfig> wanted;
+            std::vector<PeerPlace> places;
+            const auto first = any(6);
+            for (std::size_t i = 0, some = any(4); i < some; ++i) {
+                wanted.push_back(listed(std::string(1, "bcdefg"[(first + i) % 6]),
+                                        "10.0.0." + std::to_string(1 + (first + 2 * i) % 7)));
+                places.push_back({host(), "3128", "3129"});
+            }
+            switch (any(8)) {
+                case 0:
+                    changing.configure(wanted, {}, now);
+                    break;
+                case 1:
+                    changing.configure(wanted, {name}, now);
+                    break;
+                case 2:
+                    if (changing.is_open()) changing.found(name, places, now);
+                    break;
+                case 3: {
+                    // Of whom a place is expected to be, the hello makes sure.
+                    const auto known = changing.contacts().find(id);
+                    const auto there = known != changing.contacts().end();
+                    if (there && (known->second.up || !known->second.dialled)) break;
+                    const auto who =
+                        there && !known->second.node.empty() ? known->second.node : node();
+                    const auto met = changing.met(id, who, run(static_cast<int>(any(3))), now);
+                    if (met.meeting == Meeting::peer && any(2) == 0) changing.up(id);
+                    break;
+                }
+                case 4:
+                    changing.met_self(id, now);
+                    break;
+                case 5:
+                    changing.down(id, now);
+                    break;
+                case 6:
+                    changing.came(node(), run(static_cast<int>(any(3))), host(), now);
+                    break;
+                default:
+                    changing.tidy(now);
+            }
+            expect_sound(changing);
+            if (HasFatalFailure()) return;
+            if (seen(changing) != before) {
+                ASSERT_NE(changing.changes(), count) << "step " << step;
+            }
+        }
+    }
 }
 
 }  // namespace
