@@ -95,10 +95,10 @@ void print_status(const NodeCounters& n) {
         "{} passed through, {} errors\n",
         grouped(n.total), percent(n.local_hit, n.total), percent(n.peer_hit, n.total),
         percent(n.origin_fetch, n.total), grouped(n.uncacheable), grouped(n.error));
-    fmt::print("cache {} objects, {} bytes in memory, {} evicted\n", grouped(n.cache_objects),
-               grouped(n.cache_memory_bytes), grouped(n.evictions));
-    fmt::print("upstream {} requests to origins, {} to peers\n", grouped(n.origin_requests),
-               grouped(n.peer_requests));
+    fmt::print("cache {} objects, {} bytes in memory, {} evicted\n", grouped(n.cache.objects),
+               grouped(n.cache.memory_bytes), grouped(n.evictions));
+    fmt::print("upstream {} requests to origins, {} to peers\n", grouped(n.traffic.origin_requests),
+               grouped(n.traffic.peer_requests));
     for (const auto& name : n.names)
         fmt::print("name {} leads to {} {}{}\n", name.name, grouped(name.places),
                    name.places == 1 ? "place" : "places",
@@ -106,8 +106,8 @@ void print_status(const NodeCounters& n) {
     for (const auto& place : n.unanswered) fmt::print("no answer from {}\n", place);
     if (n.peers.empty()) return;
     fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
-               grouped(n.announcements_sent), grouped(n.announcements_received),
-               grouped(n.link_bytes_sent), grouped(n.link_bytes_received));
+               grouped(n.links.announcements_sent), grouped(n.links.announcements_received),
+               grouped(n.links.bytes_sent), grouped(n.links.bytes_received));
     std::size_t width = 16;
     for (const auto& p : n.peers) width = std::max(width, p.node.size());
     fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", width, "state",
@@ -128,14 +128,7 @@ void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {
     std::sort(nodes.begin(), nodes.end(), by_name);
     nodes.erase(std::unique(nodes.begin(), nodes.end(), same), nodes.end());
     NodeCounters sum;
-    for (const auto& n : nodes) {
-        sum.total += n.total;
-        sum.local_hit += n.local_hit;
-        sum.peer_hit += n.peer_hit;
-        sum.origin_fetch += n.origin_fetch;
-        sum.origin_requests += n.origin_requests;
-        sum.error += n.error;
-    }
+    for (const auto& n : nodes) sum += n;
     const auto known = nodes.size();
     const auto who = missing > 0  ? fmt::format("{} of {} nodes, {} of them missing", known,
                                                 known + missing, missing)
@@ -146,7 +139,8 @@ void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {
         "origin fetches, {} errors; {} requests to origins\n",
         who, grouped(sum.total), percent(sum.local_hit + sum.peer_hit, sum.total),
         percent(sum.local_hit, sum.total), percent(sum.peer_hit, sum.total),
-        percent(sum.origin_fetch, sum.total), grouped(sum.error), grouped(sum.origin_requests));
+        percent(sum.origin_fetch, sum.total), grouped(sum.error),
+        grouped(sum.traffic.origin_requests));
 }
 
 /// Words that tell what keeps an answer from being understood.

@@ -74,7 +74,8 @@ std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) 
     for (const auto& track : tracks) {
         const NodeCounters n = track.counted();
         out.insert(out.end(), {n.total, n.local_hit, n.peer_hit, n.origin_fetch, n.error,
-                               n.origin_requests, n.announcements_sent, n.announcements_received});
+                               n.traffic.origin_requests, n.links.announcements_sent,
+                               n.links.announcements_received});
         for (const auto& p : n.peers) {
             out.insert(out.end(), {p.asked, p.hits, p.false_hits, p.refused, p.failures, p.given});
         }

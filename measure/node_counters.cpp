@@ -9,37 +9,39 @@ using Json = nlohmann::json;
 
 constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
 
-/// Every counter that only grows, so that differences and sums are written once.
-constexpr std::uint64_t NodeCounters::*kCounters[] = {&NodeCounters::total,
-                                                      &NodeCounters::local_hit,
-                                                      &NodeCounters::peer_hit,
-                                                      &NodeCounters::origin_fetch,
-                                                      &NodeCounters::uncacheable,
-                                                      &NodeCounters::error,
-                                                      &NodeCounters::origin_requests,
-                                                      &NodeCounters::peer_requests,
-                                                      &NodeCounters::bytes_to_clients,
-                                                      &NodeCounters::bytes_from_peers,
-                                                      &NodeCounters::bytes_from_origins,
-                                                      &NodeCounters::announcements_sent,
-                                                      &NodeCounters::announcements_received,
-                                                      &NodeCounters::heartbeats_sent,
-                                                      &NodeCounters::link_bytes_sent,
-                                                      &NodeCounters::link_bytes_received,
-                                                      &NodeCounters::evictions};
-constexpr std::uint64_t PeerCounters::*kPeerCounters[] = {
-    &PeerCounters::asked,      &PeerCounters::hits,    &PeerCounters::false_hits,
-    &PeerCounters::stale_hits, &PeerCounters::refused, &PeerCounters::failures,
-    &PeerCounters::given};
+/// Sums that a node tells beside what its tables describe.
+constexpr protocol::Described<NodeCounters> kTotals[] = {
+    {&NodeCounters::total, "requests.total", "requests", "", ""},
+    {&NodeCounters::local_hit, "requests.local_hit", "requests", "", ""},
+    {&NodeCounters::peer_hit, "requests.peer_hit", "requests", "", ""},
+    {&NodeCounters::origin_fetch, "requests.origin_fetch", "requests", "", ""},
+    {&NodeCounters::uncacheable, "requests.uncacheable", "requests", "", ""},
+    {&NodeCounters::error, "requests.error", "requests", "", ""},
+    {&NodeCounters::evictions, "cache.evictions", "responses", "", ""},
+};
 
-const Json& part(const Json& object, const char* name) {
+/// Gives `act` each table together with the numbers it describes, those of all `nodes`.
+template <typename Act, typename... Nodes>
+void for_each_table(const Act& act, Nodes&... nodes) {
+    act(kTotals, nodes...);
+    act(proxy::kTrafficCounters, nodes.traffic...);
+    act(proxy::kCacheCounters, nodes.cache...);
+    act(protocol::kLinkCounters, nodes.links...);
+}
+
+template <typename Of>
+bool grows(const protocol::Described<Of>& number) {
+    return number.kind == protocol::NumberKind::counter;
+}
+
+const Json& part(const Json& object, std::string_view name) {
     static const Json kNone = Json::object();
     const auto at = object.find(name);
     return at != object.end() && at->is_object() ? *at : kNone;
 }
 
 template <typename T>
-void take(const Json& object, const char* name, T& out) {
+void take(const Json& object, std::string_view name, T& out) {
     const auto at = object.find(name);
     if (at == object.end()) return;
     if constexpr (std::is_same_v<T, std::string>) {
@@ -56,13 +58,8 @@ PeerCounters parse_peer(const Json& json) {
     take(json, "node", out.node);
     take(json, "state", out.state);
     take(json, "lag_seconds", out.lag_seconds);
-    take(json, "asked", out.asked);
-    take(json, "hits", out.hits);
-    take(json, "false_hits", out.false_hits);
-    take(json, "stale_hits", out.stale_hits);
-    take(json, "refused", out.refused);
-    take(json, "failures", out.failures);
-    take(json, "given", out.given);
+    for (const auto& number : proxy::kPeerCounters)
+        take(json, protocol::parts_of(number.path).name, out.*number.member);
     return out;
 }
 
@@ -77,27 +74,28 @@ PeerCounters& peer_of(NodeCounters& node, const std::string& name) {
 
 /// Adds what `to` counted since `from`, which is of the same run of the process.
 void add_difference(NodeCounters& sum, const NodeCounters& from, const NodeCounters& to) {
-    for (const auto member : kCounters) sum.*member += to.*member - from.*member;
+    const auto add = [](const auto& table, auto& out, const auto& before, const auto& after) {
+        for (const auto& number : table)
+            if (grows(number)) out.*number.member += after.*number.member - before.*number.member;
+    };
+    for_each_table(add, sum, from, to);
     for (const auto& peer : to.peers) {
-        PeerCounters& out = peer_of(sum, peer.node);
         const PeerCounters* before = from.peer(peer.node);
-        for (const auto member : kPeerCounters) {
-            out.*member += peer.*member - (before ? before->*member : 0);
-        }
+        add(proxy::kPeerCounters, peer_of(sum, peer.node), before ? *before : PeerCounters(), peer);
     }
 }
 
 bool went_back(const NodeCounters& from, const NodeCounters& to) {
-    for (const auto member : kCounters) {
-        if (to.*member < from.*member) return true;
-    }
+    bool back = false;
+    const auto compare = [&](const auto& table, const auto& before, const auto& after) {
+        for (const auto& number : table)
+            back = back || (grows(number) && after.*number.member < before.*number.member);
+    };
+    for_each_table(compare, from, to);
     for (const auto& peer : to.peers) {
-        const PeerCounters* before = from.peer(peer.node);
-        for (const auto member : kPeerCounters) {
-            if (before && peer.*member < before->*member) return true;
-        }
+        if (const auto* before = from.peer(peer.node)) compare(proxy::kPeerCounters, *before, peer);
     }
-    return false;
+    return back;
 }
 
 template <typename Member>
@@ -114,6 +112,16 @@ const PeerCounters* NodeCounters::peer(std::string_view name) const {
         if (peer.node == name) return &peer;
     }
     return nullptr;
+}
+
+NodeCounters& NodeCounters::operator+=(const NodeCounters& other) {
+    for_each_table(
+        [](const auto& table, auto& sum, const auto& more) {
+            for (const auto& number : table)
+                if (grows(number)) sum.*number.member += more.*number.member;
+        },
+        *this, other);
+    return *this;
 }
 
 std::uint64_t NodeCounters::false_hits() const {
@@ -145,30 +153,14 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
     take(json, "ready", out.ready);
     take(json, "draining", out.draining);
     take(part(json, "config"), "last_error", out.reload_error);
-    const Json& requests = part(json, "requests");
-    take(requests, "total", out.total);
-    take(requests, "local_hit", out.local_hit);
-    take(requests, "peer_hit", out.peer_hit);
-    take(requests, "origin_fetch", out.origin_fetch);
-    take(requests, "uncacheable", out.uncacheable);
-    take(requests, "error", out.error);
-    const Json& upstream = part(json, "upstream");
-    take(upstream, "origin_requests", out.origin_requests);
-    take(upstream, "peer_requests", out.peer_requests);
-    const Json& bytes = part(json, "bytes");
-    take(bytes, "to_clients", out.bytes_to_clients);
-    take(bytes, "from_peers", out.bytes_from_peers);
-    take(bytes, "from_origins", out.bytes_from_origins);
-    const Json& cache = part(json, "cache");
-    take(cache, "objects", out.cache_objects);
-    take(cache, "memory_bytes", out.cache_memory_bytes);
-    take(cache, "evictions", out.evictions);
+    const auto read = [&](const auto& table, auto& counts) {
+        for (const auto& number : table) {
+            const auto [section, name] = protocol::parts_of(number.path);
+            take(section.empty() ? json : part(json, section), name, counts.*number.member);
+        }
+    };
+    for_each_table(read, out);
     const Json& cluster = part(json, "cluster");
-    take(cluster, "announcements_sent", out.announcements_sent);
-    take(cluster, "announcements_received", out.announcements_received);
-    take(cluster, "heartbeats_sent", out.heartbeats_sent);
-    take(cluster, "bytes_sent", out.link_bytes_sent);
-    take(cluster, "bytes_received", out.link_bytes_received);
     if (const auto names = cluster.find("names"); names != cluster.end() && names->is_array()) {
         for (const auto& entry : *names) {
             auto& name = out.names.emplace_back();
@@ -209,7 +201,7 @@ void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
     const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
     if (!last_) {
         base_ = now;
-        objects_before_ = now.cache_objects;
+        objects_before_ = now.cache.objects;
     } else if (started_later || went_back(*last_, now)) {
         ++restarts_;
         add_difference(earlier_runs_, *base_, *last_);
@@ -226,8 +218,12 @@ NodeCounters CounterTrack::counted() const {
     out.node = last_->node;
     out.uptime_seconds = last_->uptime_seconds;
     out.ready = last_->ready;
-    out.cache_objects = last_->cache_objects;
-    out.cache_memory_bytes = last_->cache_memory_bytes;
+    for_each_table(
+        [](const auto& table, auto& counted, const auto& last) {
+            for (const auto& number : table)
+                if (!grows(number)) counted.*number.member = last.*number.member;
+        },
+        out, *last_);
     for (const auto& peer : last_->peers) {
         PeerCounters& mine = peer_of(out, peer.node);
         mine.state = peer.state;

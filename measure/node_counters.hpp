@@ -9,17 +9,16 @@
 #include <vector>
 
 #include "measure/http_get.hpp"
+#include "proxy/admin/node_status.hpp"
 
 namespace measure {
 
 /// The counters of GET /api/v1/status that reports are made of. What an older or newer node does
 /// not name is 0.
-struct PeerCounters {
+struct PeerCounters : proxy::PeerCounters {
     std::string node;
     std::string state;
     double lag_seconds = 0;
-    std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0,
-                  given = 0;
 };
 
 struct NodeCounters {
@@ -29,11 +28,11 @@ struct NodeCounters {
     std::string reload_error;  ///< why the last reload was refused; empty when it was not
     std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0,
                   error = 0;
-    std::uint64_t origin_requests = 0, peer_requests = 0;
-    std::uint64_t bytes_to_clients = 0, bytes_from_peers = 0, bytes_from_origins = 0;
-    std::uint64_t announcements_sent = 0, announcements_received = 0, heartbeats_sent = 0;
-    std::uint64_t link_bytes_sent = 0, link_bytes_received = 0;
-    std::uint64_t cache_objects = 0, cache_memory_bytes = 0, evictions = 0;
+    std::uint64_t evictions = 0;  ///< from memory and disk
+    // As the node's own tables describe them: what is added there is read, summed and compared.
+    proxy::TrafficCounters traffic;
+    proxy::CacheCounters cache;
+    protocol::LinkCounters links;
     std::vector<PeerCounters> peers;
 
     const PeerCounters* peer(std::string_view name) const;
@@ -44,6 +43,9 @@ struct NodeCounters {
     };
     std::vector<Name> names;
     std::vector<std::string> unanswered;  // places where nobody has said who he is, and why
+
+    /// Adds what `other` counted. Levels, names and peers stay.
+    NodeCounters& operator+=(const NodeCounters& other);
 
     /// Sums over all peers.
     std::uint64_t false_hits() const;

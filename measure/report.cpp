@@ -62,11 +62,11 @@ std::optional<Traffic> traffic_of(const Report& report) {
     Traffic out;
     for (const auto& row : report.rows) {
         if (!row.counted) return std::nullopt;
-        out.announcements += row.counted->announcements_sent;
-        out.heartbeats += row.counted->heartbeats_sent;
-        out.link_bytes += row.counted->link_bytes_sent;
+        out.announcements += row.counted->links.announcements_sent;
+        out.heartbeats += row.counted->links.heartbeats_sent;
+        out.link_bytes += row.counted->links.bytes_sent;
         out.false_hits += row.counted->false_hits();
-        out.origin_requests += row.counted->origin_requests;
+        out.origin_requests += row.counted->traffic.origin_requests;
     }
     const Figures all = totals_of(report);
     const std::uint64_t misses = all.requests - std::min(all.requests, all.local_hits);

@@ -77,12 +77,12 @@ Json json_of(const ReportRow& row) {
     out["latency"] = latencies({&row.seen});
     out["ideal"] = json_of(row.ideal);
     if (row.counted) {
-        out["announcements_sent"] = row.counted->announcements_sent;
-        out["heartbeats_sent"] = row.counted->heartbeats_sent;
-        out["link_bytes_sent"] = row.counted->link_bytes_sent;
-        out["origin_requests"] = row.counted->origin_requests;
-        out["cache_objects"] = row.counted->cache_objects;
-        out["cache_memory_bytes"] = row.counted->cache_memory_bytes;
+        out["announcements_sent"] = row.counted->links.announcements_sent;
+        out["heartbeats_sent"] = row.counted->links.heartbeats_sent;
+        out["link_bytes_sent"] = row.counted->links.bytes_sent;
+        out["origin_requests"] = row.counted->traffic.origin_requests;
+        out["cache_objects"] = row.counted->cache.objects;
+        out["cache_memory_bytes"] = row.counted->cache.memory_bytes;
         out["evictions"] = row.counted->evictions;
     }
     return out;

@@ -125,11 +125,11 @@ void write_bytes_row(const std::string& name, const Figures& f, const NodeCounte
                      Writer& out) {
     std::string links;
     if (counted) {
-        const auto sent = static_cast<double>(counted->link_bytes_sent);
-        links =
-            fmt::format("{:>13} {:>11} {:>11} {:>11}", grouped(counted->announcements_sent),
-                        per_request(static_cast<double>(counted->announcements_sent), f.requests),
-                        size_text(sent), per_request(sent, f.requests));
+        const auto sent = static_cast<double>(counted->links.bytes_sent);
+        links = fmt::format(
+            "{:>13} {:>11} {:>11} {:>11}", grouped(counted->links.announcements_sent),
+            per_request(static_cast<double>(counted->links.announcements_sent), f.requests),
+            size_text(sent), per_request(sent, f.requests));
     }
     out.line("{:<{}} {:>10} {:>7} {:>7} {:>7} {}", name_column(name, out), kNameColumns,
              size_text(static_cast<double>(f.body_bytes)),
@@ -152,9 +152,7 @@ void write_bytes(const Report& report, Writer& out) {
     for (const auto& row : report.rows) {
         const NodeCounters* counted = links ? &*row.counted : nullptr;
         write_bytes_row(row.name, figures_of(row), counted, out);
-        if (!counted) continue;
-        sum.announcements_sent += counted->announcements_sent;
-        sum.link_bytes_sent += counted->link_bytes_sent;
+        if (counted) sum += *counted;
     }
     write_bytes_row("all", totals_of(report), links ? &sum : nullptr, out);
     const IdealCounts& ideal = report.ideal.total;

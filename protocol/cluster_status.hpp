@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/link_counters.hpp"
 #include "protocol/peer_finder.hpp"
 
 namespace protocol {
@@ -25,8 +26,8 @@ std::string_view name(PeerState state) noexcept;
 
 /// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this
 /// run.
-struct ClusterStatus {
-    struct Peer {
+struct ClusterStatus : LinkCounters {
+    struct Peer : SyncCounters {
         std::string node;
         PeerState state = PeerState::connecting;
         std::uint64_t epoch = 0;       // of its summary; 0 = none
@@ -40,10 +41,8 @@ struct ClusterStatus {
         std::uint64_t heartbeats_sent = 0, heartbeats_received = 0;
         std::uint64_t bytes_sent = 0, bytes_received = 0;
         std::uint64_t snapshots_sent = 0, snapshots_received = 0;
-        std::uint64_t resyncs = 0;         // snapshots asked for because of a gap or a failed check
-        std::uint64_t check_failures = 0;  // check-hashes that did not agree
-        std::uint64_t overflows = 0;       // times its queue was full
-        std::uint64_t invalidations_sent = 0, invalidations_received = 0;
+        std::uint64_t overflows = 0;  // times its queue was full
+        std::uint64_t invalidations_sent = 0;
         std::uint64_t invalidations_confirmed = 0;  // by it, of ours
         std::uint64_t invalidations_pending = 0;    // of ours, not confirmed by it
         std::uint64_t connects = 0;                 // links established to it
@@ -64,10 +63,6 @@ struct ClusterStatus {
     std::vector<PeerFinder::Report> names;  // behind which peers are looked for
     std::vector<std::string> unanswered;    // places where nobody has answered: place, and why
     Own own;
-    std::uint64_t announcements_sent = 0, announcements_received = 0;
-    std::uint64_t announcement_bytes_sent = 0, announcement_bytes_received = 0;
-    std::uint64_t heartbeats_sent = 0;
-    std::uint64_t bytes_sent = 0, bytes_received = 0;
     std::map<std::string, std::uint64_t> refusals;  // links ended or refused, by reason
 };
 

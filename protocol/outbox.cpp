@@ -86,6 +86,7 @@ std::optional<Message> Outbox::next_part() {
     const auto rest = ByteView(image_->payload).subspan(*image_sent_);
     const SnapshotPart part{rest.first(std::min(rest.size(), kSnapshotPartBytes))};
     *image_sent_ += part.payload.size();
+    counters_.announcement_bytes += part.payload.size();
     return part;
 }
 
@@ -95,7 +96,6 @@ Message Outbox::begin_snapshot() {
     told_generation_ = image_->begin.generation;
     ++counters_.announcements;
     ++counters_.snapshots;
-    counters_.announcement_bytes += image_->payload.size();
     return image_->begin;
 }
 

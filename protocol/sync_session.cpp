@@ -74,6 +74,7 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, T
         return Close{Error::malformed_summary};
     }
     received += part.payload.size();
+    counters_.announcement_bytes += part.payload.size();
     if (!assembly_->bits.take(part.payload)) return Close{Error::malformed_summary};
     if (received < assembly_->begin.payload_bytes) return std::nullopt;
     auto whole = std::move(*assembly_);
@@ -87,7 +88,6 @@ std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint n
     if (!bits) return Close{Error::malformed_summary};
     ++counters_.announcements;
     ++counters_.snapshots;
-    counters_.announcement_bytes += whole.received;
     const auto what =
         replica_.apply_snapshot(begin.epoch, begin.generation, begin.shape, std::move(*bits));
     if (what == summary::Apply::repeated) return std::nullopt;

@@ -15,27 +15,18 @@ double seconds(std::chrono::nanoseconds time) {
 }
 
 PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport& report) {
-    const auto& counts = report.counts;
     PeerStatus peer;
+    static_cast<protocol::SyncCounters&>(peer) = link;
+    static_cast<PeerCounters&>(peer) = report.counts;
     peer.node = link.node;
     peer.epoch = link.epoch;
     peer.state = protocol::name(link.state);
     peer.lag_seconds = link.lag_seconds;
     peer.objects = link.objects;
-    peer.resyncs = link.resyncs;
-    peer.check_failures = link.check_failures;
     peer.last_error = link.last_error;
     peer.invalidations_sent = link.invalidations_sent;
-    peer.invalidations_received = link.invalidations_received;
     peer.invalidations_confirmed = link.invalidations_confirmed;
     peer.invalidations_pending = link.invalidations_pending;
-    peer.asked = counts.asked;
-    peer.hits = counts.hits;
-    peer.false_hits = counts.false_hits;
-    peer.stale_hits = counts.stale_hits;
-    peer.refused = counts.refused;
-    peer.failures = counts.failures;
-    peer.given = counts.given;
     const auto left_alone = report.left_alone_until - std::chrono::steady_clock::now();
     peer.left_alone_seconds = std::max(seconds(left_alone), 0.0);
     peer.round_trip_seconds = seconds(report.round_trip.mean());
@@ -46,7 +37,7 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
 }  // namespace
 
 PeerReport& PeerReport::operator+=(const PeerReport& other) {
-    counts += other.counts;
+    protocol::add(counts, other.counts, kPeerCounters);
     left_alone_until = std::max(left_alone_until, other.left_alone_until);
     if (!round_trip.known()) round_trip = other.round_trip;
     return *this;
@@ -102,7 +93,7 @@ PeerReports WorkerReports::peers() const {
 
 PeerRecord::Counts WorkerReports::gone() const {
     PeerRecord::Counts sum;
-    for (const auto& report : last_) sum += report.gone;
+    for (const auto& report : last_) protocol::add(sum, report.gone, kPeerCounters);
     return sum;
 }
 
@@ -131,23 +122,16 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins,
 }
 
 void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier) {
-    links.announcements_sent += earlier.announcements_sent;
-    links.announcements_received += earlier.announcements_received;
-    links.heartbeats_sent += earlier.heartbeats_sent;
-    links.bytes_sent += earlier.bytes_sent;
-    links.bytes_received += earlier.bytes_received;
+    const auto add_sync = [](protocol::SyncCounters& sum, const protocol::SyncCounters& more) {
+        protocol::add(sum, more, protocol::kSyncCounters);
+    };
+    protocol::add<protocol::LinkCounters>(links, earlier, protocol::kLinkCounters);
     for (const auto& [reason, count] : earlier.refusals) links.refusals[reason] += count;
     links.peers_gone += earlier.peers_gone;
-    links.gone.resyncs += earlier.gone.resyncs;
-    links.gone.check_failures += earlier.gone.check_failures;
-    links.gone.invalidations_received += earlier.gone.invalidations_received;
+    add_sync(links.gone, earlier.gone);
     for (auto& peer : links.peers) {
-        for (const auto& was : earlier.peers) {
-            if (was.node != peer.node) continue;
-            peer.resyncs += was.resyncs;
-            peer.check_failures += was.check_failures;
-            peer.invalidations_received += was.invalidations_received;
-        }
+        for (const auto& was : earlier.peers)
+            if (was.node == peer.node) add_sync(peer, was);
     }
 }
 
@@ -156,11 +140,7 @@ bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked
     status.summary = {links.own.kind,   links.own.objects, links.own.bits,
                       links.own.hashes, links.own.fill,    links.own.expected_false_hit};
     auto& cluster = status.cluster;
-    cluster.announcements_sent = links.announcements_sent;
-    cluster.announcements_received = links.announcements_received;
-    cluster.heartbeats_sent = links.heartbeats_sent;
-    cluster.bytes_sent = links.bytes_sent;
-    cluster.bytes_received = links.bytes_received;
+    static_cast<protocol::LinkCounters&>(cluster) = links;
     cluster.link_refusals = links.refusals;
     auto complete = links.unanswered.empty();
     const auto reports = asked.peers();

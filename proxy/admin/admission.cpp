@@ -55,12 +55,6 @@ bool has_token(const AdminConfig& config, const http::fields& request) {
 
 }  // namespace
 
-bool is_guarded(http::verb method, std::string_view target) {
-    if (method != http::verb::get && method != http::verb::head) return true;
-    return target.starts_with("/api/") && target != "/api/v1/status" && target != "/api/v1/peers" &&
-           target != "/api/v1/summary";
-}
-
 Admission admit(const AdminConfig& config, const http::fields& request, bool guarded,
                 const boost::asio::ip::address& from) {
     if (!knows_host(config, request)) return Admission::unknown_host;

@@ -2,7 +2,6 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/beast/http/fields.hpp>
-#include <boost/beast/http/verb.hpp>
 #include <cstdint>
 #include <string_view>
 
@@ -19,9 +18,7 @@ enum class Admission : std::uint8_t {
     needs_loopback,  // 403: no token is configured, and it came from another machine
 };
 
-/// What changes something or shows more than state: everything that is not known to be harmless.
-bool is_guarded(boost::beast::http::verb method, std::string_view target);
-
+/// `guarded`: what is asked for changes something or shows more than state (routes.hpp).
 /// `from`: the connection's address. Tokens are compared in a time that says nothing of them.
 Admission admit(const AdminConfig& config, const boost::beast::http::fields& request, bool guarded,
                 const boost::asio::ip::address& from);

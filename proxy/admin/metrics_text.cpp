@@ -4,7 +4,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -20,9 +20,15 @@ using Labels = std::vector<ClientMetric::Label>;
 /// Gathers families in order; each value is added to the family begun last.
 class Families {
 public:
-    void counter(const char* name, const char* help) { begin(name, help, MetricType::Counter); }
-    void gauge(const char* name, const char* help) { begin(name, help, MetricType::Gauge); }
-    void histogram(const char* name, const char* help) { begin(name, help, MetricType::Histogram); }
+    void counter(const std::string& name, const std::string& help) {
+        begin(name, help, MetricType::Counter);
+    }
+    void gauge(const std::string& name, const std::string& help) {
+        begin(name, help, MetricType::Gauge);
+    }
+    void histogram(const std::string& name, const std::string& help) {
+        begin(name, help, MetricType::Histogram);
+    }
 
     void value(double value, Labels labels = {}) {
         auto& metric = add(std::move(labels));
@@ -49,7 +55,7 @@ public:
     std::string text() const { return prometheus::TextSerializer().Serialize(families_); }
 
 private:
-    void begin(const char* name, const char* help, MetricType type) {
+    void begin(const std::string& name, const std::string& help, MetricType type) {
         families_.push_back({name, help, type, {}});
     }
     ClientMetric& add(Labels labels) {
@@ -60,6 +66,50 @@ private:
 
     std::vector<MetricFamily> families_;
 };
+
+/// Whose numbers they are, by labels that all of them have.
+template <class Of>
+struct Counted {
+    Labels labels;
+    const Of* counts;
+};
+
+/// The families of a table, each with its values for all of `whose`.
+template <class Of, std::size_t N>
+void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
+               const std::vector<Counted<Of>>& whose) {
+    for (const auto* first = std::begin(table); first != std::end(table);) {
+        const auto* end = std::find_if(
+            first, std::end(table), [&](const auto& each) { return each.family != first->family; });
+        if (!first->family.empty()) {
+            const std::string name(first->family), help(first->help);
+            first->kind == NumberKind::counter ? out.counter(name, help) : out.gauge(name, help);
+            for (const auto& [labels, counts] : whose) {
+                for (const auto* each = first; each != end; ++each) {
+                    auto all = labels;
+                    if (!each->label.key.empty())
+                        all.push_back(
+                            {std::string(each->label.key), std::string(each->label.value)});
+                    out.value(counts->*each->member, std::move(all));
+                }
+            }
+        }
+        first = end;
+    }
+}
+
+template <class Of, std::size_t N>
+void add_table(Families& out, const protocol::Descriptions<Of, N>& table, const Of& counts) {
+    add_table<Of>(out, table, {{{}, &counts}});
+}
+
+template <class Of, std::size_t N>
+void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
+               const std::vector<PeerStatus>& peers) {
+    std::vector<Counted<Of>> whose;
+    for (const auto& peer : peers) whose.push_back({{{"peer", peer.node}}, &peer});
+    add_table(out, table, whose);
+}
 
 template <class Enum, std::size_t N>
 void add_each(Families& out, const char* label, const PerEnum<Enum, N>& counts) {
@@ -80,66 +130,16 @@ void add_requests(Families& out, const WorkerCounters& work) {
     }
     out.counter("hearsay_request_refusals_total", "Requests refused before they were served.");
     add_each(out, "reason", work.refusals);
-    out.counter("hearsay_collapsed_requests_total",
-                "Requests that followed a fill which another request began.");
-    out.value(work.collapsed);
-    out.counter("hearsay_origin_requests_total", "Requests sent to origins, validations included.");
-    out.value(work.origin_requests);
-    out.counter("hearsay_origin_failures_total", "Requests to origins without a usable answer.");
-    out.value(work.origin_failures);
-    out.counter("hearsay_origin_down_requests_total",
-                "Requests not put to an origin, as it left others without an answer.");
-    out.value(work.origin_down_requests);
-    out.gauge("hearsay_origins_down",
-              "Origins that left the last requests without an answer, summed over workers.");
-    out.value(work.origins_down);
+    add_table<TrafficCounters>(out, kTrafficCounters, work);
     out.counter("hearsay_origin_hedges_total",
                 "Requests to origins that were sent while a peer was still waited for, by whose "
                 "answer came first.");
     out.value(work.origin_hedges - std::min(work.origin_hedges_outrun, work.origin_hedges),
               {{"first", "origin"}});
     out.value(work.origin_hedges_outrun, {{"first", "peer"}});
-    out.counter("hearsay_peer_repeats_total",
-                "Requests to peers beside one that took unusually long.");
-    out.value(work.peer_repeats);
-    out.counter("hearsay_peers_too_far_total",
-                "Fetches for which no peer was asked, as the origin is so much nearer.");
-    out.value(work.peers_too_far);
-    out.counter("hearsay_validations_total", "Requests to origins that ended in 304.");
-    out.value(work.validations);
-    out.counter("hearsay_bytes_total", "Body bytes moved.");
-    out.value(work.bytes_to_clients, {{"direction", "to_clients"}});
-    out.value(work.bytes_to_peers, {{"direction", "to_peers"}});
-    out.value(work.bytes_from_peers, {{"direction", "from_peers"}});
-    out.value(work.bytes_from_origins, {{"direction", "from_origins"}});
-}
-
-void add_connections(Families& out, const NodeStatus& status) {
-    out.gauge("hearsay_connections", "Client connections that are open.");
-    out.value(status.connections);
-    out.counter("hearsay_connections_accepted_total", "Client connections accepted.");
-    out.value(status.work.connections_accepted);
-    out.counter("hearsay_log_dropped_total", "Access log lines dropped as the log was too slow.");
-    out.value(status.log_dropped);
-    out.counter("hearsay_log_failed_total", "Access log lines that could not be written.");
-    out.value(status.log_failed);
-}
-
-void add_cache(Families& out, const NodeStatus& status) {
-    out.gauge("hearsay_cache_objects", "Stored responses.");
-    out.value(status.cache.objects);
-    out.gauge("hearsay_cache_bytes", "Bytes in use by stored responses.");
-    out.value(status.cache.memory_bytes, {{"tier", "memory"}});
-    out.value(status.cache.disk_bytes, {{"tier", "disk"}});
-    out.gauge("hearsay_body_window_bytes",
-              "Bytes in flight of bodies that are not stored, and read ahead.");
-    out.value(status.window_bytes);
-    out.counter("hearsay_evictions_total", "Stored responses removed to make room.");
-    out.value(status.cache.evictions, {{"tier", "memory"}});
-    out.value(status.cache.disk_evictions, {{"tier", "disk"}});
     out.counter("hearsay_storage_verdicts_total",
                 "Responses by whether they were stored, or what spoke against it.");
-    add_each(out, "verdict", status.work.verdicts);
+    add_each(out, "verdict", work.verdicts);
 }
 
 /// What can be no node's name: the sum over those that are peers no more.
@@ -152,20 +152,7 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
         asked.push_back(cluster.gone);
         asked.back().node = kGone;
     }
-    out.counter("hearsay_peer_requests_total", "Requests sent to a peer by what became of them.");
-    for (const auto& peer : asked) {
-        const std::initializer_list<std::pair<const char*, std::uint64_t>> results{
-            {"hit", peer.hits},
-            {"false_hit", peer.false_hits},
-            {"stale_hit", peer.stale_hits},
-            {"refused", peer.refused},
-            {"failure", peer.failures}};
-        for (const auto& [result, count] : results) {
-            out.value(count, {{"peer", peer.node}, {"result", result}});
-        }
-    }
-    out.counter("hearsay_peer_given_total", "Answers given to a peer out of the own store.");
-    for (const auto& peer : asked) out.value(peer.given, {{"peer", peer.node}});
+    add_table<PeerCounters>(out, kPeerCounters, asked);
     out.gauge("hearsay_peer_in_step", "1 while the peer's summary is known and current.");
     for (const auto& peer : peers) out.value(peer.in_step() ? 1.0 : 0.0, {{"peer", peer.node}});
     out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
@@ -177,13 +164,10 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     out.gauge("hearsay_peer_round_trip_seconds",
               "How long a peer takes to answer, smoothed; 0 while that is not known.");
     for (const auto& peer : peers) out.value(peer.round_trip_seconds, {{"peer", peer.node}});
-    out.gauge("hearsay_peer_objects", "Objects a peer holds, estimated from its summary.");
+    out.gauge("hearsay_peer_objects",
+              "Objects in a peer's summary, as the peer announced them last.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});
-    out.counter("hearsay_summary_resyncs_total", "Snapshots that repaired a peer's summary.");
-    for (const auto& peer : peers) out.value(peer.resyncs, {{"peer", peer.node}});
-    out.counter("hearsay_summary_check_failures_total",
-                "Check-hashes of a peer that did not agree.");
-    for (const auto& peer : peers) out.value(peer.check_failures, {{"peer", peer.node}});
+    add_table<protocol::SyncCounters>(out, protocol::kSyncCounters, peers);
 }
 
 void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
@@ -200,17 +184,10 @@ void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
 }
 
 void add_summary(Families& out, const NodeStatus& status) {
-    const auto& cluster = status.cluster;
-    out.counter("hearsay_announcements_total", "Summary announcements.");
-    out.value(cluster.announcements_sent, {{"direction", "sent"}});
-    out.value(cluster.announcements_received, {{"direction", "received"}});
-    out.counter("hearsay_announcement_bytes_total", "Bytes on peer links.");
-    out.value(cluster.bytes_sent, {{"direction", "sent"}});
-    out.value(cluster.bytes_received, {{"direction", "received"}});
-    out.counter("hearsay_heartbeats_total", "Heartbeats sent on peer links.");
-    out.value(cluster.heartbeats_sent);
-    out.counter("hearsay_link_refusals_total", "Peer links refused.");
-    for (const auto& [reason, count] : cluster.link_refusals) {
+    add_table<protocol::LinkCounters>(out, protocol::kLinkCounters, status.cluster);
+    out.counter("hearsay_link_refusals_total",
+                "Peer links that ended or were refused, by reason; ordinary ends too.");
+    for (const auto& [reason, count] : status.cluster.link_refusals) {
         out.value(count, {{"reason", reason}});
     }
     out.gauge("hearsay_summary_fill_ratio", "Part of the own summary's bits that are set.");
@@ -241,8 +218,8 @@ void add_config(Families& out, const ConfigStatus& config) {
 std::string metrics_text(const NodeStatus& status) {
     Families out;
     add_requests(out, status.work);
-    add_connections(out, status);
-    add_cache(out, status);
+    add_table<NodeCounters>(out, kNodeCounters, status);
+    add_table(out, kCacheCounters, status.cache);
     add_peers(out, status.cluster);
     add_invalidations(out, status.cluster.peers);
     add_summary(out, status);

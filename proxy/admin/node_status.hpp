@@ -5,13 +5,84 @@
 #include <string>
 #include <vector>
 
+#include "protocol/link_counters.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/peer_counters.hpp"
 
 namespace proxy {
 
+/// What the store says of itself.
 struct CacheCounters {
-    std::uint64_t objects = 0, memory_bytes = 0, disk_bytes = 0, evictions = 0, disk_evictions = 0;
+    std::uint64_t objects = 0;
+    std::uint64_t memory_bytes = 0, disk_bytes = 0;
+    std::uint64_t evictions = 0, disk_evictions = 0;  // from memory, from disk
 };
+
+/// How to add one: described.hpp. The status has the sum of evictions too.
+inline constexpr Described<CacheCounters> kCacheCounters[] = {
+    {.member = &CacheCounters::objects,
+     .path = "cache.objects",
+     .unit = "responses",
+     .help = "Stored responses.",
+     .family = "hearsay_cache_objects",
+     .kind = NumberKind::level},
+    {.member = &CacheCounters::memory_bytes,
+     .path = "cache.memory_bytes",
+     .unit = "bytes",
+     .help = "Bytes in use by stored responses.",
+     .family = "hearsay_cache_bytes",
+     .label = {"tier", "memory"},
+     .kind = NumberKind::level},
+    {.member = &CacheCounters::disk_bytes,
+     .path = "cache.disk_bytes",
+     .unit = "bytes",
+     .help = "",
+     .family = "hearsay_cache_bytes",
+     .label = {"tier", "disk"},
+     .kind = NumberKind::level},
+    {&CacheCounters::evictions,
+     "cache.memory_evictions",
+     "responses",
+     "Stored responses removed to make room.",
+     "hearsay_evictions_total",
+     {"tier", "memory"}},
+    {&CacheCounters::disk_evictions,
+     "cache.disk_evictions",
+     "responses",
+     "",
+     "hearsay_evictions_total",
+     {"tier", "disk"}},
+};
+static_assert(protocol::every_member_has_a_row(kCacheCounters));
+
+/// What the node itself counts and measures.
+struct NodeCounters {
+    std::uint64_t connections = 0;   // of clients, now
+    std::uint64_t window_bytes = 0;  // of bodies that pass through, and read ahead, now
+    std::uint64_t log_dropped = 0;   // access log lines, as the log was too slow
+    std::uint64_t log_failed = 0;    // access log lines that the system refused
+};
+
+/// How to add one: described.hpp.
+inline constexpr Described<NodeCounters> kNodeCounters[] = {
+    {.member = &NodeCounters::connections,
+     .path = "connections.open",
+     .unit = "connections",
+     .help = "Client connections that are open.",
+     .family = "hearsay_connections",
+     .kind = NumberKind::level},
+    {.member = &NodeCounters::window_bytes,
+     .path = "window_bytes",
+     .unit = "bytes",
+     .help = "Bytes in flight of bodies that are not stored, and read ahead.",
+     .family = "hearsay_body_window_bytes",
+     .kind = NumberKind::level},
+    {&NodeCounters::log_dropped, "log_dropped", "lines",
+     "Access log lines dropped as the log was too slow.", "hearsay_log_dropped_total"},
+    {&NodeCounters::log_failed, "log_failed", "lines",
+     "Access log lines that could not be written.", "hearsay_log_failed_total"},
+};
+static_assert(protocol::every_member_has_a_row(kNodeCounters));
 
 struct SummaryStatus {
     std::string kind = "counting_bloom";
@@ -21,19 +92,16 @@ struct SummaryStatus {
 };
 
 /// One peer, from the link layer (first block) and from asking it (second).
-struct PeerStatus {
+struct PeerStatus : protocol::SyncCounters, PeerCounters {
     std::string node;
     std::uint64_t epoch = 0;
     std::string state = "connecting";  // `in_step` is the good one
     double lag_seconds = 0;
-    std::uint64_t objects = 0;  // estimated from its summary
-    std::uint64_t resyncs = 0, check_failures = 0;
+    std::uint64_t objects = 0;  // as it said last
     std::string last_error;
-    std::uint64_t invalidations_sent = 0, invalidations_received = 0;
+    std::uint64_t invalidations_sent = 0;
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
-    std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
-    std::uint64_t given = 0;        // our answers to it out of the store
     double left_alone_seconds = 0;  // by one worker at least, until it is asked again
     /// From a question to the head of its answer, of the worker that knows best; 0: not known.
     double round_trip_seconds = 0, round_trip_deviation_seconds = 0;
@@ -49,10 +117,8 @@ struct OriginStatus {
     double peer_limit_seconds = 0;   // a peer that takes longer is not asked in its stead
 };
 
-struct ClusterCounters {
-    std::uint64_t announcements_sent = 0, announcements_received = 0, heartbeats_sent = 0;
-    std::uint64_t bytes_sent = 0, bytes_received = 0;
-    std::map<std::string, std::uint64_t> link_refusals;  // by reason, a closed set
+struct ClusterCounters : protocol::LinkCounters {
+    std::map<std::string, std::uint64_t> link_refusals;  // and ends; by reason, a closed set
     std::vector<PeerStatus> peers;
     PeerStatus gone;  // sums over those that are peers no more
     std::uint64_t peers_gone = 0;
@@ -78,20 +144,16 @@ struct ConfigStatus {
 };
 
 /// One look at a node, put together by the admin side; what /api/v1/status and /metrics show.
-struct NodeStatus {
+struct NodeStatus : NodeCounters {
     std::string node;
     std::string version;
     double uptime_seconds = 0;
     bool ready = false;
     bool draining = false;
     WorkerCounters work;
-    std::uint64_t connections = 0;   // of clients, now
-    std::uint64_t window_bytes = 0;  // of bodies that pass through, and read ahead, now
     CacheCounters cache;
     SummaryStatus summary;
     ClusterCounters cluster;
-    std::uint64_t log_dropped = 0;  // access log lines, as the log was too slow
-    std::uint64_t log_failed = 0;   // access log lines that the system refused
     ConfigStatus config;
 };
 

@@ -29,34 +29,43 @@ ordered_json reasons_json(const PerEnum<Enum, N>& counts) {
     return out;
 }
 
+/// Numbers of a table as members of `out`, which is the object that their paths name.
+template <class Of, std::size_t N>
+void show(ordered_json& out, const Of& counts, const protocol::Descriptions<Of, N>& table) {
+    for (const auto& each : table)
+        out[std::string(protocol::parts_of(each.path).name)] = counts.*each.member;
+}
+
+/// Numbers of a table where their paths lead from the whole `page`.
+template <class Of, std::size_t N>
+void show_in_sections(ordered_json& page, const Of& counts,
+                      const protocol::Descriptions<Of, N>& table) {
+    for (const auto& each : table) {
+        const auto [section, name] = protocol::parts_of(each.path);
+        auto& out = section.empty() ? page : page[std::string(section)];
+        out[std::string(name)] = counts.*each.member;
+    }
+}
+
 /// There may be a thousand peers: built in place, as an initializer list makes an array of two of
 /// each field first.
 ordered_json peer_json(const PeerStatus& peer) {
-    ordered_json::object_t out;
-    out.reserve(22);
-    out.emplace_back("node", peer.node);
-    out.emplace_back("epoch", peer.epoch);
-    out.emplace_back("state", peer.state);
-    out.emplace_back("asked", peer.asked);
-    out.emplace_back("hits", peer.hits);
-    out.emplace_back("false_hits", peer.false_hits);
-    out.emplace_back("stale_hits", peer.stale_hits);
-    out.emplace_back("refused", peer.refused);
-    out.emplace_back("failures", peer.failures);
-    out.emplace_back("given", peer.given);
-    out.emplace_back("lag_seconds", peer.lag_seconds);
-    out.emplace_back("left_alone_seconds", peer.left_alone_seconds);
-    out.emplace_back("round_trip_seconds", peer.round_trip_seconds);
-    out.emplace_back("round_trip_deviation_seconds", peer.round_trip_deviation_seconds);
-    out.emplace_back("objects", peer.objects);
-    out.emplace_back("resyncs", peer.resyncs);
-    out.emplace_back("check_failures", peer.check_failures);
-    out.emplace_back("last_error", peer.last_error);
-    out.emplace_back("invalidations_sent", peer.invalidations_sent);
-    out.emplace_back("invalidations_received", peer.invalidations_received);
-    out.emplace_back("invalidations_confirmed", peer.invalidations_confirmed);
-    out.emplace_back("invalidations_pending", peer.invalidations_pending);
-    return ordered_json(std::move(out));
+    auto out = ordered_json::object();
+    out["node"] = peer.node;
+    out["epoch"] = peer.epoch;
+    out["state"] = peer.state;
+    show<PeerCounters>(out, peer, kPeerCounters);
+    out["lag_seconds"] = peer.lag_seconds;
+    out["left_alone_seconds"] = peer.left_alone_seconds;
+    out["round_trip_seconds"] = peer.round_trip_seconds;
+    out["round_trip_deviation_seconds"] = peer.round_trip_deviation_seconds;
+    out["objects"] = peer.objects;
+    show<protocol::SyncCounters>(out, peer, protocol::kSyncCounters);
+    out["last_error"] = peer.last_error;
+    out["invalidations_sent"] = peer.invalidations_sent;
+    out["invalidations_confirmed"] = peer.invalidations_confirmed;
+    out["invalidations_pending"] = peer.invalidations_pending;
+    return out;
 }
 
 ordered_json origin_json(const OriginStatus& origin) {
@@ -71,18 +80,9 @@ ordered_json cluster_json(const ClusterCounters& cluster) {
     ordered_json::array_t peers;
     peers.reserve(cluster.peers.size());
     for (const auto& peer : cluster.peers) peers.push_back(peer_json(peer));
-    const auto& left = cluster.gone;
-    ordered_json gone{{"peers", cluster.peers_gone},
-                      {"asked", left.asked},
-                      {"hits", left.hits},
-                      {"false_hits", left.false_hits},
-                      {"stale_hits", left.stale_hits},
-                      {"refused", left.refused},
-                      {"failures", left.failures},
-                      {"given", left.given},
-                      {"resyncs", left.resyncs},
-                      {"check_failures", left.check_failures},
-                      {"invalidations_received", left.invalidations_received}};
+    ordered_json gone{{"peers", cluster.peers_gone}};
+    show<PeerCounters>(gone, cluster.gone, kPeerCounters);
+    show<protocol::SyncCounters>(gone, cluster.gone, protocol::kSyncCounters);
     auto names = ordered_json::array();
     for (const auto& name : cluster.names)
         names.push_back({{"dns", name.name},
@@ -91,17 +91,15 @@ ordered_json cluster_json(const ClusterCounters& cluster) {
                          {"age_seconds", name.age_seconds}});
     auto origins = ordered_json::array();
     for (const auto& origin : cluster.origins) origins.push_back(origin_json(origin));
-    return {{"announcements_sent", cluster.announcements_sent},
-            {"announcements_received", cluster.announcements_received},
-            {"heartbeats_sent", cluster.heartbeats_sent},
-            {"bytes_sent", cluster.bytes_sent},
-            {"bytes_received", cluster.bytes_received},
-            {"link_refusals", cluster.link_refusals},
-            {"peers", std::move(peers)},
-            {"gone", std::move(gone)},
-            {"names", std::move(names)},
-            {"unanswered", cluster.unanswered},
-            {"origins", std::move(origins)}};
+    auto out = ordered_json::object();
+    show<protocol::LinkCounters>(out, cluster, protocol::kLinkCounters);
+    out["link_refusals"] = cluster.link_refusals;
+    out["peers"] = std::move(peers);
+    out["gone"] = std::move(gone);
+    out["names"] = std::move(names);
+    out["unanswered"] = cluster.unanswered;
+    out["origins"] = std::move(origins);
+    return out;
 }
 
 std::string rfc3339(double unix_time) {
@@ -125,51 +123,25 @@ ordered_json config_json(const ConfigStatus& config) {
 
 std::string status_json(const NodeStatus& status) {
     const auto& work = status.work;
-    const ordered_json out{
-        {"node", status.node},
-        {"version", status.version},
-        {"uptime_seconds", status.uptime_seconds},
-        {"ready", status.ready},
-        {"draining", status.draining},
-        {"requests", requests_json(work)},
-        {"upstream",
-         {{"origin_requests", work.origin_requests},
-          {"origin_failures", work.origin_failures},
-          {"peer_requests", work.peer_requests},
-          {"origin_down_requests", work.origin_down_requests},
-          {"origins_down", work.origins_down},
-          {"validations", work.validations},
-          {"origin_hedges", work.origin_hedges},
-          {"origin_hedges_outrun", work.origin_hedges_outrun},
-          {"peer_repeats", work.peer_repeats},
-          {"peers_too_far", work.peers_too_far}}},
-        {"bytes",
-         {{"to_clients", work.bytes_to_clients},
-          {"to_peers", work.bytes_to_peers},
-          {"from_peers", work.bytes_from_peers},
-          {"from_origins", work.bytes_from_origins}}},
-        {"cache",
-         {{"objects", status.cache.objects},
-          {"memory_bytes", status.cache.memory_bytes},
-          {"disk_bytes", status.cache.disk_bytes},
-          {"evictions", status.cache.evictions + status.cache.disk_evictions}}},
-        {"window_bytes", status.window_bytes},
-        {"storage", reasons_json(work.verdicts)},
-        {"refusals", reasons_json(work.refusals)},
-        {"collapsed", work.collapsed},
-        {"connections", {{"open", status.connections}, {"accepted", work.connections_accepted}}},
-        {"log_dropped", status.log_dropped},
-        {"log_failed", status.log_failed},
-        {"config", config_json(status.config)},
-        {"summary",
-         {{"kind", status.summary.kind},
-          {"objects", status.summary.objects},
-          {"bits", status.summary.bits},
-          {"hashes", status.summary.hashes},
-          {"fill", status.summary.fill},
-          {"expected_false_hit", status.summary.expected_false_hit}}},
-        {"cluster", cluster_json(status.cluster)}};
-    return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+    ordered_json page{{"node", status.node},
+                      {"version", status.version},
+                      {"uptime_seconds", status.uptime_seconds},
+                      {"ready", status.ready},
+                      {"draining", status.draining},
+                      {"requests", requests_json(work)}};
+    show_in_sections<TrafficCounters>(page, work, kTrafficCounters);
+    show_in_sections(page, status.cache, kCacheCounters);
+    page["cache"]["evictions"] = status.cache.evictions + status.cache.disk_evictions;
+    show_in_sections<NodeCounters>(page, status, kNodeCounters);
+    page["storage"] = reasons_json(work.verdicts);
+    page["refusals"] = reasons_json(work.refusals);
+    page["config"] = config_json(status.config);
+    page["summary"] = {
+        {"kind", status.summary.kind}, {"objects", status.summary.objects},
+        {"bits", status.summary.bits}, {"hashes", status.summary.hashes},
+        {"fill", status.summary.fill}, {"expected_false_hit", status.summary.expected_false_hit}};
+    page["cluster"] = cluster_json(status.cluster);
+    return page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace proxy

@@ -49,26 +49,11 @@ std::string_view to_string(RequestRefusal refusal) {
 }
 
 WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) {
+    protocol::add<TrafficCounters>(*this, other, kTrafficCounters);
     requests += other.requests;
     for (std::size_t i = 0; i < durations.size(); ++i) durations[i] += other.durations[i];
     verdicts += other.verdicts;
     refusals += other.refusals;
-    origin_requests += other.origin_requests;
-    origin_failures += other.origin_failures;
-    peer_requests += other.peer_requests;
-    origin_down_requests += other.origin_down_requests;
-    origins_down += other.origins_down;
-    origin_hedges += other.origin_hedges;
-    origin_hedges_outrun += other.origin_hedges_outrun;
-    peer_repeats += other.peer_repeats;
-    peers_too_far += other.peers_too_far;
-    bytes_to_clients += other.bytes_to_clients;
-    bytes_to_peers += other.bytes_to_peers;
-    bytes_from_peers += other.bytes_from_peers;
-    bytes_from_origins += other.bytes_from_origins;
-    validations += other.validations;
-    collapsed += other.collapsed;
-    connections_accepted += other.connections_accepted;
     return *this;
 }
 

@@ -8,10 +8,14 @@
 #include <functional>
 #include <string_view>
 
+#include "protocol/described.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
 
 namespace proxy {
+
+using protocol::Described;
+using protocol::NumberKind;
 
 /// Upper bounds of the request duration histogram, in seconds: from a memory hit to a long
 /// download.
@@ -65,27 +69,94 @@ enum class RequestRefusal : std::uint8_t {
 inline constexpr std::size_t kRequestRefusals = 16;
 std::string_view to_string(RequestRefusal refusal);
 
-/// What one worker counts; plain numbers for one thread, summed up when somebody looks.
-struct WorkerCounters {
-    PerEnum<Outcome, kOutcomes.size()> requests;
-    std::array<DurationHistogram, kOutcomes.size()> durations;  // index: Outcome
-    PerEnum<StorageVerdict, kStorageVerdicts> verdicts;
-    PerEnum<RequestRefusal, kRequestRefusals> refusals;
+/// What one worker counts, without what is counted by reason; plain numbers for one thread, summed
+/// over workers when somebody looks.
+struct TrafficCounters {
     std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
-    std::uint64_t origin_down_requests = 0;  // not put to an origin, as it is down
-    /// Of origin_requests: put while a peer was still waited for. Of these, `outrun`: the peer's
-    /// answer came first after all.
+    std::uint64_t origin_down_requests = 0;
+    std::uint64_t origins_down = 0;
+    std::uint64_t validations = 0;
+    /// Of these two, `outrun`: the peer's answer came first after all.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
-    std::uint64_t peer_repeats = 0;   // of peer_requests: as the one before took unusually long
-    std::uint64_t peers_too_far = 0;  // fetches without a peer, as the origin is that much nearer
-    std::uint64_t origins_down = 0;   // now
+    std::uint64_t peer_repeats = 0;
+    std::uint64_t peers_too_far = 0;
     /// Body bytes, without heads, chunk lines and TLS: what sockets took of answers, whole or
     /// broken off, and what was read of theirs, used or not. Of tunnels, all bytes that go down.
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
-    std::uint64_t validations = 0;  // of origin_requests: conditional ones that ended in 304
-    std::uint64_t collapsed = 0;    // requests that followed another's fill
+    std::uint64_t collapsed = 0;
     std::uint64_t connections_accepted = 0;
+};
+
+/// How to add one: described.hpp.
+inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
+    {&TrafficCounters::origin_requests, "upstream.origin_requests", "requests",
+     "Requests sent to origins, validations included.", "hearsay_origin_requests_total"},
+    {&TrafficCounters::origin_failures, "upstream.origin_failures", "requests",
+     "Requests to origins without a usable answer.", "hearsay_origin_failures_total"},
+    {&TrafficCounters::peer_requests, "upstream.peer_requests", "requests",
+     "Requests sent to peers (hearsay_peer_requests_total has them by peer and result).", ""},
+    {&TrafficCounters::origin_down_requests, "upstream.origin_down_requests", "requests",
+     "Requests not put to an origin, as it left others without an answer.",
+     "hearsay_origin_down_requests_total"},
+    {.member = &TrafficCounters::origins_down,
+     .path = "upstream.origins_down",
+     .unit = "origins",
+     .help = "Origins that left the last requests without an answer, summed over workers.",
+     .family = "hearsay_origins_down",
+     .kind = NumberKind::level},
+    {&TrafficCounters::validations, "upstream.validations", "requests",
+     "Requests to origins that ended in 304.", "hearsay_validations_total"},
+    // /metrics has these two as parts of one whole: metrics_text.cpp.
+    {&TrafficCounters::origin_hedges, "upstream.origin_hedges", "requests",
+     "Requests to origins (origin_requests has them too) that were sent while a peer was still "
+     "waited for.",
+     ""},
+    {&TrafficCounters::origin_hedges_outrun, "upstream.origin_hedges_outrun", "requests",
+     "Those of them that the peer's answer came before.", ""},
+    {&TrafficCounters::peer_repeats, "upstream.peer_repeats", "requests",
+     "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
+    {&TrafficCounters::peers_too_far, "upstream.peers_too_far", "fetches",
+     "Fetches for which no peer was asked, as the origin is so much nearer.",
+     "hearsay_peers_too_far_total"},
+    {&TrafficCounters::bytes_to_clients,
+     "bytes.to_clients",
+     "bytes",
+     "Body bytes moved.",
+     "hearsay_bytes_total",
+     {"direction", "to_clients"}},
+    {&TrafficCounters::bytes_to_peers,
+     "bytes.to_peers",
+     "bytes",
+     "",
+     "hearsay_bytes_total",
+     {"direction", "to_peers"}},
+    {&TrafficCounters::bytes_from_peers,
+     "bytes.from_peers",
+     "bytes",
+     "",
+     "hearsay_bytes_total",
+     {"direction", "from_peers"}},
+    {&TrafficCounters::bytes_from_origins,
+     "bytes.from_origins",
+     "bytes",
+     "",
+     "hearsay_bytes_total",
+     {"direction", "from_origins"}},
+    {&TrafficCounters::collapsed, "collapsed", "requests",
+     "Requests that followed a fill which another request began.",
+     "hearsay_collapsed_requests_total"},
+    {&TrafficCounters::connections_accepted, "connections.accepted", "connections",
+     "Client connections accepted.", "hearsay_connections_accepted_total"},
+};
+static_assert(protocol::every_member_has_a_row(kTrafficCounters));
+
+/// All that one worker counts.
+struct WorkerCounters : TrafficCounters {
+    PerEnum<Outcome, kOutcomes.size()> requests;
+    std::array<DurationHistogram, kOutcomes.size()> durations;  // index: Outcome
+    PerEnum<StorageVerdict, kStorageVerdicts> verdicts;
+    PerEnum<RequestRefusal, kRequestRefusals> refusals;
 
     WorkerCounters& operator+=(const WorkerCounters& other);
     std::uint64_t total() const;

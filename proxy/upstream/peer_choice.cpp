@@ -10,17 +10,6 @@ constexpr std::chrono::milliseconds kNotKnown{1};  // better than what is known 
 
 }  // namespace
 
-PeerRecord::Counts& PeerRecord::Counts::operator+=(const Counts& other) {
-    asked += other.asked;
-    hits += other.hits;
-    false_hits += other.false_hits;
-    stale_hits += other.stale_hits;
-    refused += other.refused;
-    failures += other.failures;
-    given += other.given;
-    return *this;
-}
-
 double PeerRecord::cost() const {
     const auto round_trip = round_trip_.known() ? round_trip_.mean() : kNotKnown;
     return std::chrono::duration<double>(round_trip).count() * (1.0 + under_way_) /

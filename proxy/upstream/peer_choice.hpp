@@ -10,6 +10,7 @@
 
 #include "protocol/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
+#include "proxy/telemetry/peer_counters.hpp"
 #include "proxy/upstream/round_trip.hpp"
 #include "summary/peer_set.hpp"
 
@@ -36,13 +37,7 @@ class PeerRecord {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    struct Counts {
-        std::uint64_t asked = 0, hits = 0, false_hits = 0, stale_hits = 0, refused = 0,
-                      failures = 0;
-        std::uint64_t given = 0;  // answers of ours out of the store: bodies, parts, heads
-
-        Counts& operator+=(const Counts& other);
-    };
+    using Counts = PeerCounters;
 
     bool may_ask(Time now) const { return now >= closed_until_; }
     Time closed_until() const { return closed_until_; }
@@ -65,7 +60,7 @@ public:
 
     const Counts& counts() const { return counts_; }
     void gave() { ++counts_.given; }
-    void add(const Counts& counts) { counts_ += counts; }
+    void add(const Counts& counts) { protocol::add(counts_, counts, kPeerCounters); }
 
 private:
     Counts counts_;

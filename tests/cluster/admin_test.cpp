@@ -1,3 +1,4 @@
+#include "proxy/admin/routes.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -59,6 +60,26 @@ TEST_F(AdminPort, AsksForTheTokenBeforeItChangesAnything) {
     EXPECT_FALSE(contains(shown.body, kToken));
     EXPECT_EQ(ask("POST", "/api/v1/drain", "localhost", right).status, 202u);
     node.join();  // it has ended
+}
+
+TEST_F(AdminPort, SaysWhichMethodsEachPathTakes) {
+    start(config("a"));
+    for (const auto& route : admin_routes()) {
+        const auto put = ask("PUT", route.path, "localhost");
+        EXPECT_EQ(put.status, 405u) << route.path;
+        const auto allow = put.field("Allow");
+        const auto looks = route.method == AdminMethod::get;
+        EXPECT_TRUE(contains(allow, looks ? "GET, HEAD" : "POST")) << route.path << ": " << allow;
+        const auto other = contains(allow, ", POST") || !looks ? "GET" : "POST";
+        if (contains(allow, other)) continue;
+        const auto refused = ask(other, route.path, "localhost");
+        EXPECT_EQ(refused.status, 405u) << other << ' ' << route.path;
+        EXPECT_EQ(refused.field("Allow"), allow) << route.path;
+    }
+    EXPECT_FALSE(status("a").draining);
+    const auto nothing = ask("GET", "/nothing", "localhost");
+    EXPECT_EQ(nothing.status, 404u);
+    EXPECT_TRUE(contains(nothing.body, "POST /api/v1/drain drains this node.\n")) << nothing.body;
 }
 
 }  // namespace

@@ -442,6 +442,21 @@ TEST_F(Peers, ServeOnWhenOneOfThemIsKilledAndComeBackIntoStep) {
     EXPECT_TRUE(contains(get("a", "/two").cache_status(), "PEER_c"));
 }
 
+TEST_F(Peers, CountAnnouncementsApartFromAllElseOnTheirLinks) {
+    start_cluster(2);
+    for (const auto* target : {"/1", "/2", "/3"}) store("a", target);
+    ASSERT_TRUE(eventually([&] {
+        return status("a").cluster.announcement_bytes_sent ==
+               status("b").cluster.announcement_bytes_received;
+    }));
+    const auto links = status("a").cluster;
+    EXPECT_GT(links.announcement_bytes_sent, 0u);
+    EXPECT_GT(links.bytes_sent, links.announcement_bytes_sent);
+    EXPECT_TRUE(contains(admin("a", "/metrics").body,
+                         "hearsay_announcement_bytes_total{direction=\"sent\"} " +
+                             std::to_string(links.announcement_bytes_sent) + '\n'));
+}
+
 TEST_F(Peers, KeepBalancedBooks) {
     start_cluster(3);
     const std::vector<std::string> names{"a", "b", "c"};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/admin/status_json.hpp"
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
@@ -37,10 +38,10 @@ TEST(NodeStatus, GivesWhatReportsAreMadeOf) {
     EXPECT_EQ(n->origin_fetch, 25u);
     EXPECT_EQ(n->uncacheable, 3u);
     EXPECT_EQ(n->error, 2u);
-    EXPECT_EQ(n->origin_requests, 30u);
-    EXPECT_EQ(n->announcements_sent, 7u);
-    EXPECT_EQ(n->link_bytes_sent, 700u);
-    EXPECT_EQ(n->cache_objects, 45u);
+    EXPECT_EQ(n->traffic.origin_requests, 30u);
+    EXPECT_EQ(n->links.announcements_sent, 7u);
+    EXPECT_EQ(n->links.bytes_sent, 700u);
+    EXPECT_EQ(n->cache.objects, 45u);
     ASSERT_EQ(n->peers.size(), 2u);
     EXPECT_EQ(n->false_hits(), 1u);
     EXPECT_EQ(n->other_refusals(), 5u);
@@ -48,6 +49,38 @@ TEST(NodeStatus, GivesWhatReportsAreMadeOf) {
     EXPECT_EQ(n->peer("b")->given, 5u);
     EXPECT_EQ(n->peer("x"), nullptr);
     EXPECT_FALSE(n->in_step());  // c is not
+}
+
+/// Gives the numbers of a table values of their own, upwards from `first`.
+template <class Table, class Of>
+void number(const Table& table, Of& counts, std::uint64_t first) {
+    for (const auto& each : table) counts.*each.member = first++;
+}
+template <class Table, class Of>
+void expect_same(const Table& table, const Of& one, const Of& other) {
+    for (const auto& each : table) EXPECT_EQ(one.*each.member, other.*each.member) << each.path;
+}
+
+TEST(NodeStatus, GivesEveryNumberThatANodeDescribes) {
+    proxy::NodeStatus status;
+    auto& peer = status.cluster.peers.emplace_back();
+    peer.node = "b";
+    number(proxy::kTrafficCounters, status.work, 1000);
+    number(proxy::kCacheCounters, status.cache, 2000);
+    number(protocol::kLinkCounters, status.cluster, 3000);
+    number(proxy::kPeerCounters, peer, 4000);
+    status.work.requests[proxy::Outcome::peer_hit] = 7;
+    std::string why;
+    const auto n = parse_status(proxy::status_json(status), why);
+    ASSERT_TRUE(n) << why;
+    expect_same(proxy::kTrafficCounters, n->traffic, proxy::TrafficCounters(status.work));
+    expect_same(proxy::kCacheCounters, n->cache, status.cache);
+    expect_same(protocol::kLinkCounters, n->links, protocol::LinkCounters(status.cluster));
+    ASSERT_EQ(n->peers.size(), 1u);
+    expect_same(proxy::kPeerCounters, proxy::PeerCounters(n->peers[0]), proxy::PeerCounters(peer));
+    EXPECT_EQ(n->evictions, status.cache.evictions + status.cache.disk_evictions);
+    EXPECT_EQ(n->total, 7u);
+    EXPECT_EQ(n->peer_hit, 7u);
 }
 
 TEST(NodeStatus, TakesWhatIsNotNamedAsZero) {
@@ -119,6 +152,20 @@ TEST(CounterTrack, CountsFromItsFirstSample) {
     EXPECT_EQ(track.counted().total, 600u);
     EXPECT_EQ(track.counted().peer("b")->given, 5u);
     EXPECT_EQ(track.restarts(), 0u);
+}
+
+TEST(CounterTrack, SaysHowLevelsStandNow) {  // which may go down without a restart
+    auto before = at(1, 0), after = at(2, 0);
+    before.cache = {10, 1000, 0, 3, 0};
+    before.traffic.origins_down = 2;
+    after.cache = {4, 400, 0, 9, 0};
+    const auto track = track_of({{0, before}, {1, after}});
+    EXPECT_EQ(track.restarts(), 0u);
+    EXPECT_EQ(track.objects_before(), 10u);
+    EXPECT_EQ(track.counted().cache.objects, 4u);
+    EXPECT_EQ(track.counted().cache.memory_bytes, 400u);
+    EXPECT_EQ(track.counted().cache.evictions, 6u);
+    EXPECT_EQ(track.counted().traffic.origins_down, 0u);
 }
 
 TEST(CounterTrack, CountsPeersThatAppearLater) {

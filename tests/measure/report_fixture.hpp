@@ -25,7 +25,7 @@ inline ReportRow row_of(const std::string& name, std::uint64_t local, std::uint6
     counted.total = local + peer + origin;
     counted.local_hit = local;
     counted.peer_hit = peer;
-    counted.origin_fetch = counted.origin_requests = origin;
+    counted.origin_fetch = counted.traffic.origin_requests = origin;
     row.ideal.requests = counted.total;
     return row;
 }
@@ -45,13 +45,13 @@ inline Report two_proxies() {
     report.rows = {row_of("a", 60, 16, 24), row_of("b", 40, 10, 50)};
     auto& a = *report.rows[0].counted;
     auto& b = *report.rows[1].counted;
-    a.peers.push_back({"b", "in_step", 0.1, 17, 16, 1, 0, 0, 0, 10});
-    b.peers.push_back({"a", "in_step", 0.1, 10, 10, 0, 0, 0, 0, 16});
-    a.announcements_sent = 5;
-    b.announcements_sent = 3;
-    a.heartbeats_sent = b.heartbeats_sent = 4;
-    a.link_bytes_sent = 1000;
-    b.link_bytes_sent = 600;
+    a.peers.push_back({{17, 16, 1, 0, 0, 0, 10}, "b", "in_step", 0.1});
+    b.peers.push_back({{10, 10, 0, 0, 0, 0, 16}, "a", "in_step", 0.1});
+    a.links.announcements_sent = 5;
+    b.links.announcements_sent = 3;
+    a.links.heartbeats_sent = b.links.heartbeats_sent = 4;
+    a.links.bytes_sent = 1000;
+    b.links.bytes_sent = 600;
     report.ideal.total = {200, 100, 130, 200'000, 100'000, 130'000};
     report.ideal.proxies = {report.rows[0].ideal, report.rows[1].ideal};
     report.ideal.url_bytes = 200 * 30;

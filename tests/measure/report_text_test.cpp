@@ -124,8 +124,8 @@ TEST(ReportText, FitsAHundredColumns) {
         n.total = 9'949'999;
         n.local_hit = n.total;
         n.peer_hit = n.origin_fetch = 1'234'567;
-        n.announcements_sent = 99'949'999;
-        n.link_bytes_sent = 9'999'949'999;
+        n.links.announcements_sent = 99'949'999;
+        n.links.bytes_sent = 9'999'949'999;
         n.peers[0].false_hits = 49'999;
         n.peers[0].refused = 49'999;
         row.seen.failures[0] = 49'999;

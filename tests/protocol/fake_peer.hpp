@@ -47,12 +47,18 @@ public:
         for (const auto& message : heard_) count += std::holds_alternative<T>(message) ? 1 : 0;
         return count;
     }
+    /// Of deltas and snapshots that it was told.
+    std::size_t announcement_bytes() const { return announcement_bytes_; }
     bool up() const { return up_; }
     /// Why its link ended, once it has.
     const std::optional<boost::system::error_code>& end() const { return end_.value; }
 
     Result<void> on_message(const Message& message, Clock::time_point) override {
         heard_.push_back(message);  // what it views is gone soon: only for counting
+        if (const auto* delta = std::get_if<Delta>(&message))
+            announcement_bytes_ += delta->payload.size();
+        if (const auto* part = std::get_if<SnapshotPart>(&message))
+            announcement_bytes_ += part->payload.size();
         return {};
     }
     std::optional<Message> next(Clock::time_point) override {
@@ -121,6 +127,7 @@ private:
     std::unique_ptr<Link> link_;
     std::deque<Message> to_say_;
     std::vector<Message> heard_;
+    std::size_t announcement_bytes_ = 0;
     bool up_ = false;
     Pending<boost::system::error_code> end_;
 };

@@ -232,6 +232,14 @@ TEST_F(OutboxTest, AGoodbyeDoesNotWaitForTheEndOfASnapshot) {
     EXPECT_EQ(next(), Message(Goodbye{}));
 }
 
+TEST_F(OutboxTest, CountsTheBytesOfASnapshotWhenTheyGoOut) {
+    next();
+    EXPECT_EQ(outbox->counters().announcements, 1U);
+    EXPECT_EQ(outbox->counters().announcement_bytes, 0U);
+    next();
+    EXPECT_EQ(outbox->counters().announcement_bytes, publisher.snapshot()->payload.size());
+}
+
 TEST_F(OutboxTest, CountsThePayloadsItSends) {
     settle();
     const auto before = outbox->counters().announcement_bytes;

@@ -96,7 +96,9 @@ TEST_F(SyncSessionTest, ASnapshotMayComeInAnyParts) {
     for (std::size_t i = 0; i + 1 < kSnapshot.size(); ++i) {
         EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).subspan(i, 1)}), std::nullopt);
         EXPECT_FALSE(session.in_step());
+        EXPECT_EQ(session.counters().announcement_bytes, i + 1);
     }
+    EXPECT_EQ(session.counters().announcements, 0U);
     EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).last(1)}), Action(Load{}));
 }
 

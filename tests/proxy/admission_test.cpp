@@ -74,19 +74,6 @@ TEST_F(AdminRequests, GiveTheTokenWhereverTheyComeFrom) {
     EXPECT_EQ(ask({{"Authorization", right}}, false), Admission::granted);
 }
 
-TEST_F(AdminRequests, AreGuardedUnlessTheyOnlyLook) {
-    using http::verb;
-    for (const auto* open : {"/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/peers",
-                             "/api/v1/summary", "/"}) {
-        EXPECT_FALSE(is_guarded(verb::get, open)) << open;
-        EXPECT_FALSE(is_guarded(verb::head, open)) << open;
-        EXPECT_TRUE(is_guarded(verb::post, open)) << open;
-    }
-    for (const auto* guarded : {"/api/v1/config", "/api/v1/drain", "/api/v1/reload",
-                                "/api/v1/purge", "/api/v1/what-comes-later"})
-        EXPECT_TRUE(is_guarded(verb::get, guarded)) << guarded;
-}
-
 TEST_F(AdminRequests, AreToldWhatIsMissing) {
     for (const auto refused : {Admission::unknown_host, Admission::proxied, Admission::needs_token,
                                Admission::needs_loopback})

@@ -1,0 +1,226 @@
+#include "proxy/admin/routes.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
+
+#include "proxy/admin/metrics_text.hpp"
+#include "proxy/admin/status_json.hpp"
+#include "proxy/config/config_json.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Request = AdminRequest;
+using Response = AdminResponse;
+using Hooks = AdminHooks;
+
+constexpr const char* kJson = "application/json";
+constexpr const char* kText = "text/plain; charset=utf-8";
+
+Response json(const Request& request, http::status status, std::string body) {
+    return admin_answer(request, status, kJson, std::move(body));
+}
+
+std::optional<Response> refuse_unless_json(const Request& request) {
+    const auto type = request[http::field::content_type];
+    const auto media = type.substr(0, type.find_first_of("; \t"));
+    if (beast::iequals(media, kJson)) return std::nullopt;
+    return admin_text(request, http::status::unsupported_media_type,
+                      "The Content-Type must be application/json.\n");
+}
+
+std::string section(const NodeStatus& status, const char* name) {
+    return nlohmann::json::parse(status_json(status)).at(name).dump(2) + "\n";
+}
+
+std::string readiness(const NodeStatus& status) {
+    if (status.draining) return "draining\n";
+    return status.ready ? "ready\n" : "not ready\n";
+}
+
+http::status status_of(Reloaded::Outcome outcome) {
+    switch (outcome) {
+        case Reloaded::Outcome::applied:
+            return http::status::ok;
+        case Reloaded::Outcome::draining:
+            return http::status::conflict;
+        case Reloaded::Outcome::refused:
+            break;
+    }
+    return http::status::unprocessable_entity;
+}
+
+std::string reload_json(const Reloaded& reloaded) {
+    nlohmann::ordered_json out;
+    if (reloaded.outcome == Reloaded::Outcome::applied) {
+        out["changed"] = reloaded.changed;
+    } else {
+        out["errors"] = errors_json(reloaded.errors);
+    }
+    return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+asio::awaitable<Response> healthz(const Request& request, const Hooks&) {
+    co_return admin_text(request, http::status::ok, "ok\n");
+}
+
+asio::awaitable<Response> readyz(const Request& request, const Hooks& hooks) {
+    const auto status = co_await hooks.status();
+    const auto up = status.ready && !status.draining;
+    co_return admin_text(request, up ? http::status::ok : http::status::service_unavailable,
+                         readiness(status));
+}
+
+asio::awaitable<Response> metrics(const Request& request, const Hooks& hooks) {
+    const auto status = co_await hooks.status();
+    co_return admin_answer(request, http::status::ok, kMetricsContentType, metrics_text(status));
+}
+
+asio::awaitable<Response> show_status(const Request& request, const Hooks& hooks) {
+    const auto status = co_await hooks.status();
+    co_return json(request, http::status::ok, status_json(status));
+}
+
+asio::awaitable<Response> show_peers(const Request& request, const Hooks& hooks) {
+    const auto status = co_await hooks.status();
+    co_return json(request, http::status::ok, section(status, "cluster"));
+}
+
+asio::awaitable<Response> show_summary(const Request& request, const Hooks& hooks) {
+    const auto status = co_await hooks.status();
+    co_return json(request, http::status::ok, section(status, "summary"));
+}
+
+asio::awaitable<Response> show_config(const Request& request, const Hooks& hooks) {
+    co_return json(request, http::status::ok, effective_config(*hooks.config()));
+}
+
+asio::awaitable<Response> change_peers(const Request& request, const Hooks& hooks) {
+    if (auto refusal = refuse_unless_json(request)) co_return *std::move(refusal);
+    auto order = parse_peer_order(request.body());
+    PeersChanged changed;
+    if (auto* errors = std::get_if<std::vector<ConfigError>>(&order))
+        changed.errors = std::move(*errors);
+    else
+        changed = hooks.change_peers(std::get<PeerOrder>(order));
+    const auto status = changed.errors.empty() ? http::status::ok
+                        : changed.draining     ? http::status::conflict
+                                               : http::status::unprocessable_entity;
+    co_return json(request, status, peers_changed_json(changed));
+}
+
+asio::awaitable<Response> purge(const Request& request, const Hooks& hooks) {
+    if (auto refusal = refuse_unless_json(request)) co_return *std::move(refusal);
+    auto order = parse_purge(request.body());
+    if (const auto* wrong = std::get_if<std::string>(&order))
+        co_return admin_text(request, http::status::bad_request, *wrong + "\n");
+    auto purging = hooks.purge(std::move(std::get<PurgeOrder>(order)));
+    const auto report = co_await std::move(purging);
+    co_return json(request, http::int_to_status(status_of(report)), purge_json(report));
+}
+
+asio::awaitable<Response> reload(const Request& request, const Hooks& hooks) {
+    const auto reloaded = co_await hooks.reload();
+    co_return json(request, status_of(reloaded.outcome), reload_json(reloaded));
+}
+
+asio::awaitable<Response> drain(const Request& request, const Hooks& hooks) {
+    hooks.drain();
+    co_return admin_text(request, http::status::accepted, "draining\n");
+}
+
+/// To add one: a row, its handler above, and a line in REFERENCE.md.
+constexpr AdminRoute kRoutes[] = {
+    {AdminMethod::get, "/healthz", Guard::open, "says that the process lives", healthz},
+    {AdminMethod::get, "/readyz", Guard::open, "says whether the node takes requests", readyz},
+    {AdminMethod::get, "/metrics", Guard::open, "is for Prometheus", metrics},
+    {AdminMethod::get, "/api/v1/status", Guard::open, "shows all that is counted", show_status},
+    {AdminMethod::get, "/api/v1/peers", Guard::open, "shows the peers", show_peers},
+    {AdminMethod::post, "/api/v1/peers", Guard::guarded, "changes them", change_peers},
+    {AdminMethod::get, "/api/v1/summary", Guard::open, "shows the own summary", show_summary},
+    {AdminMethod::get, "/api/v1/config", Guard::guarded, "shows what is in effect", show_config},
+    {AdminMethod::post, "/api/v1/purge", Guard::guarded, "purges, in the whole cluster", purge},
+    {AdminMethod::post, "/api/v1/reload", Guard::guarded, "reloads this node's configuration",
+     reload},
+    {AdminMethod::post, "/api/v1/drain", Guard::guarded, "drains this node", drain},
+};
+
+constexpr bool changes_are_guarded() {
+    return std::all_of(std::begin(kRoutes), std::end(kRoutes), [](const auto& route) {
+        return route.method == AdminMethod::get || route.guard == Guard::guarded;
+    });
+}
+static_assert(changes_are_guarded());
+
+std::string_view name(AdminMethod method) {
+    return method == AdminMethod::get ? "GET" : "POST";
+}
+
+bool looks(http::verb method) {
+    return method == http::verb::get || method == http::verb::head;
+}
+
+bool takes(const AdminRoute& route, http::verb method) {
+    return route.method == AdminMethod::get ? looks(method) : method == http::verb::post;
+}
+
+std::string_view path_of(std::string_view target) {
+    return target.substr(0, target.find('?'));
+}
+
+}  // namespace
+
+std::span<const AdminRoute> admin_routes() {
+    return kRoutes;
+}
+
+const AdminRoute* find_route(http::verb method, std::string_view target) {
+    for (const auto& route : kRoutes)
+        if (route.path == path_of(target) && takes(route, method)) return &route;
+    return nullptr;
+}
+
+bool is_guarded(http::verb method, std::string_view target) {
+    if (const auto* route = find_route(method, target)) return route->guard == Guard::guarded;
+    return !looks(method) || target.starts_with("/api/");
+}
+
+Response no_route(const Request& request) {
+    const auto target = request.target();
+    const auto path = path_of({target.data(), target.size()});
+    std::string allow, here, all;
+    for (const auto& route : kRoutes) {
+        const std::string method(name(route.method));
+        all += method + ' ' + std::string(route.path) + ' ' + std::string(route.does) + ".\n";
+        if (route.path != path) continue;
+        allow += (allow.empty() ? "" : ", ") + method;
+        if (route.method == AdminMethod::get) allow += ", HEAD";
+        here += (here.empty() ? "" : ", ") + method + ' ' + std::string(route.does);
+    }
+    if (allow.empty()) return admin_text(request, http::status::not_found, std::move(all));
+    auto refusal = admin_text(request, http::status::method_not_allowed, here + ".\n");
+    refusal.set(http::field::allow, allow);
+    return refusal;
+}
+
+Response admin_answer(const Request& request, http::status status, std::string_view type,
+                      std::string body) {
+    Response response(status, request.version());
+    response.set(http::field::content_type, beast::string_view(type.data(), type.size()));
+    response.set(http::field::cache_control, "no-store");
+    response.keep_alive(request.keep_alive());
+    response.body() = std::move(body);
+    response.prepare_payload();
+    return response;
+}
+
+Response admin_text(const Request& request, http::status status, std::string body) {
+    return admin_answer(request, status, kText, std::move(body));
+}
+
+}  // namespace proxy

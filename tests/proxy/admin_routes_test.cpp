@@ -1,0 +1,94 @@
+#include "proxy/admin/routes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+namespace proxy {
+namespace {
+
+namespace http = boost::beast::http;
+using testing::HasSubstr;
+
+std::string_view name(AdminMethod method) {
+    return method == AdminMethod::get ? "GET" : "POST";
+}
+
+std::string field(const AdminResponse& response, http::field name) {
+    const auto value = response[name];
+    return {value.data(), value.size()};
+}
+
+TEST(AdminRoutes, StandOnceEachAndThoseOfAPathTogether) {
+    std::set<std::pair<AdminMethod, std::string_view>> seen;
+    std::set<std::string_view> paths;
+    std::string_view last;
+    for (const auto& route : admin_routes()) {
+        EXPECT_TRUE(seen.emplace(route.method, route.path).second) << route.path;
+        if (route.path != last) {
+            EXPECT_TRUE(paths.insert(route.path).second) << route.path;
+        }
+        last = route.path;
+        EXPECT_FALSE(route.does.empty()) << route.path;
+    }
+}
+
+TEST(AdminRoutes, AreFoundByMethodAndPathWithoutTheQuery) {
+    for (const auto& route : admin_routes()) {
+        const auto method = route.method == AdminMethod::get ? http::verb::get : http::verb::post;
+        EXPECT_EQ(find_route(method, route.path), &route);
+        EXPECT_EQ(find_route(method, std::string(route.path) + "?x=/y"), &route);
+        EXPECT_EQ(find_route(http::verb::put, route.path), nullptr);
+        if (route.method == AdminMethod::get) {
+            EXPECT_EQ(find_route(http::verb::head, route.path), &route);
+        }
+    }
+    EXPECT_EQ(find_route(http::verb::get, "/api/v1/drain"), nullptr);
+    EXPECT_EQ(find_route(http::verb::get, "/healthz/"), nullptr);
+    EXPECT_EQ(find_route(http::verb::get, "/"), nullptr);
+}
+
+TEST(AdminRoutes, AreGuardedUnlessTheyOnlyLook) {
+    using http::verb;
+    for (const auto* open : {"/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/peers",
+                             "/api/v1/summary", "/api/v1/status?x", "/"}) {
+        EXPECT_FALSE(is_guarded(verb::get, open)) << open;
+        EXPECT_FALSE(is_guarded(verb::head, open)) << open;
+        EXPECT_TRUE(is_guarded(verb::post, open)) << open;
+        EXPECT_TRUE(is_guarded(verb::options, open)) << open;
+    }
+    for (const auto* guarded : {"/api/v1/config", "/api/v1/config?x", "/api/v1/drain",
+                                "/api/v1/reload", "/api/v1/purge", "/api/v1/what-comes-later"})
+        EXPECT_TRUE(is_guarded(verb::get, guarded)) << guarded;
+}
+
+TEST(AdminRoutes, TellWhatIsAllowedWhereTheMethodIsNot) {  // RFC 9110 §15.5.6
+    for (const auto& route : admin_routes()) {
+        std::string methods;
+        for (const auto& other : admin_routes()) {
+            if (other.path != route.path) continue;
+            methods += (methods.empty() ? "" : ", ") + std::string(name(other.method));
+            if (other.method == AdminMethod::get) methods += ", HEAD";
+        }
+        const auto refusal = no_route({http::verb::put, std::string(route.path) + "?x", 11});
+        EXPECT_EQ(refusal.result(), http::status::method_not_allowed) << route.path;
+        EXPECT_EQ(field(refusal, http::field::allow), methods) << route.path;
+        EXPECT_THAT(refusal.body(), HasSubstr(std::string(route.does))) << route.path;
+    }
+    const auto peers = no_route({http::verb::put, "/api/v1/peers", 11});
+    EXPECT_EQ(field(peers, http::field::allow), "GET, HEAD, POST");
+    EXPECT_EQ(peers.body(), "GET shows the peers, POST changes them.\n");
+}
+
+TEST(AdminRoutes, TellWhatThereIsWhereThereIsNothing) {
+    const auto refusal = no_route({http::verb::get, "/nothing", 11});
+    EXPECT_EQ(refusal.result(), http::status::not_found);
+    EXPECT_EQ(refusal.count(http::field::allow), 0u);
+    for (const auto& route : admin_routes())
+        EXPECT_THAT(refusal.body(),
+                    HasSubstr(std::string(name(route.method)) + ' ' + std::string(route.path) +
+                              ' ' + std::string(route.does) + ".\n"));
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,179 @@
+// Every number that a table describes is shown, once, and explained.
+#include "protocol/described.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "proxy/admin/metrics_text.hpp"
+#include "proxy/admin/status_json.hpp"
+
+namespace proxy {
+namespace {
+
+using nlohmann::json;
+using protocol::LinkCounters;
+using protocol::SyncCounters;
+
+/// Members that no family of /metrics shows by itself; their `help` says what does.
+const std::set<std::string_view> kShownOtherwise{
+    "upstream.peer_requests", "upstream.origin_hedges", "upstream.origin_hedges_outrun",
+    "cluster.peers[].asked", "cluster.peers[].invalidations_received"};
+
+/// Each number is another one, as unlike all others as can be.
+class Numbers : public ::testing::Test {
+protected:
+    Numbers() {
+        status.node = "a";
+        auto& peer = status.cluster.peers.emplace_back();
+        peer.node = "b";
+        for_each_table([&](const auto& table, auto& counts, const char*) {
+            for (const auto& number : table) counts.*number.member = next_ += 1009;
+        });
+    }
+
+    /// `act` gets each table, the numbers that it describes, and the labels that all of them have.
+    template <class Act>
+    void for_each_table(const Act& act) {
+        auto& peer = status.cluster.peers.front();
+        act(kTrafficCounters, static_cast<TrafficCounters&>(status.work), "");
+        act(kNodeCounters, static_cast<NodeCounters&>(status), "");
+        act(kCacheCounters, status.cache, "");
+        act(protocol::kLinkCounters, static_cast<LinkCounters&>(status.cluster), "");
+        act(kPeerCounters, static_cast<PeerCounters&>(peer), "peer=\"b\"");
+        act(protocol::kSyncCounters, static_cast<SyncCounters&>(peer), "peer=\"b\"");
+    }
+
+    NodeStatus status;
+
+private:
+    std::uint64_t next_ = 1'000'003;
+};
+
+json::json_pointer pointer_to(std::string_view path) {
+    auto [section, name] = protocol::parts_of(path);
+    if (section == "cluster.peers[]")
+        return json::json_pointer("/cluster/peers/0/" + std::string(name));
+    return json::json_pointer((section.empty() ? "" : '/' + std::string(section)) + '/' +
+                              std::string(name));
+}
+
+std::size_t count(std::string_view text, std::string_view part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+TEST_F(Numbers, HaveARowForEachMember) {
+    std::set<std::string_view> paths;
+    for_each_table([&](const auto& table, auto& counts, const char*) {
+        std::set<const std::uint64_t*> members;
+        for (const auto& number : table) {
+            EXPECT_TRUE(members.insert(&(counts.*number.member)).second) << number.path;
+            EXPECT_TRUE(paths.insert(number.path).second) << number.path;
+        }
+    });
+}
+
+TEST_F(Numbers, StandInTheStatusOnce) {
+    const auto text = status_json(status);
+    const auto page = json::parse(text);
+    for_each_table([&](const auto& table, const auto& counts, const char*) {
+        for (const auto& number : table) {
+            const auto value = counts.*number.member;
+            ASSERT_TRUE(page.contains(pointer_to(number.path))) << number.path;
+            EXPECT_EQ(page.at(pointer_to(number.path)), value) << number.path;
+            EXPECT_EQ(count(text, ": " + std::to_string(value)), 1u) << number.path;
+        }
+    });
+}
+
+TEST_F(Numbers, StandInTheMetricsOnce) {
+    const auto text = metrics_text(status);
+    for_each_table([&](const auto& table, const auto& counts, std::string labels) {
+        for (const auto& number : table) {
+            EXPECT_EQ(number.family.empty(), kShownOtherwise.contains(number.path)) << number.path;
+            if (number.family.empty()) continue;
+            auto all = labels;
+            if (!number.label.key.empty())
+                all += (all.empty() ? "" : ",") + std::string(number.label.key) + "=\"" +
+                       std::string(number.label.value) + '"';
+            const auto line = '\n' + std::string(number.family) +
+                              (all.empty() ? "" : '{' + all + '}') + ' ' +
+                              std::to_string(counts.*number.member) + '\n';
+            EXPECT_EQ(count(text, line), 1u) << line;
+        }
+    });
+}
+
+TEST_F(Numbers, HaveAFamilyThatNamesKindAndUnit) {
+    for_each_table([&](const auto& table, const auto&, const char*) {
+        std::string_view family, help;
+        for (const auto& number : table) {
+            const auto goes_on = !number.family.empty() && number.family == family;
+            EXPECT_EQ(number.help.empty(), goes_on) << number.path;
+            family = number.family;
+            if (family.empty()) continue;
+            EXPECT_EQ(family.ends_with("_total"), number.kind == NumberKind::counter) << family;
+            EXPECT_EQ(family.find("bytes") != family.npos, number.unit == "bytes") << family;
+        }
+    });
+}
+
+// REFERENCE.md
+
+std::string reference() {
+    std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../REFERENCE.md");
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// The lines that a table makes there: one for each family, or number without one.
+template <class Table>
+std::vector<std::string> lines_of(const Table& table) {
+    std::vector<std::string> lines;
+    for (auto first = std::begin(table); first != std::end(table);) {
+        auto end = std::next(first);
+        while (!first->family.empty() && end != std::end(table) && end->family == first->family)
+            ++end;
+        std::string paths;
+        for (auto each = first; each != end; ++each)
+            paths += (paths.empty() ? "`" : ", `") + std::string(each->path) + '`';
+        const std::string label(first->label.key);
+        const auto family =
+            first->family.empty()
+                ? std::string()
+                : '`' + std::string(first->family) + (label.empty() ? "" : '{' + label + '}') + '`';
+        lines.push_back("| " + paths + " | " + family + " | " + std::string(first->unit) + " | " +
+                        std::string(first->help) + " |");
+        first = end;
+    }
+    return lines;
+}
+
+TEST_F(Numbers, HaveTheirLineInTheReference) {
+    const auto page = reference();
+    for_each_table([&](const auto& table, const auto&, const char*) {
+        for (const auto& line : lines_of(table))
+            EXPECT_EQ(count(page, '\n' + line + '\n'), 1u) << "REFERENCE.md needs once:\n" << line;
+    });
+}
+
+TEST_F(Numbers, AreNotAllThatTheReferenceExplains) {  // each family, of tables or not
+    status.cluster.link_refusals["wrong_key"] = 1;
+    const auto page = reference();
+    std::istringstream metrics(metrics_text(status));
+    for (std::string line; std::getline(metrics, line);) {
+        if (!line.starts_with("# TYPE ")) continue;
+        const auto name = line.substr(7, line.find(' ', 7) - 7);
+        EXPECT_GE(count(page, '`' + name + '`') + count(page, '`' + name + '{'), 1u) << name;
+    }
+}
+
+}  // namespace
+}  // namespace proxy
