@@ -579,6 +579,12 @@ ClusterStatus Cluster::Node::status() const {
     for (const auto& [id, contact] : shared_.membership.contacts()) {
         const auto& publication = *publications_.at(id);
         status.announcement_bytes_sent += publication.announcement_bytes();
+        if (!contact.peer || publication_to(*contact.peer) != &publication) {
+            ClusterStatus::Peer
+                no_more;  // what went there when somebody was, or before anybody was
+            publication.report(no_more);
+            add(no_more);
+        }
         if (contact.peer || !contact.dialled || status.unanswered.size() >= kMaxUnansweredShown)
             continue;
         const auto& error = publication.last_error();

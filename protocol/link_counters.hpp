@@ -66,7 +66,8 @@ struct SyncCounters {
 /// How to add one: described.hpp. /metrics names the peer.
 inline constexpr Described<SyncCounters> kSyncCounters[] = {
     {&SyncCounters::resyncs, "cluster.peers[].resyncs", "snapshots",
-     "Snapshots that repaired a peer's summary.", "hearsay_summary_resyncs_total"},
+     "Snapshots of a peer's summary that were asked for, after a gap or a failed check.",
+     "hearsay_summary_resyncs_total"},
     {&SyncCounters::check_failures, "cluster.peers[].check_failures", "check-hashes",
      "Check-hashes of a peer that did not agree.", "hearsay_summary_check_failures_total"},
     {&SyncCounters::invalidations_received, "cluster.peers[].invalidations_received",

@@ -143,7 +143,7 @@ struct ConfigStatus {
     bool last_successful() const { return last_error.empty(); }
 };
 
-/// One look at a node, put together by the admin side; what /api/v1/status and /metrics show.
+/// One look at a node, put together by status_reports; what /api/v1/status and /metrics show.
 struct NodeStatus : NodeCounters {
     std::string node;
     std::string version;

@@ -420,6 +420,7 @@ private:
                 asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
                 co_return;
             }
+            asked.close(PeerVerdict::unusable);  // unless it has ended in another way
         }
         co_await ask_origin();  // whole, as the copy is gone
     }

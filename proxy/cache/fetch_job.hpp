@@ -59,7 +59,7 @@ struct FetchJob {
     bool given_up = false;           // it was stopped as nobody read any more
 };
 
-/// Part of a job for one block of the body that `index` stands for.
+/// Part of a job for the block at `offset` of a body in such blocks, of the version `etag`.
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
                                          std::shared_ptr<const Config> config,

@@ -73,8 +73,15 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     auto fill = job->fill;
     block.leader = true;
     if (!alone && !found.unshareable) {
-        // Nothing was awaited since find(): what has changed since is a fill that we follow.
         auto taken = job->claim.take(found);
+        if (!taken.leads && !taken.other) {  // another worker has just stored it
+            auto again = store.find(block.hash, uri, {}, Clock::now());
+            if (again.response) {
+                block.stored = std::move(again.response);
+                block.leader = false;
+                return block;
+            }
+        }
         block.leader = !taken.other;
         if (taken.other) fill = std::move(taken.other);
     } else {
