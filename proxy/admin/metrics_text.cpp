@@ -177,7 +177,8 @@ void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
         out.value(peer.invalidations_sent, {{"peer", peer.node}, {"direction", "sent"}});
         out.value(peer.invalidations_received, {{"peer", peer.node}, {"direction", "received"}});
     }
-    out.counter("hearsay_invalidations_confirmed_total", "Of all of ours since the start, confirmed by the peer.");
+    out.counter("hearsay_invalidations_confirmed_total",
+                "Of all of ours since the start, confirmed by the peer.");
     for (const auto& peer : peers) out.value(peer.invalidations_confirmed, {{"peer", peer.node}});
     out.gauge("hearsay_invalidations_pending", "Invalidations that the peer has not confirmed.");
     for (const auto& peer : peers) out.value(peer.invalidations_pending, {{"peer", peer.node}});
