@@ -17,7 +17,8 @@
 #include "protocol/shared.hpp"
 #include "protocol/subscriber_links.hpp"
 #include "protocol/task_group.hpp"
-#include "summary/sizing.hpp"
+#include "summary/false_hit_budget.hpp"
+#include "summary/judge.hpp"
 
 namespace protocol {
 namespace {
@@ -180,12 +181,12 @@ public:
         for (auto& [contact, publication] : publications_) publication->say_goodbye();
     }
 
-    void stored(summary::KeyHash key) {
-        shared_.publisher.stored(key, Clock::now());
+    void stored(summary::KeyHash entry) {
+        shared_.publisher.stored(entry, Clock::now());
         plan_announcement();
     }
-    void removed(summary::KeyHash key) {
-        shared_.publisher.removed(key, Clock::now());
+    void removed(summary::KeyHash entry) {
+        shared_.publisher.removed(entry, Clock::now());
         plan_announcement();
     }
 
@@ -597,8 +598,10 @@ ClusterStatus Cluster::Node::status() const {
     status.own.epoch = own.epoch();
     status.own.generation = own.generation();
     status.own.objects = own.objects();
-    status.own.bits = own.shape().bits;
-    status.own.hashes = own.shape().hashes;
+    const auto summary = describe(own.descriptor());
+    status.own.kind = summary.kind;
+    status.own.bits = summary.bits;
+    status.own.hashes = summary.hashes;
     status.own.fill = own.fill();
     status.own.expected_false_hit = own.expected_false_hit();
     return status;
@@ -626,11 +629,11 @@ std::uint16_t Cluster::link_port() const {
 summary::KeyHasher Cluster::key_hasher() const {
     return node_->hasher();
 }
-void Cluster::stored(summary::KeyHash key) {
-    node_->stored(key);
+void Cluster::stored(summary::KeyHash entry) {
+    node_->stored(entry);
 }
-void Cluster::removed(summary::KeyHash key) {
-    node_->removed(key);
+void Cluster::removed(summary::KeyHash entry) {
+    node_->removed(entry);
 }
 std::uint64_t Cluster::invalidate(const Invalidation& what) {
     return node_->invalidate(what);

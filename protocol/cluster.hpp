@@ -52,9 +52,10 @@ public:
     /// Hashes keys as all nodes of this cluster do. May be copied to any thread.
     summary::KeyHasher key_hasher() const;
 
-    /// Each key exactly once when it becomes, or ceases to be, part of the summary.
-    void stored(summary::KeyHash key);
-    void removed(summary::KeyHash key);
+    /// Each key exactly once when it becomes, or ceases to be, part of the summary: what
+    /// summary::entry_of() the configured kind makes of it.
+    void stored(summary::KeyHash entry);
+    void removed(summary::KeyHash entry);
 
     /// All peers are to drop this too, which is done here already. Kept until each of them has
     /// confirmed it, in whatever order links come and go. Returns its number. Precondition:

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "protocol/dns_question.hpp"
+#include "summary/kind.hpp"
+#include "summary/peer_set.hpp"
 
 namespace protocol {
 
-inline constexpr std::size_t kMaxPeers = 1024;  // whatever max_peers says
+inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever max_peers says
 inline constexpr std::size_t kMaxNodeIdBytes = 64;
 inline constexpr std::size_t kMinClusterKeyBytes = 32;
 inline constexpr std::size_t kMaxClusterKeys = 2;
@@ -61,8 +63,9 @@ struct ClusterConfig {
     std::vector<PeerConfig> peers;         // an entry with our own id is ignored
     std::vector<DnsPeers> dns_peers;       // any: who holds a key may come, and is a peer then
     std::size_t max_peers = 256;           // listed and found, at most kMaxPeers
-    double false_hit_budget = 0.004;       // expected false hits per local miss, over all peers
-    double announce_changed = 0.001;       // tell when this share of the objects has changed
+    summary::Kind summary_kind = summary::kDefaultKind;  // of our own
+    double false_hit_budget = 0.004;  // expected false hits per local miss, over all peers
+    double announce_changed = 0.001;  // tell when this share of the objects has changed
     std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);  // or after this long
     DnsSettings dns;  // how dns_peers are looked up
     Timings timings;

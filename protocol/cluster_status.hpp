@@ -49,7 +49,7 @@ struct ClusterStatus : LinkCounters {
         std::string last_error;  // why a link of ours last ended; empty if none did
     };
     struct Own {
-        std::string kind = "counting_bloom";
+        std::string kind;
         std::uint64_t epoch = 0, generation = 0;
         std::uint64_t objects = 0;
         std::uint64_t bits = 0;

@@ -24,16 +24,12 @@ std::string node_id(WireReader& in, bool& valid) {
     return id;
 }
 
-summary::Shape shape(WireReader& in) {
-    summary::Shape value;
-    value.bits = in.u64();
-    value.hashes = in.u8();
-    return value;
-}
-
-void put(WireWriter& out, summary::Shape shape) {
-    out.u64(shape.bits);
-    out.u8(static_cast<std::uint8_t>(shape.hashes));
+/// It takes what the fields after it, `bytes_after`, leave of the body.
+summary::Descriptor descriptor(WireReader& in, std::size_t bytes_after, bool& valid) {
+    const auto left = in.left();
+    const auto value = summary::Descriptor::from(in.bytes(left - std::min(left, bytes_after)));
+    valid = valid && value;
+    return value.value_or(summary::Descriptor());
 }
 
 void put(WireWriter& out, summary::KeyHash hash) {
@@ -59,8 +55,7 @@ Result<HelloMessage> decode_first(WireReader in) {
     valid = valid && hello.to.size() <= kMaxNodeIdBytes;
     hello.instance = in.array<sizeof(Instance)>();
     hello.nonce = in.array<sizeof(Nonce)>();
-    hello.kind = in.u8();
-    hello.shape = shape(in);
+    hello.summary = descriptor(in, 0, valid);
     return complete<HelloMessage>(in, std::move(hello), valid);
 }
 
@@ -85,13 +80,13 @@ Result<HelloMessage> decode_refusal(WireReader in) {
 
 Result<Message> decode_snapshot_begin(WireReader in) {
     SnapshotBegin begin;
+    bool valid = true;
     begin.epoch = in.u64();
     begin.generation = in.u64();
     begin.objects = in.u64();
-    begin.kind = in.u8();
-    begin.shape = shape(in);
+    begin.summary = descriptor(in, sizeof(begin.payload_bytes), valid);
     begin.payload_bytes = in.u64();
-    return complete<Message>(in, begin, begin.payload_bytes > 0);
+    return complete<Message>(in, begin, valid && begin.payload_bytes > 0);
 }
 
 Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
@@ -143,8 +138,7 @@ void encode_body(const HelloMessage& message, Bytes& bytes) {
                               out.text(hello.to);
                               out.bytes(hello.instance);
                               out.bytes(hello.nonce);
-                              out.u8(hello.kind);
-                              put(out, hello.shape);
+                              out.bytes(hello.summary.bytes());
                           },
                           [&](const Challenge& challenge) {
                               out.bytes(challenge.key);
@@ -174,8 +168,7 @@ void encode_body(const Message& message, Bytes& bytes) {
                        out.u64(begin.epoch);
                        out.u64(begin.generation);
                        out.u64(begin.objects);
-                       out.u8(begin.kind);
-                       put(out, begin.shape);
+                       out.bytes(begin.summary.bytes());
                        out.u64(begin.payload_bytes);
                    },
                    [&](const SnapshotPart& part) { out.bytes(part.payload); },

@@ -5,6 +5,7 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/frame.hpp"
+#include "summary/judge.hpp"
 
 namespace protocol {
 namespace {
@@ -40,15 +41,14 @@ Mac publisher_mac(std::string_view key, const Hello& hello, const Challenge& cha
 }  // namespace
 
 PublisherHello::PublisherHello(const Identity& self, const KeyRing& keys, std::string peer,
-                               Nonce nonce, summary::Shape shape)
+                               Nonce nonce, const summary::Descriptor& summary)
     : keys_(keys) {
     hello_.keys = keys.ids();
     hello_.from = self.node;
     hello_.to = std::move(peer);
     hello_.instance = self.instance;
     hello_.nonce = nonce;
-    hello_.kind = static_cast<std::uint8_t>(Kind::counting_bloom);
-    hello_.shape = shape;
+    hello_.summary = summary;
 }
 
 Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& message) const {
@@ -104,13 +104,16 @@ Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     if (!is_meant) return make_error_code(Error::wrong_node);
     if (!rules_.is_peer(hello.from)) return make_error_code(Error::unknown_node);
     if (hello.keys.back() != keys_.hash_id()) return make_error_code(Error::other_hash_key);
-    if (hello.kind != static_cast<std::uint8_t>(Kind::counting_bloom)) {
-        return make_error_code(Error::unknown_kind);
+    switch (summary::judge(hello.summary, rules_.max_summary_bytes)) {
+        case summary::Verdict::accepted:
+            return key;
+        case summary::Verdict::unknown_kind:
+            return make_error_code(Error::unknown_kind);
+        case summary::Verdict::malformed:
+        case summary::Verdict::too_large:
+            break;
     }
-    if (!is_valid(hello.shape) || hello.shape.bits / 8 > rules_.max_summary_bytes) {
-        return make_error_code(Error::shape_refused);
-    }
-    return key;
+    return make_error_code(Error::shape_refused);
 }
 
 Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const {

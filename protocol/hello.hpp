@@ -26,7 +26,7 @@ class PublisherHello {
 public:
     /// `peer`: whom we mean; empty: whoever is there. `keys` must outlive this.
     PublisherHello(const Identity& self, const KeyRing& keys, std::string peer, Nonce nonce,
-                   summary::Shape shape);
+                   const summary::Descriptor& summary);
 
     const Hello& hello() const { return hello_; }
 

@@ -12,17 +12,16 @@
 #include "protocol/crypto.hpp"
 #include "protocol/error.hpp"
 #include "protocol/keys.hpp"
+#include "summary/descriptor.hpp"
 #include "summary/key_hash.hpp"
-#include "summary/shape.hpp"
 
 /// What two nodes say to each other; how it looks as bytes is FORMAT.md. Payloads are views: of the
-/// encoder's caller when sending, of the read buffer when received.
+/// encoder's caller when sending, of the read buffer when received. They and the descriptors are
+/// bytes here, which only summary/ makes and reads.
 namespace protocol {
 
 using Instance = std::array<std::byte, 16>;  // one run of one node
 using Nonce = std::array<std::byte, 32>;
-
-enum class Kind : std::uint8_t { counting_bloom = 1 };
 
 // The hello, in order. Not tagged.
 struct Hello {  // publisher
@@ -30,8 +29,7 @@ struct Hello {  // publisher
     std::string from, to;
     Instance instance{};
     Nonce nonce{};
-    std::uint8_t kind = 0;
-    summary::Shape shape;
+    summary::Descriptor summary;  // of what it is about to announce
     bool operator==(const Hello&) const = default;
 };
 struct Challenge {  // subscriber
@@ -73,8 +71,7 @@ struct Heartbeat {
 };
 struct SnapshotBegin {  // publisher; its payload follows in parts, with nothing in between
     std::uint64_t epoch = 0, generation = 0, objects = 0;
-    std::uint8_t kind = 0;
-    summary::Shape shape;
+    summary::Descriptor summary;
     std::uint64_t payload_bytes = 0;
     bool operator==(const SnapshotBegin&) const = default;
 };
@@ -92,7 +89,7 @@ struct Delta {  // publisher
                std::ranges::equal(payload, other.payload);
     }
 };
-struct CheckHash {  // publisher; of its bits as announced in `generation`
+struct CheckHash {  // publisher; of its summary as announced in `generation`
     std::uint64_t epoch = 0, generation = 0, hash = 0;
     bool operator==(const CheckHash&) const = default;
 };

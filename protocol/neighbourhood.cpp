@@ -6,17 +6,15 @@
 
 namespace protocol {
 
-static_assert(kMaxPeers <= summary::kMaxPeers);
-
 namespace {
 
 // Slices of a millisecond or two; up to six where the machine has others to serve.
 constexpr std::uint64_t kWordsFilledAtOnce = std::uint64_t{1} << 16;
 constexpr std::uint64_t kWordsReleasedAtOnce = std::uint64_t{1} << 21;
 
-bool has_shape(const std::shared_ptr<summary::Directory>& directory, std::size_t peer,
-               summary::Shape shape) {
-    return directory && directory->shape(static_cast<unsigned>(peer)) == shape;
+bool has_as(const std::shared_ptr<summary::Directory>& directory, std::size_t peer,
+            const summary::Descriptor& sort) {
+    return directory && directory->descriptor(static_cast<unsigned>(peer)) == sort;
 }
 
 }  // namespace
@@ -109,9 +107,9 @@ void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
     replicas_[peer] = &replica;
     const auto index = static_cast<unsigned>(peer);
     const auto place_in = [&](const std::shared_ptr<summary::Directory>& directory) {
-        const bool fits = has_shape(directory, peer, replica.shape()) ||
-                          (directory && directory->adopt(index, replica.shape()));
-        if (fits) directory->begin_load(index, replica.bits());
+        const bool fits = has_as(directory, peer, replica.descriptor()) ||
+                          (directory && directory->adopt(index, replica.descriptor()));
+        if (fits) directory->begin_load(index, replica.filter());
         return fits;
     };
     // One of another shape goes on counting with what it said before, until the next is there.
@@ -123,11 +121,11 @@ void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
     if (!works) work();  // what one slice does is done at once
 }
 
-void Neighbourhood::change(std::size_t peer, const summary::Delta& delta) {
+void Neighbourhood::change(std::size_t peer, const summary::Change& change) {
     assert(replicas_[peer] != nullptr);
     for (const auto& directory : {directory_, next_}) {
-        if (has_shape(directory, peer, replicas_[peer]->shape())) {
-            directory->apply(static_cast<unsigned>(peer), delta);
+        if (has_as(directory, peer, replicas_[peer]->descriptor())) {
+            directory->apply(static_cast<unsigned>(peer), change);
         }
     }
 }
@@ -182,7 +180,7 @@ void Neighbourhood::begin_directory() {
     for (std::size_t i = 0; i < view_.peers.size(); ++i) {
         const auto* replica = replicas_[i];
         if (replica == nullptr) continue;
-        members.push_back({static_cast<unsigned>(i), replica->shape(), &replica->bits()});
+        members.push_back({static_cast<unsigned>(i), replica->descriptor(), &replica->filter()});
     }
     auto directory = std::make_unique<summary::Directory>(members, summary::Directory::InSlices{});
     next_ = {directory.release(), [graveyard = graveyard_](summary::Directory* of) {

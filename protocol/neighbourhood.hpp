@@ -49,7 +49,8 @@ public:
 
     /// It has a new summary. `replica` must stay where it is until unlinked().
     void load(std::size_t peer, const summary::Replica& replica);
-    void change(std::size_t peer, const summary::Delta& delta);
+    /// It was done to its replica.
+    void change(std::size_t peer, const summary::Change& change);
     void set_in_step(std::size_t peer, bool in_step);
     /// It has not confirmed what we invalidated: whatever it says, it does not count yet.
     void set_behind(std::size_t peer, bool behind);

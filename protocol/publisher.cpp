@@ -4,22 +4,14 @@
 #include <utility>
 
 #include "protocol/frame.hpp"
-#include "summary/coding.hpp"
 
 namespace protocol {
-
-namespace {
-
-/// Up to here a delta is compared with the very snapshot; above, with the least that it can take.
-constexpr std::uint64_t kCompareUpToBits = std::uint64_t{1} << 20;
-
-}  // namespace
 
 Publisher::Publisher(const Config& config, TimePoint now)
     : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
 
 void Publisher::take_over(Publisher& earlier) {
-    own_ = summary::OwnSummary(config_.summary, std::move(earlier.own_));
+    own_ = summary::Own(config_.summary, std::move(earlier.own_));
     left_over_ = true;  // perhaps
 }
 
@@ -29,12 +21,12 @@ void Publisher::set_error(double error) {
     refit_ = refit_ || !own_.suits();
 }
 
-void Publisher::stored(summary::KeyHash key, TimePoint now) {
-    if (own_.stored(key)) changed(now);
+void Publisher::stored(summary::KeyHash entry, TimePoint now) {
+    if (own_.stored(entry)) changed(now);
 }
 
-void Publisher::removed(summary::KeyHash key, TimePoint now) {
-    if (own_.removed(key)) changed(now);
+void Publisher::removed(summary::KeyHash entry, TimePoint now) {
+    if (own_.removed(entry)) changed(now);
 }
 
 void Publisher::changed(TimePoint now) {
@@ -60,7 +52,7 @@ std::optional<Announcement> Publisher::announce(TimePoint now) {
             return announcement;
         }
     }
-    auto delta = encode_changes();
+    auto delta = take_changes();
     enough_ = !own_.all_told();
     if (!enough_) first_untold_.reset();
     auto announcement = news();
@@ -76,27 +68,14 @@ Announcement Publisher::news() const {
     return announcement;
 }
 
-std::shared_ptr<const Bytes> Publisher::encode_changes() {
-    // A delta of changes that cancelled out is told too: its generation is used up, and leaving it
-    // out would look like a gap. It is a few bytes.
-    const auto delta = own_.take_delta(config_.flips_at_once);
-    if (!delta) return nullptr;
-    auto payload = std::make_shared<Bytes>();
-    const auto bits = own_.shape().bits;
-    if (bits > kCompareUpToBits) {  // too large to encode only for comparing
-        summary::encode_delta(*delta, bits, *payload);
-        if (payload->size() > own_.ones() / 8) return nullptr;
-    } else if (summary::encode_update(&*delta, own_.snapshot(), *payload) !=
-               summary::Coding::delta) {
-        return nullptr;
-    }
-    if (payload->size() > kMaxDeltaPayloadBytes) return nullptr;
-    return payload;
+std::shared_ptr<const Bytes> Publisher::take_changes() {
+    auto payload = own_.take_delta(kMaxDeltaPayloadBytes);
+    return payload ? std::make_shared<const Bytes>(std::move(*payload)) : nullptr;
 }
 
 /// A slice of growth; true when there is a new epoch.
 bool Publisher::grow() {
-    if (!own_.grow_some(config_.keys_at_once)) return false;
+    if (!own_.grow_some()) return false;
     if (making_) std::exchange(making_, nullptr)->image->state = SnapshotImage::State::given_up;
     left_over_ = own_.tidy();
     return true;
@@ -143,7 +122,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image() {
     const auto of_now = [this](const SnapshotImage& image) {
         return image.begin.epoch == own_.epoch() && image.begin.generation == own_.generation();
     };
-    // A filter much too large for what is left in it looks wrong to others; it is being replaced.
+    // A summary much too large for what is left in it looks wrong to others; it is being replaced.
     if (own_.fit() == summary::Fit::too_large) return nullptr;
     if (making_) return of_now(*making_->image) ? making_->image : nullptr;
     if (auto image = image_.lock(); image && of_now(*image)) return image;
@@ -154,8 +133,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image() {
     begin.epoch = own_.epoch();
     begin.generation = own_.generation();
     begin.objects = own_.objects();
-    begin.kind = static_cast<std::uint8_t>(Kind::counting_bloom);
-    begin.shape = own_.shape();
+    begin.summary = own_.descriptor();
     image_ = image;
     make_image();
     return image;
@@ -165,12 +143,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image() {
 bool Publisher::make_image() {
     auto& making = *making_;
     auto& image = *making.image;
-    if (!making.encoder) {
-        if (!making.copy.step(own_, 2 * config_.words_at_once)) return false;
-        making.encoder.emplace(making.copy.bits(), making.copy.ones(), image.payload);
-        if (making.copy.bits().words().size() > config_.words_at_once) return false;
-    }
-    if (!making.encoder->step(config_.words_at_once)) return false;
+    if (!making.writer.step(own_)) return false;
     image.begin.payload_bytes = image.payload.size();
     image.state = SnapshotImage::State::ready;
     making_.reset();

@@ -8,8 +8,7 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/message.hpp"
-#include "summary/coding.hpp"
-#include "summary/own_summary.hpp"
+#include "summary/own.hpp"
 
 namespace protocol {
 
@@ -40,14 +39,10 @@ public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
     struct Config {
-        summary::OwnSummary::Config summary;
+        summary::Own::Config summary;
         double announce_changed = 0.001;
         std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);
         std::chrono::nanoseconds check_hash = std::chrono::seconds(10);
-        // What is done at once: about 3 ms each.
-        std::size_t flips_at_once = 32'768;      // sorted and encoded, in one delta
-        std::uint64_t keys_at_once = 8'192;      // fed to a filter that grows
-        std::size_t words_at_once = 1ull << 16;  // of a snapshot, encoded; copied twice as many
     };
 
     Publisher(const Config& config, TimePoint now);
@@ -60,15 +55,16 @@ public:
     /// another shape.
     void set_error(double error);
 
-    /// A key that is there already, or not there, changes nothing.
-    void stored(summary::KeyHash key, TimePoint now);
-    void removed(summary::KeyHash key, TimePoint now);
+    /// What summary::entry_of() the configured kind makes of a key. One that is there already, or
+    /// not there, changes nothing.
+    void stored(summary::KeyHash entry, TimePoint now);
+    void removed(summary::KeyHash entry, TimePoint now);
 
     /// When announce() should be called next: in the past when enough has changed (whoever turns
     /// the event loop may first take all that has arrived), nothing when all is told.
     std::optional<TimePoint> announce_due() const;
 
-    /// Takes untold changes as the next generation: all of them, or the first flips_at_once, and
+    /// Takes untold changes as the next generation: all of them, or the first changes_at_once, and
     /// then more is due at once. Begins to move to another shape, and so to a new epoch, when the
     /// number of objects asks for it. Nothing when all is told.
     std::optional<Announcement> announce(TimePoint now);
@@ -90,26 +86,25 @@ public:
     /// As of now, all at once. Never null.
     std::shared_ptr<const SnapshotImage> snapshot();
 
-    const summary::OwnSummary& own() const { return own_; }
+    const summary::Own& own() const { return own_; }
 
 private:
-    /// An image in the making: first the bits are copied, then the copy is encoded.
+    /// An image in the making.
     struct Making {
-        explicit Making(summary::OwnSummary& own) : copy(own) {}
+        explicit Making(summary::Own& own) : writer(own, image->payload) {}
         std::shared_ptr<SnapshotImage> image = std::make_shared<SnapshotImage>();
-        summary::OwnSummary::CopiedBits copy;
-        std::optional<summary::SnapshotEncoder> encoder;
+        summary::Own::SnapshotWriter writer;
     };
 
     void changed(TimePoint now);
-    std::shared_ptr<const Bytes> encode_changes();
+    std::shared_ptr<const Bytes> take_changes();
     bool grow();
     bool make_image();
     Announcement news() const;
     std::optional<CheckHash> take_check(TimePoint now);
 
     Config config_;
-    summary::OwnSummary own_;
+    summary::Own own_;
     std::optional<TimePoint> first_untold_;
     bool enough_ = false;
     TimePoint check_due_;

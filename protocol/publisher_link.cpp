@@ -182,7 +182,7 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) 
 awaitable<Result<Instance>> PublisherLink::say_hello(Link& link) {
     const auto deadline = Clock::now() + shared_.config.timings.hello;
     const PublisherHello hello(shared_.self, shared_.keys, node_, fresh_nonce(),
-                               shared_.publisher.own().shape());
+                               shared_.publisher.own().descriptor());
     HelloMessage first = hello.hello();
     const auto sent = co_await link.write_hello(std::move(first), deadline);
     if (!sent) co_return sent.error();

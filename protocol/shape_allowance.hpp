@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "protocol/message.hpp"
+#include "summary/descriptor.hpp"
 
 namespace protocol {
 
@@ -13,14 +13,14 @@ namespace protocol {
 inline constexpr unsigned kShapesAtOnce = 60;
 inline constexpr auto kShapeEvery = std::chrono::seconds(2);  // 30 a minute
 
-/// How often a peer may change the shape of its summary, over all its connections: each change is a
-/// new table over all peers. Reads no clock.
+/// How often a peer may change the shape of its summary, as its descriptor says it, over all its
+/// connections: each change is a new table over all peers. Reads no clock.
 class ShapeAllowance {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
     /// False when it has changed it too often; nothing is counted then.
-    bool take(summary::Shape shape, TimePoint now) {
+    bool take(const summary::Descriptor& shape, TimePoint now) {
         if (shape == last_) return true;
         if (left_ < kShapesAtOnce) {
             const auto gained = (now - since_) / kShapeEvery;
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    summary::Shape last_;
+    summary::Descriptor last_;
     unsigned left_ = kShapesAtOnce;
     TimePoint since_;  // of the last one gained
 };

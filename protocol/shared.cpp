@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "protocol/crypto.hpp"
-#include "summary/sizing.hpp"
+#include "summary/false_hit_budget.hpp"
 
 namespace protocol {
 namespace {
@@ -38,6 +38,7 @@ Publisher::Config publisher_config(const ClusterConfig& config) {
     const auto peers = peers_provided_for(!config.dns_peers.empty(), config.peers.size(), 0);
     result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
     result.summary.first_epoch = first_epoch();
+    result.summary.kind = config.summary_kind;
     result.announce_changed = config.announce_changed;
     result.announce_delay = config.announce_delay;
     result.check_hash = config.timings.check_hash;

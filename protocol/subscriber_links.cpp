@@ -7,6 +7,8 @@
 #include <boost/system/system_error.hpp>
 #include <utility>
 
+#include "summary/judge.hpp"
+
 namespace protocol {
 namespace {
 
@@ -56,7 +58,7 @@ public:
         pulse.heard_at = now;
         if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
         const auto* begin = std::get_if<SnapshotBegin>(&message);
-        if (begin != nullptr && !owner_.slots_[peer_].shapes.take(begin->shape, now)) {
+        if (begin != nullptr && !owner_.slots_[peer_].shapes.take(begin->summary, now)) {
             return make_error_code(Error::too_many_shapes);
         }
         const auto action = session_.on_message(message, now);
@@ -66,7 +68,7 @@ public:
                 return make_error_code(close->reason);
             }
             if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
-                neighbours.change(peer_, change->delta);
+                neighbours.change(peer_, change->what);
             } else if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) {
                 apply(*drop);
             } else {
@@ -105,9 +107,9 @@ private:
         const auto& replica = session_.replica();
         owner_.shared_.neighbours.load(peer_, replica);
         if (session_.counters().snapshots > 1) return;
-        const auto shape = replica.shape();
+        const auto summary = describe(replica.descriptor());
         owner_.shared_.log.in_step(owner_.shared_.neighbours.node(peer_), session_.objects(),
-                                   shape.bits, shape.hashes);
+                                   summary.bits, summary.hashes);
     }
 
     SubscriberLinks& owner_;
@@ -359,8 +361,9 @@ void SubscriberLinks::report(std::size_t peer, ClusterStatus::Peer& status) cons
         confirmed_at = slot.session->confirmed_at();
         status.epoch = replica.epoch();
         status.generation = replica.generation();
-        status.bits = replica.shape().bits;
-        status.hashes = replica.shape().hashes;
+        const auto summary = describe(replica.descriptor());
+        status.bits = summary.bits;
+        status.hashes = summary.hashes;
         status.objects = slot.session->objects();
     }
     status.state = slot.state;

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "protocol/heartbeat.hpp"
-#include "summary/coding.hpp"
-#include "summary/sizing.hpp"
+#include "summary/judge.hpp"
 
 namespace protocol {
 namespace {
@@ -13,20 +12,18 @@ namespace {
 /// Heartbeats that may pass before an unanswered request is made again.
 constexpr int kBeatsPerRequest = 4;
 
-/// A filter on the ladder has at most 58 bits per object when it is full and is left when it is
-/// used by a quarter, so none has more than this per object (summary/sizing.hpp).
-constexpr std::uint64_t kBitsPerObject = 512;
-constexpr std::uint64_t kPayloadSlack = 64;
-
-/// Does the size of the filter follow from the objects it is said to hold, and do so many leave
-/// traces in so few bytes? Each object, in an almost empty filter as in a full one, costs more than
-/// a bit of payload, or the payload has a bit for every other one of the filter. So whoever wants
-/// us to take memory has to send a byte for each 512 of it.
-bool is_plausible(const SnapshotBegin& begin) {
-    if (begin.shape.bits / kBitsPerObject > std::max(begin.objects, summary::kMinObjects)) {
-        return false;
+std::optional<Error> reason_against(summary::Verdict verdict) {
+    switch (verdict) {
+        case summary::Verdict::accepted:
+            return std::nullopt;
+        case summary::Verdict::unknown_kind:
+            return Error::unknown_kind;
+        case summary::Verdict::malformed:
+            return Error::malformed_summary;
+        case summary::Verdict::too_large:
+            return Error::summary_too_large;
     }
-    return begin.payload_bytes + kPayloadSlack >= std::min(begin.objects, begin.shape.bits / 2) / 8;
+    return Error::malformed_summary;
 }
 
 }  // namespace
@@ -54,15 +51,9 @@ std::optional<Message> SyncSession::next(TimePoint now) {
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {
-    if (begin.kind != static_cast<std::uint8_t>(Kind::counting_bloom)) {
-        return Close{Error::unknown_kind};
-    }
-    if (!is_valid(begin.shape)) return Close{Error::malformed_summary};
-    if (begin.shape.bits / 8 > config_.max_summary_bytes) return Close{Error::summary_too_large};
-    if (!is_plausible(begin)) return Close{Error::summary_too_large};
-    if (begin.payload_bytes > summary::max_snapshot_bytes(begin.shape.bits)) {
-        return Close{Error::malformed_summary};
-    }
+    const summary::SnapshotHead head{begin.summary, begin.objects, begin.payload_bytes};
+    if (const auto error = reason_against(summary::judge(head, config_.max_summary_bytes)))
+        return Close{*error};
     assembly_.emplace(begin);
     return std::nullopt;
 }
@@ -75,7 +66,7 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, T
     }
     received += part.payload.size();
     counters_.announcement_bytes += part.payload.size();
-    if (!assembly_->bits.take(part.payload)) return Close{Error::malformed_summary};
+    if (!assembly_->payload.take(part.payload)) return Close{Error::malformed_summary};
     if (received < assembly_->begin.payload_bytes) return std::nullopt;
     auto whole = std::move(*assembly_);
     assembly_.reset();
@@ -84,14 +75,12 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, T
 
 std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint now) {
     const auto& begin = whole.begin;
-    auto bits = whole.bits.finish();
-    if (!bits) return Close{Error::malformed_summary};
+    auto filter = whole.payload.finish();
+    if (!filter) return Close{Error::malformed_summary};
     ++counters_.announcements;
     ++counters_.snapshots;
-    const auto what =
-        replica_.apply_snapshot(begin.epoch, begin.generation, begin.shape, std::move(*bits));
+    const auto what = replica_.apply_snapshot(begin.epoch, begin.generation, std::move(*filter));
     if (what == summary::Apply::repeated) return std::nullopt;
-    if (what != summary::Apply::ok) return Close{Error::malformed_summary};
     awaiting_snapshot_ = false;
     objects_ = begin.objects;
     confirmed_at_ = now;
@@ -103,14 +92,10 @@ std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoi
     ++counters_.announcements;
     counters_.announcement_bytes += delta.payload.size();
     if (awaiting_snapshot_) return std::nullopt;  // the snapshot will hold it
-    // Of another epoch it may be meant for other bits: told apart before it is decoded.
-    if (delta.epoch != replica_.epoch()) return judge(summary::Apply::wrong_epoch, now);
-    auto changes = summary::decode_delta(delta.payload, replica_.shape().bits);
-    if (!changes) return Close{Error::malformed_summary};
-    const auto what = replica_.apply_delta(delta.epoch, delta.generation, *changes);
-    if (what != summary::Apply::ok) return judge(what, now);
+    auto done = replica_.apply_delta(delta.epoch, delta.generation, delta.payload);
+    if (!done.change) return judge(done.what, now);
     confirmed_at_ = now;
-    return Change{std::move(*changes)};
+    return Change{std::move(*done.change)};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const Heartbeat& beat, TimePoint now) {

@@ -8,15 +8,14 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/message.hpp"
-#include "summary/coding.hpp"
-#include "summary/delta.hpp"
 #include "summary/replica.hpp"
+#include "summary/snapshot_reader.hpp"
 
 namespace protocol {
 
 /// The subscriber's side of one link, from its Welcome to its end: keeps the replica in step with
 /// what the publisher says, and knows when it is not. One recovery for everything: ask for a
-/// snapshot, and go on with the old bits until it is complete. Reads no clock. One thread only.
+/// snapshot, and go on with the old filter until it is complete. Reads no clock. One thread only.
 class SyncSession {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -31,7 +30,7 @@ public:
         bool operator==(const Load&) const = default;
     };
     struct Change {  // done to replica(): do it to the directory
-        summary::Delta delta;
+        summary::Change what;
         bool operator==(const Change&) const = default;
     };
     struct Close {  // the link is of no more use
@@ -86,10 +85,10 @@ public:
 private:
     /// A snapshot of which not all parts are there.
     struct Assembly {
-        explicit Assembly(const SnapshotBegin& of) : begin(of), bits(of.shape.bits) {}
+        explicit Assembly(const SnapshotBegin& of) : begin(of), payload(of.summary) {}
         SnapshotBegin begin;
-        summary::SnapshotDecoder bits;  // their memory grows with what arrives, not with promises
-        std::uint64_t received = 0;     // bytes
+        summary::SnapshotReader payload;  // its memory grows with what arrives, not with promises
+        std::uint64_t received = 0;       // bytes
     };
 
     std::optional<Action> take(const SnapshotBegin& begin, TimePoint now);

@@ -60,7 +60,8 @@ public:
         in_ = in_.subspan(size);
         return taken;
     }
-    ByteView rest() { return bytes(in_.size()); }
+    std::size_t left() const { return in_.size(); }
+    ByteView rest() { return bytes(left()); }
     std::string text() {
         const auto taken = bytes(u8());
         return {reinterpret_cast<const char*>(taken.data()), taken.size()};

@@ -44,8 +44,6 @@ constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain
 constexpr int kLooksInPatience = 3;                  // of the service manager
 constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
-static_assert(kMaxPeers == protocol::kMaxPeers);
-
 std::vector<protocol::PeerConfig> listed_peers(const ClusterConfig& cluster) {
     std::vector<protocol::PeerConfig> peers;
     for (const auto& peer : cluster.peers)
@@ -65,6 +63,7 @@ std::vector<protocol::DnsPeers> dns_peers(const ClusterConfig& cluster) {
 protocol::ClusterConfig cluster_config(const Config& config) {
     protocol::ClusterConfig result;
     result.node = config.node;
+    result.summary_kind = *summary::kind_named(config.summary.kind);
     result.false_hit_budget = config.summary.false_hit_budget;
     result.max_summary_bytes = config.summary.peer_max;
     result.announce_changed = config.summary.announce.changed;

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "summary/bit_array.hpp"
+#include "summary/delta.hpp"
 #include "summary/shape.hpp"
 
 namespace summary {
@@ -13,13 +15,18 @@ namespace summary {
 class BloomFilter {
 public:
     /// Precondition: is_valid(shape).
-    explicit BloomFilter(Shape shape) : shape_(shape), bits_(shape.bits) {}
+    explicit BloomFilter(Shape shape) : BloomFilter(shape, BitArray(shape.bits)) {}
+    /// Precondition: bits.size() == shape.bits.
+    BloomFilter(Shape shape, BitArray bits) : shape_(shape), bits_(std::move(bits)) {}
 
     void insert(KeyHash key) { insert(positions(key, shape_)); }
     void insert(std::span<const std::uint64_t> positions);
 
     bool contains(KeyHash key) const { return contains(positions(key, shape_)); }
     bool contains(std::span<const std::uint64_t> positions) const;
+
+    /// Precondition: is_valid(delta, shape().bits).
+    void apply(const Delta& delta) { summary::apply(delta, bits_); }
 
     Shape shape() const { return shape_; }
     const BitArray& bits() const { return bits_; }

@@ -26,7 +26,8 @@ public:
     void insert(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
 
     /// Removes one key that was inserted (removing another takes bits from those that are there:
-    /// the caller keeps track, as OwnSummary does); appends the bits that went 1 -> 0 to `flips`.
+    /// the caller keeps track, as CountingBloomOwn does); appends the bits that went 1 -> 0 to
+    /// `flips`.
     void erase(KeyHash key, std::vector<Flip>& flips) { erase(positions(key, shape_), flips); }
     void erase(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
 

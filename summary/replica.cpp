@@ -1,6 +1,5 @@
 #include "summary/replica.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -29,27 +28,25 @@ Apply Replica::out_of_step(Apply why) {
     return why;
 }
 
-Apply Replica::apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Shape shape,
-                              BitArray bits) {
-    if (!is_valid(shape) || bits.size() != shape.bits) return out_of_step(Apply::malformed);
+Apply Replica::apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter) {
     if (in_step_ && epoch == epoch_ && generation < generation_) return Apply::repeated;
     epoch_ = epoch;
     generation_ = generation;
-    shape_ = shape;
-    bits_ = std::move(bits);
+    filter_ = std::move(filter);
     in_step_ = true;
     return Apply::ok;
 }
 
-Apply Replica::apply_delta(std::uint64_t epoch, std::uint64_t generation, const Delta& delta) {
-    if (!in_step_) return Apply::gap;
-    if (epoch != epoch_) return out_of_step(Apply::wrong_epoch);
-    if (generation <= generation_) return Apply::repeated;
-    if (generation != generation_ + 1) return out_of_step(Apply::gap);
-    if (!is_valid(delta, shape_.bits)) return out_of_step(Apply::malformed);
-    summary::apply(delta, bits_);
+Replica::Applied Replica::apply_delta(std::uint64_t epoch, std::uint64_t generation,
+                                      std::span<const std::byte> payload) {
+    if (!in_step_) return {Apply::gap, std::nullopt};
+    if (epoch != epoch_) return {out_of_step(Apply::wrong_epoch), std::nullopt};
+    if (generation <= generation_) return {Apply::repeated, std::nullopt};
+    if (generation != generation_ + 1) return {out_of_step(Apply::gap), std::nullopt};
+    auto change = summary::apply_delta(payload, *filter_);
+    if (!change) return {out_of_step(Apply::malformed), std::nullopt};
     generation_ = generation;
-    return Apply::ok;
+    return {Apply::ok, std::move(change)};
 }
 
 Apply Replica::heard(std::uint64_t epoch, std::uint64_t generation) {
@@ -62,18 +59,20 @@ Apply Replica::heard(std::uint64_t epoch, std::uint64_t generation) {
 Apply Replica::check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash) {
     const auto known = heard(epoch, generation);
     if (known != Apply::ok) return known;
-    return bits_.check_hash() == check_hash ? Apply::ok : out_of_step(Apply::differs);
+    return summary::check_hash(*filter_) == check_hash ? Apply::ok : out_of_step(Apply::differs);
 }
 
 void Replica::forget() {
     *this = Replica();
 }
 
-bool Replica::contains(KeyHash key) const {
+Descriptor Replica::descriptor() const {
+    return filter_ ? descriptor_of(*filter_) : Descriptor();
+}
+
+bool Replica::contains(const Key& key) const {
     assert(in_step_);
-    const auto wanted = positions(key, shape_);
-    return std::all_of(wanted.begin(), wanted.end(),
-                       [this](std::uint64_t position) { return bits_.get(position); });
+    return summary::contains(*filter_, key);
 }
 
 }  // namespace summary

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 
-#include "summary/bit_array.hpp"
-#include "summary/delta.hpp"
-#include "summary/shape.hpp"
+#include "summary/descriptor.hpp"
+#include "summary/filter.hpp"
+#include "summary/key.hpp"
 
 namespace summary {
 
@@ -14,50 +17,56 @@ enum class Apply {
     repeated,     // told before: ignored
     gap,          // something before it is missing: a snapshot is needed
     wrong_epoch,  // of another shape or run: a snapshot is needed
-    malformed,    // not fit for this shape: the sender is broken; a snapshot is needed
+    malformed,    // not fit for this filter: the sender is broken; a snapshot is needed
     differs,      // the check-hash does not agree: a snapshot is needed
 };
 const char* to_string(Apply apply);
 
-/// Our copy of a peer's summary. While in_step(), its bits are those the owner had when it
-/// announced (epoch, generation), or for a snapshot those and some of the next announcement; when
-/// in doubt it is not in step, and only a snapshot helps. One thread only. Memory: shape.bits / 8
-/// bytes.
+/// Our copy of a peer's summary, of any kind. While in_step(), its filter is the one the owner had
+/// when it announced (epoch, generation), or for a snapshot that and some of the next announcement;
+/// when in doubt it is not in step, and only a snapshot helps. One thread only. Memory:
+/// replica_bytes().
 class Replica {
 public:
-    /// Replaces everything; the way to begin, and the only recovery. Precondition: bits.size() ==
-    /// shape.bits, is_valid(shape). `repeated` for one that is older than what we have of the same
-    /// epoch while in step.
-    Apply apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Shape shape, BitArray bits);
+    /// Replaces everything; the way to begin, and the only recovery. `repeated` for one that is
+    /// older than what we have of the same epoch while in step.
+    Apply apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter);
 
-    /// Takes the delta that leads to `generation` if we are at the one before.
-    Apply apply_delta(std::uint64_t epoch, std::uint64_t generation, const Delta& delta);
+    struct Applied {
+        Apply what = Apply::ok;
+        std::optional<Change> change;  // done, when that is `ok`
+    };
+    /// Takes the delta that leads to `generation` if we are at the one before; only then its
+    /// payload is looked at.
+    Applied apply_delta(std::uint64_t epoch, std::uint64_t generation,
+                        std::span<const std::byte> payload);
 
     /// The owner says (in a heartbeat) that this is its last announcement.
     Apply heard(std::uint64_t epoch, std::uint64_t generation);
 
-    /// The owner's check-hash of its bits as announced in `generation`. `repeated`: of an older
+    /// The owner's check-hash of its summary as announced in `generation`. `repeated`: of an older
     /// one, cannot be told.
     Apply check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash);
 
-    /// After the link is gone: nothing is known until the next snapshot. Frees the bits.
+    /// After the link is gone: nothing is known until the next snapshot. Frees the filter.
     void forget();
 
     bool in_step() const { return in_step_; }
     std::uint64_t epoch() const { return epoch_; }
     std::uint64_t generation() const { return generation_; }
-    Shape shape() const { return shape_; }
-    const BitArray& bits() const { return bits_; }
+    /// Of nothing before the first snapshot.
+    Descriptor descriptor() const;
+    /// Stays where it is as long as this does. Precondition: there was a snapshot.
+    const Filter& filter() const { return *filter_; }
 
-    bool contains(KeyHash key) const;
+    bool contains(const Key& key) const;
 
 private:
     Apply out_of_step(Apply why);
 
     std::uint64_t epoch_ = 0;
     std::uint64_t generation_ = 0;
-    Shape shape_;
-    BitArray bits_;
+    std::optional<Filter> filter_;
     bool in_step_ = false;
 };
 

@@ -27,10 +27,6 @@ std::uint64_t rung_for(double bits) {
     return kMaxBits;
 }
 
-double clamped(double error) {
-    return std::clamp(error, kMinError, kMaxError);
-}
-
 }  // namespace
 
 double false_positive_rate(double bits_per_object, unsigned hashes) {
@@ -74,13 +70,9 @@ double estimated_keys(std::uint64_t ones, Shape shape) {
     return -bits / shape.hashes * std::log1p(-static_cast<double>(ones) / bits);
 }
 
-double error_per_summary(double false_hit_budget, std::uint64_t peers) {
-    return clamped(false_hit_budget / static_cast<double>(std::max<std::uint64_t>(peers, 1)));
-}
-
 unsigned ladder_hashes(double error) {
     for (unsigned hashes = kMinHashes; hashes < kMaxLadderHashes; ++hashes) {
-        if (bits_per_object(clamped(error), hashes) <= kMaxBitsPerObject) return hashes;
+        if (bits_per_object(clamped_error(error), hashes) <= kMaxBitsPerObject) return hashes;
     }
     return kMaxLadderHashes;
 }
@@ -88,12 +80,12 @@ unsigned ladder_hashes(double error) {
 Shape shape_for(std::uint64_t objects, double error) {
     const auto hashes = ladder_hashes(error);
     const auto held = static_cast<double>(std::max(objects, kMinObjects));
-    return {rung_for(held * bits_per_object(clamped(error), hashes)), hashes};
+    return {rung_for(held * bits_per_object(clamped_error(error), hashes)), hashes};
 }
 
 std::uint64_t capacity(Shape shape, double error) {
     return static_cast<std::uint64_t>(static_cast<double>(shape.bits) /
-                                      bits_per_object(clamped(error), shape.hashes));
+                                      bits_per_object(clamped_error(error), shape.hashes));
 }
 
 Shape shape_for_load_factor(std::uint64_t objects, unsigned load_factor, unsigned hashes) {

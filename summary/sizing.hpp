@@ -2,19 +2,17 @@
 
 #include <cstdint>
 
+#include "summary/false_hit_budget.hpp"
 #include "summary/shape.hpp"
 
-/// How large a summary must be, and how wrong it then is. Source: Fan et al. 2000 §V-B.
+/// How large a Bloom filter must be, and how wrong it then is. Source: Fan et al. 2000 §V-B.
 namespace summary {
 
-inline constexpr std::uint64_t kMinObjects = 1024;       // the smallest shape holds these
-inline constexpr unsigned kRungsPerOctave = 4;           // shapes on the ladder grow by 2^(1/4)
-inline constexpr unsigned kMinHashes = 4;                // k on the ladder ...
-inline constexpr unsigned kMaxLadderHashes = 6;          // ... stays in this range
-inline constexpr double kMaxBitsPerObject = 24;          // wanted; see ladder_hashes
-inline constexpr double kDefaultFalseHitBudget = 0.004;  // per local miss, over all peers
-inline constexpr double kMinError = 1e-6;                // errors asked for are clamped to
-inline constexpr double kMaxError = 0.1;                 // this range
+inline constexpr std::uint64_t kMinObjects = 1024;  // the smallest shape holds these
+inline constexpr unsigned kRungsPerOctave = 4;      // shapes on the ladder grow by 2^(1/4)
+inline constexpr unsigned kMinHashes = 4;           // k on the ladder ...
+inline constexpr unsigned kMaxLadderHashes = 6;     // ... stays in this range
+inline constexpr double kMaxBitsPerObject = 24;     // wanted; see ladder_hashes
 
 /// Chance that a filter filled with `bits_per_object` claims an absent key: (1 - e^(-k/b))^k.
 double false_positive_rate(double bits_per_object, unsigned hashes);
@@ -38,9 +36,6 @@ double counter_overflow_bound(double bits, unsigned limit);
 /// How many keys a filter with `ones` set bits holds (Swamidass and Baldi 2007). Fewer ones than
 /// functions: 0; as many: 1; all set: bits / hashes, since the formula would be infinite.
 double estimated_keys(std::uint64_t ones, Shape shape);
-
-/// The error one summary may have, so that asking `peers` summaries keeps the budget.
-double error_per_summary(double false_hit_budget, std::uint64_t peers);
 
 /// Functions used at this error, for all sizes alike: the fewest of 4..6 that need at most
 /// kMaxBitsPerObject, since each function costs flips to announce; 6, with as many bits as that

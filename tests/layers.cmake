@@ -1,11 +1,20 @@
 cmake_minimum_required(VERSION 3.25)
 # Fails when a layer includes something above it (measure -> proxy -> protocol -> summary), when a room of a layer
-# includes one that stands above it, or when files include each other in a circle (x.hpp and x.cpp count as one).
+# includes one that stands above it, when files include each other in a circle (x.hpp and x.cpp count as one), or when
+# a layer above knows more of summaries than what holds for all their kinds.
 set(layers summary protocol proxy measure)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_proxy http config telemetry net storage upstream cache client admin .)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
 set(closed_to_admin upstream cache client)
+
+# What summary/ shows: nothing of it is of one kind. Bloom filters as such are of use elsewhere, too, but not on links.
+set(shown_by_summary descriptor directory false_hit_budget judge key key_hash kind own peer_set replica snapshot_reader)
+set(shown_to_protocol ${shown_by_summary})
+set(shown_to_proxy ${shown_by_summary} bloom_filter)
+set(shown_to_measure ${shown_by_summary})
+# No name of one kind either: what they include may include it.
+set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
 
 set(below "")
 set(checked 0)
@@ -31,6 +40,12 @@ foreach(layer IN LISTS layers)
                 message(SEND_ERROR "${file}: ${layer}/ has no room ${room}; there are: ${rooms}")
             endif()
         endif()
+        if(layer STREQUAL protocol)
+            file(STRINGS ${ROOT}/${file} named REGEX "${of_one_kind}")
+            if(named)
+                message(SEND_ERROR "${file}: ${named}\n  a kind of summary is known to summary/ alone")
+            endif()
+        endif()
         file(STRINGS ${ROOT}/${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
         foreach(line IN LISTS includes)
             string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" target "${line}")
@@ -40,6 +55,12 @@ foreach(layer IN LISTS layers)
                 message(SEND_ERROR "${file}: ${line}\n  ${layer}/ may include only: ${below}")
             endif()
             string(REGEX REPLACE "\\.hpp$" "" target_unit "${target}")
+            if(target_layer STREQUAL summary AND NOT layer STREQUAL summary)
+                string(REGEX REPLACE "^summary/" "" shown "${target_unit}")
+                if(NOT shown IN_LIST shown_to_${layer})
+                    message(SEND_ERROR "${file}: ${line}\n  ${layer}/ sees of summary/ only: ${shown_to_${layer}}")
+                endif()
+            endif()
             if(NOT target_unit STREQUAL unit)
                 list(APPEND uses_${unit} ${target_unit})
             endif()

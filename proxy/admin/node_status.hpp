@@ -85,7 +85,7 @@ inline constexpr Described<NodeCounters> kNodeCounters[] = {
 static_assert(protocol::every_member_has_a_row(kNodeCounters));
 
 struct SummaryStatus {
-    std::string kind = "counting_bloom";
+    std::string kind;
     std::uint64_t objects = 0, bits = 0;
     unsigned hashes = 0;
     double fill = 0, expected_false_hit = 0;

@@ -29,7 +29,7 @@ bool invalidated_within(const Cache& cache, const FetchJob& job, std::chrono::se
 summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView& view) {
     if (!job.block) return {};
     const auto& block = *job.block;
-    auto candidates = view.directory->candidates(block.target);
+    auto candidates = view.directory->candidates({block.target, job.request->key.uri()});
     if (block.in_parts) candidates -= peers_named(*block.in_parts, view);
     return candidates;
 }
@@ -48,7 +48,7 @@ bool may_reuse(const FetchJob& job, const Draft& made) {
 PeerTurns whom_to_ask(Cache& cache, const FetchJob& job, const protocol::PeerView& view,
                       const RoundTrip& origin) {
     PeerTurns result;
-    const auto promised = view.directory->candidates(job.claim.hash());
+    const auto promised = view.directory->candidates(job.claim.key());
     const auto perhaps = may_hold_it_whole(job, view) - promised;
     if (promised.empty() && perhaps.empty()) return result;
     // Peers may not have heard of an invalidation yet; none can show that a copy is younger.

@@ -135,8 +135,8 @@ BytesBySource BlockStream::expect() {
     BytesBySource expected;
     const auto& view = frontend_.upstream.peers;
     const auto* directory = view && client_.config().cluster ? view->directory.get() : nullptr;
-    const auto candidates = [&](summary::KeyHash hash) {
-        return directory ? directory->candidates(hash) : summary::PeerSet();
+    const auto candidates = [&](const Key& key) {
+        return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
     };
     const auto* target = std::get_if<UpstreamTarget>(&route_);
     const auto origin =
@@ -149,7 +149,7 @@ BytesBySource BlockStream::expect() {
         return std::nullopt;
     };
     // Who gave a block that its summary does not have holds the body in one piece.
-    const auto by_whole = now_.source == Source::peer && candidates(now_.hash).empty();
+    const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
     if (now_.source == Source::peer) expected_peer_ = client_.turn.peer;
     const auto& blocks = *index_->blocks;
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
@@ -162,8 +162,8 @@ BytesBySource BlockStream::expect() {
             if (is_here(key)) {
                 source = Source::memory;
             } else {
-                const auto peer = first_near(choose_peers(
-                    candidates(key.hash), frontend_.upstream.peer_records, Clock::now()));
+                const auto peer = first_near(
+                    choose_peers(candidates(key), frontend_.upstream.peer_records, Clock::now()));
                 source = by_whole || peer ? Source::peer : Source::origin;
                 if (expected_peer_.empty() && peer) expected_peer_ = view->peers[*peer].node;
             }

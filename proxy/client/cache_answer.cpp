@@ -118,8 +118,9 @@ Asking CacheAnswer::asking() const {
     asking.may_use_blocks = may_use_blocks_;
     if (asking.range.form == RangeRequest::Form::suffix) {
         const auto& view = frontend_.upstream.peers;
-        asking.peers_may_hold = asking.has_peers && view && view->directory &&
-                                !view->directory->candidates(client_.hash).empty();
+        asking.peers_may_hold =
+            asking.has_peers && view && view->directory &&
+            !view->directory->candidates({client_.hash, client_.key.uri()}).empty();
     }
     return asking;
 }

@@ -3,6 +3,8 @@
 #include "proxy/config/prefix_list.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"
+#include "summary/kind.hpp"
+#include "summary/peer_set.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -135,9 +137,9 @@ struct AnnounceConfig {
 };
 
 struct SummaryConfig {
-    std::string kind = "counting_bloom";    // the only one in this version
-    double false_hit_budget = 0.004;        // per local miss, over all peers
-    std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
+    std::string kind{name(summary::kDefaultKind)};  // of summary::kKinds
+    double false_hit_budget = 0.004;                // per local miss, over all peers
+    std::uint64_t peer_max = 256ull << 20;          // bytes; a peer with a larger one is refused
     AnnounceConfig announce;
 };
 
@@ -211,9 +213,9 @@ struct Config {
 
 inline constexpr std::size_t kMinKeyBytes = 32;
 inline constexpr std::size_t kMaxNodeBytes = 64;
-inline constexpr std::size_t kMaxPeers = 1024;     // whatever cluster.max_peers says
-inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
-inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
+inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever cluster.max_peers says
+inline constexpr std::size_t kMaxPrefixes = 256;              // of one list
+inline constexpr std::size_t kMinTokenBytes = 16;             // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;

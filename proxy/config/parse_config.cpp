@@ -9,6 +9,7 @@
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
+#include "summary/kind.hpp"
 
 #include <algorithm>
 #include <boost/asio/ip/host_name.hpp>
@@ -337,13 +338,26 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
     in->done();
 }
 
+std::string names_of_kinds() {
+    std::string names;
+    for (const auto kind : summary::kKinds) {
+        if (!names.empty()) names += " or ";
+        names.append("\"").append(name(kind)).append("\"");
+    }
+    return names;
+}
+
 void read_summary(ConfigSection& root, SummaryConfig& out) {
     auto in = root.section("summary");
     if (!in) return;
-    if (const auto kind = in->text("kind"); kind && *kind != out.kind) {
-        const bool planned = *kind == "quotient" || *kind == "cuckoo";
-        in->fail("kind", std::string("must be \"counting_bloom\"") +
-                             (planned ? std::string("; this kind is ") + kLater : ""));
+    if (auto kind = in->text("kind")) {
+        if (summary::kind_named(*kind)) {
+            out.kind = std::move(*kind);
+        } else {
+            const bool planned = *kind == "quotient" || *kind == "cuckoo";
+            in->fail("kind", "must be " + names_of_kinds() +
+                                 (planned ? std::string("; this kind is ") + kLater : ""));
+        }
     }
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
     in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);

@@ -8,7 +8,7 @@
 
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/store.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/key.hpp"
 
 namespace proxy {
 
@@ -29,6 +29,7 @@ public:
     Claim& operator=(const Claim&) = delete;
 
     summary::KeyHash hash() const { return hash_; }
+    summary::Key key() const { return {hash_, uri_}; }
     const std::string& uri() const { return uri_; }
 
     struct Taken {

@@ -20,6 +20,8 @@
 #include "protocol/outbox.hpp"
 #include "protocol/publisher.hpp"
 #include "protocol/sync_session.hpp"
+#include "summary/bloom_filter.hpp"
+#include "summary/false_hit_budget.hpp"
 #include "summary/sizing.hpp"
 
 namespace {
@@ -129,7 +131,7 @@ private:
             if (!action) continue;
             if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
                 if (loaded_) {
-                    timed("delta: directory", [&] { neighbours_.change(0, change->delta); });
+                    timed("delta: directory", [&] { neighbours_.change(0, change->what); });
                 }
             }
         }
@@ -178,7 +180,7 @@ private:
         summary::Replica other;
         const auto shape =
             summary::shape_for(2 * objects_, summary::error_per_summary(0.004, peers_));
-        other.apply_snapshot(1, 0, shape, summary::BitArray(shape.bits));
+        other.apply_snapshot(1, 0, summary::BloomFilter(shape));
         timed("directory: load", [&] { neighbours_.load(1, other); });
         neighbours_work("directory: build");
         timed("directory: view", [&] { view_ = neighbours_.take_view(); });

@@ -2,8 +2,11 @@
 
 #include "protocol/frame.hpp"
 #include "summary/coding.hpp"
+#include "summary/judge.hpp"
+#include "summary/kind.hpp"
 #include "summary/replica.hpp"
 #include "summary/rice.hpp"
+#include "summary/snapshot_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <algorithm>
@@ -103,10 +106,12 @@ void check_delta(const summary::Delta& delta, std::uint64_t bits) {
 
     summary::Replica replica;
     using summary::Apply;
-    FUZZ_CHECK(replica.apply_snapshot(1, 1, {bits, 4}, summary::BitArray(bits)) == Apply::ok);
-    FUZZ_CHECK(replica.apply_delta(1, 2, delta) == Apply::ok && replica.bits() == once);
+    FUZZ_CHECK(replica.apply_snapshot(1, 1, summary::BloomFilter({bits, 4})) == Apply::ok);
+    const auto done = replica.apply_delta(1, 2, coded);
+    FUZZ_CHECK(done.what == Apply::ok && done.change == summary::Change(delta));
+    FUZZ_CHECK(check_hash(replica.filter()) == once.check_hash());
     FUZZ_CHECK(replica.check(1, 2, once.check_hash()) == Apply::ok);
-    FUZZ_CHECK(replica.apply_delta(1, 4, delta) == Apply::gap && !replica.in_step());
+    FUZZ_CHECK(replica.apply_delta(1, 4, coded).what == Apply::gap && !replica.in_step());
 }
 
 void check_snapshot(const summary::BitArray& snapshot, std::uint64_t bits) {
@@ -118,6 +123,25 @@ void check_snapshot(const summary::BitArray& snapshot, std::uint64_t bits) {
     // Without its last byte it is no snapshot.
     coded.pop_back();
     FUZZ_CHECK(!summary::decode_snapshot(coded, bits));
+}
+
+/// What a peer may say of its summary: whatever is accepted is small enough, and its snapshots can
+/// be read.
+void check_descriptor(ByteView bytes) {
+    constexpr std::uint64_t kLimit = 4096;
+    const auto of = summary::Descriptor::from(bytes);
+    FUZZ_CHECK(of.has_value() == (!bytes.empty() && bytes.size() <= summary::kMaxDescriptorBytes));
+    if (!of) return;
+    FUZZ_CHECK(std::ranges::equal(of->bytes(), bytes));
+    const auto verdict = judge(*of, kLimit);
+    const auto kept = summary::replica_bytes(*of);
+    FUZZ_CHECK(!kept || summary::kind_named(describe(*of).kind));
+    FUZZ_CHECK((verdict == summary::Verdict::accepted) == (kept && *kept <= kLimit));
+    if (verdict != summary::Verdict::accepted) return;
+    summary::SnapshotReader reader(*of);
+    if (!reader.take(bytes)) return;
+    const auto filter = reader.finish();
+    FUZZ_CHECK(!filter || descriptor_of(*filter) == *of);
 }
 
 void check_rice(unsigned parameter, std::uint64_t universe, ByteView bytes) {
@@ -164,6 +188,7 @@ int fuzz_summary(const std::uint8_t* data, std::size_t size) {
             check_snapshot(std::get<summary::BitArray>(*update), bits);
         }
     }
+    check_descriptor(payload);
     check_rice(data[0] % (summary::kMaxRiceParameter + 1), bits, payload);
     check_rice(data[0] % (summary::kMaxRiceParameter + 1), bits << 20, payload);
     return 0;

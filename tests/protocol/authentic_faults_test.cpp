@@ -18,7 +18,7 @@ protected:
     void fake_publisher() {
         a = &add(config("a"));
         b.dial("a", address_of("a"));
-        b.say(SnapshotBegin{1700, 0, 2, 1, {128, 4}, kSnapshot.size()});
+        b.say(SnapshotBegin{1700, 0, 2, bloom({128, 4}), kSnapshot.size()});
         b.say(SnapshotPart{kSnapshot});
         ASSERT_TRUE(run_until([&] { return a->in_step_with("b"); }));
     }
@@ -44,7 +44,7 @@ TEST_F(AuthenticFaults, AGapIsAnsweredByARequestAndMendedByTheSnapshot) {
     EXPECT_FALSE(a->in_step_with("b"));
     EXPECT_EQ(a->status_of("b").state, PeerState::waiting_snapshot);
     EXPECT_EQ(a->status_of("b").resyncs, 1U);
-    b.say(SnapshotBegin{1700, 2, 2, 1, {128, 4}, kSnapshot.size()});
+    b.say(SnapshotBegin{1700, 2, 2, bloom({128, 4}), kSnapshot.size()});
     b.say(SnapshotPart{kSnapshot});
     EXPECT_TRUE(run_until([&] { return a->in_step_with("b"); }));
     EXPECT_EQ(a->status_of("b").generation, 2U);
@@ -75,7 +75,7 @@ TEST_F(AuthenticFaults, AShapeAboveTheLimitCostsTheLinkBeforeItsBytesCome) {
     small.max_summary_bytes = 1000;
     a = &add(small);
     b.dial("a", address_of("a"));
-    b.say(SnapshotBegin{1700, 0, 2, 1, {std::uint64_t{1} << 32, 4}, 1 << 29});
+    b.say(SnapshotBegin{1700, 0, 2, bloom({std::uint64_t{1} << 32, 4}), 1 << 29});
     EXPECT_EQ(end_of_the_link(), "summary_too_large");
 }
 
@@ -83,7 +83,7 @@ TEST_F(AuthenticFaults, TwoBytesAreNotBelievedToBeALargeSummary) {
     a = &add(config("a"));
     b.dial("a", address_of("a"));
     static const Bytes nothing_set = unhex("0300");
-    b.say(SnapshotBegin{1700, 0, 2, 1, {std::uint64_t{1} << 31, 4}, nothing_set.size()});
+    b.say(SnapshotBegin{1700, 0, 2, bloom({std::uint64_t{1} << 31, 4}), nothing_set.size()});
     b.say(SnapshotPart{nothing_set});
     EXPECT_EQ(end_of_the_link(), "summary_too_large");
 }
@@ -92,7 +92,8 @@ TEST_F(AuthenticFaults, ManyObjectsLeaveMoreThanTwoBytes) {
     a = &add(config("a"));
     b.dial("a", address_of("a"));
     static const Bytes nothing_set = unhex("0300");
-    b.say(SnapshotBegin{1700, 0, 100'000'000, 1, {std::uint64_t{1} << 31, 4}, nothing_set.size()});
+    b.say(SnapshotBegin{1700, 0, 100'000'000, bloom({std::uint64_t{1} << 31, 4}),
+                        nothing_set.size()});
     EXPECT_EQ(end_of_the_link(), "summary_too_large");
 }
 
@@ -102,8 +103,8 @@ TEST_F(AuthenticFaults, ShapesThatAlternateCostTheLinkAndReconnectingDoesNotHelp
     std::uint64_t epoch = 1;
     const auto alternate = [&](FakePeer& peer, std::uint64_t one, std::uint64_t other) {
         for (unsigned i = 0; i < 2 * kShapesAtOnce; ++i) {
-            const summary::Shape shape{i % 2 == 0 ? one : other, 4};
-            peer.say(SnapshotBegin{epoch++, 0, 2, 1, shape, kSnapshot.size()});
+            const auto shape = bloom({i % 2 == 0 ? one : other, 4});
+            peer.say(SnapshotBegin{epoch++, 0, 2, shape, kSnapshot.size()});
             peer.say(SnapshotPart{kSnapshot});
         }
     };
@@ -144,7 +145,7 @@ TEST_F(AuthenticFaults, WhoHasPromisedToSpeakLaterIsAliveMeanwhile) {
     FakePeer c(helpers_, "c", kKey);
     for (auto* peer : {&b, &c}) {
         peer->dial("a", address_of("a"));
-        peer->say(SnapshotBegin{1700, 0, 2, 1, {128, 4}, kSnapshot.size()});
+        peer->say(SnapshotBegin{1700, 0, 2, bloom({128, 4}), kSnapshot.size()});
         peer->say(SnapshotPart{kSnapshot});
     }
     b.say(Heartbeat{1700, 0, 2, kMaxBeatInterval});

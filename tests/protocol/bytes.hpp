@@ -9,8 +9,11 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/frame.hpp"
+#include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
+
+using summary::test::bloom;
 
 /// Hex digits -> bytes; blanks between them are ignored.
 inline Bytes unhex(std::string_view digits) {

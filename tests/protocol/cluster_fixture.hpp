@@ -94,7 +94,8 @@ struct TestNode {
     /// Does this node believe that `node` holds the key?
     bool sees(std::string_view node, std::string_view key) const {
         if (!view || !view->directory) return false;
-        return view->directory->candidates(hash(key)).contains(static_cast<unsigned>(index(node)));
+        return view->directory->candidates({hash(key), key})
+            .contains(static_cast<unsigned>(index(node)));
     }
     bool in_step_with(std::string_view node) const { return view && peer(node).in_step; }
     ClusterStatus::Peer status_of(std::string_view node) const {

@@ -17,6 +17,10 @@ using namespace std::chrono_literals;
 
 const Bytes kPayload = unhex("010203");
 
+/// The longest that there may be; what it says is nobody's business here.
+const auto kDescriptor =
+    *summary::Descriptor::from(Bytes(summary::kMaxDescriptorBytes, std::byte{77}));
+
 Hello hello() {
     Hello hello;
     hello.keys = {counting<KeyId>(1), counting<KeyId>(101)};
@@ -24,8 +28,7 @@ Hello hello() {
     hello.to = std::string(kMaxNodeIdBytes, 'b');
     hello.instance = counting<Instance>(10);
     hello.nonce = counting<Nonce>(20);
-    hello.kind = 1;
-    hello.shape = {std::uint64_t{1} << 32, 16};
+    hello.summary = kDescriptor;
     return hello;
 }
 
@@ -43,7 +46,7 @@ std::vector<Message> messages() {
     return {Welcome{},
             SnapshotRequest{},
             Heartbeat{1, 2, 3, kMaxBeatInterval},
-            SnapshotBegin{~std::uint64_t{0}, 5, 6, 1, {1024, 4}, 129},
+            SnapshotBegin{~std::uint64_t{0}, 5, 6, kDescriptor, 129},
             SnapshotPart{kPayload},
             Delta{7, 8, kPayload},
             CheckHash{9, 10, 11},
@@ -92,7 +95,9 @@ TEST(Codec, EveryMessageComesBackAsItWas) {
 TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
     for (const auto& message : hello_messages()) {
         const auto whole = body(message);
-        for (std::size_t size = 0; size < whole.size(); ++size) {
+        const bool open_ended = std::holds_alternative<Hello>(message);
+        const auto fixed = whole.size() - (open_ended ? kDescriptor.bytes().size() - 1 : 0);
+        for (std::size_t size = 0; size < fixed; ++size) {
             const auto decoded = decode_hello(type(message), ByteView(whole).first(size));
             EXPECT_EQ(decoded.error(), Error::malformed_frame) << int(type(message)) << ' ' << size;
         }
@@ -101,7 +106,8 @@ TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
         const bool open_ended =
             std::holds_alternative<SnapshotPart>(message) || std::holds_alternative<Delta>(message);
         const auto whole = body(message);
-        const auto fixed = whole.size() - (open_ended ? kPayload.size() - 1 : 0);
+        auto fixed = whole.size() - (open_ended ? kPayload.size() - 1 : 0);
+        if (std::holds_alternative<SnapshotBegin>(message)) fixed -= kDescriptor.bytes().size() - 1;
         const auto is_list = std::holds_alternative<Invalidate>(message);
         for (std::size_t size = 0; size < fixed; ++size) {
             const auto hashes = size < kInvalidateHeadBytes ? 0 : size - kInvalidateHeadBytes;
@@ -125,6 +131,20 @@ TEST(Codec, BytesLeftOverAreMalformed) {
         bytes.push_back({});
         EXPECT_EQ(decode(type(message), bytes).error(), Error::malformed_frame);
     }
+}
+
+TEST(Codec, ADescriptorIsPassedOnWhateverItSays) {
+    for (const auto size : {std::size_t{1}, std::size_t{10}, summary::kMaxDescriptorBytes}) {
+        auto said = hello();
+        said.summary = *summary::Descriptor::from(Bytes(size, std::byte{200}));
+        const auto bytes = body(HelloMessage(said));
+        EXPECT_EQ(decode_hello(1, bytes).value(), HelloMessage(said));
+        SnapshotBegin begin{1, 2, 3, said.summary, 4};
+        EXPECT_EQ(decode(19, body(Message(begin))).value(), Message(begin));
+    }
+    auto none = hello();
+    none.summary = {};
+    EXPECT_EQ(hello_error(FrameType::hello, body(HelloMessage(none))), Error::malformed_frame);
 }
 
 TEST(Codec, AHelloNamesOneOrTwoKeys) {
@@ -156,8 +176,7 @@ TEST(Codec, AnnouncementsWithoutAPayloadAreMalformed) {
     EXPECT_EQ(decode(20, {}).error(), Error::malformed_frame);
     EXPECT_EQ(decode(21, Bytes(16)).error(), Error::malformed_frame);
     SnapshotBegin nothing;
-    nothing.kind = 1;
-    nothing.shape = {64, 4};
+    nothing.summary = kDescriptor;
     EXPECT_EQ(decode(19, body(Message(nothing))).error(), Error::malformed_frame);
 }
 

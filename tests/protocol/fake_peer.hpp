@@ -102,7 +102,7 @@ private:
         const auto [error] = co_await socket.async_connect(endpoint, as_result);
         if (error) co_return error;
         link_ = std::make_unique<Link>(std::move(socket), traffic_);
-        const PublisherHello hello(self_, keys_, node, fresh_nonce(), {128, 4});
+        const PublisherHello hello(self_, keys_, node, fresh_nonce(), bloom({128, 4}));
         HelloMessage first = hello.hello();
         co_await link_->write_hello(std::move(first), soon());
         const auto challenge = co_await link_->read_hello(soon());

@@ -136,7 +136,7 @@ TEST_F(Format, KeysAreDerivedAsThePageSays) {
 }
 
 TEST_F(Format, AHelloReadsAsOnThePage) {
-    const PublisherHello publisher(a, keys, "b", counting<Nonce>(0), {128, 4});
+    const PublisherHello publisher(a, keys, "b", counting<Nonce>(0), bloom({128, 4}));
     SubscriberHello subscriber(b, keys, rules, counting<Nonce>(32));
     EXPECT_EQ(hex(sealed(publisher.hello())), kHello);
     const auto challenge = subscriber.on_hello(publisher.hello());
@@ -185,7 +185,8 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     EXPECT_EQ(hex(sealed(subscriber, Welcome{})), kWelcome);
     EXPECT_EQ(hex(sealed(publisher, Invalidate{2, {key}, {tag}})), kInvalidate);
     EXPECT_EQ(hex(sealed(subscriber, Confirm{2})), kConfirm);
-    EXPECT_EQ(hex(sealed(publisher, SnapshotBegin{1700, 0, 2, 1, {128, 4}, 5})), kSnapshotBegin);
+    EXPECT_EQ(hex(sealed(publisher, SnapshotBegin{1700, 0, 2, bloom({128, 4}), 5})),
+              kSnapshotBegin);
     EXPECT_EQ(hex(sealed(publisher, SnapshotPart{snapshot})), kSnapshotPart);
     EXPECT_EQ(hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
     EXPECT_EQ(hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);

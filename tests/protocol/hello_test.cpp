@@ -13,6 +13,7 @@ const std::string kOld = "0123456789abcdef0123456789abcdef";
 const std::string kNew = "fedcba9876543210fedcba9876543210";
 const Nonce kNonceA = counting<Nonce>(1);
 const Nonce kNonceB = counting<Nonce>(101);
+constexpr summary::Shape kShape{1024, 4};
 
 /// One node: who it is and what it accepts.
 struct Node {
@@ -22,7 +23,7 @@ struct Node {
         rules.max_summary_bytes = 1 << 20;
     }
     PublisherHello dial(std::string peer, Nonce nonce = kNonceA) const {
-        return {self, ring, std::move(peer), nonce, {1024, 4}};
+        return {self, ring, std::move(peer), nonce, bloom(kShape)};
     }
     SubscriberHello answer(Nonce nonce = kNonceB) const { return {self, ring, rules, nonce}; }
 
@@ -126,8 +127,8 @@ TEST_F(HelloBetween, WhateverIsChangedOnTheWayTheProofFails) {
     };
     fails([](Hello& hello) { hello.nonce[0] ^= std::byte{1}; });
     fails([](Hello& hello) { hello.instance[0] ^= std::byte{1}; });
-    fails([](Hello& hello) { hello.shape.bits += 64; });
-    fails([](Hello& hello) { hello.shape.hashes = 5; });
+    fails([](Hello& hello) { hello.summary = bloom({kShape.bits + 64, kShape.hashes}); });
+    fails([](Hello& hello) { hello.summary = bloom({kShape.bits, kShape.hashes + 1}); });
     fails([](Hello& hello) { hello.keys.insert(hello.keys.begin(), key_id(kNew)); });
 
     const auto fails_back = [&](auto change) {
@@ -187,16 +188,20 @@ TEST_F(HelloBetween, WhoIsNotInTheListIsRefused) {
 
 TEST_F(HelloBetween, KindsAndShapesItCannotUseAreRefused) {
     auto hello = a.dial("b").hello();
-    hello.kind = 2;
-    EXPECT_EQ(refusal_of(hello), Error::unknown_kind);
-    hello = a.dial("b").hello();
-    for (const auto shape :
-         {summary::Shape{0, 4}, {64, 0}, {64, 17}, {(1ULL << 32) + 1, 4}, {(1ULL << 23) + 8, 4}}) {
-        hello.shape = shape;
-        EXPECT_EQ(refusal_of(hello), Error::shape_refused) << shape.bits << ' ' << shape.hashes;
-    }
-    hello.shape = {1ULL << 23, 4};  // 1 MiB, the limit here
-    EXPECT_EQ(refusal_of(hello), boost::system::error_code());
+    const auto refused = [&](std::string_view descriptor) {
+        hello.summary = *summary::Descriptor::from(unhex(descriptor));
+        return refusal_of(hello);
+    };
+    EXPECT_EQ(refused("02 0000000000000080 04"), Error::unknown_kind);
+    EXPECT_EQ(refused("02"), Error::unknown_kind) << "of another length";
+    EXPECT_EQ(refused("01 0000000000000000 04"), Error::shape_refused) << "no bits";
+    EXPECT_EQ(refused("01 0000000000000040 00"), Error::shape_refused) << "no hashes";
+    EXPECT_EQ(refused("01 0000000000000040 11"), Error::shape_refused) << "17 hashes";
+    EXPECT_EQ(refused("01 0000000100000001 04"), Error::shape_refused) << "more than 2^32 bits";
+    EXPECT_EQ(refused("01 0000000000000040"), Error::shape_refused) << "cut short";
+    EXPECT_EQ(refused("01 0000000000000040 04 00"), Error::shape_refused) << "left over";
+    EXPECT_EQ(refused("01 0000000000800008 04"), Error::shape_refused) << "above 1 MiB";
+    EXPECT_EQ(refused("01 0000000000800000 04"), boost::system::error_code());
 }
 
 TEST_F(HelloBetween, MessagesOutOfTurnAreUnexpected) {

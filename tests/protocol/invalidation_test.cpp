@@ -255,7 +255,7 @@ TEST(SyncSessionInvalidations, GoOnFromWhatAnEarlierConnectionApplied) {
 TEST(SyncSessionInvalidations, ComeInTheMiddleOfASnapshotToo) {
     SyncSession session({1 << 20, 500ms}, kNow);
     const auto payload = unhex("0302058704");
-    session.on_message(SnapshotBegin{7, 5, 9, 1, {128, 4}, payload.size()}, kNow);
+    session.on_message(SnapshotBegin{7, 5, 9, bloom({128, 4}), payload.size()}, kNow);
     EXPECT_EQ(session.on_message(Invalidate{1, some(1), {}}, kNow),
               SyncSession::Action(SyncSession::Drop{some(1), {}}));
     EXPECT_EQ(session.on_message(SnapshotPart{payload}, kNow),

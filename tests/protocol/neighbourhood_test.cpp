@@ -6,26 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "summary/bloom_filter.hpp"
-#include "tests/summary/keys.hpp"
+#include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
 namespace {
 
+using summary::test::asked;
 using summary::test::key;
 
 constexpr summary::Shape kShape{4096, 4};
 constexpr summary::Shape kLarger{8192, 4};
 
-summary::BitArray bits_with(summary::KeyHash k, summary::Shape shape) {
-    summary::BitArray bits(shape.bits);
-    for (const auto position : positions(k, shape)) bits.set(position);
-    return bits;
+summary::Filter filter_with(summary::KeyHash k, summary::Shape shape = kShape) {
+    summary::BloomFilter filter(shape);
+    filter.insert(k);
+    return filter;
 }
 
 summary::Replica replica_with(summary::KeyHash k, summary::Shape shape = kShape) {
     summary::Replica replica;
-    replica.apply_snapshot(1, 0, shape, bits_with(k, shape));
+    replica.apply_snapshot(1, 0, filter_with(k, shape));
     return replica;
 }
 
@@ -119,8 +119,8 @@ TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view && view->directory);
     EXPECT_EQ(view->peers[2].token, "token");
-    EXPECT_EQ(view->directory->candidates(key(1)), (summary::PeerSet{2}));
-    EXPECT_TRUE(view->directory->candidates(key(2)).empty());
+    EXPECT_EQ(view->directory->candidates(asked(key(1))), (summary::PeerSet{2}));
+    EXPECT_TRUE(view->directory->candidates(asked(key(2))).empty());
 }
 
 TEST_F(NeighbourhoodTest, ChangesReachViewsAlreadyHandedOut) {
@@ -128,21 +128,22 @@ TEST_F(NeighbourhoodTest, ChangesReachViewsAlreadyHandedOut) {
     neighbours.load(0, replica);
     const auto view = neighbours.take_view();
     summary::Delta delta;
-    bits_with(key(2), kShape).for_each_one([&](auto position) { delta.set.push_back(position); });
+    const auto positions = summary::positions(key(2), kShape);
+    delta.set.assign(positions.begin(), positions.end());
     neighbours.change(0, delta);
     EXPECT_FALSE(neighbours.take_view());
-    EXPECT_EQ(view->directory->candidates(key(2)), (summary::PeerSet{0}));
+    EXPECT_EQ(view->directory->candidates(asked(key(2))), (summary::PeerSet{0}));
 }
 
 TEST_F(NeighbourhoodTest, AnotherSnapshotOfTheSameShapeNeedsNoNewDirectory) {
     auto replica = replica_with(key(1));
     neighbours.load(0, replica);
     const auto view = neighbours.take_view();
-    replica.apply_snapshot(1, 1, kShape, bits_with(key(2), kShape));
+    replica.apply_snapshot(1, 1, filter_with(key(2)));
     neighbours.load(0, replica);
     EXPECT_FALSE(neighbours.take_view());
-    EXPECT_TRUE(view->directory->candidates(key(1)).empty());
-    EXPECT_EQ(view->directory->candidates(key(2)), (summary::PeerSet{0}));
+    EXPECT_TRUE(view->directory->candidates(asked(key(1))).empty());
+    EXPECT_EQ(view->directory->candidates(asked(key(2))), (summary::PeerSet{0}));
 }
 
 TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
@@ -151,15 +152,15 @@ TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
     neighbours.load(0, first);
     neighbours.load(1, second);
     const auto before = neighbours.take_view();
-    EXPECT_EQ(before->directory->candidates(key(1)), (summary::PeerSet{0, 1}));
-    first.apply_snapshot(2, 0, kLarger, bits_with(key(2), kLarger));
+    EXPECT_EQ(before->directory->candidates(asked(key(1))), (summary::PeerSet{0, 1}));
+    first.apply_snapshot(2, 0, filter_with(key(2), kLarger));
     neighbours.load(0, first);
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
     EXPECT_NE(after->directory, before->directory);
-    EXPECT_EQ(after->directory->candidates(key(1)), (summary::PeerSet{1}));
-    EXPECT_EQ(after->directory->candidates(key(2)), (summary::PeerSet{0}));
-    EXPECT_EQ(before->directory->candidates(key(1)),
+    EXPECT_EQ(after->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
+    EXPECT_EQ(after->directory->candidates(asked(key(2))), (summary::PeerSet{0}));
+    EXPECT_EQ(before->directory->candidates(asked(key(1))),
               (summary::PeerSet{0, 1}));  // readers of it are not disturbed
 }
 
@@ -180,7 +181,7 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
         if (auto next = many.take_view()) view = std::move(next);
         seen.insert(view->directory.get());
         EXPECT_TRUE(view->peers[i].in_step);
-        EXPECT_TRUE(view->directory->candidates(key(i)).contains(static_cast<unsigned>(i)));
+        EXPECT_TRUE(view->directory->candidates(asked(key(i))).contains(static_cast<unsigned>(i)));
     }
     EXPECT_EQ(seen.size(), 4U) << "of 1, 2, 4 and 8 lanes";
 }
@@ -194,12 +195,12 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     neighbours.set_in_step(0, true);
     const auto before = neighbours.take_view();
     neighbours.unlinked(0);
-    EXPECT_EQ(before->directory->candidates(key(1)), (summary::PeerSet{1}));
+    EXPECT_EQ(before->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
     EXPECT_FALSE(after->peers[0].in_step);
     EXPECT_TRUE(after->peers[0].token.empty());
-    EXPECT_EQ(after->directory->candidates(key(1)), (summary::PeerSet{1}));
+    EXPECT_EQ(after->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }
 
 TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
@@ -212,8 +213,8 @@ TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
     neighbours.linked(0, "token");
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view);
-    EXPECT_TRUE(view->directory->candidates(key(1)).empty());
-    EXPECT_EQ(view->directory->candidates(key(2)), (summary::PeerSet{0}));
+    EXPECT_TRUE(view->directory->candidates(asked(key(1))).empty());
+    EXPECT_EQ(view->directory->candidates(asked(key(2))), (summary::PeerSet{0}));
 }
 
 TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
@@ -222,7 +223,7 @@ TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
     neighbours.unlinked(0);
     const auto second = replica_with(key(1), kLarger);
     neighbours.load(1, second);
-    EXPECT_EQ(neighbours.take_view()->directory->candidates(key(1)), (summary::PeerSet{1}));
+    EXPECT_EQ(neighbours.take_view()->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }
 
 TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {

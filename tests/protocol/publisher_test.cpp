@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "protocol/frame.hpp"
-#include "summary/coding.hpp"
+#include "summary/judge.hpp"
 #include "summary/replica.hpp"
+#include "summary/snapshot_reader.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
@@ -31,6 +32,14 @@ Publisher with(std::uint64_t objects, Publisher::Config how = config()) {
     for (const auto k : keys(0, objects)) publisher.stored(k, kNow);
     publisher.announce(kNow);
     return publisher;
+}
+
+summary::Replica replica_from(const SnapshotImage& image) {
+    summary::SnapshotReader reader(image.begin.summary);
+    EXPECT_TRUE(reader.take(image.payload));
+    summary::Replica replica;
+    replica.apply_snapshot(image.begin.epoch, image.begin.generation, *reader.finish());
+    return replica;
 }
 
 TEST(Publisher, HasNothingToTellAtFirst) {
@@ -90,23 +99,19 @@ TEST(Publisher, TheLastRemovalIsToldAtOnce) {
 
 TEST(Publisher, AnnouncementsLeadAReplicaFromGenerationToGeneration) {
     auto publisher = with(100);
-    const auto image = publisher.snapshot();
-    const auto bits = image->begin.shape.bits;
-    summary::Replica replica;
-    replica.apply_snapshot(image->begin.epoch, image->begin.generation, image->begin.shape,
-                           *summary::decode_snapshot(image->payload, bits));
+    auto replica = replica_from(*publisher.snapshot());
     for (std::uint64_t round = 0; round < 20; ++round) {
         publisher.stored(key(1000 + round), kNow);
         publisher.removed(key(round), kNow);
         const auto announcement = publisher.announce(kNow);
         ASSERT_TRUE(announcement && announcement->delta);
-        const auto delta = summary::decode_delta(*announcement->delta, bits);
-        ASSERT_TRUE(delta);
-        EXPECT_EQ(replica.apply_delta(announcement->epoch, announcement->generation, *delta),
-                  summary::Apply::ok);
-        EXPECT_TRUE(replica.contains(key(1000 + round)));
+        EXPECT_EQ(
+            replica.apply_delta(announcement->epoch, announcement->generation, *announcement->delta)
+                .what,
+            summary::Apply::ok);
+        EXPECT_TRUE(replica.contains(summary::test::asked(key(1000 + round))));
     }
-    EXPECT_EQ(replica.bits().check_hash(), publisher.own().check_hash());
+    EXPECT_EQ(check_hash(replica.filter()), publisher.own().check_hash());
 }
 
 TEST(Publisher, ChangesThatCancelOutUseAGenerationAndAreTold) {
@@ -122,14 +127,14 @@ TEST(Publisher, ChangesThatCancelOutUseAGenerationAndAreTold) {
 
 TEST(Publisher, AnOutgrownShapeIsANewEpochToldByASnapshot) {
     auto publisher = with(100);
-    const auto bits = publisher.own().shape().bits;
+    const auto before = publisher.own().descriptor();
     for (const auto k : keys(0, 5000)) publisher.stored(k, kNow);
     const auto announcement = publisher.announce(kNow);
     ASSERT_TRUE(announcement);
     EXPECT_EQ(announcement->delta, nullptr);
     EXPECT_EQ(announcement->epoch, 41U);
     EXPECT_EQ(announcement->generation, 0U);
-    EXPECT_GT(publisher.own().shape().bits, bits);
+    EXPECT_GT(describe(publisher.own().descriptor()).bits, describe(before).bits);
     EXPECT_EQ(publisher.heartbeat(), (Heartbeat{41, 0, 5000}));
 }
 
@@ -177,34 +182,27 @@ TEST(Publisher, ASnapshotSaysWhatItIs) {
     EXPECT_EQ(image->begin.epoch, 40U);
     EXPECT_EQ(image->begin.generation, 1U);
     EXPECT_EQ(image->begin.objects, 100U);
-    EXPECT_EQ(image->begin.kind, 1);
-    EXPECT_EQ(image->begin.shape, publisher.own().shape());
+    EXPECT_EQ(image->begin.summary, publisher.own().descriptor());
     EXPECT_EQ(image->begin.payload_bytes, image->payload.size());
-    const auto bits = summary::decode_snapshot(image->payload, image->begin.shape.bits);
-    ASSERT_TRUE(bits);
-    EXPECT_EQ(bits->check_hash(), publisher.own().check_hash());
+    EXPECT_EQ(check_hash(replica_from(*image).filter()), publisher.own().check_hash());
 }
 
 TEST(Publisher, ADeltaAfterASnapshotTakenMidwayMendsItForAll) {
     // One replica has the changes under way in its snapshot, the other has not.
     auto publisher = with(100);
-    const auto load = [](const SnapshotImage& image) {
-        summary::Replica replica;
-        replica.apply_snapshot(image.begin.epoch, image.begin.generation, image.begin.shape,
-                               *summary::decode_snapshot(image.payload, image.begin.shape.bits));
-        return replica;
-    };
-    auto early = load(*publisher.snapshot());
+    auto early = replica_from(*publisher.snapshot());
     publisher.stored(key(1000), kNow);
-    auto midway = load(*publisher.snapshot());
+    auto midway = replica_from(*publisher.snapshot());
     publisher.removed(key(1000), kNow);
     publisher.removed(key(5), kNow);
     const auto announcement = publisher.announce(kNow + 1s);
-    const auto delta = *summary::decode_delta(*announcement->delta, early.shape().bits);
     for (auto* replica : {&early, &midway}) {
-        EXPECT_EQ(replica->apply_delta(announcement->epoch, announcement->generation, delta),
-                  summary::Apply::ok);
-        EXPECT_EQ(replica->bits().check_hash(), publisher.own().check_hash());
+        EXPECT_EQ(
+            replica
+                ->apply_delta(announcement->epoch, announcement->generation, *announcement->delta)
+                .what,
+            summary::Apply::ok);
+        EXPECT_EQ(check_hash(replica->filter()), publisher.own().check_hash());
     }
 }
 

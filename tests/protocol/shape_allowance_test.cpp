@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "summary/bloom_descriptor.hpp"
+
 namespace protocol::test {
 namespace {
 
@@ -9,8 +11,8 @@ using namespace std::chrono_literals;
 
 const ShapeAllowance::TimePoint kNow{100s};
 
-summary::Shape shape(std::uint64_t number) {
-    return {64 * number, 4};
+summary::Descriptor shape(std::uint64_t number) {
+    return summary::descriptor_of(summary::Shape{64 * number, 4});
 }
 
 TEST(ShapeAllowance, AFillingCacheIsLetThrough) {

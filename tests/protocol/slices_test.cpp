@@ -10,13 +10,14 @@
 #include "protocol/outbox.hpp"
 #include "protocol/publisher.hpp"
 #include "protocol/sync_session.hpp"
-#include "summary/bloom_filter.hpp"
-#include "tests/summary/keys.hpp"
+#include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
 namespace {
 
 using namespace std::chrono_literals;
+using summary::test::asked;
+using summary::test::bits_of;
 using summary::test::key;
 using summary::test::keys;
 using summary::test::Random;
@@ -60,13 +61,20 @@ protected:
         EXPECT_TRUE(session.in_step());
         EXPECT_EQ(session.replica().epoch(), publisher.own().epoch());
         EXPECT_EQ(session.replica().generation(), publisher.own().generation());
-        EXPECT_EQ(session.replica().bits().check_hash(), publisher.own().check_hash());
+        EXPECT_EQ(check_hash(session.replica().filter()), publisher.own().check_hash());
         EXPECT_EQ(session.counters().resyncs, 0U);
     }
 
     static constexpr std::uint64_t kMany = 60'000;
     Random random{3};
-    Publisher publisher{{{}, 0.001, 1s, 10s, 2000, 500, 4096}, kNow};
+    static Publisher::Config in_small_slices() {
+        Publisher::Config config;
+        config.summary.changes_at_once = 2000;
+        config.summary.keys_at_once = 500;
+        config.summary.words_at_once = 4096;
+        return config;
+    }
+    Publisher publisher{in_small_slices(), kNow};
     Outbox outbox{{1 << 24, 500ms}, kNow};
     SyncSession session{{1 << 30, 500ms}, kNow};
     unsigned snapshots = 0;
@@ -237,15 +245,10 @@ protected:
     static constexpr summary::Shape kShape{std::uint64_t{1} << 24, 4};
     static constexpr summary::Shape kLarger{std::uint64_t{1} << 25, 4};
 
-    static summary::BitArray bits_with(std::uint64_t number, summary::Shape shape) {
-        summary::BloomFilter filter(shape);
-        for (const auto k : keys(1000 * number, 1000)) filter.insert(k);
-        return filter.bits();
-    }
     static void set(summary::Replica& replica, std::uint64_t number,
                     summary::Shape shape = kShape) {
         static std::uint64_t epoch = 1;
-        replica.apply_snapshot(epoch++, 0, shape, bits_with(number, shape));
+        replica.apply_snapshot(epoch++, 0, summary::test::filter_with(1000 * number, 1000, shape));
     }
     void add(unsigned peer) {
         set(replicas[peer], peer);
@@ -260,7 +263,7 @@ protected:
     summary::PeerSet who_has(std::uint64_t number) {
         if (auto next = neighbours.take_view()) view = std::move(next);
         if (!view->directory) return {};
-        return view->directory->candidates(key(1000 * number));
+        return view->directory->candidates(asked(key(1000 * number)));
     }
     bool counts(unsigned peer) {
         if (auto next = neighbours.take_view()) view = std::move(next);
@@ -306,11 +309,12 @@ TEST_F(LargeNeighbourhood, WhatChangesWhileItIsBuiltIsInItWhoeverLeaves) {
     while (neighbours.busy()) {
         summary::Delta delta;
         const auto position = 4096 * (generation % 2000) + 7;
-        const bool is_set = replicas[1].bits().get(position);
+        const bool is_set = bits_of(replicas[1]).get(position);
         (is_set ? delta.clear : delta.set).push_back(position);
-        ASSERT_EQ(replicas[1].apply_delta(replicas[1].epoch(), ++generation, delta),
-                  summary::Apply::ok);
-        neighbours.change(1, delta);
+        const auto payload = summary::test::payload_of(delta, kShape.bits);
+        const auto done = replicas[1].apply_delta(replicas[1].epoch(), ++generation, payload);
+        ASSERT_EQ(done.what, summary::Apply::ok);
+        neighbours.change(1, *done.change);
         if (generation == 2) {
             neighbours.unlinked(0);
             replicas[0] = {};
@@ -320,11 +324,13 @@ TEST_F(LargeNeighbourhood, WhatChangesWhileItIsBuiltIsInItWhoeverLeaves) {
     EXPECT_GT(generation, 2U);
     EXPECT_TRUE(who_has(0).empty());
     EXPECT_EQ(who_has(2), (summary::PeerSet{2}));
-    const std::vector<summary::Directory::Member> members{{1, kShape, &replicas[1].bits()},
-                                                          {2, kShape, &replicas[2].bits()}};
+    const auto sort = summary::test::bloom(kShape);
+    const std::vector<summary::Directory::Member> members{{1, sort, &replicas[1].filter()},
+                                                          {2, sort, &replicas[2].filter()}};
     const summary::Directory whole(members);
     for (std::uint64_t i = 0; i < 20'000; ++i) {
-        ASSERT_EQ(view->directory->candidates(key(i)), whole.candidates(key(i))) << i;
+        const auto any = asked(key(i));
+        ASSERT_EQ(view->directory->candidates(any), whole.candidates(any)) << i;
     }
 }
 
@@ -363,7 +369,7 @@ TEST_F(LargeNeighbourhood, AnotherThreadMayBeTheLastToLetADirectoryGo) {
     std::thread reader([held = std::exchange(view, nullptr)]() mutable {
         std::uint64_t found = 0;
         for (std::uint64_t i = 0; i < 50'000; ++i)
-            found += held->directory->candidates(key(i)).size();
+            found += held->directory->candidates(asked(key(i))).size();
         held.reset();
         EXPECT_GE(found, 1000U);
     });

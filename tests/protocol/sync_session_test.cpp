@@ -8,6 +8,7 @@
 #include "protocol/publisher.hpp"
 #include "summary/coding.hpp"
 #include "tests/protocol/bytes.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
@@ -29,7 +30,7 @@ const Bytes kDelta = unhex("01 03058744 02 010619");  // set 3, 40, 77; clear 12
 const summary::Delta kChanges{{3, 40, 77}, {12}};
 
 SnapshotBegin begin(std::uint64_t generation = 5) {
-    return {kEpoch, generation, 9, 1, kShape, kSnapshot.size()};
+    return {kEpoch, generation, 9, bloom(kShape), kSnapshot.size()};
 }
 Delta delta(std::uint64_t generation, std::uint64_t epoch = kEpoch) {
     return {epoch, generation, kDelta};
@@ -38,9 +39,7 @@ Heartbeat heartbeat(std::uint64_t generation, std::uint64_t epoch = kEpoch) {
     return {epoch, generation, 11};
 }
 std::uint64_t check_hash_of(std::initializer_list<std::uint64_t> ones) {
-    summary::BitArray bits(kShape.bits);
-    for (const auto position : ones) bits.set(position);
-    return bits.check_hash();
+    return summary::test::bits_with(ones, kShape.bits).check_hash();
 }
 
 class SyncSessionTest : public ::testing::Test {
@@ -83,8 +82,8 @@ TEST_F(SyncSessionTest, ASnapshotPutsItInStep) {
     EXPECT_TRUE(session.in_step());
     EXPECT_EQ(session.replica().epoch(), kEpoch);
     EXPECT_EQ(session.replica().generation(), 5U);
-    EXPECT_EQ(session.replica().shape(), kShape);
-    EXPECT_EQ(session.replica().bits().check_hash(), check_hash_of({3, 40}));
+    EXPECT_EQ(session.replica().descriptor(), bloom(kShape));
+    EXPECT_EQ(check_hash(session.replica().filter()), check_hash_of({3, 40}));
     EXPECT_EQ(session.objects(), 9U);
     EXPECT_EQ(session.confirmed_at(), kNow + 1s);
     EXPECT_EQ(session.counters().announcements, 1U);
@@ -107,7 +106,7 @@ TEST_F(SyncSessionTest, TheNextDeltaIsDone) {
     EXPECT_EQ(hear(delta(8), kNow + 1s), Action(Change{kChanges}));
     EXPECT_TRUE(session.in_step());
     EXPECT_EQ(session.replica().generation(), 8U);
-    EXPECT_EQ(session.replica().bits().check_hash(), check_hash_of({3, 40, 77}));
+    EXPECT_EQ(check_hash(session.replica().filter()), check_hash_of({3, 40, 77}));
     EXPECT_EQ(session.confirmed_at(), kNow + 1s);
 }
 
@@ -115,7 +114,7 @@ TEST_F(SyncSessionTest, AsksForASnapshotWhenADeltaIsMissing) {
     in_step_at(7);
     EXPECT_EQ(hear(delta(9)), std::nullopt);
     expect_asks_for_a_snapshot();
-    EXPECT_EQ(session.replica().bits().check_hash(), check_hash_of({3, 40}));  // as it was
+    EXPECT_EQ(check_hash(session.replica().filter()), check_hash_of({3, 40}));  // as it was
 }
 
 TEST_F(SyncSessionTest, ARepeatedDeltaChangesNothing) {
@@ -174,16 +173,16 @@ TEST_F(SyncSessionTest, AHeartbeatOfARestartedEpochAsksForASnapshot) {
     in_step_at(7);
     EXPECT_EQ(hear(heartbeat(0, kEpoch + 1)), std::nullopt);
     expect_asks_for_a_snapshot();
-    EXPECT_EQ(hear(SnapshotBegin{kEpoch + 1, 0, 0, 1, {256, 4}, 2}), std::nullopt);
+    EXPECT_EQ(hear(SnapshotBegin{kEpoch + 1, 0, 0, bloom({256, 4}), 2}), std::nullopt);
     EXPECT_EQ(hear(SnapshotPart{unhex("0300")}), Action(Load{}));
     EXPECT_TRUE(session.in_step());
-    EXPECT_EQ(session.replica().shape(), (summary::Shape{256, 4}));
-    EXPECT_EQ(session.replica().bits().count_ones(), 0U);
+    EXPECT_EQ(session.replica().descriptor(), bloom({256, 4}));
+    EXPECT_EQ(summary::test::bits_of(session.replica()).count_ones(), 0U);
 }
 
 TEST_F(SyncSessionTest, AnEarlierEpochIsTakenAsWellWhenThePublisherSaysSo) {
     in_step_at(7);
-    EXPECT_EQ(hear(SnapshotBegin{kEpoch - 1, 2, 0, 1, kShape, 5}), std::nullopt);
+    EXPECT_EQ(hear(SnapshotBegin{kEpoch - 1, 2, 0, bloom(kShape), 5}), std::nullopt);
     EXPECT_EQ(hear(SnapshotPart{kSnapshot}), Action(Load{}));
     EXPECT_EQ(session.replica().epoch(), kEpoch - 1);
 }
@@ -340,19 +339,18 @@ TEST_F(SyncSessionTest, WhatASnapshotSaysOfItselfIsJudgedBeforeItsBytesCome) {
         const auto action = fresh.on_message(bad, kNow);
         return action ? std::get<Close>(*action).reason : Error::timed_out;
     };
+    const auto judged_as = [&](std::string_view descriptor) {
+        auto bad = begin();
+        bad.summary = *summary::Descriptor::from(unhex(descriptor));
+        return judged(bad);
+    };
+    EXPECT_EQ(judged_as("02 0000000000000080 04"), Error::unknown_kind);
+    EXPECT_EQ(judged_as("02"), Error::unknown_kind);
+    EXPECT_EQ(judged_as("01 0000000000000000 04"), Error::malformed_summary);
+    EXPECT_EQ(judged_as("01 0000000000000080 11"), Error::malformed_summary);
+    EXPECT_EQ(judged_as("01 0000000000000080"), Error::malformed_summary);
+    EXPECT_EQ(judged_as("01 0000000000800008 04"), Error::summary_too_large);
     auto bad = begin();
-    bad.kind = 2;
-    EXPECT_EQ(judged(bad), Error::unknown_kind);
-    bad = begin();
-    bad.shape.bits = 0;
-    EXPECT_EQ(judged(bad), Error::malformed_summary);
-    bad = begin();
-    bad.shape.hashes = 17;
-    EXPECT_EQ(judged(bad), Error::malformed_summary);
-    bad = begin();
-    bad.shape.bits = (std::uint64_t{8} << 20) + 8;
-    EXPECT_EQ(judged(bad), Error::summary_too_large);
-    bad = begin();
     bad.payload_bytes = summary::max_snapshot_bytes(kShape.bits) + 1;
     EXPECT_EQ(judged(bad), Error::malformed_summary);
     bad.payload_bytes = ~std::uint64_t{0};
@@ -399,7 +397,7 @@ TEST_F(SyncSessionTest, EndsInStepWhateverIsLost) {
         }
         ASSERT_TRUE(subscriber.in_step());
         EXPECT_EQ(subscriber.replica().generation(), publisher.own().generation());
-        EXPECT_EQ(subscriber.replica().bits().check_hash(), publisher.own().check_hash());
+        EXPECT_EQ(check_hash(subscriber.replica().filter()), publisher.own().check_hash());
         EXPECT_GT(subscriber.counters().resyncs, 0U);
     }
 }

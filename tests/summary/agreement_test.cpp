@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "summary/coding.hpp"
+#include "summary/counting_bloom_own.hpp"
 #include "summary/directory.hpp"
-#include "summary/own_summary.hpp"
 #include "summary/replica.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -61,11 +62,11 @@ public:
         send_snapshot();
         receive(sent_.back());
         ASSERT_TRUE(replica_.in_step());
-        ASSERT_EQ(replica_.bits(), own_.snapshot());
+        ASSERT_EQ(test::bits_of(replica_), own_.snapshot());
         ASSERT_EQ(replica_.check(own_.epoch(), own_.generation(), own_.check_hash()), Apply::ok);
         for (const auto number : stored_) {
-            ASSERT_TRUE(replica_.contains(test::key(number)));
-            ASSERT_EQ(directory_->candidates(test::key(number)), PeerSet{kPeer});
+            ASSERT_TRUE(replica_.contains(test::asked(test::key(number))));
+            ASSERT_EQ(directory_->candidates(test::asked(test::key(number))), PeerSet{kPeer});
         }
     }
 
@@ -142,19 +143,18 @@ private:
             auto bits = decode_snapshot(message.payload, message.shape.bits);
             ASSERT_TRUE(bits);
             const auto as_sent = *bits;
-            answer = replica_.apply_snapshot(epoch, generation, message.shape, std::move(*bits));
+            answer = replica_.apply_snapshot(epoch, generation,
+                                             BloomFilter(message.shape, std::move(*bits)));
             if (answer == Apply::ok) {
                 expected_ = as_sent;
                 load_directory();
             }
         } else {
-            // A delta of another epoch may not even be one for our shape.
-            const auto delta = decode_delta(message.payload, message.shape.bits);
-            ASSERT_TRUE(delta);
-            answer = replica_.apply_delta(epoch, generation, *delta);
+            const auto done = replica_.apply_delta(epoch, generation, message.payload);
+            answer = done.what;
             if (answer == Apply::ok) {
                 expected_ = announced_.at(message.announced);
-                directory_->apply(kPeer, *delta);
+                directory_->apply(kPeer, *done.change);
             }
         }
         ++answers[answer];
@@ -163,21 +163,21 @@ private:
         // comes again late.
         ASSERT_EQ(answer == Apply::differs, comparable && message.check != expected_.check_hash());
         if (replica_.in_step()) {
-            ASSERT_EQ(replica_.bits(), expected_);
+            ASSERT_EQ(test::bits_of(replica_), expected_);
         }
     }
 
     void load_directory() {
-        if (!directory_ || directory_->shape(kPeer) != replica_.shape()) {
-            const Directory::Member member{kPeer, replica_.shape(), &replica_.bits()};
+        if (!directory_ || directory_->descriptor(kPeer) != replica_.descriptor()) {
+            const Directory::Member member{kPeer, replica_.descriptor(), &replica_.filter()};
             directory_.emplace(std::span(&member, 1));
         } else {
-            directory_->load(kPeer, replica_.bits());
+            directory_->load(kPeer, replica_.filter());
         }
     }
 
     test::Random random_;
-    OwnSummary own_{{0.01, 1, 0}};
+    CountingBloomOwn own_{{0.01, 1, 0}};
     std::uint64_t target_ = 2000;
     std::set<std::uint64_t> stored_;
     std::map<Announced, BitArray> announced_;

@@ -9,6 +9,7 @@
 
 #include "summary/bloom_filter.hpp"
 #include "summary/counting_bloom_filter.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -21,8 +22,7 @@ constexpr std::uint64_t kKeysEach = 1000;
 class Peers {
 public:
     void add(unsigned peer, Shape shape) {
-        filters_.emplace_back(peer, BloomFilter(shape));
-        for (const auto key : keys_of(peer)) filters_.back().second.insert(key);
+        filters_.emplace_back(peer, test::filter_with(peer * kKeysEach, kKeysEach, shape));
     }
 
     static std::vector<KeyHash> keys_of(unsigned peer) {
@@ -32,20 +32,20 @@ public:
     std::vector<Directory::Member> members(bool loaded) const {
         std::vector<Directory::Member> result;
         for (const auto& [peer, filter] : filters_) {
-            result.push_back({peer, filter.shape(), loaded ? &filter.bits() : nullptr});
+            result.push_back({peer, descriptor_of(filter), loaded ? &filter : nullptr});
         }
         return result;
     }
 
     void load(Directory& directory) const {
-        for (const auto& [peer, filter] : filters_) directory.load(peer, filter.bits());
+        for (const auto& [peer, filter] : filters_) directory.load(peer, filter);
     }
 
     /// What the directory must answer: each filter asked on its own.
     PeerSet candidates(KeyHash key) const {
         PeerSet peers;
         for (const auto& [peer, filter] : filters_) {
-            if (filter.contains(key)) peers.insert(peer);
+            if (contains(filter, test::asked(key))) peers.insert(peer);
         }
         return peers;
     }
@@ -57,13 +57,13 @@ public:
     }
 
 private:
-    std::deque<std::pair<unsigned, BloomFilter>> filters_;
+    std::deque<std::pair<unsigned, Filter>> filters_;
 };
 
 void expect_alike(const Directory& directory, const Peers& peers, std::uint64_t keys = 70'000) {
     EXPECT_EQ(directory.active(), peers.all());
     for (const auto key : test::keys(0, keys)) {
-        ASSERT_EQ(directory.candidates(key), peers.candidates(key));
+        ASSERT_EQ(directory.candidates(test::asked(key)), peers.candidates(key));
     }
 }
 
@@ -103,8 +103,8 @@ TEST(Directory, OfManyPeersHoldsThoseOfOtherShapesToo) {
     peers.add(1023, {65'536, 4});
     const Directory filled(peers.members(true));
     expect_alike(filled, peers, 20'000);
-    EXPECT_EQ(filled.shape(1023), (Shape{65'536, 4}));
-    EXPECT_EQ(filled.shape(1022), Shape{});
+    EXPECT_EQ(filled.descriptor(1023), test::bloom({65'536, 4}));
+    EXPECT_EQ(filled.descriptor(1022), Descriptor());
 }
 
 TEST(Directory, HoldsPeersOfSeveralShapes) {
@@ -118,11 +118,11 @@ TEST(Directory, HoldsPeersOfSeveralShapes) {
     peers.add(41, {30'001, 1});
     const Directory filled(peers.members(true));
     expect_alike(filled, peers);
-    EXPECT_EQ(filled.shape(9), (Shape{65'536, 4}));
-    EXPECT_EQ(filled.shape(63), (Shape{1, 1}));
-    EXPECT_EQ(filled.shape(8), Shape{});
-    EXPECT_EQ(filled.shape(64), Shape{});
-    EXPECT_EQ(filled.shape(kMaxPeers), Shape{});
+    EXPECT_EQ(filled.descriptor(9), test::bloom({65'536, 4}));
+    EXPECT_EQ(filled.descriptor(63), test::bloom({1, 1}));
+    EXPECT_EQ(filled.descriptor(8), Descriptor());
+    EXPECT_EQ(filled.descriptor(64), Descriptor());
+    EXPECT_EQ(filled.descriptor(kMaxPeers), Descriptor());
     Directory loaded(peers.members(false));
     peers.load(loaded);
     expect_alike(loaded, peers);
@@ -130,7 +130,7 @@ TEST(Directory, HoldsPeersOfSeveralShapes) {
 
 TEST(Directory, OfNobodyHasNoCandidates) {
     const Directory directory({});
-    EXPECT_TRUE(directory.candidates(test::key(1)).empty());
+    EXPECT_TRUE(directory.candidates(test::asked(test::key(1))).empty());
     EXPECT_EQ(directory.memory_bytes(), 0U);
 }
 
@@ -158,7 +158,7 @@ TEST(Directory, FollowsDeltas) {
             for (const auto key : test::keys(from, keys)) {
                 auto expected = peers.candidates(key) - PeerSet{who};
                 if (owner.contains(key)) expected.insert(who);
-                ASSERT_EQ(directory.candidates(key), expected);
+                ASSERT_EQ(directory.candidates(test::asked(key)), expected);
             }
         };
         expect_followed(0, 5'000);
@@ -177,7 +177,7 @@ TEST(Directory, ADroppedPeerCountsAgainOnceItIsLoaded) {
     EXPECT_TRUE(directory.is_active(2));
     EXPECT_FALSE(directory.is_active(64));
     for (const auto key : test::keys(0, 5000)) {
-        ASSERT_EQ(directory.candidates(key), peers.candidates(key) - PeerSet{1});
+        ASSERT_EQ(directory.candidates(test::asked(key)), peers.candidates(key) - PeerSet{1});
     }
     directory.drop(1);
     directory.apply(1, Delta{{5}, {6}});  // late, harmless
@@ -192,23 +192,22 @@ TEST(Directory, TakesInWhoFindsALaneToSpare) {
         for (unsigned i = 0; i < count; ++i) peers.add(i, kShape);
         Directory directory(peers.members(true));
         const auto bytes = directory.memory_bytes();
-        EXPECT_FALSE(directory.adopt(0, kShape)) << "it is a member";
-        EXPECT_FALSE(directory.adopt(1023, {6400, 4})) << "nobody has that shape";
-        ASSERT_TRUE(directory.adopt(1023, kShape));
-        EXPECT_EQ(directory.shape(1023), kShape);
+        EXPECT_FALSE(directory.adopt(0, test::bloom(kShape))) << "it is a member";
+        EXPECT_FALSE(directory.adopt(1023, test::bloom({6400, 4}))) << "nobody has that shape";
+        ASSERT_TRUE(directory.adopt(1023, test::bloom(kShape)));
+        EXPECT_EQ(directory.descriptor(1023), test::bloom(kShape));
         EXPECT_FALSE(directory.is_active(1023));
-        EXPECT_FALSE(directory.adopt(1023, kShape));
+        EXPECT_FALSE(directory.adopt(1023, test::bloom(kShape)));
         peers.add(1023, kShape);
-        const auto bits = *peers.members(true).back().bits;
-        directory.load(1023, bits);
+        directory.load(1023, *peers.members(true).back().filter);
         expect_alike(directory, peers, count * kKeysEach);
         for (const auto key : Peers::keys_of(1023)) {
-            ASSERT_TRUE(directory.candidates(key).contains(1023));
+            ASSERT_TRUE(directory.candidates(test::asked(key)).contains(1023));
         }
         for (auto next = count + 1; next < std::bit_ceil(count); ++next) {
-            ASSERT_TRUE(directory.adopt(next, kShape));
+            ASSERT_TRUE(directory.adopt(next, test::bloom(kShape)));
         }
-        EXPECT_FALSE(directory.adopt(1000, kShape)) << "all lanes are taken";
+        EXPECT_FALSE(directory.adopt(1000, test::bloom(kShape))) << "all lanes are taken";
         EXPECT_EQ(directory.memory_bytes(), bytes);
     }
 }
@@ -236,14 +235,15 @@ void read_while_written(const std::vector<unsigned>& others) {
         const auto kept = Peers::keys_of(kChanging);
         for (std::size_t i = first; !done || lookups < 10'000; ++i) {
             const auto at = i % kKeysEach;
-            if (!directory.candidates(steady[at]).contains(kSteady)) ++misses;
-            if (!directory.candidates(kept[at]).contains(kChanging)) ++misses;
+            if (!directory.candidates(test::asked(steady[at])).contains(kSteady)) ++misses;
+            if (!directory.candidates(test::asked(kept[at])).contains(kChanging)) ++misses;
             ++lookups;
         }
     };
     std::thread one(read, 0);
     std::thread other(read, 500);
-    const BitArray empty(kShape.bits);
+    const Filter empty = BloomFilter(kShape);
+    const auto held = [&] { return Filter(BloomFilter(kShape, owner.bits())); };
     for (unsigned round = 0; round < 300; ++round) {
         flips.clear();
         for (const auto key : test::keys(200'000 + round * 50, 50)) owner.insert(key, flips);
@@ -253,10 +253,10 @@ void read_while_written(const std::vector<unsigned>& others) {
         }
         directory.apply(kChanging, net_effect(flips));
         if (round % 10 == 0) directory.drop(kComing);
-        if (round % 10 == 5) directory.load(kComing, round % 20 == 5 ? empty : owner.bits());
+        if (round % 10 == 5) directory.load(kComing, round % 20 == 5 ? empty : held());
         if (round == 150) {
-            ASSERT_TRUE(directory.adopt(kNew, kShape));
-            directory.load(kNew, owner.bits());
+            ASSERT_TRUE(directory.adopt(kNew, test::bloom(kShape)));
+            directory.load(kNew, held());
         }
     }
     done = true;
@@ -265,7 +265,7 @@ void read_while_written(const std::vector<unsigned>& others) {
     EXPECT_EQ(misses, 0U);
     EXPECT_EQ(directory.active(), peers.all() | PeerSet{kNew});
     for (const auto key : test::keys(0, 3000)) {
-        ASSERT_EQ(directory.candidates(key).contains(kChanging), owner.contains(key));
+        ASSERT_EQ(directory.candidates(test::asked(key)).contains(kChanging), owner.contains(key));
     }
 }
 

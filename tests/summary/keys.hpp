@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "summary/key.hpp"
 #include "summary/key_hash.hpp"
 
 namespace summary::test {
@@ -31,6 +32,11 @@ inline KeyHash key(std::uint64_t number) {
     Random random(number * 0xd1342543de82ef95 + 1);
     const auto low = random();
     return {low, random()};
+}
+
+/// As it is asked for, by kinds that need no URI.
+inline Key asked(KeyHash hash) {
+    return {hash, {}};
 }
 
 inline std::vector<KeyHash> keys(std::uint64_t first, std::uint64_t count) {

@@ -150,13 +150,6 @@ TEST(BitsPerObject, IsTheInverseOfTheRate) {
     }
 }
 
-TEST(ErrorPerSummary, SharesTheBudgetAmongThePeers) {
-    EXPECT_DOUBLE_EQ(error_per_summary(0.004, 2), 0.002);
-    EXPECT_DOUBLE_EQ(error_per_summary(0.004, 0), 0.004);
-    EXPECT_DOUBLE_EQ(error_per_summary(0, 5), kMinError);
-    EXPECT_DOUBLE_EQ(error_per_summary(3, 5), kMaxError);
-}
-
 TEST(Ladder, TakesTheFewestHashesThatFitIntoTwentyFourBits) {
     EXPECT_EQ(ladder_hashes(0.004), 4U);
     EXPECT_EQ(ladder_hashes(0.004 / 2), 4U);

@@ -9,10 +9,11 @@
 
 #include "summary/bloom_filter.hpp"
 #include "summary/coding.hpp"
+#include "summary/counting_bloom_own.hpp"
 #include "summary/directory.hpp"
-#include "summary/own_summary.hpp"
 #include "summary/replica.hpp"
 #include "summary/words.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -78,7 +79,7 @@ public:
         ASSERT_EQ(own_.objects(), keys_.size());
         ASSERT_EQ(own_.snapshot(), bits_of(keys_, own_.shape()));
         while (!own_.all_told()) announce();
-        ASSERT_EQ(subscriber_.bits(), own_.snapshot());
+        ASSERT_EQ(test::bits_of(subscriber_), own_.snapshot());
         for (const auto& copy : copies_) {
             if (!copy.done) continue;
             auto bits = copy.bits.bits();
@@ -93,15 +94,16 @@ public:
 
 private:
     struct Copy {
-        explicit Copy(OwnSummary& own) : bits(own) {}
-        OwnSummary::CopiedBits bits;
+        explicit Copy(CountingBloomOwn& own) : bits(own) {}
+        CountingBloomOwn::CopiedBits bits;
         std::vector<Delta> since;
         bool done = false;
     };
 
     void snapshot() {
         subscriber_ = Replica();
-        subscriber_.apply_snapshot(own_.epoch(), own_.generation(), own_.shape(), own_.snapshot());
+        subscriber_.apply_snapshot(own_.epoch(), own_.generation(),
+                                   BloomFilter(own_.shape(), own_.snapshot()));
     }
     void announce() {
         const auto delta = own_.take_delta(1 + random_.below(500));
@@ -109,7 +111,9 @@ private:
             copies_.clear();
             return snapshot();
         }
-        ASSERT_EQ(subscriber_.apply_delta(own_.epoch(), own_.generation(), *delta), Apply::ok);
+        const auto payload = test::payload_of(*delta, own_.shape().bits);
+        ASSERT_EQ(subscriber_.apply_delta(own_.epoch(), own_.generation(), payload).what,
+                  Apply::ok);
         for (auto& copy : copies_) copy.since.push_back(*delta);
     }
     void change(std::uint64_t count) {
@@ -127,7 +131,7 @@ private:
     }
 
     Random random_;
-    OwnSummary own_{{0.002, 10, 0}};
+    CountingBloomOwn own_{{0.002, 10, 0}};
     Replica subscriber_;
     std::set<std::uint64_t> keys_;
     std::vector<Copy> copies_;
@@ -152,7 +156,7 @@ TEST(Growth, NothingIsLostOrFalselyMissedWhateverComesInBetween) {
 }
 
 TEST(Growth, GoesOnWithTheOldEpochUntilTheLastSlice) {
-    OwnSummary own({0.002, 10, 0});
+    CountingBloomOwn own({0.002, 10, 0});
     for (const auto k : test::keys(0, 20'000)) own.stored(k);
     while (!own.all_told()) own.take_delta();
     const auto before = own.shape();
@@ -225,74 +229,80 @@ protected:
         const Directory whole(members);
         EXPECT_EQ(directory.active(), whole.active());
         for (std::uint64_t i = 0; i < 3000; ++i) {
-            ASSERT_EQ(directory.candidates(key(i)), whole.candidates(key(i))) << i;
+            const auto asked = test::asked(key(i));
+            ASSERT_EQ(directory.candidates(asked), whole.candidates(asked)) << i;
         }
     }
-    BitArray filled(Shape shape, std::uint64_t first) {
-        BloomFilter filter(shape);
-        for (auto i = first; i < first + 500; ++i) filter.insert(key(i));
-        return filter.bits();
+    static Filter filled(Shape shape, std::uint64_t first) {
+        return test::filter_with(first, 500, shape);
+    }
+    static Directory::Member member(unsigned peer, const Filter& filter) {
+        return {peer, descriptor_of(filter), &filter};
+    }
+    /// Turns any one bit, in the filter and in the directory.
+    void turn_a_bit(Filter& filter, unsigned peer, Directory& directory) {
+        const auto& bits = test::bits_of(filter);
+        const auto position = random.below(bits.size());
+        const auto delta = bits.get(position) ? Delta{{}, {position}} : Delta{{position}, {}};
+        const auto change = apply_delta(test::payload_of(delta, bits.size()), filter);
+        ASSERT_TRUE(change);
+        directory.apply(peer, *change);
     }
     Random random{11};
     static constexpr Shape kSmall{9'024, 4}, kLarge{20'000, 5};
 };
 
 TEST_F(SlicedDirectory, IsAsIfBuiltAtOnceThoughBitsChangeMeanwhile) {
-    std::vector<BitArray> bits;
-    for (std::uint64_t i = 0; i < 7; ++i) bits.push_back(filled(i < 5 ? kSmall : kLarge, 400 * i));
+    std::vector<Filter> filters;
+    for (std::uint64_t i = 0; i < 7; ++i)
+        filters.push_back(filled(i < 5 ? kSmall : kLarge, 400 * i));
     std::vector<Directory::Member> members;
-    for (unsigned i = 0; i < 7; ++i) members.push_back({i, i < 5 ? kSmall : kLarge, &bits[i]});
+    for (unsigned i = 0; i < 7; ++i) members.push_back(member(i, filters[i]));
     Directory directory(members, Directory::InSlices{});
     EXPECT_TRUE(directory.active().empty());
     int slices = 0;
     for (; !directory.fill_some(20); ++slices) {
         const auto who = static_cast<unsigned>(random.below(7));
-        const auto position = random.below(bits[who].size());
-        const auto delta = bits[who].get(position) ? Delta{{}, {position}} : Delta{{position}, {}};
-        apply(delta, bits[who]);
-        directory.apply(who, delta);
+        turn_a_bit(filters[who], who, directory);
     }
     EXPECT_GT(slices, 50);
     expect_as_if_built_at_once(directory, members);
 }
 
 TEST_F(SlicedDirectory, OneWhoComesBackInTheMiddleIsLoadedAnew) {
-    std::vector<BitArray> bits;
-    for (std::uint64_t i = 0; i < 5; ++i) bits.push_back(filled(kSmall, 400 * i));
+    std::vector<Filter> filters;
+    for (std::uint64_t i = 0; i < 5; ++i) filters.push_back(filled(kSmall, 400 * i));
     std::vector<Directory::Member> members;
-    for (unsigned i = 0; i < 5; ++i) members.push_back({i, kSmall, &bits[i]});
+    for (unsigned i = 0; i < 5; ++i) members.push_back(member(i, filters[i]));
     Directory directory(members, Directory::InSlices{});
     ASSERT_FALSE(directory.fill_some(100));
     directory.drop(2);
     directory.drop(3);
-    bits[2] = filled(kSmall, 2000);
-    directory.begin_load(2, bits[2]);
+    filters[2] = filled(kSmall, 2000);
+    directory.begin_load(2, filters[2]);
     while (!directory.fill_some(50)) continue;
     members.erase(members.begin() + 3);
     expect_as_if_built_at_once(directory, members);
 }
 
 TEST_F(SlicedDirectory, ALaneIsLoadedInSlicesWhileItChanges) {
-    std::vector<BitArray> bits;
-    for (std::uint64_t i = 0; i < 3; ++i) bits.push_back(filled(kSmall, 400 * i));
+    std::vector<Filter> filters;
+    for (std::uint64_t i = 0; i < 3; ++i) filters.push_back(filled(kSmall, 400 * i));
     std::vector<Directory::Member> members;
-    for (unsigned i = 0; i < 3; ++i) members.push_back({i, kSmall, &bits[i]});
+    for (unsigned i = 0; i < 3; ++i) members.push_back(member(i, filters[i]));
     Directory directory(members);
     directory.drop(1);
-    bits[1] = filled(kSmall, 5000);
-    directory.begin_load(1, bits[1]);
+    filters[1] = filled(kSmall, 5000);
+    directory.begin_load(1, filters[1]);
     while (!directory.fill_some(16)) {
         EXPECT_EQ(directory.active(), (PeerSet{0, 2})) << "not before all is there";
-        const auto position = random.below(kSmall.bits);
-        const auto delta = bits[1].get(position) ? Delta{{}, {position}} : Delta{{position}, {}};
-        apply(delta, bits[1]);
-        directory.apply(1, delta);
+        turn_a_bit(filters[1], 1, directory);
     }
     expect_as_if_built_at_once(directory, members);
 }
 
 TEST_F(SlicedDirectory, GivesItsMemoryBackInPieces) {
-    const Shape large{std::uint64_t{64} << 20, 4};  // 8 MiB for each peer
+    const auto large = test::bloom({std::uint64_t{64} << 20, 4});  // 8 MiB for each peer
     Directory directory(std::vector<Directory::Member>{{0, large, nullptr}, {1, large, nullptr}});
     EXPECT_EQ(directory.memory_bytes(), 16U << 20);
     int pieces = 1;

@@ -1,4 +1,4 @@
-#include "summary/own_summary.hpp"
+#include "summary/counting_bloom_own.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,19 +12,19 @@ namespace {
 
 constexpr double kError = 0.002;
 
-OwnSummary empty(std::uint64_t expected_objects = 0) {
-    return OwnSummary({kError, 10, expected_objects});
+CountingBloomOwn empty(std::uint64_t expected_objects = 0) {
+    return CountingBloomOwn({kError, 10, expected_objects});
 }
 
-void store(OwnSummary& own, std::uint64_t first, std::uint64_t count) {
+void store(CountingBloomOwn& own, std::uint64_t first, std::uint64_t count) {
     for (const auto key : test::keys(first, count)) ASSERT_TRUE(own.stored(key));
 }
 
-void remove(OwnSummary& own, std::uint64_t first, std::uint64_t count) {
+void remove(CountingBloomOwn& own, std::uint64_t first, std::uint64_t count) {
     for (const auto key : test::keys(first, count)) ASSERT_TRUE(own.removed(key));
 }
 
-TEST(OwnSummary, TellsStoredKeysAsBitsToSet) {
+TEST(CountingBloomOwn, TellsStoredKeysAsBitsToSet) {
     auto own = empty();
     EXPECT_TRUE(own.stored(test::key(1)));
     EXPECT_EQ(own.objects(), 1U);
@@ -37,7 +37,7 @@ TEST(OwnSummary, TellsStoredKeysAsBitsToSet) {
     EXPECT_EQ(own.generation(), 2U);
 }
 
-TEST(OwnSummary, IgnoresKeysToldTwiceAndKeysThatAreNotThere) {
+TEST(CountingBloomOwn, IgnoresKeysToldTwiceAndKeysThatAreNotThere) {
     auto own = empty();
     EXPECT_TRUE(own.stored(test::key(1)));
     const auto before = own.snapshot();
@@ -50,10 +50,10 @@ TEST(OwnSummary, IgnoresKeysToldTwiceAndKeysThatAreNotThere) {
     EXPECT_EQ(own.snapshot().count_ones(), 0U);
 }
 
-TEST(OwnSummary, GoesOnWithTheKeysOfAnotherInANewEpoch) {
+TEST(CountingBloomOwn, GoesOnWithTheKeysOfAnotherInANewEpoch) {
     auto earlier = empty();
     store(earlier, 0, 1000);
-    OwnSummary own({kError / 4, 20, 0}, std::move(earlier));
+    CountingBloomOwn own({kError / 4, 20, 0}, std::move(earlier));
     EXPECT_EQ(own.objects(), 1000U);
     EXPECT_EQ(own.epoch(), 21U);
     EXPECT_EQ(own.generation(), 0U);
@@ -65,7 +65,7 @@ TEST(OwnSummary, GoesOnWithTheKeysOfAnotherInANewEpoch) {
     EXPECT_EQ(own.fill(), 0);
 }
 
-TEST(OwnSummary, CountsAReplacedObjectOnce) {
+TEST(CountingBloomOwn, CountsAReplacedObjectOnce) {
     auto own = empty();
     store(own, 0, 10);
     EXPECT_EQ(own.changed_since_announced(), 10U);
@@ -78,14 +78,14 @@ TEST(OwnSummary, CountsAReplacedObjectOnce) {
     EXPECT_EQ(own.changed_since_announced(), 5U);
 }
 
-TEST(OwnSummary, SaysNothingOfWhatCameAndWent) {
+TEST(CountingBloomOwn, SaysNothingOfWhatCameAndWent) {
     auto own = empty();
     store(own, 0, 5);
     remove(own, 0, 5);
     EXPECT_TRUE(own.take_delta()->empty());
 }
 
-TEST(OwnSummary, TellsWhatASnapshotMayHaveSeenHalfOf) {
+TEST(CountingBloomOwn, TellsWhatASnapshotMayHaveSeenHalfOf) {
     auto own = empty();
     store(own, 0, 5);
     auto seen = own.snapshot();  // holds the five, which then go
@@ -100,9 +100,9 @@ TEST(OwnSummary, TellsWhatASnapshotMayHaveSeenHalfOf) {
     EXPECT_TRUE(own.take_delta()->empty()) << "nobody saw these";
 }
 
-TEST(OwnSummary, AsksForASnapshotWhenTooMuchIsUntold) {
+TEST(CountingBloomOwn, AsksForASnapshotWhenTooMuchIsUntold) {
     auto own = empty();
-    const auto limit = own.shape().bits / OwnSummary::kBitsPerPendingFlip;
+    const auto limit = own.shape().bits / CountingBloomOwn::kBitsPerPendingFlip;
     const auto enough = limit / own.shape().hashes + 50;
     store(own, 0, enough);
     EXPECT_FALSE(own.take_delta());
@@ -111,7 +111,7 @@ TEST(OwnSummary, AsksForASnapshotWhenTooMuchIsUntold) {
     EXPECT_TRUE(own.take_delta()) << "and goes on with deltas";
 }
 
-TEST(OwnSummary, KeepsItsBooksOfFillAndError) {
+TEST(CountingBloomOwn, KeepsItsBooksOfFillAndError) {
     auto own = empty(5000);
     EXPECT_EQ(own.fill(), 0);
     EXPECT_EQ(own.expected_false_hit(), 0);
@@ -123,13 +123,13 @@ TEST(OwnSummary, KeepsItsBooksOfFillAndError) {
     EXPECT_EQ(own.check_hash(), own.snapshot().check_hash());
 }
 
-TEST(OwnSummary, BeginsWithRoomForWhatIsExpected) {
+TEST(CountingBloomOwn, BeginsWithRoomForWhatIsExpected) {
     EXPECT_EQ(empty().shape(), shape_for(kMinObjects, kError));
     EXPECT_EQ(empty(100'000).shape(), shape_for(100'000, kError));
     EXPECT_EQ(empty().epoch(), 10U);
 }
 
-TEST(OwnSummary, SaysWhenItsShapeIsTooSmallAndRegrows) {
+TEST(CountingBloomOwn, SaysWhenItsShapeIsTooSmallAndRegrows) {
     auto own = empty();
     const auto held = capacity(own.shape(), kError);
     store(own, 0, held);
@@ -151,7 +151,7 @@ TEST(OwnSummary, SaysWhenItsShapeIsTooSmallAndRegrows) {
     }
 }
 
-TEST(OwnSummary, AFillingCacheRegrowsTwicePerOctaveAtMost) {
+TEST(CountingBloomOwn, AFillingCacheRegrowsTwicePerOctaveAtMost) {
     auto own = empty();
     unsigned regrown = 0;
     for (std::uint64_t i = 0; i < 300'000; ++i) {
@@ -166,7 +166,7 @@ TEST(OwnSummary, AFillingCacheRegrowsTwicePerOctaveAtMost) {
     EXPECT_LE(static_cast<double>(own.shape().bits) / 300'000, 1.42 * bits_per_object(kError, 4));
 }
 
-TEST(OwnSummary, ObjectsThatComeAndGoDoNotMakeItRegrow) {
+TEST(CountingBloomOwn, ObjectsThatComeAndGoDoNotMakeItRegrow) {
     auto own = empty();
     store(own, 0, 3000);
     ASSERT_EQ(own.fit(), Fit::too_small);
@@ -178,7 +178,7 @@ TEST(OwnSummary, ObjectsThatComeAndGoDoNotMakeItRegrow) {
     EXPECT_EQ(own.fit(), Fit::fits);
 }
 
-TEST(OwnSummary, ShrinksWhenMostIsGoneButNotBelowTheSmallestShape) {
+TEST(CountingBloomOwn, ShrinksWhenMostIsGoneButNotBelowTheSmallestShape) {
     auto own = empty();
     store(own, 0, 50'000);
     own.regrow();
@@ -196,7 +196,7 @@ TEST(OwnSummary, ShrinksWhenMostIsGoneButNotBelowTheSmallestShape) {
     EXPECT_EQ(own.fill(), 0);
 }
 
-TEST(OwnSummary, AWarmStartIsNotShrunkWhileItLoads) {
+TEST(CountingBloomOwn, AWarmStartIsNotShrunkWhileItLoads) {
     auto own = empty(100'000);
     store(own, 0, 10);
     EXPECT_EQ(own.fit(), Fit::fits);

@@ -6,17 +6,17 @@
 #include <optional>
 #include <vector>
 
+#include "summary/bloom_descriptor.hpp"
+#include "summary/coding.hpp"
 #include "summary/counting_bloom_filter.hpp"
 #include "summary/delta.hpp"
 #include "summary/key_hash.hpp"
+#include "summary/own_config.hpp"
 #include "summary/shape.hpp"
 
 namespace summary {
 
-/// Does the shape still suit the number of objects?
-enum class Fit { fits, too_small, too_large };
-
-/// The owner's side of a summary: what this node stores, and what of it is not announced yet.
+/// The owner's side of a summary of the kind counting_bloom; how it is used is in own.hpp.
 ///
 /// An announcement is named by (epoch, generation): a new shape is a new epoch that starts at
 /// generation 0 with a snapshot; take_delta() makes the next generation. A snapshot may be taken at
@@ -32,15 +32,10 @@ enum class Fit { fits, too_small, too_large };
 /// What takes long with many objects is done in slices, between which keys come and go: growth
 /// (begin_regrow), and copying the bits (CopiedBits). The keys are in many small tables, so that
 /// none is large when it doubles.
-class OwnSummary {
+class CountingBloomOwn {
 public:
-    struct Config {
-        double error = 0.001;  // wanted chance of a false hit, see error_per_summary
-        std::uint64_t first_epoch =
-            1;  // must differ from those of earlier runs that peers may remember
-        std::uint64_t expected_objects =
-            0;  // no shape is made for fewer: the count after a warm start
-    };
+    using Config = OwnConfig;
+    static constexpr Kind kKind = Kind::counting_bloom;
 
     /// From this many untold flips on, a snapshot costs less than they do to keep and send.
     static constexpr std::uint64_t kBitsPerPendingFlip = 32;
@@ -52,11 +47,11 @@ public:
     /// snapshots while a cache fills.
     static constexpr double kRoomAfterRegrow = 1.35;
 
-    explicit OwnSummary(Config config);
+    explicit CountingBloomOwn(Config config);
     /// The keys of `earlier`, which is of no use any more, under another configuration. A new
     /// epoch, with nothing untold. When the shape does not suit any more, it begins to regrow, and
     /// is done with it at once when there are few.
-    OwnSummary(Config config, OwnSummary&& earlier);
+    CountingBloomOwn(Config config, CountingBloomOwn&& earlier);
 
     /// False, and nothing changes, when the key was there already.
     bool stored(KeyHash key);
@@ -79,6 +74,8 @@ public:
     static constexpr std::size_t kAllFlips = ~std::size_t{0};
     std::optional<Delta> take_delta(std::size_t flips);
     bool all_told() const { return pending_.empty() && !pending_lost_; }
+    /// The same as bytes, see Own::take_delta.
+    std::optional<Bytes> take_payload(std::size_t max_bytes);
 
     /// The bits as they are now. The reference is good until the next change.
     const BitArray& snapshot();
@@ -88,9 +85,9 @@ public:
     /// to and fro meanwhile is told too.
     class CopiedBits {
     public:
-        explicit CopiedBits(OwnSummary& own);
+        explicit CopiedBits(CountingBloomOwn& own);
         /// True when all is copied. Precondition: `own` is in the epoch of the begin.
-        bool step(OwnSummary& own, std::size_t words);
+        bool step(CountingBloomOwn& own, std::size_t words);
         const BitArray& bits() const { return bits_; }
         std::uint64_t ones() const { return ones_; }
 
@@ -99,11 +96,26 @@ public:
         std::uint64_t ones_ = 0;
         std::size_t next_ = 0;
     };
+
+    /// See Own::SnapshotWriter. First the bits are copied, then the copy is encoded.
+    class SnapshotWriter {
+    public:
+        SnapshotWriter(CountingBloomOwn& own, Bytes& out) : copy_(own), out_(out) {}
+        SnapshotWriter(const SnapshotWriter&) = delete;
+        SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+        bool step(CountingBloomOwn& own);
+
+    private:
+        CopiedBits copy_;
+        Bytes& out_;
+        std::optional<SnapshotEncoder> encoder_;
+    };
     std::uint64_t check_hash() const { return filter_.bits().check_hash(); }
 
     std::uint64_t epoch() const { return epoch_; }
     std::uint64_t generation() const { return generation_; }
     Shape shape() const { return filter_.shape(); }
+    Descriptor descriptor() const { return descriptor_of(shape()); }
     std::uint64_t ones() const { return filter_.ones(); }
 
     /// Part of the bits that are set, and the chance of a false hit that follows from it.
@@ -127,6 +139,7 @@ public:
     bool growing() const { return growth_.has_value(); }
     /// One slice of about so many keys (or the work of so many). True when there is a new epoch.
     bool grow_some(std::uint64_t keys);
+    bool grow_some() { return grow_some(config_.keys_at_once); }
 
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();

@@ -1,4 +1,4 @@
-#include "summary/own_summary.hpp"
+#include "summary/counting_bloom_own.hpp"
 
 #include <cmath>
 #include <utility>
@@ -7,14 +7,22 @@
 
 namespace summary {
 
-OwnSummary::OwnSummary(Config config)
+namespace {
+
+/// Up to here a delta is compared with the very snapshot; above, with the least that it can take.
+constexpr std::uint64_t kCompareUpToBits = std::uint64_t{1} << 20;
+
+}  // namespace
+
+CountingBloomOwn::CountingBloomOwn(Config config)
     : config_(config),
       filter_(shape_for(config.expected_objects, config.error)),
       epoch_(config.first_epoch) {
     for (auto& keys : keys_) keys.reserve(config.expected_objects >> kShardsLog2);
 }
 
-OwnSummary::OwnSummary(Config config, OwnSummary&& earlier) : OwnSummary(config) {
+CountingBloomOwn::CountingBloomOwn(Config config, CountingBloomOwn&& earlier)
+    : CountingBloomOwn(config) {
     keys_ = std::move(earlier.keys_);
     objects_ = earlier.objects_;
     filter_ = std::move(earlier.filter_);
@@ -24,7 +32,7 @@ OwnSummary::OwnSummary(Config config, OwnSummary&& earlier) : OwnSummary(config)
     grow_some(4 * kMinObjects);
 }
 
-bool OwnSummary::stored(KeyHash key) {
+bool CountingBloomOwn::stored(KeyHash key) {
     const auto shard = shard_of(key);
     if (!keys_[shard].insert(key).second) return false;
     ++objects_;
@@ -36,7 +44,7 @@ bool OwnSummary::stored(KeyHash key) {
     return true;
 }
 
-bool OwnSummary::removed(KeyHash key) {
+bool CountingBloomOwn::removed(KeyHash key) {
     const auto shard = shard_of(key);
     if (keys_[shard].erase(key) == 0) return false;
     --objects_;
@@ -48,14 +56,14 @@ bool OwnSummary::removed(KeyHash key) {
     return true;
 }
 
-void OwnSummary::bound_pending() {
+void CountingBloomOwn::bound_pending() {
     if (pending_lost_ || pending_.size() > filter_.shape().bits / kBitsPerPendingFlip) {
         pending_lost_ = true;
         pending_.clear();
     }
 }
 
-std::optional<Delta> OwnSummary::take_delta(std::size_t flips) {
+std::optional<Delta> CountingBloomOwn::take_delta(std::size_t flips) {
     ++generation_;
     stored_ = 0;
     removed_ = 0;
@@ -73,11 +81,27 @@ std::optional<Delta> OwnSummary::take_delta(std::size_t flips) {
     return known_in_part ? last_values(std::move(taken)) : net_effect(std::move(taken));
 }
 
-OwnSummary::CopiedBits::CopiedBits(OwnSummary& own) : bits_(own.filter_.bits().size()) {
+std::optional<Bytes> CountingBloomOwn::take_payload(std::size_t max_bytes) {
+    // A delta of changes that cancelled out is told too: its generation is used up, and leaving it
+    // out would look like a gap. It is a few bytes.
+    const auto delta = take_delta(config_.changes_at_once);
+    if (!delta) return std::nullopt;
+    Bytes payload;
+    if (shape().bits > kCompareUpToBits) {  // too large to encode only for comparing
+        encode_delta(*delta, shape().bits, payload);
+        if (payload.size() > ones() / 8) return std::nullopt;
+    } else if (encode_update(&*delta, filter_.bits(), payload) != Coding::delta) {
+        return std::nullopt;
+    }
+    if (payload.size() > max_bytes) return std::nullopt;
+    return payload;
+}
+
+CountingBloomOwn::CopiedBits::CopiedBits(CountingBloomOwn& own) : bits_(own.filter_.bits().size()) {
     ++own.copies_;
 }
 
-bool OwnSummary::CopiedBits::step(OwnSummary& own, std::size_t words) {
+bool CountingBloomOwn::CopiedBits::step(CountingBloomOwn& own, std::size_t words) {
     ones_ += bits_.copy_words(own.filter_.bits(), next_, words);
     next_ += words;
     if (next_ < bits_.words().size()) return false;
@@ -86,20 +110,30 @@ bool OwnSummary::CopiedBits::step(OwnSummary& own, std::size_t words) {
     return true;
 }
 
-const BitArray& OwnSummary::snapshot() {
+bool CountingBloomOwn::SnapshotWriter::step(CountingBloomOwn& own) {
+    const auto words = own.config_.words_at_once;
+    if (!encoder_) {
+        if (!copy_.step(own, 2 * words)) return false;
+        encoder_.emplace(copy_.bits(), copy_.ones(), out_);
+        if (copy_.bits().words().size() > words) return false;
+    }
+    return encoder_->step(words);
+}
+
+const BitArray& CountingBloomOwn::snapshot() {
     snapshot_holds_pending_ = snapshot_holds_pending_ || !pending_.empty();
     return filter_.bits();
 }
 
-double OwnSummary::fill() const {
+double CountingBloomOwn::fill() const {
     return static_cast<double>(filter_.ones()) / static_cast<double>(filter_.shape().bits);
 }
 
-double OwnSummary::expected_false_hit() const {
+double CountingBloomOwn::expected_false_hit() const {
     return std::pow(fill(), filter_.shape().hashes);
 }
 
-Fit OwnSummary::fit() const {
+Fit CountingBloomOwn::fit() const {
     const auto held = capacity(filter_.shape(), config_.error);
     if (objects() > held && filter_.shape().bits < kMaxBits) return Fit::too_small;
     const auto smallest = shape_for(std::max(config_.expected_objects, kMinObjects), config_.error);
@@ -109,23 +143,23 @@ Fit OwnSummary::fit() const {
     return Fit::fits;
 }
 
-bool OwnSummary::suits() const {
+bool CountingBloomOwn::suits() const {
     return filter_.shape().hashes == ladder_hashes(config_.error) && fit() == Fit::fits;
 }
 
-void OwnSummary::regrow() {
+void CountingBloomOwn::regrow() {
     begin_regrow();
     while (!grow_some(~std::uint64_t{0})) continue;
 }
 
-void OwnSummary::begin_regrow() {
+void CountingBloomOwn::begin_regrow() {
     const auto with_room =
         static_cast<std::uint64_t>(static_cast<double>(objects()) * kRoomAfterRegrow);
     const auto shape = shape_for(std::max(with_room, config_.expected_objects), config_.error);
     growth_.emplace(Growth{CountingBloomFilter(shape)});
 }
 
-bool OwnSummary::grow_some(std::uint64_t keys) {
+bool CountingBloomOwn::grow_some(std::uint64_t keys) {
     auto& growth = *growth_;
     if (!growth.memory_is_there) {
         constexpr std::uint64_t kWordsPerKey = 32;  // in the time that feeding a key takes
@@ -149,7 +183,7 @@ bool OwnSummary::grow_some(std::uint64_t keys) {
     return true;
 }
 
-void OwnSummary::begin_epoch() {
+void CountingBloomOwn::begin_epoch() {
     pending_.clear();
     pending_lost_ = false;
     snapshot_holds_pending_ = false;
@@ -160,7 +194,7 @@ void OwnSummary::begin_epoch() {
     ++epoch_;
 }
 
-bool OwnSummary::tidy() {
+bool CountingBloomOwn::tidy() {
     constexpr std::size_t kWords = std::size_t{1} << 21;  // 16 MiB
     if (left_over_ && left_over_->release(kWords)) left_over_.reset();
     return left_over_.has_value();

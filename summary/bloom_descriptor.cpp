@@ -1,0 +1,66 @@
+#include "summary/bloom_descriptor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "summary/coding.hpp"
+#include "summary/kind.hpp"
+#include "summary/sizing.hpp"
+
+namespace summary {
+
+namespace {
+
+constexpr std::size_t kBitsBytes = 8;
+constexpr std::size_t kBytes = 1 + kBitsBytes + 1;  // kind, bits, hashes
+static_assert(kBytes <= kMaxDescriptorBytes);
+
+/// A filter on the ladder has at most 58 bits per object when it is full and is left when it is
+/// used by a quarter, so none has more than this per object (sizing.hpp).
+constexpr std::uint64_t kMostBitsPerObject = 512;
+constexpr std::uint64_t kPayloadSlack = 64;
+
+}  // namespace
+
+Descriptor descriptor_of(Shape shape) {
+    assert(is_valid(shape));
+    std::array<std::byte, kBytes> bytes;
+    bytes.front() = static_cast<std::byte>(Kind::counting_bloom);
+    for (std::size_t i = 0; i < kBitsBytes; ++i) {
+        bytes[1 + i] = static_cast<std::byte>(shape.bits >> (8 * (kBitsBytes - 1 - i)));
+    }
+    bytes.back() = static_cast<std::byte>(shape.hashes);
+    return *Descriptor::from(bytes);
+}
+
+std::optional<Shape> shape_of(const Descriptor& of) {
+    const auto bytes = of.bytes();
+    if (bytes.size() != kBytes || bytes.front() != static_cast<std::byte>(Kind::counting_bloom)) {
+        return std::nullopt;
+    }
+    Shape shape;
+    for (const auto byte : bytes.subspan(1, kBitsBytes)) {
+        shape.bits = shape.bits << 8 | std::to_integer<std::uint64_t>(byte);
+    }
+    shape.hashes = std::to_integer<unsigned>(bytes.back());
+    if (!is_valid(shape)) return std::nullopt;
+    return shape;
+}
+
+std::uint64_t replica_bytes(Shape shape) {
+    return (shape.bits + 7) / 8;
+}
+
+/// Each object, in an almost empty filter as in a full one, costs more than a bit of payload, or
+/// the payload has a bit for every other one of the filter. So whoever wants us to take memory has
+/// to send a byte for each 512 of it.
+Verdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes) {
+    if (shape.bits / kMostBitsPerObject > std::max(objects, kMinObjects)) return Verdict::too_large;
+    if (payload_bytes + kPayloadSlack < std::min(objects, shape.bits / 2) / 8) {
+        return Verdict::too_large;
+    }
+    return payload_bytes > max_snapshot_bytes(shape.bits) ? Verdict::malformed : Verdict::accepted;
+}
+
+}  // namespace summary

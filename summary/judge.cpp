@@ -1,0 +1,56 @@
+#include "summary/judge.hpp"
+
+#include "summary/bloom_descriptor.hpp"
+#include "summary/kind.hpp"
+
+namespace summary {
+
+namespace {
+
+/// May be none that this version knows.
+Kind kind_of(const Descriptor& of) {
+    return of.empty() ? Kind{} : static_cast<Kind>(of.bytes().front());
+}
+
+bool is_known(const Descriptor& of) {
+    return kind_named(name(kind_of(of))).has_value();
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> replica_bytes(const Descriptor& of) {
+    switch (kind_of(of)) {
+        case Kind::counting_bloom:
+            if (const auto shape = shape_of(of)) return replica_bytes(*shape);
+    }
+    return std::nullopt;
+}
+
+Verdict judge(const Descriptor& of, std::uint64_t max_bytes) {
+    if (!is_known(of)) return Verdict::unknown_kind;
+    const auto bytes = replica_bytes(of);
+    if (!bytes) return Verdict::malformed;
+    return *bytes > max_bytes ? Verdict::too_large : Verdict::accepted;
+}
+
+Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
+    const auto verdict = judge(head.of, max_bytes);
+    if (verdict != Verdict::accepted) return verdict;
+    switch (kind_of(head.of)) {
+        case Kind::counting_bloom:
+            return judge_snapshot(*shape_of(head.of), head.objects, head.payload_bytes);
+    }
+    return Verdict::unknown_kind;
+}
+
+Description describe(const Descriptor& of) {
+    switch (kind_of(of)) {
+        case Kind::counting_bloom: {
+            const auto shape = shape_of(of).value_or(Shape{});
+            return {name(kind_of(of)), shape.bits, shape.hashes};
+        }
+    }
+    return {name(kind_of(of))};
+}
+
+}  // namespace summary

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+#include <variant>
+
+#include "summary/bloom_descriptor.hpp"
+#include "summary/coding.hpp"
+#include "summary/filter.hpp"
+#include "summary/replica.hpp"
+#include "tests/summary/keys.hpp"
+
+/// What tests need to know of the kind counting_bloom.
+namespace summary::test {
+
+inline Descriptor bloom(Shape shape) {
+    return descriptor_of(shape);
+}
+
+inline BitArray bits_with(std::initializer_list<std::uint64_t> ones, std::uint64_t size) {
+    BitArray bits(size);
+    for (const auto position : ones) bits.set(position);
+    return bits;
+}
+
+inline const BitArray& bits_of(const Filter& filter) {
+    return std::get<BloomFilter>(filter).bits();
+}
+inline const BitArray& bits_of(const Replica& replica) {
+    return bits_of(replica.filter());
+}
+
+/// The filter that holds `count` keys from `first` on.
+inline BloomFilter filter_with(std::uint64_t first, std::uint64_t count, Shape shape) {
+    BloomFilter filter(shape);
+    for (const auto hash : keys(first, count)) filter.insert(hash);
+    return filter;
+}
+
+inline Bytes payload_of(const Delta& delta, std::uint64_t bits) {
+    Bytes payload;
+    encode_delta(delta, bits, payload);
+    return payload;
+}
+
+}  // namespace summary::test

@@ -1,0 +1,182 @@
+// The owner's side as protocol/ uses it, whatever the kind: what it makes, a replica follows.
+
+#include "summary/own.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "summary/judge.hpp"
+#include "summary/replica.hpp"
+#include "summary/snapshot_reader.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace summary {
+namespace {
+
+using test::asked;
+using test::key;
+using test::keys;
+
+constexpr std::size_t kNoLimit = ~std::size_t{0};
+
+class OwnOfKind : public ::testing::TestWithParam<Kind> {
+protected:
+    Own::Config config(double error = 0.002) const {
+        Own::Config result;
+        result.error = error;
+        result.first_epoch = 10;
+        result.kind = GetParam();
+        result.changes_at_once = 300;
+        result.keys_at_once = 200;
+        result.words_at_once = 64;
+        return result;
+    }
+    static std::vector<std::byte> snapshot_of(Own& own, unsigned* slices = nullptr) {
+        std::vector<std::byte> payload;
+        Own::SnapshotWriter writer(own, payload);
+        while (!writer.step(own)) {
+            if (slices != nullptr) ++*slices;
+        }
+        return payload;
+    }
+    static Replica replica_of(Own& own) {
+        const auto payload = snapshot_of(own);
+        EXPECT_EQ(judge(SnapshotHead{own.descriptor(), own.objects(), payload.size()}, 1 << 28),
+                  Verdict::accepted);
+        SnapshotReader reader(own.descriptor());
+        EXPECT_TRUE(reader.take(payload));
+        auto filter = reader.finish();
+        EXPECT_TRUE(filter);
+        Replica replica;
+        EXPECT_EQ(replica.apply_snapshot(own.epoch(), own.generation(), std::move(*filter)),
+                  Apply::ok);
+        return replica;
+    }
+    /// Whoever comes gets a snapshot.
+    static void use_up_changes(Own& own) {
+        while (!own.all_told()) own.take_delta(kNoLimit);
+    }
+    static void tell_all(Own& own, Replica& replica) {
+        while (!own.all_told()) {
+            const auto payload = own.take_delta(kNoLimit);
+            ASSERT_TRUE(payload);
+            ASSERT_EQ(replica.apply_delta(own.epoch(), own.generation(), *payload).what, Apply::ok);
+        }
+        EXPECT_EQ(replica.check(own.epoch(), own.generation(), own.check_hash()), Apply::ok);
+    }
+};
+
+TEST_P(OwnOfKind, IsOfTheKindItIsAskedToBe) {
+    const Own own(config());
+    EXPECT_EQ(describe(own.descriptor()).kind, name(GetParam()));
+    EXPECT_EQ(judge(own.descriptor(), 1 << 28), Verdict::accepted);
+    EXPECT_EQ(own.epoch(), 10U);
+}
+
+TEST_P(OwnOfKind, ItsSnapshotAndDeltasKeepAReplicaInStep) {
+    Own own(config());
+    for (const auto hash : keys(0, 500)) own.stored(hash);
+    use_up_changes(own);
+    auto replica = replica_of(own);
+    tell_all(own, replica);
+    for (std::uint64_t round = 0; round < 50; ++round) {
+        for (const auto hash : keys(1000 + 10 * round, 10)) own.stored(hash);
+        for (const auto hash : keys(5 * round, 5)) own.removed(hash);
+        ASSERT_NO_FATAL_FAILURE(tell_all(own, replica));
+    }
+    EXPECT_EQ(own.objects(), 750U);
+    for (const auto hash : keys(1000, 500)) ASSERT_TRUE(replica.contains(asked(hash)));
+    for (const auto hash : keys(250, 250)) ASSERT_TRUE(replica.contains(asked(hash)));
+}
+
+TEST_P(OwnOfKind, ASnapshotTakesSlicesBetweenWhichKeysComeAndGo) {
+    auto how = config();
+    how.expected_objects = 5000;
+    Own own(how);
+    for (const auto hash : keys(0, 4000)) own.stored(hash);
+    use_up_changes(own);
+    const auto generation = own.generation();
+    std::vector<std::byte> payload;
+    Own::SnapshotWriter writer(own, payload);
+    std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> deltas;
+    unsigned slices = 0;
+    const auto tell = [&] {
+        auto delta = own.take_delta(kNoLimit);
+        ASSERT_TRUE(delta);
+        deltas.emplace_back(own.generation(), std::move(*delta));
+    };
+    for (; !writer.step(own); ++slices) {
+        own.stored(key(10'000 + slices));
+        own.removed(key(slices));
+        if (slices % 3 == 0) {
+            ASSERT_NO_FATAL_FAILURE(tell());
+        }
+    }
+    EXPECT_GT(slices, 5U);
+    while (!own.all_told()) ASSERT_NO_FATAL_FAILURE(tell());
+    SnapshotReader reader(own.descriptor());
+    ASSERT_TRUE(reader.take(payload));
+    Replica replica;
+    replica.apply_snapshot(own.epoch(), generation, *reader.finish());
+    for (const auto& [number, delta] : deltas)
+        ASSERT_EQ(replica.apply_delta(own.epoch(), number, delta).what, Apply::ok);
+    EXPECT_EQ(replica.check(own.epoch(), own.generation(), own.check_hash()), Apply::ok);
+}
+
+TEST_P(OwnOfKind, ADeltaThatWouldBeTooLongIsLeftToASnapshot) {
+    Own own(config());
+    for (const auto hash : keys(0, 50)) own.stored(hash);
+    EXPECT_FALSE(own.take_delta(10));
+    EXPECT_EQ(own.generation(), 1U) << "it is used up all the same";
+    EXPECT_TRUE(own.all_told());
+    own.stored(key(100));
+    EXPECT_TRUE(own.take_delta(kNoLimit));
+}
+
+TEST_P(OwnOfKind, GrowsInSlicesIntoANewEpoch) {
+    Own own(config());
+    std::uint64_t next = 0;
+    while (own.fit() == Fit::fits) own.stored(key(next++));
+    use_up_changes(own);
+    EXPECT_EQ(own.fit(), Fit::too_small);
+    const auto before = own.descriptor();
+    own.begin_regrow();
+    unsigned slices = 0;
+    for (; !own.grow_some(); ++slices) {
+        EXPECT_TRUE(own.growing());
+        EXPECT_EQ(own.descriptor(), before);
+        own.stored(key(next++));
+    }
+    while (own.tidy()) continue;
+    EXPECT_GT(slices, 2U);
+    EXPECT_FALSE(own.growing());
+    EXPECT_EQ(own.epoch(), 11U);
+    EXPECT_EQ(own.generation(), 0U);
+    EXPECT_NE(own.descriptor(), before);
+    EXPECT_TRUE(own.suits());
+    EXPECT_EQ(own.changed_since_announced(), 0U);
+    const auto replica = replica_of(own);
+    for (const auto hash : keys(0, next)) ASSERT_TRUE(replica.contains(asked(hash)));
+}
+
+TEST_P(OwnOfKind, GoesOnWithTheKeysOfAnotherUnderAnotherError) {
+    Own earlier(config());
+    for (const auto hash : keys(0, 600)) earlier.stored(hash);
+    Own own(config(0.0002), std::move(earlier));
+    EXPECT_EQ(own.objects(), 600U);
+    EXPECT_TRUE(own.suits());
+    EXPECT_LE(own.expected_false_hit(), 0.0002);
+    EXPECT_GT(own.fill(), 0);
+    EXPECT_FALSE(own.stored(key(5)));
+    EXPECT_TRUE(own.removed(key(5)));
+    own.set_error(0.05);
+    EXPECT_FALSE(own.suits());
+}
+
+INSTANTIATE_TEST_SUITE_P(AllKinds, OwnOfKind, ::testing::ValuesIn(kKinds),
+                         [](const auto& kind) { return std::string(name(kind.param)); });
+
+}  // namespace
+}  // namespace summary
