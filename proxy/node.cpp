@@ -30,6 +30,7 @@
 #include "proxy/storage/purge.hpp"
 #include "proxy/watchdog.hpp"
 #include "proxy/worker.hpp"
+#include "summary/kind.hpp"
 
 namespace proxy {
 namespace {
@@ -102,7 +103,7 @@ std::shared_ptr<const Config> complete(Config config) {
 
 class Node::Impl {
     using Whom = protocol::Cluster::Whom;
-    using Change = std::pair<summary::KeyHash, bool>;  // stored, or no longer
+    using Change = std::pair<summary::KeyHash, bool>;  // an entry: stored, or no longer
 
 public:
     Impl(Config settings, std::filesystem::path file, ServiceManager manager)
@@ -111,8 +112,8 @@ public:
           cluster_(make_cluster(*config_)),
           changes_(control_,
                    [this](std::span<const Change> changes) {
-                       for (const auto& [key, stored] : changes)
-                           stored ? cluster_->stored(key) : cluster_->removed(key);
+                       for (const auto& [entry, stored] : changes)
+                           stored ? cluster_->stored(entry) : cluster_->removed(entry);
                    }),
           invalidated_(control_,
                        [this](std::span<const protocol::Invalidation> batch) {
@@ -121,8 +122,9 @@ public:
                            cluster_->invalidate(all);
                        }),
           cache_(*config_, cluster_->key_hasher(),
-                 {[this](summary::KeyHash key, bool stored) {
-                      changes_.push({key, stored});
+                 {[this, kind = cluster_config(*config_).summary_kind](const summary::Key& key,
+                                                                       bool stored) {
+                      changes_.push({entry_of(kind, key), stored});
                   },
                   [this](protocol::Invalidation what) { invalidated_.push(std::move(what)); }}),
           clients_(*config_, [this](PurgeOrder order,

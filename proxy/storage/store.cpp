@@ -161,7 +161,7 @@ void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
     index_tags(in, entry);
     if (!entry.announced && announceable(*entry.variants.back(), now)) {
         entry.announced = true;
-        listener_(entry.hash, true);
+        listener_({entry.hash, entry.uri}, true);
     }
     std::uint64_t bytes = 0;
     for (const auto& variant : entry.variants) bytes += charged_bytes(*variant);
@@ -191,7 +191,7 @@ void Store::drop_responses(Shard& in, Entry& entry,
     --in.objects;
     if (entry.announced) {
         entry.announced = false;
-        listener_(entry.hash, false);
+        listener_({entry.hash, entry.uri}, false);
     }
 }
 

@@ -23,7 +23,7 @@
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/episode.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/key.hpp"
 
 namespace proxy {
 
@@ -52,9 +52,9 @@ class Store {
 public:
     using Clock = std::chrono::steady_clock;
     /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored,
-    /// complete, reusable) and once when it ceases to be stored. Must be quick and must not call
-    /// the store.
-    using Listener = std::function<void(summary::KeyHash, bool stored)>;
+    /// complete, reusable) and once when it ceases to be stored. The key views the URI as the store
+    /// has it. Must be quick and must not call the store.
+    using Listener = std::function<void(const summary::Key&, bool stored)>;
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
     ~Store();

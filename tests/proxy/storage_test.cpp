@@ -244,8 +244,9 @@ protected:
 
     boost::asio::io_context io;
     std::map<std::uint64_t, int> announced;  // +1 stored, -1 removed
-    Store store{10'000, [this](summary::KeyHash key, bool stored) {
-                    auto& count = announced[key.low];
+    Store store{10'000, [this](const summary::Key& key, bool stored) {
+                    EXPECT_EQ(key.hash, hash(key.uri));
+                    auto& count = announced[key.hash.low];
                     count += stored ? 1 : -1;
                     EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
                 }};
