@@ -30,12 +30,12 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     head.status = 200;
     std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
-    index.draft = delivery.draft(
-        {head, from.request_time, from.response_time, from.at, from.own_lines, from.from_peer});
+    index.draft =
+        delivery.draft({head, from.request_time, from.arrival, from.own_lines, from.from_peer});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
-    render_response(head, config.node, config.cache.rules, from.response_time, response.head,
+    render_response(head, config.node, config.cache.rules, from.arrival.wall, response.head,
                     *index.live);
     index.live->lines.append(from.own_lines);
     response.blocks = Blocks{length, config.cache.block};
@@ -110,7 +110,7 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
                        *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
     auto* const job = asked.beside.get();
     auto& claim = job->claim;
-    const auto found = cache.shared.store.find(claim.hash(), claim.uri(), {}, Store::Clock::now());
+    const auto found = cache.look_up(claim.hash(), claim.uri(), {}, Store::Clock::now());
     const auto leads = !found.response && claim.take(found).leads;
     Delivery block(cache, *job);
     publish(delivery, std::move(*index), {Fill::Source::origin, {}, head.status});

@@ -66,6 +66,14 @@ struct SharedCache {
 struct Cache {
     SharedCache& shared;
     Upstream& upstream;
+
+    /// The one way into what is stored, for clients' requests, peers' questions and blocks: what of
+    /// `uri` answers `request`. It does not wait. What has to be waited for is found as a fill:
+    /// head and bytes come when they come, and whoever has joined it is woken.
+    Store::Found look_up(summary::KeyHash hash, std::string_view uri, const Selecting& request,
+                         Store::Clock::time_point now) const {
+        return shared.store.find(hash, uri, request, now);
+    }
 };
 
 }  // namespace proxy

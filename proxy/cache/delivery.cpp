@@ -51,24 +51,22 @@ Draft Delivery::draft(const Received& from) const {
 
 /// Its index was judged. It goes with its target as well as by its tags.
 Draft Delivery::block_draft(const Received& from) const {
-    Draft made;
-    made.response = std::make_shared<StoredResponse>();
-    auto& response = *made.response;
-    response.status = from.head.status;
-    response.received = from.at;
-    response.freshness = block_freshness();
-    response.body = std::make_shared<Body>();
+    StoredMetadata metadata;
+    metadata.status = from.head.status;
+    metadata.arrival = from.arrival;
+    metadata.freshness = block_freshness();
     const auto& key = job_.request->key;
     const auto& hasher = cache_.shared.key_hasher;
     if (auto tags = tags_of(from.head.fields, key.origin(), hasher))
-        response.tags = std::move(*tags);
-    response.tags.push_back(hasher(key.uri()));
-    std::sort(response.tags.begin(), response.tags.end(), precedes);
-    return made;
+        metadata.tags = std::move(*tags);
+    metadata.tags.push_back(hasher(key.uri()));
+    std::sort(metadata.tags.begin(), metadata.tags.end(), precedes);
+    return {std::make_shared<StoredResponse>(std::move(metadata), std::make_shared<Body>()),
+            StorageVerdict::store};
 }
 
 bool Delivery::charge(StoredResponse& response) {
-    return proxy::charge(cache_.shared.store, response, job_.claim.uri());
+    return proxy::charge(cache_.shared.store, response, job_.claim.uri(), Clock::now());
 }
 
 asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
@@ -78,14 +76,13 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     auto live = std::make_shared<LiveFields>();
-    render_response(from.head, config_.node, config_.cache.rules, from.response_time, response.head,
+    render_response(from.head, config_.node, config_.cache.rules, from.arrival.wall, response.head,
                     *live);
     live->lines.append(from.own_lines);
     if (job_.block) cache_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
     const auto copy = !from_peer || wants_copy();
-    if (verdict == StorageVerdict::store && !job_.block && length &&
-        *length > FillWriter::object_max(config_))
+    if (verdict == StorageVerdict::store && !job_.block && length && *length > object_max(config_))
         verdict = StorageVerdict::too_large;
     if (verdict == StorageVerdict::store && copy && !charge(response))
         verdict = StorageVerdict::no_room;
@@ -109,7 +106,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
         const auto validators = validators_of(from.head.fields);
         if (validators.strong()) etag = validators.etag;
     }
-    writer_.begin(std::move(answer));
+    writer_.body().begin(std::move(answer));
     // Followers that were let go must not come back one after the other (hit-for-miss).
     if (!shared && copy) abandon(true);
 
@@ -122,20 +119,17 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     if (error == FetchError::none && job_.block &&
         job_.fill->received() != job_.block->range.size())
         error = FetchError::malformed;
-    const auto done = error == FetchError::none;
-    ++cache_.upstream.counters
-          .verdicts[done                             ? writer_.verdict()
-                    : error == FetchError::abandoned ? StorageVerdict::aborted
-                                                     : StorageVerdict::incomplete];
-    if (!done) {
+    auto& verdicts = cache_.upstream.counters.verdicts;
+    if (error != FetchError::none) {
+        ++verdicts[error == FetchError::abandoned ? StorageVerdict::aborted
+                                                  : StorageVerdict::incomplete];
         if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && !from_peer)
             log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         fail(error, from.head.status);
         co_return faultless;
     }
     exchange.finish();
-    ended_ = true;
-    publish(job_.fill->complete());
+    ++verdicts[finish()];
     co_return faultless;
 }
 
@@ -161,14 +155,14 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     const auto error = co_await ask_origin(*job_.request, config_, lines, exchange, asked);
     if (error != FetchError::none) co_return error;
     const auto& head = exchange.head();
-    const auto state = job_.fill->state();
+    const auto answer = job_.fill->state().answer;
     const auto given = content_range(head.fields);
     if (head.status != 206 || !given || !given->range || !given->length ||
         validators_of(head.fields).etag != etag)
         co_return FetchError::reset;
-    const auto length = block                ? std::optional(block->length)
-                        : state.length_known ? std::optional(state.length)
-                                             : std::nullopt;
+    const auto length = block                 ? std::optional(block->length)
+                        : answer.length_known ? std::optional(answer.length)
+                                              : std::nullopt;
     const ByteRange rest{first, block ? block->range.last : *given->length - 1};
     if (given->range != rest || (length && *given->length != *length)) co_return FetchError::reset;
     job_.fill->goes_on_at_origin();
@@ -182,27 +176,22 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    ++cache_.upstream.counters.verdicts[made.verdict];
     const auto copy = sender.source != Fill::Source::peer || wants_copy();
-    const auto store = made.verdict == StorageVerdict::store && copy;
     Fill::Answer answer;
-    answer.response = made.response;
-    answer.shared = store;
-    answer.validated = validated;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
+    answer.response = std::move(made.response);
+    answer.shared = made.verdict == StorageVerdict::store && copy;
+    answer.validated = validated;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;
-    job_.fill->begin(std::move(answer));
-    ended_ = true;
-    job_.fill->complete();
-    if (store)
-        publish(std::move(made.response));
-    else
-        abandon(copy);
+    const auto shared = answer.shared;
+    writer_.body().begin(std::move(answer));
+    if (!shared) abandon(copy);
+    ++cache_.upstream.counters.verdicts[finish()];
 }
 
 void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
@@ -225,14 +214,10 @@ bool Delivery::wants_copy() {
     return false;
 }
 
-/// Null: nothing is stored.
-void Delivery::publish(std::shared_ptr<const StoredResponse> response) {
-    if (!response) {
-        abandon(false);
-    } else if (!job_.claim.publish(std::move(response), Clock::now())) {
-        ++cache_.upstream.counters.verdicts[StorageVerdict::invalidated];
-        job_.fill->withdraw();
-    }
+/// The body is complete. What became of it.
+StorageVerdict Delivery::finish() {
+    ended_ = true;
+    return writer_.body().finish(Clock::now());
 }
 
 /// `unshareable`: whoever asks next does not wait for another's answer.

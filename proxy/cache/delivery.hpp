@@ -54,7 +54,7 @@ private:
     Draft block_draft(const Received& from) const;
     boost::asio::awaitable<FetchError> resume(std::string_view etag);
     bool wants_copy();
-    void publish(std::shared_ptr<const StoredResponse> response);
+    StorageVerdict finish();
     void abandon(bool unshareable);
 
     Cache& cache_;

@@ -406,9 +406,8 @@ private:
                 const UpdatedFields updated(given.fields, validation);
                 Head merged = given;
                 merged.fields = updated.merged();
-                const Received from{
-                    merged,        validation.request_time, validation.response_time,
-                    validation.at, updated.own_lines(),     true};
+                const Received from{merged, validation.request_time, validation.arrival,
+                                    updated.own_lines(), true};
                 if (head_alone) {
                     if (take_head(asked, from, true)) co_return;
                     co_return co_await ask_origin();

@@ -7,12 +7,6 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-void FillWriter::begin(Fill::Answer answer) {
-    shared_ = answer.shared;
-    verdict_ = answer.verdict;
-    fill_.begin(std::move(answer));
-}
-
 asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source,
                                                 std::uint64_t least_rate) {
     // A peer is near, and the origin can give the rest.
@@ -37,12 +31,12 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source
             for (const auto piece : exchange.pieces()) rest += piece.size();
         for (auto piece : exchange.pieces()) {
             while (!piece.empty()) {
-                if (fill_.room() == 0) {
+                if (body_.room() == 0) {
                     const auto stopped = co_await make_room(rest);
                     if (stopped != FetchError::none) co_return stopped;
                 }
-                const auto n = std::min(piece.size(), fill_.room());
-                fill_.append(piece.substr(0, n));
+                const auto n = std::min(piece.size(), body_.room());
+                body_.append(piece.substr(0, n));
                 piece.remove_prefix(n);
                 rest -= std::min<std::uint64_t>(rest, n);
             }
@@ -54,31 +48,23 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source
 /// A new block; for a body that is not stored, after its readers made way. `exact`: bytes still to
 /// come, if known here.
 asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
-    if (shared_ && fill_.received() >= object_max(config_)) stop_sharing(StorageVerdict::too_large);
-    auto bytes = fill_.next_block_bytes();
-    if (exact > 0)
-        bytes = std::min<std::size_t>(bytes, std::min<std::uint64_t>(exact, kBodyBlockBytes));
+    const auto was_storing = body_.storing();
+    if (body_.grow(exact, Clock::now())) co_return FetchError::none;
+    // Whoever comes now does not wait for this one (hit-for-miss).
+    if (was_storing) claim_.abandon(true, Clock::now());
+    const auto waited = co_await wait_for_readers();
+    if (waited != FetchError::none) co_return waited;
+    auto& windows = cache_.shared.windows;
+    const auto share = window_share(windows, fill_.window_bytes());
+    auto bytes = std::min<std::size_t>(fill_.next_block_bytes(),
+                                       std::max<std::size_t>(share / 4, kFirstBlockBytes));
+    if (exact > 0) bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, exact));
+    // All may be in use: what is to move on takes small steps beside it, one at a time.
     Charge charge;
-    if (shared_) {
-        auto reserved = cache_.shared.store.reserve(bytes);
-        if (reserved)
-            charge = std::move(*reserved);
-        else
-            stop_sharing(StorageVerdict::no_room);
-    }
-    if (!shared_) {
-        const auto waited = co_await wait_for_readers();
-        if (waited != FetchError::none) co_return waited;
-        auto& windows = cache_.shared.windows;
-        const auto share = window_share(windows, fill_.window_bytes());
-        bytes = std::min<std::size_t>(
-            {bytes, fill_.next_block_bytes(), std::max<std::size_t>(share / 4, kFirstBlockBytes)});
-        // All may be in use: what is to move on takes small steps beside it, one at a time.
-        if (windows.take(bytes))
-            charge = Charge(windows, bytes);
-        else
-            bytes = std::min(bytes, kFirstBlockBytes);
-    }
+    if (windows.take(bytes))
+        charge = Charge(windows, bytes);
+    else
+        bytes = std::min(bytes, kFirstBlockBytes);
     fill_.add_block(bytes, std::move(charge));
     co_return FetchError::none;
 }
@@ -93,13 +79,6 @@ asio::awaitable<FetchError> FillWriter::wait_for_readers() {
         co_await wakeup_.wait_until(Clock::now() + config_.timeouts.body_idle);
     }
     co_return fill_.wanted() ? FetchError::none : FetchError::abandoned;
-}
-
-void FillWriter::stop_sharing(StorageVerdict why) {
-    shared_ = false;
-    verdict_ = why;
-    fill_.stop_sharing();
-    claim_.abandon(true, Clock::now());
 }
 
 }  // namespace proxy

@@ -3,7 +3,6 @@
 #include <array>
 #include <vector>
 
-#include "proxy/cache/fill_writer.hpp"
 #include "proxy/cache/storing.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/reference.hpp"
@@ -19,19 +18,10 @@ using Clock = std::chrono::steady_clock;
 
 /// The stored response again, but stale from now on.
 std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored) {
-    auto copy = std::make_shared<StoredResponse>();
-    copy->status = stored.status;
-    copy->head = stored.head;
-    copy->freshness = stored.freshness;
-    copy->freshness.lifetime = StoredSeconds(0);
-    copy->freshness.stale_while_revalidate = StoredSeconds(-1);
-    copy->received = stored.received;
-    copy->vary_names = stored.vary_names;
-    copy->variant = stored.variant;
-    copy->tags = stored.tags;
-    copy->body = stored.body;
-    copy->blocks = stored.blocks;
-    return copy;
+    StoredMetadata metadata = stored;
+    metadata.freshness.lifetime = StoredSeconds(0);
+    metadata.freshness.stale_while_revalidate = StoredSeconds(-1);
+    return std::make_shared<StoredResponse>(std::move(metadata), stored.body);
 }
 
 /// RFC 9111 §4.3.5: what the HEAD's answer says of these must be what is stored.
@@ -45,13 +35,13 @@ bool agrees(const Head& answer, const StoredResponse& stored, Fields fields) {
 
 }  // namespace
 
-void learn_from_head(SharedCache& cache, const StoringRequest& request, summary::KeyHash hash,
+void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
                      const Exchange& exchange) {
-    auto& store = cache.store;
+    auto& store = cache.shared.store;
     const auto uri = request.key.uri();
     if (exchange.head().status != 200 || request.directives.no_store) return;
     const auto now = Clock::now();
-    const auto stored = store.find(hash, uri, request.fields, now).response;
+    const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
     std::shared_ptr<StoredResponse> next;
@@ -60,7 +50,7 @@ void learn_from_head(SharedCache& cache, const StoringRequest& request, summary:
         if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
     }
     if (!next) next = outdated(*stored);
-    if (charge(store, *next, uri))
+    if (charge(store, *next, uri, now))
         store.replace(hash, stored.get(), std::move(next), now);
     else
         store.invalidate(hash, now);
@@ -82,61 +72,58 @@ std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head
     return uris.size() + groups.size();
 }
 
-KeptCopy::KeptCopy(SharedCache& cache, const StoringRequest& request, verb method,
-                   summary::KeyHash hash, const Exchange& exchange, std::string_view head,
-                   Clock::time_point asked)
-    : cache_(cache),
-      key_(request.key),
-      hash_(hash),
-      object_max_(FillWriter::object_max(request.config)) {
-    const auto& answer = exchange.head();
-    if (method != verb::post || answer.status != 200) return;
+bool names_its_own_target(verb method, const Head& answer, const CacheKey& key) {
+    if (method != verb::post || answer.status != 200) return false;
     const auto location = answer.get(field::content_location);
     CacheKey named;
-    if (!location || !resolve_same_origin(request.key, *location, named) ||
-        named.uri() != key_.uri())
-        return;
+    return location && resolve_same_origin(key, *location, named) && named.uri() == key.uri();
+}
+
+KeptCopy::Copy::Copy(Cache& cache, const Config& config, summary::KeyHash hash,
+                     std::string_view uri)
+    : fill(std::make_shared<Fill>(std::make_shared<Wakeup>(cache.upstream.executor), 0)),
+      claim(cache.shared.store, hash, uri, fill),
+      writer(cache.shared.store, claim, *fill, object_max(config)) {}
+
+KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, summary::KeyHash hash,
+                   const Exchange& exchange, std::string_view head, Clock::time_point asked)
+    : store_(cache.shared.store) {
+    if (!names_its_own_target(method, exchange.head(), request.key)) return;
     auto made = draft(request, received(exchange));
     auto& response = made.response;
     response->head = head;
+    const auto uri = request.key.uri();
     if (!response->freshness.is_explicit() || made.verdict != StorageVerdict::store ||
-        !charge(cache.store, *response, key_.uri()))
+        !charge(store_, *response, uri, Clock::now()))
         return;
-    length_ = exchange.content_length().value_or(0);
-    generation_ = generation();
-    if (cache.store.invalidated_at(hash, response->tags) >= asked) return;
-    response_ = std::move(response);
-}
-
-std::uint64_t KeptCopy::generation() const {
-    return cache_.store.find(hash_, key_.uri(), {}, Clock::now()).generation;
+    generation_ = store_.generation();
+    if (store_.invalidated_at(hash, response->tags) >= asked) return;
+    copy_ = std::make_unique<Copy>(cache, request.config, hash, uri);
+    Fill::Answer answer;
+    answer.response = std::move(response);
+    answer.shared = true;
+    const auto length = exchange.content_length();
+    answer.length = length.value_or(0);
+    answer.length_known = length.has_value();
+    copy_->writer.begin(std::move(answer));
 }
 
 void KeptCopy::has_invalidated(std::size_t count) {
-    if (!response_) return;
-    const auto before = std::exchange(generation_, generation());
-    if (generation_ != before + count) response_.reset();  // somebody else has, too
+    if (!copy_) return;
+    const auto before = std::exchange(generation_, store_.generation());
+    if (generation_ != before + count) copy_.reset();  // somebody else has, too
 }
 
 void KeptCopy::append(std::string_view piece) {
-    while (response_ && !piece.empty()) {
-        auto& body = *response_->body;
-        if (body.room() == 0) {
-            const auto large = body.size() >= object_max_;
-            const auto bytes = body.next_block_bytes(length_ - std::min(length_, body.size()));
-            auto reserved = large ? std::nullopt : cache_.store.reserve(bytes);
-            if (!reserved) return response_.reset();
-            body.add_block(bytes, std::move(*reserved));
-        }
-        piece.remove_prefix(body.append(piece));
-    }
+    if (!copy_) return;
+    copy_->writer.keep(piece, Clock::now());
+    if (!copy_->writer.storing()) copy_.reset();
 }
 
 void KeptCopy::finish() {
-    if (!response_) return;
-    Claim claim(cache_.store, hash_, key_.uri(), nullptr);
-    claim.stay_alone(generation_);
-    claim.publish(std::move(response_), Clock::now());
+    if (!copy_) return;
+    copy_->claim.stay_alone(generation_);
+    copy_->writer.finish(Clock::now());
 }
 
 }  // namespace proxy

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "proxy/cache/body_writer.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/storing.hpp"
 #include "proxy/upstream/exchange.hpp"
@@ -14,8 +15,8 @@ namespace proxy {
 
 /// After the head of the answer to a HEAD: 200 with the validators and the length of the stored GET
 /// gives that its fields, as a 304 would; another 200 makes it stale (RFC 9111 §4.3.5). Any other
-/// answer says nothing.
-void learn_from_head(SharedCache& cache, const StoringRequest& request, summary::KeyHash hash,
+/// answer says nothing, nor is anything learnt of what is on its way.
+void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
                      const Exchange& exchange);
 
 /// The target, and what Location and Content-Location name at the same origin, after a success of
@@ -23,13 +24,17 @@ void learn_from_head(SharedCache& cache, const StoringRequest& request, summary:
 /// peers. How many URIs and groups these were.
 std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer);
 
-/// A copy for the store of an answer to POST that says, by Content-Location, that it is what a GET
-/// would bring, and for how long (RFC 9110 §9.3.3). Of any other answer it keeps nothing.
+/// Does this answer to a request of `method` say, by Content-Location, that it is what a GET of the
+/// same target would bring (RFC 9110 §9.3.3)?
+bool names_its_own_target(boost::beast::http::verb method, const Head& answer, const CacheKey& key);
+
+/// A copy for the store of an answer to POST that names its own target and says for how long it is
+/// good. Of any other answer it keeps nothing. Nobody waits for it.
 class KeptCopy {
 public:
     /// Before invalidate_after(). `head` as render_response() made it; `asked`: before the request
     /// went out. What was invalidated since then is not kept.
-    KeptCopy(SharedCache& cache, const StoringRequest& request, boost::beast::http::verb method,
+    KeptCopy(Cache& cache, const StoringRequest& request, boost::beast::http::verb method,
              summary::KeyHash hash, const Exchange& exchange, std::string_view head,
              std::chrono::steady_clock::time_point asked);
     /// The answer itself has just invalidated so many: that does not count.
@@ -40,14 +45,16 @@ public:
     void finish();
 
 private:
-    std::uint64_t generation() const;
+    struct Copy {
+        Copy(Cache& cache, const Config& config, summary::KeyHash hash, std::string_view uri);
 
-    SharedCache& cache_;
-    const CacheKey& key_;
-    const summary::KeyHash hash_;
-    const std::uint64_t object_max_;
-    std::shared_ptr<StoredResponse> response_;  // null: nothing is kept
-    std::uint64_t length_ = 0;                  // of the body if known, else 0
+        const std::shared_ptr<Fill> fill;
+        Claim claim;
+        BodyWriter writer;
+    };
+
+    Store& store_;
+    std::unique_ptr<Copy> copy_;  // null: nothing is kept
     std::uint64_t generation_ = 0;
 };
 

@@ -14,24 +14,28 @@ namespace {
 using boost::beast::http::field;
 using boost::beast::http::verb;
 
-Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
-               const Received& from) {
-    Draft made;
-    made.response = std::make_shared<StoredResponse>();
-    auto& response = *made.response;
+/// All of it but its head's text.
+struct Judged {
+    StoredMetadata metadata;
+    StorageVerdict verdict;
+};
+
+Judged judge(const StoringRequest& request, unsigned status, Fields fields, const Received& from) {
+    Judged made;
+    auto& metadata = made.metadata;
     const auto& rules = request.config.cache.rules;
-    response.status = status;
-    response.received = from.at;
+    metadata.status = status;
+    metadata.arrival = from.arrival;
     const auto said = response_directives(fields, rules);
-    response.freshness =
-        freshness_of(status, fields, said, from.request_time, from.response_time, rules);
-    if (!from.from_peer && tells_who_asks(request.fields)) make_personal(response.freshness);
-    response.vary_names = vary_names(fields);
-    append_variant(response.variant, response.vary_names, request.fields);
+    metadata.freshness =
+        freshness_of(status, fields, said, from.request_time, from.arrival.wall, rules);
+    if (!from.from_peer && tells_who_asks(request.fields)) make_personal(metadata.freshness);
+    metadata.vary_names = vary_names(fields);
+    append_variant(metadata.variant, metadata.vary_names, request.fields);
     made.verdict = storage_verdict(verb::get, request.fields, request.directives, status, fields,
-                                   said, response.vary_names, response.freshness, rules);
+                                   said, metadata.vary_names, metadata.freshness, rules);
     if (auto tags = tags_of(fields, request.key.origin(), request.key_hasher))
-        response.tags = std::move(*tags);
+        metadata.tags = std::move(*tags);
     else if (made.verdict == StorageVerdict::store)
         made.verdict = StorageVerdict::too_many_tags;
     return made;
@@ -40,14 +44,13 @@ Draft draft_of(const StoringRequest& request, unsigned status, Fields fields,
 }  // namespace
 
 Received received(const Exchange& exchange) {
-    return {exchange.head(), exchange.request_time(), exchange.response_time(),
-            exchange.received_at()};
+    return {exchange.head(), exchange.request_time(), exchange.arrival()};
 }
 
 Draft draft(const StoringRequest& request, const Received& from) {
-    auto made = draft_of(request, from.head.status, from.head.fields, from);
-    made.response->body = std::make_shared<Body>();
-    return made;
+    auto made = judge(request, from.head.status, from.head.fields, from);
+    return {std::make_shared<StoredResponse>(std::move(made.metadata), std::make_shared<Body>()),
+            made.verdict};
 }
 
 UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
@@ -61,7 +64,7 @@ UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
             append_line(own_lines_, line);
     }
     if (!find(updates, field::date)) {
-        append_http_date(date_, not_modified.response_time);
+        append_http_date(date_, not_modified.arrival.wall);
         updates.push_back({field::date, "Date", date_});
     }
     merged_ = merge_304(stored, updates);
@@ -72,13 +75,14 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     const UpdatedFields updated(fields, not_modified);
     Refreshed result;
     // An Age that the 304 brings counts, the stored one is history.
-    result.draft = draft_of(request, stored.status, updated.merged(), not_modified);
+    auto made = judge(request, stored.status, updated.merged(), not_modified);
+    // What was made for one client stays so until its origin says for how long it is good.
+    if (stored.freshness.personal) make_personal(made.metadata.freshness);
+    made.metadata.blocks = stored.blocks;
+    result.draft = {std::make_shared<StoredResponse>(std::move(made.metadata), stored.body),
+                    made.verdict};
     result.live = std::make_shared<LiveFields>();
     auto& response = *result.draft.response;
-    // What was made for one client stays so until its origin says for how long it is good.
-    if (stored.freshness.personal) make_personal(response.freshness);
-    response.body = stored.body;
-    response.blocks = stored.blocks;
     append_status_line(response.head, stored.status);
     // Age belongs to this exchange, and what a qualified no-cache or private names to its client.
     const StoredFields to_store(updated.merged(), request.config.cache.rules);
@@ -92,9 +96,10 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     return result;
 }
 
-bool charge(Store& store, StoredResponse& response, std::string_view uri) {
+bool charge(Store& store, StoredResponse& response, std::string_view uri,
+            Store::Clock::time_point now) {
     auto taken =
-        store.reserve(response.head.size() + Store::overhead_bytes(uri, response.tags.size()));
+        store.reserve(response.head.size() + Store::overhead_bytes(uri, response.tags.size()), now);
     if (taken) response.charge = std::move(*taken);
     return taken.has_value();
 }

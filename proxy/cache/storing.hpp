@@ -17,8 +17,8 @@ namespace proxy {
 /// A head as its sender gave it, and when (RFC 9111 §4.2.3).
 struct Received {
     const Head& head;
-    WallTime request_time, response_time;
-    std::chrono::steady_clock::time_point at;  // when the head came, for what counts from there
+    WallTime request_time;
+    Arrival arrival;  // of the head
     /// Lines for the request that brought it alone, beside those of `head`.
     std::string_view own_lines = {};
     /// Another node's copy: it has judged whom that may be for.
@@ -74,6 +74,7 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
                     const Received& not_modified);
 
 /// Pays for the head and the store's records; false when there is no room. `uri`: the store's key.
-bool charge(Store& store, StoredResponse& response, std::string_view uri);
+bool charge(Store& store, StoredResponse& response, std::string_view uri,
+            Store::Clock::time_point now);
 
 }  // namespace proxy

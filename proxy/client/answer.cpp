@@ -1,5 +1,7 @@
 #include "proxy/client/answer.hpp"
 
+#include <limits>
+
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/wall_clock.hpp"
@@ -11,14 +13,14 @@ using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
-bool not_modified(const ClientContext& client, const StoredResponse& response) {
+bool not_modified(const ClientContext& client, const StoredMetadata& response) {
     if (!is_conditional(client.head.fields)) return false;
     const auto fields = response.fields();
     return answers_not_modified(client.head.fields, response.status, validators_of(fields),
                                 wall_now());
 }
 
-RangeAnswer wanted_part(const ClientContext& client, const StoredResponse& response,
+RangeAnswer wanted_part(const ClientContext& client, const StoredMetadata& response,
                         std::optional<std::uint64_t> length) {
     const auto& request = client.head.fields;
     if (!length || response.status != 200 || client.head.verb != verb::get ||
@@ -56,34 +58,24 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     const auto part = wanted_part(client, response, size);
     if (part.kind == RangeAnswer::Kind::unsatisfiable)
         co_return co_await send_unsatisfiable(client, size, status);
-    std::uint64_t offset = 0, end = client.head.verb == verb::head ? 0 : size;
+    BodyReader body(response, client.wakeup);
+    BodySender::What what;
+    what.stored_as = key;
+    what.bytes = client.head.verb == verb::head ? 0 : size;
     if (part.kind == RangeAnswer::Kind::part) {
         turn.status = 206;
-        offset = part.range.first;
-        end = part.range.last + 1;
+        body.consume(part.range.first);
+        what.bytes = part.range.size();
         compose_part(client, response.head, nullptr, age, status, part.range, size);
     } else {
         turn.status = response.status;
         client.compose(response.head, nullptr, age, status, client.framing(response.status, size),
                        size);
     }
-    for (;;) {
-        const auto bytes = response.body->view(offset, std::min(end - offset, kBytesPerSend),
-                                               kBuffersPerSend, client.buffers);
-        // Most answers go out at once: no coroutine for those.
-        auto sent = client.connection.send_now(client.buffers);
-        if (!sent) {
-            client.frontend.cache.shared.store.hold(key);
-            sent = co_await client.connection.send(client.buffers);
-        }
-        client.book_from(Source::memory);
-        if (!sent) {
-            turn.aborted = true;
-            co_return false;
-        }
-        offset += bytes;
-        if (offset >= end) co_return client.keep_alive();
-    }
+    BodySender sender(client, body, what);
+    if (sender.send_now()) co_return client.keep_alive();
+    const auto sent = co_await sender.run();
+    co_return (sent && client.keep_alive());
 }
 
 asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t length,
@@ -94,7 +86,7 @@ asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t le
     co_return co_await client.refuse(416, "No byte of that range is there.", status, line);
 }
 
-asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredResponse& response,
+asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredMetadata& response,
                                         const LiveFields* live,
                                         std::optional<std::chrono::seconds> age,
                                         const CacheStatus& status) {
@@ -112,60 +104,86 @@ asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredRespo
     co_return (sent && client.keep_alive());
 }
 
-void book_piece(ClientContext& client, const Fill::Piece& piece, bool fetched,
-                std::uint64_t before) {
-    auto& from = client.turn.from;
-    const auto sent = client.book(before, piece.bytes);
-    const auto of_peer = std::min(sent, piece.peer_bytes);
-    if (fetched) {
-        from.add(Source::peer, of_peer);
-        from.add(Source::origin, sent - of_peer);
-    } else {
-        from.add(Source::memory, sent);
+bool BodySender::send_now() {
+    while (step_ == Step::go_on) {
+        auto& buffers = client_.buffers;
+        const auto before = buffers.size();  // the head, which compose() has booked
+        const auto chunked = what_.framing == Framing::chunked;
+        if (chunked) buffers.emplace_back();  // for the chunk's size
+        piece_ = body_.peek(what_.bytes.value_or(std::numeric_limits<std::uint64_t>::max()),
+                            kBuffersPerSend - 4, buffers);
+        if (piece_.failed) {
+            step_ = Step::broken_off;
+            break;
+        }
+        if (chunked) frame(before);
+        if (client_.connection.send_now(buffers))
+            piece_sent(true);
+        else
+            step_ = Step::blocked;
+    }
+    return step_ == Step::done;
+}
+
+asio::awaitable<bool> BodySender::run() {
+    for (;;) {
+        if (send_now()) co_return true;
+        if (step_ == Step::blocked) {
+            if (what_.stored_as) client_.frontend.cache.shared.store.hold(*what_.stored_as);
+            const auto sent = co_await client_.connection.send(client_.buffers);
+            piece_sent(sent);
+        } else if (step_ == Step::starved) {
+            const auto news = co_await client_.wait_for_news(Clock::now() + kFollowAtMost);
+            if (news == ClientContext::News::client_left) co_return false;
+            step_ = Step::go_on;
+        } else {
+            if (step_ == Step::broken_off)
+                client_.turn.cut_short();  // never a short body passed as whole
+            else
+                client_.turn.aborted = true;
+            co_return false;
+        }
     }
 }
 
-asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader, Framing framing,
-                                   std::optional<std::uint64_t> bytes, bool fetched) {
-    auto& buffers = client.buffers;
-    std::string chunk;
-    for (;;) {
-        const auto head_buffers = buffers.size();                 // the head is booked by compose()
-        if (framing == Framing::chunked) buffers.emplace_back();  // for the chunk's size
-        const auto at_most = std::min(kBodyBlockBytes, bytes.value_or(kBodyBlockBytes));
-        const auto piece = reader.peek(at_most, kBuffersPerSend - 4, buffers);
-        if (piece.failed) {
-            client.turn.cut_short();
-            co_return false;  // cut: never a short body passed as whole
-        }
-        if (framing == Framing::chunked) {
-            chunk.clear();
-            if (piece.bytes > 0) {
-                append_chunk_size(chunk, piece.bytes);
-                buffers[head_buffers] = asio::buffer(chunk);
-                static constexpr std::string_view kEnd = "\r\n", kLast = "\r\n0\r\n\r\n";
-                buffers.push_back(asio::buffer(piece.end ? kLast : kEnd));
-            } else {
-                static constexpr std::string_view kLast = "0\r\n\r\n";
-                buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(head_buffers));
-                if (piece.end) buffers.push_back(asio::buffer(kLast));
-            }
-        }
-        const auto sent = co_await client.connection.send(buffers);
-        book_piece(client, piece, fetched, framing == Framing::chunked ? chunk.size() : 0);
-        if (!sent) {
-            client.turn.aborted = true;
-            co_return false;
-        }
-        reader.consume(piece.bytes);
-        if (bytes) {
-            *bytes -= piece.bytes;
-            if (*bytes == 0) co_return client.keep_alive();
-        }
-        if (piece.end) co_return (framing != Framing::close && client.keep_alive());
-        if (piece.bytes > 0) continue;
-        const auto news = co_await client.wait_for_news(Clock::now() + kFollowAtMost);
-        if (news == ClientContext::News::client_left) co_return false;
+/// Books it, and what comes next follows. `whole`: all of it went out; else the client is gone.
+void BodySender::piece_sent(bool whole) {
+    auto& from = client_.turn.from;
+    const auto bytes = client_.book(chunk_.size(), piece_.bytes);
+    if (what_.fetched) {
+        const auto of_peer = std::min(bytes, piece_.peer_bytes);
+        from.add(Source::peer, of_peer);
+        from.add(Source::origin, bytes - of_peer);
+    } else {
+        from.add(Source::memory, bytes);
+    }
+    if (!whole) {
+        step_ = Step::client_gone;
+        return;
+    }
+    body_.consume(piece_.bytes);
+    if (what_.bytes) *what_.bytes -= piece_.bytes;
+    if (what_.bytes ? *what_.bytes == 0 : piece_.end)
+        step_ = Step::done;
+    else if (piece_.end)
+        step_ = Step::broken_off;  // shorter than its head has promised
+    else
+        step_ = piece_.bytes > 0 ? Step::go_on : Step::starved;
+}
+
+/// The piece becomes a chunk; the buffer at `at` is for its size (RFC 9112 §7.1).
+void BodySender::frame(std::size_t at) {
+    static constexpr std::string_view kEnd = "\r\n", kLast = "0\r\n\r\n",
+                                      kEndAndLast = "\r\n0\r\n\r\n";
+    auto& buffers = client_.buffers;
+    chunk_.clear();
+    if (piece_.bytes > 0) {
+        append_chunk_size(chunk_, piece_.bytes);
+        buffers[at] = asio::buffer(chunk_);
+        buffers.push_back(asio::buffer(piece_.end ? kEndAndLast : kEnd));
+    } else {
+        buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(at));
+        if (piece_.end) buffers.push_back(asio::buffer(kLast));
     }
 }
 

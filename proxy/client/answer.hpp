@@ -2,11 +2,13 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "proxy/client/client_context.hpp"
 #include "proxy/http/range.hpp"
-#include "proxy/storage/fill.hpp"
+#include "proxy/storage/body_reader.hpp"
 
 namespace proxy {
 
@@ -14,14 +16,13 @@ namespace proxy {
 inline constexpr std::chrono::minutes kFollowAtMost{10};
 
 inline constexpr std::size_t kBuffersPerSend = 64;
-inline constexpr std::uint64_t kBytesPerSend = 4 * 1024 * 1024;
 
 /// Do the conditions of the client's request make a 304 of this response (RFC 9110 §13.2)?
-bool not_modified(const ClientContext& client, const StoredResponse& response);
+bool not_modified(const ClientContext& client, const StoredMetadata& response);
 
 /// What of a body of `length` bytes the client's Range asks for (RFC 9110 §14.2); the whole when
 /// the length is not known.
-RangeAnswer wanted_part(const ClientContext& client, const StoredResponse& response,
+RangeAnswer wanted_part(const ClientContext& client, const StoredMetadata& response,
                         std::optional<std::uint64_t> length);
 /// As ClientContext::compose, for 206: the head of the whole response, which is `length` long.
 void compose_part(ClientContext& client, const std::string& stored_head, const LiveFields* live,
@@ -37,22 +38,49 @@ boost::asio::awaitable<bool> send_stored(ClientContext& client, const StoredResp
 /// 304 in place of `response`; `age` empty: it comes straight from its origin. `live`: as for
 /// ClientContext::compose.
 boost::asio::awaitable<bool> send_not_modified(ClientContext& client,
-                                               const StoredResponse& response,
+                                               const StoredMetadata& response,
                                                const LiveFields* live,
                                                std::optional<std::chrono::seconds> age,
                                                const CacheStatus& status);
 /// 416 for a body of `length` bytes.
 boost::asio::awaitable<bool> send_unsatisfiable(ClientContext& client, std::uint64_t length,
                                                 const CacheStatus& status);
-/// The head that `client` has composed, then the fill's body as it grows, from the reader's
-/// position on: all of it, or `bytes`. If the fill fails, the
-/// connection is cut: a short body is never passed as a whole one. `fetched`: for this request, so
-/// it is no hit.
-boost::asio::awaitable<bool> send_growing(ClientContext& client, Fill::Reader& reader,
-                                          Framing framing, std::optional<std::uint64_t> bytes,
-                                          bool fetched);
-/// Books what was sent of `piece`, behind `before` bytes of framing.
-void book_piece(ClientContext& client, const Fill::Piece& piece, bool fetched,
-                std::uint64_t before = 0);
+/// Sends one body, or a part of one, behind the head that `client` has composed, and books it. One
+/// coroutine; what it is made of must outlive it.
+class BodySender {
+public:
+    struct What {
+        Framing framing = Framing::length;
+        /// So many bytes from the reader's position on; empty: all that come.
+        std::optional<std::uint64_t> bytes;
+        bool fetched = false;  // for this request, so it is no hit
+        /// The store's key of what stands there: as long as the client takes its time, nothing else
+        /// needs to be evicted for it in vain.
+        std::optional<summary::KeyHash> stored_as;
+    };
+
+    BodySender(ClientContext& client, BodyReader& body, What what)
+        : client_(client), body_(body), what_(what) {}
+
+    /// As much as goes out without waiting: of most bodies that are stored that is all, and needs
+    /// no coroutine. True when it was; else run() does the rest.
+    bool send_now();
+    /// All that is left. False when the connection cannot go on: the client is gone, or the body
+    /// has broken off, as a short one is never passed as whole.
+    boost::asio::awaitable<bool> run();
+
+private:
+    enum class Step : std::uint8_t { go_on, blocked, starved, done, broken_off, client_gone };
+
+    void frame(std::size_t at);
+    void piece_sent(bool whole);
+
+    ClientContext& client_;
+    BodyReader& body_;
+    What what_;
+    Step step_ = Step::go_on;
+    BodyPiece piece_;    // that is being sent
+    std::string chunk_;  // its framing
+};
 
 }  // namespace proxy

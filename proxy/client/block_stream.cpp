@@ -37,7 +37,7 @@ bool BlockStream::hold(ByteRange range) {
     for (auto offset = range.first; offset <= range.last;) {
         const auto block = index_->blocks->at(offset);
         const auto key = key_of(block);
-        auto found = frontend_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
+        auto found = frontend_.cache.look_up(key.hash, key.uri, {}, Clock::now());
         if (!found.response) {
             held_.clear();
             return false;
@@ -49,7 +49,6 @@ bool BlockStream::hold(ByteRange range) {
 }
 
 BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) {
-    auto& store = frontend_.cache.shared.store;
     Block block;
     block.range = index_->blocks->at(offset);
     if (!held_.empty()) {
@@ -60,7 +59,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     }
     const auto [uri, hash] = key_of(block.range);
     block.hash = hash;
-    const auto found = store.find(block.hash, uri, {}, Clock::now());
+    const auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
     if (found.response) {
         block.stored = found.response;
         return block;
@@ -75,7 +74,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     if (!alone && !found.unshareable) {
         auto taken = job->claim.take(found);
         if (!taken.leads && !taken.other) {  // another worker has just stored it
-            auto again = store.find(block.hash, uri, {}, Clock::now());
+            auto again = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
             if (again.response) {
                 block.stored = std::move(again.response);
                 block.leader = false;
@@ -108,7 +107,7 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             if (block.stored) co_return FetchError::none;
             continue;
         }
-        if (state.phase == Fill::Phase::failed && !state.response) co_return state.error;
+        if (state.phase == Fill::Phase::failed && !state.answer.response) co_return state.error;
         if (state.phase != Fill::Phase::waiting) {
             note(block, state);
             co_return FetchError::none;
@@ -122,11 +121,11 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
 void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
-    block.source = state.source == Fill::Source::peer ? Source::peer : Source::origin;
+    block.source = state.answer.source == Fill::Source::peer ? Source::peer : Source::origin;
     client_.turn.upstream = client_.key.host();
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
-        client_.turn.given_by(state.peer);
+        client_.turn.given_by(state.answer.peer);
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
@@ -244,41 +243,17 @@ asio::awaitable<bool> BlockStream::send() {
 }
 
 asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {
-    auto& buffers = client_.buffers;
-    auto offset = part.first - block.range.first;
-    const auto end = part.last - block.range.first + 1;
-    if (block.reader) block.reader->consume(offset);
-    while (offset < end || !buffers.empty()) {
-        const auto room = kBuffersPerSend - buffers.size();
-        Fill::Piece piece;
-        if (block.stored)
-            piece.bytes = block.stored->body->view(offset, std::min(end - offset, kBytesPerSend),
-                                                   room, buffers);
-        else
-            piece = block.reader->peek(end - offset, room, buffers);
-        // Shorter than it should be, or broken off.
-        if (piece.failed || (block.stored && piece.bytes == 0 && offset < end)) {
-            client_.turn.cut_short();
-            co_return false;
-        }
-        auto sent = client_.connection.send_now(buffers);
-        if (!sent) {
-            if (block.stored) frontend_.cache.shared.store.hold(block.hash);
-            sent = co_await client_.connection.send(buffers);
-        }
-        book_piece(client_, piece, block.fetched);
-        if (!sent) {
-            client_.turn.aborted = true;
-            co_return false;
-        }
-        offset += piece.bytes;
-        if (block.reader) block.reader->consume(piece.bytes);
-        if (piece.bytes == 0 && offset < end) {
-            const auto news = co_await client_.wait_for_news(Clock::now() + kFollowAtMost);
-            if (news == ClientContext::News::client_left) co_return false;
-        }
-    }
-    co_return true;
+    auto body =
+        block.stored ? BodyReader(*block.stored, client_.wakeup) : BodyReader(*block.reader);
+    body.consume(part.first - block.range.first);
+    BodySender::What what;
+    what.bytes = part.size();
+    what.fetched = block.fetched;
+    if (block.stored) what.stored_as = block.hash;
+    BodySender sender(client_, body, what);
+    if (sender.send_now()) co_return true;
+    const auto sent = co_await sender.run();
+    co_return sent;
 }
 
 }  // namespace proxy

@@ -42,12 +42,12 @@ asio::awaitable<bool> CacheAnswer::run() {
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& turn = client_.turn;
     const auto uri = client_.key.uri();
-    auto found = store_.find(client_.hash, uri, client_.head.fields, Clock::now());
+    auto found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
     const auto varies =
         found.other_variants || (found.response && !found.response->vary_names.empty());
     if (varies && !turn.told_of_client) {
         client_.tell_of_client();
-        found = store_.find(client_.hash, uri, client_.head.fields, Clock::now());
+        found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
     }
     Lookup lookup{nullptr, {}, found.fill != nullptr, found.other_variants, found.unshareable};
     if (found.response) {
@@ -186,7 +186,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
     if (!leader) {
         // What another request brought is reused as from the store, or not at all (no-cache,
         // max-age=0, this client's own directives).
-        const auto& response = *state.response;
+        const auto& response = *state.answer.response;
         if (!may_reuse(response)) co_return Followed::alone;
         if (!is_variant(response)) co_return Followed::alone;
     }
@@ -197,35 +197,36 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
                                                                 Fill::State state, bool leader,
                                                                 CacheStatus status) {
     auto& turn = client_.turn;
-    const auto& response = *state.response;
+    const auto& answer = state.answer;
+    const auto& response = *answer.response;
     // What a 304 made good again answers everybody as a hit does, after the trip.
-    if (state.stored && !state.validated && leader) {
+    if (answer.shared && !answer.validated && leader) {
         status.stored = state.phase == Fill::Phase::complete && !response.blocks;
         status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
     }
-    if (state.upstream_status != response.status) status.forward_status = state.upstream_status;
-    if (state.source == Fill::Source::peer) {
-        peer_detail_ = "PEER_" + state.peer;
+    if (answer.upstream_status != response.status) status.forward_status = answer.upstream_status;
+    if (answer.source == Fill::Source::peer) {
+        peer_detail_ = "PEER_" + answer.peer;
         status.detail = peer_detail_;
-    } else if (leader && state.verdict != StorageVerdict::store) {
-        status.detail = to_string(state.verdict);
+    } else if (leader && answer.verdict != StorageVerdict::store) {
+        status.detail = to_string(answer.verdict);
     }
-    turn.validated = state.validated;
-    const auto fetched = leader && !state.validated;
-    turn.source = !fetched                             ? Source::memory
-                  : state.source == Fill::Source::peer ? Source::peer
-                                                       : Source::origin;
+    turn.validated = answer.validated;
+    const auto fetched = leader && !answer.validated;
+    turn.source = !fetched                              ? Source::memory
+                  : answer.source == Fill::Source::peer ? Source::peer
+                                                        : Source::origin;
     turn.outcome = outcome_of(turn.source);
-    const auto live = leader ? state.live.get() : nullptr;
+    const auto live = leader ? answer.live.get() : nullptr;
     if (response.blocks && client_.head.verb == verb::get)
-        co_return co_await answer_in_blocks(state.response, status, live,
-                                            fetched && state.upstream_status == 206);
+        co_return co_await answer_in_blocks(answer.response, status, live,
+                                            fetched && answer.upstream_status == 206);
 
     std::optional<std::chrono::seconds> age;
-    if (!leader || state.validated || (live && live->has_age))
+    if (!leader || answer.validated || (live && live->has_age))
         age = current_age(response.freshness, response.residence(Clock::now()));
     // The leader's conditions were taken off its request, so they are judged here.
-    const auto unchanged = (state.stored || leader) && not_modified(client_, response);
+    const auto unchanged = (answer.shared || leader) && not_modified(client_, response);
     if (unchanged) {
         const auto keep = co_await send_not_modified(client_, response, live, age, status);
         co_return ended(keep);
@@ -233,21 +234,26 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
 
     turn.status = response.status;
     client_.note_type(response);
-    const auto length = state.length_known ? std::optional(state.length) : std::nullopt;
+    const auto length = answer.length_known ? std::optional(answer.length) : std::nullopt;
     const auto part = wanted_part(client_, response, length);
-    auto keep = false;
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
-        keep = co_await send_unsatisfiable(client_, state.length, status);
-    } else if (part.kind == RangeAnswer::Kind::part) {
-        compose_part(client_, response.head, live, age, status, part.range, state.length);
-        reader.consume(part.range.first);
-        keep = co_await send_growing(client_, reader, Framing::length, part.range.size(), fetched);
-    } else {
-        const auto framing = client_.framing(response.status, length);
-        client_.compose(response.head, live, age, status, framing, state.length);
-        keep = co_await send_growing(client_, reader, framing, std::nullopt, fetched);
+        const auto keep = co_await send_unsatisfiable(client_, answer.length, status);
+        co_return ended(keep);
     }
-    co_return ended(keep);
+    BodyReader body(reader);
+    BodySender::What what;
+    what.fetched = fetched;
+    if (part.kind == RangeAnswer::Kind::part) {
+        compose_part(client_, response.head, live, age, status, part.range, answer.length);
+        body.consume(part.range.first);
+        what.bytes = part.range.size();
+    } else {
+        what.framing = client_.framing(response.status, length);
+        client_.compose(response.head, live, age, status, what.framing, answer.length);
+    }
+    BodySender sender(client_, body, what);
+    const auto sent = co_await sender.run();
+    co_return ended(sent && what.framing != Framing::close && client_.keep_alive());
 }
 
 /// Interim answers of the origin to the client whose request it was (RFC 9110 §15.2).
@@ -278,7 +284,7 @@ Selecting CacheAnswer::selecting() {
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     auto& turn = client_.turn;
     turn.upstream = client_.key.host();
-    if (leader && state.source == Fill::Source::peer) turn.given_by(state.peer);
+    if (leader && state.answer.source == Fill::Source::peer) turn.given_by(state.answer.peer);
     if (!leader) turn.cache = CacheResult::hit;
 }
 
@@ -295,7 +301,7 @@ bool CacheAnswer::stands_in(const Stored& stale, FetchError error) const {
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State state, Stored stale,
                                                                    CacheStatus status) {
     status.detail = to_string(state.error);
-    status.forward_status = state.upstream_status;
+    status.forward_status = state.answer.upstream_status;
     const auto asked = went_forward(state.error);
     if (stands_in(stale, state.error)) {
         client_.turn.cache = CacheResult::stale;

@@ -42,12 +42,12 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
     if (wants_block) {
         const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
         hash = frontend_.cache.shared.key_hasher(uri);
-        found = store_.find(hash, uri, {}, turn.begun);
+        found = frontend_.cache.look_up(hash, uri, {}, turn.begun);
     }
     const auto is_block = found.response || found.fill;
     if (!is_block) {
         hash = client_.hash;
-        found = store_.find(hash, client_.key.uri(), selecting(), turn.begun);
+        found = frontend_.cache.look_up(hash, client_.key.uri(), selecting(), turn.begun);
     }
 
     if (found.response) {
@@ -79,21 +79,24 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
         const auto state = reader.state();
         const auto under_way =
             state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
-        if (!under_way || !state.stored || state.source != Fill::Source::origin ||
-            state.validated || state.response->blocks)
+        if (!under_way || !state.answer.shared || state.answer.source != Fill::Source::origin ||
+            state.answer.validated || state.answer.response->blocks)
             co_return co_await refuse_peer(Refusal::busy);
-        if (!is_variant(*state.response)) co_return co_await refuse_peer(Refusal::variant);
-        if (!may_reuse(*state.response)) co_return co_await refuse_peer(Refusal::stale);
+        if (!is_variant(*state.answer.response)) co_return co_await refuse_peer(Refusal::variant);
+        if (!may_reuse(*state.answer.response)) co_return co_await refuse_peer(Refusal::stale);
         // Without a length a block may end anywhere, and nothing can be cut.
-        if (is_block && !state.length_known) co_return co_await refuse_peer(Refusal::busy);
+        if (is_block && !state.answer.length_known) co_return co_await refuse_peer(Refusal::busy);
         if (wants_block && !is_block &&
-            (!state.length_known || !is_version(fields, *state.response)))
+            (!state.answer.length_known || !is_version(fields, *state.answer.response)))
             co_return co_await refuse_peer(Refusal::absent);
+        // By what has been judged, whatever becomes of the fill meanwhile: what is counted as given
+        // is sent, or cut where the asker sees it.
         gave();
+        note_source(state, false);
         CacheStatus status;
         status.forward = Forward::uri_miss;
         status.collapsed = true;
-        const auto followed = co_await read(reader, false, nullptr, status);
+        const auto followed = co_await answer_read(reader, state, false, status);
         co_return followed == Followed::keep;
     }
     co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);

@@ -171,7 +171,7 @@ public:
         const auto& head = exchange_.head();
         LiveFields live;
         client_.own_head.clear();
-        render_response(head, config_.node, config_.cache.rules, exchange_.response_time(),
+        render_response(head, config_.node, config_.cache.rules, exchange_.arrival().wall,
                         client_.own_head, live);
         client_.turn.status = head.status;
         client_.turn.source = Source::origin;
@@ -179,10 +179,9 @@ public:
         const auto is_head = client_.head.verb == verb::head;
         const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
                                      snapshot_.fields, client_.directives};
-        auto& cache = frontend_.cache.shared;
-        if (is_head) learn_from_head(cache, request, client_.hash, exchange_);
-        KeptCopy copy(cache, request, client_.head.verb, client_.hash, exchange_, client_.own_head,
-                      asked_at_);
+        if (is_head) learn_from_head(frontend_.cache, request, client_.hash, exchange_);
+        KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, exchange_,
+                      client_.own_head, asked_at_);
         if (!is_safe(client_.head.verb) && head.status < 400)
             copy.has_invalidated(invalidate_after(frontend_.cache.shared, client_.key, head));
         std::optional<std::uint64_t> length;

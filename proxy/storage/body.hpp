@@ -14,6 +14,15 @@ inline constexpr std::size_t kBodyBlockBytes = 256 * 1024;
 inline constexpr std::size_t kFirstBlockBytes =
     4 * 1024;  // when the length is not known beforehand
 
+/// What of a body can be sent now. With no bytes, and neither `end` nor `failed`, the next ones
+/// have to be waited for.
+struct BodyPiece {
+    std::uint64_t bytes = 0;
+    std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
+    bool end = false;              // after these bytes the body is complete
+    bool failed = false;           // no more will come: cut the client's connection
+};
+
 /// The bytes of a stored body, in blocks that never move. While it grows it belongs to its Fill,
 /// whose mutex guards it; once complete it is immutable and may be read by any thread without a
 /// lock.

@@ -37,10 +37,10 @@ Fill::State Fill::Reader::state() const {
     return fill_->state_for(this);
 }
 
-Fill::Piece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
-                               std::vector<boost::asio::const_buffer>& out) const {
+BodyPiece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
+                             std::vector<boost::asio::const_buffer>& out) const {
     const std::lock_guard lock(fill_->mutex_);
-    Piece piece;
+    BodyPiece piece;
     if (!fill_->answer_.response) return piece;
     const auto& body = *fill_->answer_.response->body;
     piece.bytes = body.view(offset_, max_bytes, max_buffers, out);
@@ -177,16 +177,13 @@ void Fill::keep(std::chrono::nanoseconds at_most) {
     alone_at_most_ = at_most;
 }
 
-std::shared_ptr<const StoredResponse> Fill::complete() {
+void Fill::complete(bool stored) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::complete;
+    answer_.shared = stored;
+    answer_.length_known = true;
+    answer_.length = answer_.response->body_bytes();
     wake_readers();
-    return answer_.shared ? answer_.response : nullptr;
-}
-
-void Fill::withdraw() {
-    const std::lock_guard lock(mutex_);
-    answer_.shared = false;
 }
 
 void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed) {
@@ -209,23 +206,7 @@ Fill::State Fill::state() const {
 }
 
 Fill::State Fill::state_for(const Reader* reader) const {
-    State state;
-    state.phase = phase_;
-    state.response = answer_.response;
-    state.released = reader ? reader->released_ : closed_;
-    state.validated = answer_.validated;
-    state.error = error_;
-    state.malformed = malformed_;
-    state.source = answer_.source;
-    state.peer = answer_.peer;
-    state.length = phase_ == Phase::complete && answer_.response ? answer_.response->body->size()
-                                                                 : answer_.length;
-    state.length_known = answer_.length_known || phase_ == Phase::complete;
-    state.stored = answer_.shared;
-    state.live = answer_.live;
-    state.upstream_status = answer_.upstream_status;
-    state.verdict = answer_.verdict;
-    return state;
+    return {phase_, answer_, reader ? reader->released_ : closed_, error_, malformed_};
 }
 
 void Fill::wake_readers() {

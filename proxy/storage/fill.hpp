@@ -38,30 +38,27 @@ public:
     enum class Phase { waiting, streaming, complete, failed };
     enum class Source { origin, peer };
 
-    /// A reader's view at one moment.
-    struct State {
-        Phase phase = Phase::waiting;
-        std::shared_ptr<const StoredResponse> response;  // set from `streaming` on
-        bool released = false;   // this answer is not for this reader: it fetches for itself
+    /// An answer as its head tells of it.
+    struct Answer {
+        std::shared_ptr<const StoredResponse> response;
+        bool shared = false;     // on its way into the store
         bool validated = false;  // the response is a stored one that a 304 has made fresh again
-        FetchError error = FetchError::none;
-        ParseError malformed{};  // what was, if that is the error and it is known
         Source source = Source::origin;
         std::string peer;          // node that gave the answer, when source is peer
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;
-        bool stored = false;                     // shared: on its way into the store
-        std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
         unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none
         StorageVerdict verdict = StorageVerdict::store;  // on its head
+        std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
     };
 
-    /// What a reader may send now.
-    struct Piece {
-        std::uint64_t bytes = 0;
-        std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
-        bool end = false;              // after these bytes the body is complete
-        bool failed = false;           // no more will come: cut the client's connection
+    /// A reader's view at one moment.
+    struct State {
+        Phase phase = Phase::waiting;
+        Answer answer;          // its response is set from `streaming` on
+        bool released = false;  // this answer is not for this reader: it fetches for itself
+        FetchError error = FetchError::none;
+        ParseError malformed{};  // what was, if that is the error and it is known
     };
 
     /// Membership of one reader. Constructed and used on the reader's thread.
@@ -74,8 +71,8 @@ public:
 
         State state() const;
         /// Appends buffers from the reader's position on; they stay valid until consume().
-        Piece peek(std::uint64_t max_bytes, std::size_t max_buffers,
-                   std::vector<boost::asio::const_buffer>& out) const;
+        BodyPiece peek(std::uint64_t max_bytes, std::size_t max_buffers,
+                       std::vector<boost::asio::const_buffer>& out) const;
         void consume(std::uint64_t bytes);
         /// Interim heads that came since the last call, as they go out; for the leader alone.
         std::string take_interim();
@@ -90,20 +87,6 @@ public:
             place_;  // once the fill is closed and unless released
         bool leader_;
         bool released_ = false;
-    };
-
-    /// What the writer needs to describe an answer's head.
-    struct Answer {
-        std::shared_ptr<StoredResponse> response;  // with an empty body
-        bool shared = false;
-        bool validated = false;
-        Source source = Source::origin;
-        std::string peer;
-        std::uint64_t length = 0;
-        bool length_known = false;
-        unsigned upstream_status = 0;
-        StorageVerdict verdict = StorageVerdict::store;
-        std::shared_ptr<const LiveFields> live;
     };
 
     /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far
@@ -150,10 +133,8 @@ public:
     /// From here on it goes on without readers, however much is missing, as long as it is being
     /// stored and for `at_most`.
     void keep(std::chrono::nanoseconds at_most = kAloneAtMost);
-    /// Ends the body. The response to be stored, or null when it was not shared.
-    std::shared_ptr<const StoredResponse> complete();
-    /// It is complete, but the store did not take it.
-    void withdraw();
+    /// Ends the body. `stored`: the store has taken it.
+    void complete(bool stored);
     void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 

@@ -6,6 +6,7 @@
 
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
+#include "proxy/storage/announceable.hpp"
 
 namespace proxy {
 namespace {
@@ -17,11 +18,6 @@ constexpr std::uint64_t kRecordSlack = 96;
 
 std::uint64_t charged_bytes(const StoredResponse& response) {
     return response.charge.bytes() + response.body->size();
-}
-
-bool announceable(const StoredResponse& response, Store::Clock::time_point now) {
-    return !response.freshness.always_validate && response.vary_names != kVaryAny &&
-           time_to_live(response.freshness, response.residence(now)) > kAnnounceAtLeast;
 }
 
 }  // namespace
@@ -159,10 +155,7 @@ bool Store::replace(summary::KeyHash hash, const StoredResponse* old,
 
 void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
     index_tags(in, entry);
-    if (!entry.announced && announceable(*entry.variants.back(), now)) {
-        entry.announced = true;
-        listener_({entry.hash, entry.uri}, true);
-    }
+    tell(entry, entry.holding.holds(Tier::memory, is_announceable(*entry.variants.back(), now)));
     std::uint64_t bytes = 0;
     for (const auto& variant : entry.variants) bytes += charged_bytes(*variant);
     in.queue.insert(entry, bytes);
@@ -189,10 +182,11 @@ void Store::drop_responses(Shard& in, Entry& entry,
     out.insert(out.end(), entry.variants.begin(), entry.variants.end());
     entry.variants.clear();
     --in.objects;
-    if (entry.announced) {
-        entry.announced = false;
-        listener_({entry.hash, entry.uri}, false);
-    }
+    tell(entry, entry.holding.drops(Tier::memory));
+}
+
+void Store::tell(const Entry& entry, Holding::Told news) {
+    if (news) listener_({entry.hash, entry.uri}, *news == Holding::News::stored);
 }
 
 std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
@@ -353,19 +347,18 @@ bool Store::evict_until(Enough enough, std::uint64_t left) {
     return true;
 }
 
-std::optional<Charge> Store::reserve(std::uint64_t bytes) {
+std::optional<Charge> Store::reserve(std::uint64_t bytes, Clock::time_point now) {
     const auto cap = budget_.cap();
     if (bytes > cap) return std::nullopt;
     if (!evict_until([&] { return budget_.take(bytes); }, cap / kShareLeft)) {
-        if (full_.met())
+        if (full_.met(now))
             spdlog::warn(
                 "cache.memory ({} bytes) is full of what clients still read or wait for: "
                 "answers are passed on without being stored",
                 cap);
         return std::nullopt;
     }
-    if (full_.on() && full_.over(Episode::Clock::now()))
-        spdlog::info("there is room in cache.memory again");
+    if (full_.on() && full_.over(now)) spdlog::info("there is room in cache.memory again");
     return Charge(budget_, bytes);
 }
 

@@ -20,6 +20,7 @@
 #include "proxy/http/tags.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/storage/holding.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/episode.hpp"
@@ -36,13 +37,6 @@ inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
 /// One part in so many of the cap is left to what is stored and not in use: bodies that come, and
 /// those that slow readers hold, do not push out more.
 inline constexpr std::uint64_t kShareLeft = 4;
-/// What stands in the summary is reusable without validation for more than this when announced.
-inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
-
-struct KeyHashHasher {
-    using is_avalanching = void;
-    std::size_t operator()(const summary::KeyHash& key) const { return key.low; }
-};
 
 /// What a node stores in memory, for all its workers. Any thread; each call locks one shard
 /// briefly (invalidations by tag one after the other), none waits for anything else. Byte-accurate:
@@ -52,8 +46,8 @@ class Store {
 public:
     using Clock = std::chrono::steady_clock;
     /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored,
-    /// complete, reusable) and once when it ceases to be stored. The key views the URI as the store
-    /// has it. Must be quick and must not call the store.
+    /// complete, reusable) and once when no tier holds anything of it any more. The key views the
+    /// URI as the store has it. Must be quick and must not call the store.
     using Listener = std::function<void(const summary::Key&, bool stored)>;
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
@@ -90,6 +84,8 @@ public:
     std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
     /// The same for all there is. Takes each shard's lock for as long as its entries ask for.
     void invalidate_all(Clock::time_point now);
+    /// Grows by one with each invalidation; what Found says, for who looks nothing up.
+    std::uint64_t generation() const { return invalidated_.generation(); }
     /// When the key or one of the tags was last invalidated, or may have been: what peers made
     /// before is not to be used.
     std::optional<Clock::time_point> invalidated_at(
@@ -97,7 +93,7 @@ public:
 
     /// Room for `bytes` under the cap, made by evicting what nobody reads at the moment, as long as
     /// more than one part in kShareLeft can be evicted; nothing else.
-    std::optional<Charge> reserve(std::uint64_t bytes);
+    std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now);
     /// A client reads this slowly: it is not to be counted among what can be evicted. Costs nothing
     /// but time when it is not there, or is done with meanwhile.
     void hold(summary::KeyHash hash);
@@ -137,7 +133,7 @@ private:
         std::shared_ptr<Fill> fill;
         std::vector<summary::KeyHash> fill_tags;  // of what `fill` brings
         std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
-        bool announced = false;
+        Holding holding;
     };
     /// The index from tags to entries.
     struct Tagged {
@@ -150,8 +146,10 @@ private:
     };
     struct alignas(64) Shard {
         mutable std::mutex mutex;
-        boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, KeyHashHasher> entries;
-        boost::unordered_flat_map<summary::KeyHash, Clock::time_point, KeyHashHasher> unshareable;
+        boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, summary::HashOfKeyHash>
+            entries;
+        boost::unordered_flat_map<summary::KeyHash, Clock::time_point, summary::HashOfKeyHash>
+            unshareable;
         std::set<Tagged, TaggedOrder> tagged;
         EvictionQueue queue;
         std::uint64_t objects = 0;
@@ -165,6 +163,8 @@ private:
     static const std::shared_ptr<const StoredResponse>* select(Shard& shard, const Entry& entry,
                                                                const Selecting& request);
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
+    /// The one place where the listener is called.
+    void tell(const Entry& entry, Holding::Told news);
     void drop_responses(Shard& shard, Entry& entry,
                         std::vector<std::shared_ptr<const StoredResponse>>& out);
     /// After a variant was added: announces the entry if need be, and weighs it.

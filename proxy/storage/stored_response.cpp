@@ -2,7 +2,7 @@
 
 namespace proxy {
 
-std::vector<Field> StoredResponse::fields() const {
+std::vector<Field> StoredMetadata::fields() const {
     std::vector<Field> result;
     std::string_view rest = head;
     rest.remove_prefix(std::min(rest.find('\n') + 1, rest.size()));  // the status line

@@ -30,7 +30,7 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         error = co_await send(request.head, deadline);
         if (error == FetchError::none) error = co_await receive_head(request.is_head, deadline);
         if (error == FetchError::none) {
-            time_to_head_ = received_at_ - sent_at;
+            time_to_head_ = arrival_.steady - sent_at;
             co_return error;
         }
         const auto unanswered = !got_bytes_ && error == FetchError::reset;
@@ -162,8 +162,7 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     if (parsed != ParseError::ok) co_return refuse(parsed);
     if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
-    response_time_ = wall_now();
-    received_at_ = Clock::now();
+    arrival_ = {Clock::now(), wall_now()};
     co_return FetchError::none;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/http_date.hpp"
+#include "proxy/http/arrival.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
@@ -94,8 +94,7 @@ public:
     /// From sending the request, on the connection that answered, to run()'s success.
     Clock::duration time_to_head() const { return time_to_head_; }
     WallTime request_time() const { return request_time_; }
-    WallTime response_time() const { return response_time_; }
-    Clock::time_point received_at() const { return received_at_; }  // the same moment
+    const Arrival& arrival() const { return arrival_; }  // of the head
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }
@@ -146,8 +145,8 @@ private:
     bool first_read_ = true;  // of the body
     Charge read_ahead_;       // for a large buffer
     std::uint64_t* received_ = nullptr;
-    WallTime request_time_{}, response_time_{};
-    Clock::time_point received_at_;
+    WallTime request_time_{};
+    Arrival arrival_;
     Clock::duration time_to_head_{0};
 };
 

@@ -211,9 +211,9 @@ protected:
         result->status = 200;
         result->head = "HTTP/1.1 200 OK\r\n";
         result->freshness.lifetime = saturate(lifetime);
-        result->received = kNow;
+        result->arrival.steady = kNow;
         result->body = std::make_shared<Body>();
-        auto charge = store.reserve(body.size());
+        auto charge = store.reserve(body.size(), kNow);
         if (!charge) return nullptr;
         result->body->add_block(body.size(), std::move(*charge));
         result->body->append(body);
@@ -632,11 +632,11 @@ TEST_F(StoreTest, ServesManyThreads) {
                     if (random() % 8 == 0) shared.invalidate(key, kNow);
                     continue;
                 }
-                auto charge = shared.reserve(1000);
+                auto charge = shared.reserve(1000, kNow);
                 if (!charge) continue;
                 auto next = std::make_shared<StoredResponse>();
                 next->freshness.lifetime = saturate(100s);
-                next->received = kNow;
+                next->arrival.steady = kNow;
                 next->body = std::make_shared<Body>();
                 next->body->add_block(1000, std::move(*charge));
                 next->body->append(std::string(1000, 'x'));
@@ -658,7 +658,6 @@ protected:
     void begin(bool shared, std::uint64_t length = 0) {
         Fill::Answer answer;
         answer.response = std::make_shared<StoredResponse>();
-        answer.response->body = std::make_shared<Body>();
         answer.shared = shared;
         answer.length = length;
         answer.length_known = length > 0;
@@ -689,7 +688,8 @@ TEST_F(FillTest, GivesEveryReaderTheWholeBodyWheneverItCame) {
     Fill::Reader late(fill, wakeup(), false);
     append("half");
     EXPECT_EQ(take(early), "half");
-    EXPECT_NE(fill->complete(), nullptr);
+    fill->complete(true);
+    EXPECT_TRUE(late.state().answer.shared);
     EXPECT_EQ(take(late), "halfhalf");
     std::vector<boost::asio::const_buffer> out;
     EXPECT_TRUE(late.peek(10, 10, out).end);
@@ -702,7 +702,8 @@ TEST_F(FillTest, ReleasesFollowersWhenTheAnswerIsNotToBeShared) {
     EXPECT_TRUE(follower.state().released);
     Fill::Reader late(fill, wakeup(), false);
     EXPECT_TRUE(late.state().released);
-    EXPECT_EQ(fill->complete(), nullptr);
+    fill->complete(false);
+    EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
 }
 
 TEST_F(FillTest, KeepsAWindowOfWhatIsNotStored) {
@@ -777,12 +778,11 @@ TEST_F(FillTest, LeavesABodyThatStandsInTheStoreWhole) {
     body->append("0123456789");
     Fill::Reader leader(fill, wakeup(), true);
     Fill::Answer answer;
-    answer.response = std::make_shared<StoredResponse>();
-    answer.response->body = body;
+    answer.response = std::make_shared<StoredResponse>(StoredMetadata(), body);
     answer.validated = true;
     fill->begin(std::move(answer));
     EXPECT_EQ(take(leader), "0123456789");
-    fill->complete();
+    fill->complete(false);
     EXPECT_EQ(body->dropped(), 0u);
 }
 

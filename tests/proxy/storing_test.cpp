@@ -17,7 +17,7 @@ using ::testing::Not;
 using Text = test::Head;
 
 constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
-constexpr std::chrono::steady_clock::time_point kAt{1000s};
+constexpr Arrival kArrival{Arrival::Steady(1000s), kNow};
 
 /// A GET of http://h/ and heads that answer it.
 class StoringTest : public ::testing::Test {
@@ -32,7 +32,7 @@ protected:
         return head;
     }
     static Received received(const Head& head, bool from_peer = false) {
-        return {head, kNow, kNow, kAt, {}, from_peer};
+        return {head, kNow, kArrival, {}, from_peer};
     }
     Draft draft_of(const char* fields, const char* request = "", bool from_peer = false) const {
         const Text text(fields), asked(request);
@@ -54,8 +54,8 @@ TEST_F(StoringTest, KeepsWhatAResponseIsReusedBy) {
     EXPECT_EQ(made.response->freshness.initial_age, StoredSeconds(5));
     EXPECT_EQ(made.response->vary_names, "accept-language");
     EXPECT_FALSE(made.response->variant.empty());
-    EXPECT_EQ(made.response->received, kAt);
-    EXPECT_EQ(made.response->residence(kAt + 7s), 7s);
+    EXPECT_EQ(made.response->arrival.wall, kNow);
+    EXPECT_EQ(made.response->residence(kArrival.steady + 7s), 7s);
 }
 
 TEST_F(StoringTest, SaysWhyAResponseIsNotStored) {  // RFC 9111 §3
@@ -95,7 +95,6 @@ protected:
     StoredResponse stored_ = [] {
         StoredResponse response;
         response.status = 200;
-        response.body = std::make_shared<Body>();
         return response;
     }();
 };
