@@ -4,10 +4,12 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <boost/system/system_error.hpp>
 #include <cassert>
+#include <cerrno>
 #include <new>
 
 namespace protocol {
@@ -102,8 +104,12 @@ void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::b
 }
 
 void random_bytes(std::span<std::byte> out) {
-    auto* const bytes = reinterpret_cast<unsigned char*>(out.data());
-    require(RAND_bytes(bytes, static_cast<int>(out.size())) == 1);
+    while (!out.empty()) {
+        const auto got = ::getrandom(out.data(), out.size(), 0);
+        if (got > 0) out = out.subspan(static_cast<std::size_t>(got));
+        if (got < 0 && errno != EINTR)
+            throw boost::system::system_error(errno, boost::system::system_category(), "getrandom");
+    }
 }
 
 bool equal_in_constant_time(ByteView a, ByteView b) {

@@ -36,7 +36,8 @@ private:
 /// HKDF-SHA-256 (RFC 5869), extract and expand; `out` at most 255 * 32 bytes.
 void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::byte> out);
 
-/// From the system's generator; fit for nonces and keys.
+/// From the kernel's generator; fit for nonces and keys. (OpenSSL's own takes 3 ms to set up, once
+/// in each process.) Throws boost::system::system_error where the kernel has none.
 void random_bytes(std::span<std::byte> out);
 
 /// Time depends on the lengths only.

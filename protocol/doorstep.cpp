@@ -9,22 +9,45 @@ namespace protocol {
 
 void Doorstep::expect(std::uint64_t contact, std::vector<Address> addresses) {
     for (auto& address : addresses) address = plain_address(address);
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    forget_contact(contact);
+    for (const auto& address : addresses) add(&Known::dialled, address);
     expected_[contact] = std::move(addresses);
 }
 
 void Doorstep::proved(std::size_t peer, const Address& address) {
-    proved_[peer] = plain_address(address);
+    forget_peer(peer);
+    const auto from = plain_address(address);
+    add(&Known::came, from);
+    proved_[peer] = from;
+}
+
+void Doorstep::forget_contact(std::uint64_t contact) {
+    const auto known = expected_.extract(contact);
+    if (known.empty()) return;
+    for (const auto& address : known.mapped()) remove(&Known::dialled, address);
+}
+
+void Doorstep::forget_peer(std::size_t peer) {
+    const auto known = proved_.extract(peer);
+    if (!known.empty()) remove(&Known::came, known.mapped());
+}
+
+void Doorstep::add(Count count, const Address& address) {
+    ++(known_[address].*count);
+}
+
+void Doorstep::remove(Count count, const Address& address) {
+    const auto known = known_.find(address);
+    --(known->second.*count);
+    if (known->second.dialled + known->second.came == 0) known_.erase(known);
 }
 
 /// At least so many: those who are dialled there and those who came from there may be the same.
 std::size_t Doorstep::peers_at(const Address& address) const {
-    const auto wanted = plain_address(address);
-    const auto dialled = std::count_if(expected_.begin(), expected_.end(), [&](const auto& of) {
-        return std::find(of.second.begin(), of.second.end(), wanted) != of.second.end();
-    });
-    const auto came = std::count_if(proved_.begin(), proved_.end(),
-                                    [&](const auto& of) { return of.second == wanted; });
-    return static_cast<std::size_t>(std::max(dialled, came));
+    const auto known = known_.find(plain_address(address));
+    return known == known_.end() ? 0 : std::max(known->second.dialled, known->second.came);
 }
 
 std::size_t Doorstep::waiting_at(const Address& address) const {

@@ -27,8 +27,8 @@ public:
     void expect(std::uint64_t contact, std::vector<Address> addresses);
     /// This peer has proved itself from here: the next time it may come from here, too.
     void proved(std::size_t peer, const Address& address);
-    void forget_contact(std::uint64_t contact) { expected_.erase(contact); }
-    void forget_peer(std::size_t peer) { proved_.erase(peer); }
+    void forget_contact(std::uint64_t contact);
+    void forget_peer(std::size_t peer);
     bool expected(const Address& address) const { return peers_at(address) > 0; }
 
     struct Arrival {
@@ -47,12 +47,20 @@ private:
         bool stranger;
     };
 
+    /// Peers at one address: those who are dialled there, and those who came from there.
+    struct Known {
+        std::size_t dialled = 0, came = 0;
+    };
+    using Count = std::size_t Known::*;
+    void add(Count count, const Address& address);
+    void remove(Count count, const Address& address);
     std::size_t peers_at(const Address& address) const;
     std::size_t waiting_at(const Address& address) const;
     std::optional<Ticket> evict_from(const Address& address);
 
     std::unordered_map<std::uint64_t, std::vector<Address>> expected_;  // by contact
     std::unordered_map<std::size_t, Address> proved_;                   // by peer
+    std::unordered_map<Address, Known> known_;  // of both; as many addresses as there are peers
     std::list<Waiting> waiting_;                                        // oldest first
     Ticket last_ = 0;
 };

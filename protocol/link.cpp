@@ -22,13 +22,10 @@ constexpr std::size_t kWriteBatchBytes = 64 << 10;  // small frames go out toget
 constexpr std::chrono::seconds kFarewell{1};        // for the last frame to be read
 constexpr std::size_t kIdleOutputBytes = 1 << 10;   // a link that waits keeps no more
 
-std::string describe(const asio::ip::tcp::socket& socket) {
+asio::ip::tcp::endpoint remote_of(const asio::ip::tcp::socket& socket) {
     error_code error;
     const auto remote = socket.remote_endpoint(error);
-    if (error) return "unknown address";
-    const auto address = remote.address().to_string();
-    const auto host = remote.address().is_v6() ? '[' + address + ']' : address;
-    return host + ':' + std::to_string(remote.port());
+    return error ? asio::ip::tcp::endpoint() : remote;
 }
 
 /// A peer for whose messages there is no memory loses its link, and nobody else anything.
@@ -48,17 +45,18 @@ Link::Link(asio::ip::tcp::socket socket, Traffic& traffic)
     : socket_(std::move(socket)),
       wake_(socket_.get_executor()),
       traffic_(&traffic),
-      remote_(describe(socket_)),
+      remote_(remote_of(socket_)),
       heard_at_(Clock::now()) {
     error_code ignored;  // a matter of speed only
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.non_blocking(true, ignored);
 }
 
-asio::ip::address Link::remote_address() const {
-    error_code error;
-    const auto remote = socket_.remote_endpoint(error);
-    return error ? asio::ip::address() : remote.address();
+std::string Link::remote() const {
+    if (remote_.port() == 0) return "unknown address";
+    const auto address = remote_.address().to_string();
+    const auto host = remote_.address().is_v6() ? '[' + address + ']' : address;
+    return host + ':' + std::to_string(remote_.port());
 }
 
 awaitable<Result<ByteView>> Link::read_frame(std::size_t max_bytes, Clock::time_point deadline,
@@ -165,9 +163,8 @@ awaitable<Result<void>> Link::read_welcome(Clock::time_point deadline) {
     co_return Result<void>();
 }
 
-awaitable<Result<void>> Link::write_welcome(Clock::time_point deadline) {
+void Link::write_welcome() {
     sealer_->seal(Welcome{}, output_);
-    co_return co_await write(deadline, Error::hello_timeout);
 }
 
 awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {

@@ -49,8 +49,8 @@ public:
     void count_into(Traffic& traffic) { traffic_ = &traffic; }
 
     /// The peer's address and port, for logs.
-    const std::string& remote() const { return remote_; }
-    boost::asio::ip::address remote_address() const;
+    std::string remote() const;
+    boost::asio::ip::address remote_address() const { return remote_.address(); }
 
     awaitable<Result<HelloMessage>> read_hello(Clock::time_point deadline);
     awaitable<Result<void>> write_hello(HelloMessage message, Clock::time_point deadline);
@@ -60,7 +60,8 @@ public:
 
     /// The publisher's last step of the hello: a Welcome, or a Refusal, which is an error.
     awaitable<Result<void>> read_welcome(Clock::time_point deadline);
-    awaitable<Result<void>> write_welcome(Clock::time_point deadline);
+    /// Goes out with the first that run() has to say.
+    void write_welcome();
 
     /// Carries messages until something ends the link, and says what. Ends by itself with
     /// peer_not_reading after `gone_after` without progress, with peer_silent after the end's
@@ -96,7 +97,7 @@ private:
     boost::asio::ip::tcp::socket socket_;
     boost::asio::steady_timer wake_;
     Traffic* traffic_;
-    std::string remote_;
+    boost::asio::ip::tcp::endpoint remote_;  // port 0: not known
     FrameBuffer input_;
     Bytes output_;
     std::optional<Sealer> sealer_;

@@ -49,26 +49,26 @@ void Neighbourhood::add_peer(std::size_t peer, std::string node) {
         standings_.resize(peer + 1);
         replicas_.resize(peer + 1);
     }
-    view_.peers[peer] = {};
-    view_.peers[peer].node = std::move(node);
+    PeerView::Peer shown;
+    shown.node = std::move(node);
+    show(peer, std::move(shown));
     standings_[peer] = {};
-    changed_ = true;
 }
 
 void Neighbourhood::place(std::size_t peer, std::string http_host, std::string http_port) {
-    auto& shown = view_.peers[peer];
-    if (shown.http_host == http_host && shown.http_port == http_port) return;
+    const auto& before = view_.peers[peer];
+    if (before.http_host == http_host && before.http_port == http_port) return;
+    auto shown = before;
     shown.http_host = std::move(http_host);
     shown.http_port = std::move(http_port);
-    changed_ = true;
+    show(peer, std::move(shown));
     judge(peer);
 }
 
 void Neighbourhood::remove_peer(std::size_t peer) {
     assert(replicas_[peer] == nullptr);
-    view_.peers[peer] = {};
+    show(peer, {});
     standings_[peer] = {};
-    changed_ = true;
 }
 
 std::optional<std::size_t> Neighbourhood::index_of(std::string_view node) const {
@@ -80,26 +80,28 @@ std::optional<std::size_t> Neighbourhood::index_of(std::string_view node) const 
 }
 
 void Neighbourhood::accept(std::size_t peer, std::string token) {
-    auto& accepted = view_.peers[peer].accepted;
-    accepted[1] = std::exchange(accepted[0], std::move(token));
-    changed_ = true;
+    auto shown = view_.peers[peer];
+    shown.accepted[1] = std::exchange(shown.accepted[0], std::move(token));
+    show(peer, std::move(shown));
 }
 
 void Neighbourhood::linked(std::size_t peer, std::string token) {
-    view_.peers[peer].token = std::move(token);
-    changed_ = true;
+    auto shown = view_.peers[peer];
+    shown.token = std::move(token);
+    show(peer, std::move(shown));
 }
 
 void Neighbourhood::unlinked(std::size_t peer) {
-    view_.peers[peer].token.clear();
+    auto shown = view_.peers[peer];
+    shown.token.clear();
+    shown.in_step = false;
+    show(peer, std::move(shown));
     standings_[peer].in_step = false;
-    judge(peer);
     if (std::exchange(replicas_[peer], nullptr) != nullptr) {
         const auto index = static_cast<unsigned>(peer);
         if (directory_) directory_->drop(index);
         if (next_) next_->drop(index);
     }
-    changed_ = true;
 }
 
 void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
@@ -166,7 +168,15 @@ void Neighbourhood::set_behind(std::size_t peer, bool behind) {
 void Neighbourhood::judge(std::size_t peer) {
     const bool counts = standings_[peer].in_step && !standings_[peer].behind && present(peer) &&
                         !view_.peers[peer].http_host.empty();
-    if (std::exchange(view_.peers[peer].in_step, counts) != counts) changed_ = true;
+    if (view_.peers[peer].in_step == counts) return;
+    auto shown = view_.peers[peer];
+    shown.in_step = counts;
+    show(peer, std::move(shown));
+}
+
+void Neighbourhood::show(std::size_t peer, PeerView::Peer as) {
+    view_.peers.set(peer, std::move(as));
+    changed_ = true;
 }
 
 std::shared_ptr<const PeerView> Neighbourhood::take_view() {

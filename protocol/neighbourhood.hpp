@@ -58,6 +58,8 @@ public:
     /// Its summary is in the directory that the workers have.
     bool present(std::size_t peer) const;
 
+    /// Does the present view differ from the one taken last?
+    bool changed() const { return changed_; }
     /// The present view if it differs from the one taken last; else null.
     std::shared_ptr<const PeerView> take_view();
 
@@ -72,6 +74,7 @@ private:
 
     void begin_directory();
     void judge(std::size_t peer);
+    void show(std::size_t peer, PeerView::Peer as);
 
     PeerView view_;
     bool changed_ = true;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace summary {
@@ -28,9 +30,36 @@ struct PeerView {
         /// It is known where to ask it, and it would know us.
         bool can_be_asked() const { return !token.empty() && !http_host.empty(); }
     };
+
+    /// Each peer is shared with the views before and after in which it is the same: where many
+    /// nodes start together there is a new view for each of them, and copying all peers each time
+    /// was most of the work.
+    class Peers {
+    public:
+        std::size_t size() const { return peers_.size(); }
+        bool empty() const { return peers_.empty(); }
+        const Peer& operator[](std::size_t number) const { return *peers_[number]; }
+
+        /// Has every number the same node, or nobody, in both?
+        bool same_nodes(const Peers& other) const {
+            const auto same = [](const auto& one, const auto& another) {
+                return one == another || one->node == another->node;
+            };
+            return std::equal(peers_.begin(), peers_.end(), other.peers_.begin(),
+                              other.peers_.end(), same);
+        }
+
+        void resize(std::size_t size) { peers_.resize(size, std::make_shared<const Peer>()); }
+        void set(std::size_t number, Peer peer) {
+            peers_[number] = std::make_shared<const Peer>(std::move(peer));
+        }
+
+    private:
+        std::vector<std::shared_ptr<const Peer>> peers_;  // none is null
+    };
     /// By number, which is also the bit in the directory's mask. It stays a node's own as long as
     /// that is a peer, and is nobody's for two minutes after.
-    std::vector<Peer> peers;
+    Peers peers;
     std::shared_ptr<const summary::Directory> directory;  // null while nobody's summary counts
 
     /// Index of the peer that proves itself by `node` and `token`; nothing if it does not. The

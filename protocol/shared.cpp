@@ -71,7 +71,8 @@ void Shared::show_view() {
 }
 
 void Shared::show_view_soon() {
-    if (std::exchange(view_is_planned, true)) return;
+    if (view_is_planned || !neighbours.changed()) return;
+    view_is_planned = true;
     boost::asio::post(executor, [anchor = std::weak_ptr(anchor)] {
         const auto still = anchor.lock();
         if (!still) return;

@@ -313,8 +313,7 @@ awaitable<error_code> SubscriberLinks::subscribe(Link& link, const Greeted& gree
     hooks_.heard_of(greeted.peer, greeted.instance);
     shared_.neighbours.linked(greeted.peer, greeted.secrets.token);
     shared_.show_view_soon();
-    const auto welcomed = co_await link.write_welcome(Clock::now() + timings.hello);
-    if (!welcomed) co_return error = welcomed.error();
+    link.write_welcome();
     shared_.log.up(slot.name);
     slot.last_error.clear();
     End end(*this, greeted.peer, session);

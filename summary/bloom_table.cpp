@@ -119,13 +119,17 @@ void BloomTable::find_in_wide(KeyHash key, const Lanes& lanes, PeerSet& found) c
 }
 
 void BloomTable::load(std::size_t lane, const Filter& source, std::uint64_t from,
-                      std::uint64_t to) {
+                      std::uint64_t to, bool blank) {
     assert(bits_of(source).size() == shape_.bits);
     const auto span = 1U << span_log2_;
     const auto run = ~std::uint64_t{0} >> (64 - span);
     const auto shift = (lane % 64U) << span_log2_;
     auto* word = words_.data() + word_of(from * 64) + lane / 64;
     for (const auto dense : bits_of(source).words().subspan(from, to - from)) {
+        if (blank && dense == 0) {
+            word += block_words();
+            continue;
+        }
         for (unsigned i = 0; i < 64; i += span, word += words_each_) {
             change_shared(*word, run << shift, ((dense >> i) & run) << shift);
         }

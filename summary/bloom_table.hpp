@@ -36,8 +36,10 @@ public:
 
     /// Blocks [from, to) of all lanes, each from its source (null: zeros); nobody reads them yet.
     void fill(std::span<const Filter* const> sources, std::uint64_t from, std::uint64_t to);
-    /// Blocks [from, to) of one lane.
-    void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to);
+    /// Blocks [from, to) of one lane. `blank`: nothing was loaded into it before, so that what is
+    /// zero in the source need not even be read here.
+    void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
+              bool blank);
     void apply(std::size_t lane, const Change& change);
 
     /// Adds those of `lanes` whose filters claim the key.

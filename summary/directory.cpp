@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "summary/bloom_descriptor.hpp"
 
@@ -41,7 +42,7 @@ Directory::Directory(std::span<const Member> members, InSlices) {
     tables_.reserve(sorts.size());
     for (std::size_t i = 0; i < sorts.size(); ++i) {
         tables_.emplace_back(sorts[i].of, sorts[i].lanes);
-        to_fill_.push_back({static_cast<std::uint16_t>(i), std::nullopt, nullptr, 0});
+        to_fill_.push_back({static_cast<std::uint16_t>(i), std::nullopt, nullptr, false, 0});
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
         assert(place(members[i].peer).table == kNowhere);
@@ -53,7 +54,7 @@ void Directory::take_lane(std::size_t index, unsigned peer, const Filter* source
     auto& table = tables_[index];
     const auto lane = table.lanes.take(peer);
     if (places_.size() <= peer) places_.resize(peer + 1);
-    places_[peer] = {static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(lane)};
+    places_[peer] = {static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(lane), false};
     table.sources[lane] = source;
     active_words_ = std::max<std::size_t>(active_words_, peer / 64 + 1);
 }
@@ -64,6 +65,7 @@ bool Directory::adopt(unsigned peer, const Descriptor& of) {
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         if (tables_[i].of != of || tables_[i].lanes.full()) continue;
         take_lane(i, peer, nullptr);
+        places_[peer].blank = true;
         return true;
     }
     return false;
@@ -87,7 +89,8 @@ std::uint64_t Directory::fill_slice(Fill& job, std::uint64_t words) {
             if (!job.peer) {
                 filters.fill(table.sources, job.next, job.next + size);
             } else if (job.source != nullptr) {
-                filters.load(place(*job.peer).lane, *job.source, job.next, job.next + size);
+                filters.load(place(*job.peer).lane, *job.source, job.next, job.next + size,
+                             job.blank);
             }
             job.next += size;
             if (job.next == filters.blocks()) {
@@ -150,7 +153,8 @@ Descriptor Directory::descriptor(unsigned peer) const {
 void Directory::load(unsigned peer, const Filter& filter) {
     const auto place = this->place(peer);
     assert(place.table != kNowhere);
-    std::visit([&](auto& filters) { filters.load(place.lane, filter, 0, filters.blocks()); },
+    const bool blank = std::exchange(places_[peer].blank, false);
+    std::visit([&](auto& filters) { filters.load(place.lane, filter, 0, filters.blocks(), blank); },
                tables_[place.table].filters);
     activate(peer);
 }
@@ -158,6 +162,7 @@ void Directory::load(unsigned peer, const Filter& filter) {
 void Directory::begin_load(unsigned peer, const Filter& filter) {
     const auto place = this->place(peer);
     assert(place.table != kNowhere && descriptor_of(filter) == tables_[place.table].of);
+    places_[peer].blank = false;
     std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
     auto& source = tables_[place.table].sources[place.lane];
     const auto filled = std::find_if(to_fill_.begin(), to_fill_.end(), [&](const Fill& fill) {
@@ -168,7 +173,7 @@ void Directory::begin_load(unsigned peer, const Filter& filter) {
         return;
     }
     source = nullptr;  // it has been filled in part with something else
-    to_fill_.push_back({place.table, peer, &filter, 0});
+    to_fill_.push_back({place.table, peer, &filter, place.blank, 0});
 }
 
 void Directory::apply(unsigned peer, const Change& change) {

@@ -94,6 +94,7 @@ private:
     struct Place {
         std::uint16_t table = kNowhere;
         std::uint16_t lane = 0;
+        bool blank = false;  // taken by adopt(), and nothing loaded into it yet
     };
     static constexpr std::uint16_t kNowhere = 0xffff;
 
@@ -102,6 +103,7 @@ private:
         std::uint16_t table = 0;
         std::optional<unsigned> peer;
         const Filter* source = nullptr;  // of the one peer
+        bool blank = false;              // its lane holds nothing but what apply() set since
         std::uint64_t next = 0;          // block
     };
 

@@ -1,6 +1,5 @@
 #include "proxy/upstream/upstream.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace proxy {
@@ -22,10 +21,7 @@ HeadLimits Upstream::head_limits() const {
 }
 
 void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
-    const auto same =
-        peers && view &&
-        std::equal(peers->peers.begin(), peers->peers.end(), view->peers.begin(), view->peers.end(),
-                   [](const auto& one, const auto& other) { return one.node == other.node; });
+    const auto same = peers && view && peers->peers.same_nodes(view->peers);
     if (!same && view) {  // peers have come or gone: a record goes with its name
         std::vector<PeerRecord> records(view->peers.size());
         for (std::size_t i = 0; i < records.size(); ++i) {

@@ -193,8 +193,8 @@ protected:
 
     bool all_in_step() const {
         for (const auto& node : nodes_) {
-            for (const auto& peer : node->view->peers) {
-                if (!peer.in_step) return false;
+            for (std::size_t i = 0; i < node->view->peers.size(); ++i) {
+                if (!node->view->peers[i].in_step) return false;
             }
         }
         return true;

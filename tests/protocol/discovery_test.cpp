@@ -41,8 +41,9 @@ protected:
         return true;
     }
     static bool knows(const TestNode& node, const std::string& other) {
-        for (const auto& peer : node.view->peers)
-            if (peer.node == other) return peer.in_step;
+        const auto& peers = node.view->peers;
+        for (std::size_t i = 0; i < peers.size(); ++i)
+            if (peers[i].node == other) return peers[i].in_step;
         return false;
     }
     static bool has(const TestNode& node, const std::string& other) {

@@ -91,7 +91,7 @@ private:
         const auto secrets = hello.on_proof(*third);
         if (!secrets) co_return secrets.error();
         link_->secure(secrets->from_subscriber, secrets->from_publisher);
-        co_await link_->write_welcome(soon());
+        link_->write_welcome();
         up_ = true;
         co_return co_await link_->run(*this, std::chrono::seconds(10));
     }

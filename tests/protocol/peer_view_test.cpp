@@ -7,13 +7,17 @@ namespace {
 
 PeerView view() {
     PeerView view;
+    PeerView::Peer a, b, c;
+    a.node = "a";
+    a.accepted = {"new of a", "old of a"};
+    b.node = "b";
+    b.accepted = {"new of b", ""};
+    c.node = "c";
+    c.token = "of c for us";
     view.peers.resize(3);
-    view.peers[0].node = "a";
-    view.peers[0].accepted = {"new of a", "old of a"};
-    view.peers[1].node = "b";
-    view.peers[1].accepted = {"new of b", ""};
-    view.peers[2].node = "c";
-    view.peers[2].token = "of c for us";
+    view.peers.set(0, a);
+    view.peers.set(1, b);
+    view.peers.set(2, c);
     return view;
 }
 

@@ -113,15 +113,22 @@ TEST(ChoosePeers, TakesTheCheapestTwoThatMayBeAsked) {
 }
 
 TEST(PeersNamed, AreTheSameAfterAReloadThatReordersThem) {
-    protocol::PeerView view;
-    for (const auto* node : {"a", "b", "c"}) view.peers.emplace_back().node = node;
+    const auto view_of = [](std::initializer_list<const char*> nodes) {
+        protocol::PeerView view;
+        view.peers.resize(nodes.size());
+        std::size_t number = 0;
+        for (const auto* node : nodes) {
+            protocol::PeerView::Peer peer;
+            peer.node = node;
+            view.peers.set(number++, peer);
+        }
+        return view;
+    };
     const PeerNames names{"c", "a", "c"};
-    EXPECT_EQ(peers_named(names, view), (summary::PeerSet{0, 2}));
-    std::swap(view.peers[0], view.peers[1]);
-    EXPECT_EQ(peers_named(names, view), (summary::PeerSet{1, 2}));
-    view.peers.pop_back();
-    EXPECT_EQ(peers_named(names, view), (summary::PeerSet{1}));
-    EXPECT_TRUE(peers_named({}, view).empty());
+    EXPECT_EQ(peers_named(names, view_of({"a", "b", "c"})), (summary::PeerSet{0, 2}));
+    EXPECT_EQ(peers_named(names, view_of({"b", "a", "c"})), (summary::PeerSet{1, 2}));
+    EXPECT_EQ(peers_named(names, view_of({"b", "a"})), (summary::PeerSet{1}));
+    EXPECT_TRUE(peers_named({}, view_of({"b", "a"})).empty());
 }
 
 TEST(ChoosePeers, PrefersThePeerWithLessUnderWay) {

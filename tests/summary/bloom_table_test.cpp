@@ -64,7 +64,7 @@ TEST(BloomTable, AnswersForAllLanesWhetherFilledOrLoaded) {
         EXPECT_TRUE(filled.find(5).empty()) << "nothing is there";
         filled.table.fill(filled.sources, 0, filled.table.blocks());
         for (std::size_t lane = 0; lane < count; ++lane)
-            loaded.table.load(lane, loaded.filters[lane], 0, loaded.table.blocks());
+            loaded.table.load(lane, loaded.filters[lane], 0, loaded.table.blocks(), lane % 2 == 0);
         for (std::uint64_t number = 0; number < 100 * count + 200; number += 7) {
             ASSERT_EQ(filled.find(number), filled.expected(number)) << number;
             ASSERT_EQ(loaded.find(number), filled.expected(number)) << number;
