@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "measure/measurement.hpp"
-#include "measure/node_addresses.hpp"
+#include "measure/run/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/parse_config.hpp"

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "measure/origin.hpp"
-#include "measure/replay.hpp"
-#include "measure/trace.hpp"
-#include "measure/workload.hpp"
+#include "measure/origin/origin.hpp"
+#include "measure/run/replay.hpp"
+#include "measure/trace/trace.hpp"
+#include "measure/trace/workload.hpp"
 
 namespace measure {
 

@@ -20,8 +20,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "measure/child_process.hpp"
 #include "measure/measurement.hpp"
+#include "measure/run/child_process.hpp"
 #include "protocol/plain_message.hpp"
 
 namespace measure {

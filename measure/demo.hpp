@@ -3,7 +3,7 @@
 #include <string>
 
 #include "measure/commands.hpp"
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
 
 namespace measure {
 

@@ -5,7 +5,7 @@
 
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
-#include "measure/http_get.hpp"
+#include "measure/run/http_get.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
 

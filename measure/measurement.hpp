@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "measure/origin.hpp"
-#include "measure/progress.hpp"
-#include "measure/report.hpp"
+#include "measure/origin/origin.hpp"
+#include "measure/report/progress.hpp"
+#include "measure/report/report.hpp"
 
 namespace measure {
 

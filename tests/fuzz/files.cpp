@@ -1,6 +1,6 @@
 // Files that a person gives us: the configuration, and request logs, our own among them.
 
-#include "measure/log_line.hpp"
+#include "measure/trace/log_line.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"

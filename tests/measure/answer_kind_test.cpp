@@ -1,4 +1,4 @@
-#include "measure/answer_kind.hpp"
+#include "measure/run/answer_kind.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/body.hpp"
+#include "measure/origin/body.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/child_process.hpp"
+#include "measure/run/child_process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "measure/client_order.hpp"
+#include "measure/run/client_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/histogram.hpp"
+#include "measure/run/histogram.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/http_get.hpp"
+#include "measure/run/http_get.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "measure/ideal.hpp"
+#include "measure/report/ideal.hpp"
 
 #include <gtest/gtest.h>
 
-#include "measure/splitmix.hpp"
+#include "measure/trace/splitmix.hpp"
 
 namespace measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/line_reader.hpp"
+#include "measure/trace/line_reader.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/log_line.hpp"
+#include "measure/trace/log_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/node_addresses.hpp"
+#include "measure/run/node_addresses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

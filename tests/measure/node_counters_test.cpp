@@ -1,4 +1,4 @@
-#include "measure/node_counters.hpp"
+#include "measure/run/node_counters.hpp"
 
 #include <gtest/gtest.h>
 

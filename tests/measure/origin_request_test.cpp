@@ -1,4 +1,4 @@
-#include "measure/origin_request.hpp"
+#include "measure/origin/origin_request.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "measure/origin.hpp"
+#include "measure/origin/origin.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "measure/body.hpp"
+#include "measure/origin/body.hpp"
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {

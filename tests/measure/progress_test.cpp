@@ -1,4 +1,4 @@
-#include "measure/progress.hpp"
+#include "measure/report/progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/replay.hpp"
+#include "measure/run/replay.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include <mutex>
 #include <thread>
 
-#include "measure/origin.hpp"
-#include "measure/splitmix.hpp"
+#include "measure/origin/origin.hpp"
+#include "measure/trace/splitmix.hpp"
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
 
 namespace measure {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {

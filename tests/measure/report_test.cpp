@@ -1,4 +1,4 @@
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "measure/report.hpp"
+#include "measure/report/report.hpp"
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {

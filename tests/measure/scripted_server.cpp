@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "measure/origin_request.hpp"
+#include "measure/origin/origin_request.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace measure {

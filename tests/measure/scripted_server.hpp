@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/http_get.hpp"
+#include "measure/run/http_get.hpp"
 
 namespace measure {
 

@@ -12,8 +12,8 @@
 #include <functional>
 #include <thread>
 
-#include "measure/child_process.hpp"
-#include "measure/http_get.hpp"
+#include "measure/run/child_process.hpp"
+#include "measure/run/http_get.hpp"
 
 namespace measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/splitmix.hpp"
+#include "measure/trace/splitmix.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/target.hpp"
+#include "measure/trace/target.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "measure/child_process.hpp"
+#include "measure/run/child_process.hpp"
 
 namespace measure {
 

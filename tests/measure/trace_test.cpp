@@ -1,4 +1,4 @@
-#include "measure/trace.hpp"
+#include "measure/trace/trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

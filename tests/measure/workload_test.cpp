@@ -1,11 +1,11 @@
-#include "measure/workload.hpp"
+#include "measure/trace/workload.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "measure/ideal.hpp"
+#include "measure/report/ideal.hpp"
 
 namespace measure {
 namespace {

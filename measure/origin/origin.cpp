@@ -1,0 +1,246 @@
+#include "measure/origin/origin.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <cstring>
+#include <list>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "measure/origin/origin_request.hpp"
+#include "protocol/deadline.hpp"
+#include "proxy/client/error_answer.hpp"
+#include "proxy/net/wall_clock.hpp"
+
+namespace measure {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using protocol::as_result;
+using protocol::awaitable;
+using proxy::ParseError;
+
+constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit and then some
+constexpr std::size_t kPiecesAtOnce = 8;
+
+struct Counters {
+    std::atomic<std::uint64_t> requests{0}, body_bytes{0};
+    std::atomic<std::size_t> connections{0};
+};
+
+/// One client's connection, request after request.
+class Connection {
+public:
+    Connection(tcp::socket socket, Counters& counters)
+        : socket_(std::move(socket)), counters_(counters), input_(kInputBytes, '\0') {
+        ++counters_.connections;
+        boost::system::error_code ignored;
+        socket_.set_option(tcp::no_delay(true), ignored);
+    }
+    ~Connection() { --counters_.connections; }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    awaitable<void> run() {
+        for (bool open = true; open;) {
+            open = co_await serve_one();
+        }
+        boost::system::error_code ignored;
+        socket_.shutdown(tcp::socket::shutdown_both, ignored);
+    }
+
+private:
+    /// False when the connection is at its end.
+    awaitable<bool> serve_one() {
+        std::size_t scanned = 0, head_bytes = 0;
+        while ((head_bytes = proxy::find_head_end(unread(), scanned)) == 0) {
+            if (!make_room()) {
+                answer_error(431, "the head is too large", false, proxy::wall_now(), answer_);
+                co_await send();
+                co_return false;
+            }
+            const bool more = co_await read_more();
+            if (!more) co_return false;
+        }
+        proxy::RequestParser parser(head_, limits_);
+        const auto error = parser.parse_head(unread().substr(0, head_bytes));
+        if (error != ParseError::ok) {
+            answer_error(status_of(error), proxy::to_string(error), false, proxy::wall_now(),
+                         answer_);
+            co_await send();
+            co_return false;
+        }
+        answer_origin_request(head_, parser.keep_alive(), proxy::wall_now(), key_, answer_);
+        const bool expects = head_.get(boost::beast::http::field::expect).has_value();
+        begin_ += head_bytes;  // the head's views end here
+        if (!parser.is_done()) {
+            if (expects) {
+                constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+                const auto [write_error, n] =
+                    co_await asio::async_write(socket_, asio::buffer(kContinue), as_result);
+                if (write_error) co_return false;
+            }
+            const bool drained = co_await drain(parser);
+            if (!drained) co_return false;
+        }
+        ++counters_.requests;
+        if (answer_.delay.count() > 0) {
+            asio::steady_timer timer(socket_.get_executor(), answer_.delay);
+            co_await timer.async_wait(as_result);
+        }
+        const bool sent = co_await send();
+        co_return sent&& answer_.keep_alive;
+    }
+
+    std::string_view unread() const { return {input_.data() + begin_, end_ - begin_}; }
+
+    /// Moves what is unread to the front; false when the buffer is full of one head.
+    bool make_room() {
+        if (begin_ > 0) {
+            std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+            end_ -= begin_;
+            begin_ = 0;
+        }
+        return end_ < input_.size();
+    }
+
+    awaitable<bool> read_more() {
+        const auto [error, n] = co_await socket_.async_read_some(
+            asio::buffer(input_.data() + end_, input_.size() - end_), as_result);
+        if (error) co_return false;
+        end_ += n;
+        co_return true;
+    }
+
+    /// Reads a request's body and forgets it.
+    awaitable<bool> drain(proxy::RequestParser& parser) {
+        for (;;) {
+            const auto used = parser.parse_body(unread(), [](std::string_view) {});
+            if (!used) co_return false;
+            begin_ += *used;
+            if (parser.is_done()) co_return true;
+            if (!make_room()) co_return false;
+            const bool more = co_await read_more();
+            if (!more) co_return false;
+        }
+    }
+
+    awaitable<bool> send() {
+        std::array<asio::const_buffer, kPiecesAtOnce> pieces;
+        pieces[0] = asio::buffer(answer_.head);
+        std::size_t count = 1;
+        std::uint64_t at = answer_.begin;
+        const std::uint64_t end = answer_.body ? answer_.end : at;
+        do {
+            for (; count < kPiecesAtOnce && at < end; ++count) {
+                const auto piece = answer_.body->piece(at).substr(0, end - at);
+                pieces[count] = asio::buffer(piece.data(), piece.size());
+                at += piece.size();
+            }
+            const std::span<const asio::const_buffer> some(pieces.data(), count);
+            const auto [error, n] = co_await asio::async_write(socket_, some, as_result);
+            if (error) co_return false;
+            count = 0;
+        } while (at < end);
+        counters_.body_bytes += end - answer_.begin;
+        co_return true;
+    }
+
+    tcp::socket socket_;
+    Counters& counters_;
+    std::vector<char> input_;
+    std::size_t begin_ = 0, end_ = 0;
+    proxy::Head head_;
+    proxy::HeadLimits limits_;
+    proxy::CacheKey key_;
+    OriginAnswer answer_;
+};
+
+awaitable<void> serve(tcp::socket socket, Counters& counters) {
+    Connection connection(std::move(socket), counters);
+    co_await connection.run();
+}
+
+/// Accepts on one thread and deals the connections out to all workers in turn.
+awaitable<void> accept_loop(tcp::acceptor& acceptor, std::vector<asio::io_context*> workers,
+                            Counters& counters, std::size_t max_connections) {
+    asio::steady_timer pause(acceptor.get_executor());
+    for (std::size_t next = 0;; ++next) {
+        while (counters.connections >= max_connections) {
+            pause.expires_after(std::chrono::milliseconds(10));
+            co_await pause.async_wait(as_result);
+        }
+        asio::io_context& worker = *workers[next % workers.size()];
+        auto [error, socket] = co_await acceptor.async_accept(worker, as_result);
+        if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
+        if (error) {  // out of descriptors, most likely
+            pause.expires_after(std::chrono::milliseconds(10));
+            co_await pause.async_wait(as_result);
+            continue;
+        }
+        auto session = serve(std::move(socket), counters);
+        asio::co_spawn(worker, std::move(session), asio::detached);
+    }
+}
+
+tcp::endpoint resolve(asio::io_context& context, const OriginOptions& options) {
+    tcp::resolver resolver(context);
+    return resolver.resolve(options.host, options.port, tcp::resolver::passive).begin()->endpoint();
+}
+
+}  // namespace
+
+struct Origin::State {
+    Counters counters;
+    std::list<asio::io_context> contexts;
+    std::unique_ptr<tcp::acceptor> acceptor;
+    std::uint16_t port = 0;
+    std::vector<std::thread> threads;
+};
+
+Origin::Origin(const OriginOptions& options) : state_(std::make_unique<State>()) {
+    State& s = *state_;
+    std::vector<asio::io_context*> workers;
+    for (unsigned i = 0; i < std::max(1u, options.workers); ++i) {
+        workers.push_back(&s.contexts.emplace_back(1));
+    }
+    s.acceptor = std::make_unique<tcp::acceptor>(*workers[0], resolve(*workers[0], options));
+    s.port = s.acceptor->local_endpoint().port();
+    auto accepting = accept_loop(*s.acceptor, workers, s.counters, options.max_connections);
+    asio::co_spawn(*workers[0], std::move(accepting), asio::detached);
+    for (auto* context : workers) {
+        s.threads.emplace_back([context] {
+            const auto work = asio::make_work_guard(*context);
+            context->run();
+        });
+    }
+}
+
+Origin::~Origin() {
+    for (auto& context : state_->contexts) context.stop();
+    for (auto& thread : state_->threads) thread.join();
+    // Connections end with their contexts; a connection of one never touches another.
+    state_->acceptor.reset();
+    state_->contexts.clear();
+}
+
+std::uint16_t Origin::port() const {
+    return state_->port;
+}
+std::uint64_t Origin::requests() const {
+    return state_->counters.requests;
+}
+std::uint64_t Origin::body_bytes() const {
+    return state_->counters.body_bytes;
+}
+
+}  // namespace measure

@@ -1,0 +1,135 @@
+#include "measure/run/exchange.hpp"
+
+#include <boost/asio/write.hpp>
+#include <cstring>
+
+#include "measure/origin/origin_request.hpp"
+
+namespace measure {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using protocol::as_result;
+using protocol::awaitable;
+using Time = std::chrono::steady_clock::time_point;
+
+constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit and then some
+
+}  // namespace
+
+ProxyConnection::ProxyConnection(tcp::socket socket)
+    : socket_(std::move(socket)), input_(kInputBytes) {}
+
+void ProxyConnection::expire(Time now) {
+    if (now < deadline_) return;
+    expired_ = true;
+    deadline_ = Time::max();
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+}
+
+awaitable<bool> ProxyConnection::connect(const tcp::endpoint& to, Time deadline) {
+    deadline_ = deadline;
+    const auto [error] = co_await socket_.async_connect(to, as_result);
+    deadline_ = Time::max();
+    if (error || expired_) co_return false;
+    boost::system::error_code ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    co_return true;
+}
+
+awaitable<bool> ProxyConnection::read_more() {
+    if (begin_ > 0) {
+        std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    if (end_ == input_.size()) co_return false;
+    const auto [error, n] = co_await socket_.async_read_some(
+        asio::buffer(input_.data() + end_, input_.size() - end_), as_result);
+    ended_ = error == asio::error::eof;
+    end_ += n;
+    co_return !error;
+}
+
+awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Expected& expected,
+                                             Time deadline) {
+    Attempt attempt;
+    deadline_ = deadline;
+    reusable_ = false;
+    const auto [error, sent] = co_await asio::async_write(
+        socket_, asio::buffer(request.data(), request.size()), as_result);
+    // A proxy may answer and close while the request is still being written: read either way.
+    if (error && sent == 0) {
+        attempt.failure = lost();
+    } else {
+        co_await read_answer(expected, attempt);
+    }
+    deadline_ = Time::max();
+    used_ = true;
+    co_return attempt;
+}
+
+awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& attempt) {
+    for (;;) {
+        std::size_t scanned = 0, head_bytes = 0;
+        while ((head_bytes = proxy::find_head_end(unread(), scanned)) == 0) {
+            const bool more = co_await read_more();
+            if (more) continue;
+            attempt.answer_began = begin_ != end_;
+            attempt.failure = end_ == input_.size() ? Failure::malformed : lost();
+            co_return;
+        }
+        attempt.answer_began = true;
+        proxy::ResponseParser parser(head_, limits_);
+        parser.skip(expected.is_head);
+        if (parser.parse_head(unread().substr(0, head_bytes)) != proxy::ParseError::ok) {
+            attempt.failure = Failure::malformed;
+            co_return;
+        }
+        attempt.status = head_.status;
+        attempt.kind = answer_kind(head_.fields);
+        attempt.node = answering_node(head_.fields);
+        const auto server = head_.get(boost::beast::http::field::server);
+        attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
+        const bool keep_alive = parser.keep_alive();
+        begin_ += head_bytes;
+        if (head_.status < 200) continue;
+
+        bool right = true;
+        auto take = [&](std::string_view piece) {
+            if (attempt.verified && right) {
+                right = attempt.body_bytes + piece.size() <= expected.body_bytes &&
+                        expected.body->matches(attempt.body_bytes, piece);
+            }
+            attempt.body_bytes += piece.size();
+        };
+        while (!parser.is_done()) {
+            if (begin_ != end_) {
+                const auto used = parser.parse_body(unread(), take);
+                if (!used) {
+                    attempt.failure = Failure::malformed;
+                    co_return;
+                }
+                begin_ += *used;
+            }
+            if (parser.is_done()) break;
+            const bool more = co_await read_more();
+            if (more) continue;
+            if (ended_ && parser.finish_at_eof()) break;
+            attempt.failure = lost();
+            co_return;
+        }
+        if (attempt.verified ? head_.status != 200 : head_.status >= 500) {
+            attempt.failure = Failure::bad_status;
+        } else if (attempt.verified && !expected.is_head &&
+                   (!right || attempt.body_bytes != expected.body_bytes)) {
+            attempt.failure = Failure::wrong_body;
+        }
+        reusable_ = keep_alive && !ended_ && begin_ == end_;
+        co_return;
+    }
+}
+
+}  // namespace measure

@@ -1,0 +1,117 @@
+#include "measure/run/http_get.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "protocol/deadline.hpp"
+#include "protocol/dialer.hpp"
+#include "protocol/resolver.hpp"
+
+namespace measure {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using protocol::as_result;
+using protocol::awaitable;
+
+awaitable<error_code> get(const Address& address, const std::string& target,
+                          std::chrono::milliseconds timeout, const std::string& token,
+                          HttpAnswer& out) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto deadline = protocol::Clock::now() + timeout;
+    protocol::Resolver resolver(executor);
+    auto endpoints = co_await resolver.resolve(address.host, address.port, deadline);
+    if (!endpoints) co_return endpoints.error();
+    protocol::Dialer dialer(executor);
+    auto connected = co_await dialer.connect(address.text(), std::move(*endpoints), deadline);
+    if (!connected) co_return connected.error();
+    boost::beast::tcp_stream stream(std::move(*connected));
+    stream.expires_at(deadline);
+
+    http::request<http::empty_body> request(http::verb::get, target, 11);
+    request.set(http::field::host, address.text());
+    request.set(http::field::connection, "close");
+    if (!token.empty()) request.set(http::field::authorization, "Bearer " + token);
+    const auto [unsent, sent] = co_await http::async_write(stream, request, as_result);
+    if (unsent) co_return unsent;
+
+    boost::beast::flat_buffer buffer;
+    http::response_parser<http::string_body> parser;
+    parser.body_limit(kMaxAdminAnswerBytes);
+    const auto [broken, got] = co_await http::async_read(stream, buffer, parser, as_result);
+    if (broken) co_return broken;
+    out.status = parser.get().result_int();
+    out.body = std::move(parser.get().body());
+    co_return error_code{};
+}
+
+}  // namespace
+
+std::string Address::text() const {
+    return (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + port;
+}
+
+Address parse_address(const std::string& text) {
+    const auto fail = [&] {
+        return std::invalid_argument("'" + text +
+                                     "' is no address: give http://HOST:PORT or HOST:PORT");
+    };
+    std::string rest = text;
+    if (const auto scheme = rest.find("://"); scheme != std::string::npos) {
+        if (rest.substr(0, scheme) != "http") throw fail();
+        rest.erase(0, scheme + 3);
+    }
+    if (!rest.empty() && rest.back() == '/') rest.pop_back();
+    Address out{rest, "80"};
+    const auto colon = rest.rfind(':');
+    const auto bracket = rest.rfind(']');
+    if (colon != std::string::npos && (bracket == std::string::npos || colon > bracket)) {
+        out = {rest.substr(0, colon), rest.substr(colon + 1)};
+    }
+    if (out.host.size() > 2 && out.host.front() == '[' && out.host.back() == ']') {
+        out.host = out.host.substr(1, out.host.size() - 2);
+    }
+    const bool digits =
+        !out.port.empty() && out.port.size() <= 5 &&
+        std::all_of(out.port.begin(), out.port.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (out.host.empty() || out.host.find_first_of("/?#@ ") != std::string::npos || !digits ||
+        std::stoul(out.port) > 65'535) {
+        throw fail();
+    }
+    return out;
+}
+
+std::string admin_token() {
+    const auto* token = std::getenv("HEARSAY_ADMIN_TOKEN");
+    return token ? token : "";
+}
+
+boost::system::result<HttpAnswer> http_get(const Address& address, const std::string& target,
+                                           std::chrono::milliseconds timeout,
+                                           const std::string& token) {
+    asio::io_context context(1);
+    HttpAnswer answer;
+    error_code error = asio::error::timed_out;
+    // The coroutine takes references to this frame, which outlives the context's last run.
+    auto work = get(address, target, timeout, token, answer);
+    asio::co_spawn(context, std::move(work),
+                   [&](std::exception_ptr, error_code result) { error = result; });
+    context.run();
+    if (error) return error;
+    return answer;
+}
+
+}  // namespace measure

@@ -1,0 +1,60 @@
+#include "measure/run/node_addresses.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+namespace measure {
+namespace {
+
+using boost::asio::ip::address;
+using boost::asio::ip::tcp;
+
+constexpr std::string_view kByName = "dns:";
+
+}  // namespace
+
+std::vector<address> look_up(const std::string& host) {
+    boost::asio::io_context context(1);
+    tcp::resolver resolver(context);
+    boost::system::error_code error;
+    const auto found = resolver.resolve(host, "", error);
+    if (error)
+        throw std::runtime_error(fmt::format("cannot look up {}: {}", host, error.message()));
+    std::vector<address> out;
+    for (const auto& entry : found) out.push_back(entry.endpoint().address());
+    return out;
+}
+
+std::vector<Address> NodeAddresses::expand(const std::vector<std::string>& texts) {
+    std::vector<Address> out;
+    for (const auto& text : texts) {
+        if (!text.starts_with(kByName)) {
+            out.push_back(parse_address(text));
+            continue;
+        }
+        const auto [name, port] = parse_address(text.substr(kByName.size()));
+        for (const auto& host : hosts_of(name)) out.push_back({host, port});
+    }
+    return out;
+}
+
+const std::vector<std::string>& NodeAddresses::hosts_of(const std::string& name) {
+    for (const auto& [host, addresses] : known_) {
+        if (host == name) return addresses;
+    }
+    std::set<address> v4, v6;  // a resolver may name one twice
+    for (const auto& found : lookup_(name)) (found.is_v4() ? v4 : v6).insert(found);
+    const auto& chosen = v6.size() > v4.size() ? v6 : v4;
+    std::vector<std::string> hosts;
+    for (const auto& each : chosen) hosts.push_back(each.to_string());
+    if (hosts.empty()) throw std::runtime_error(name + " has no address");
+    return known_.emplace_back(name, std::move(hosts)).second;
+}
+
+}  // namespace measure

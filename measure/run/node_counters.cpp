@@ -1,0 +1,249 @@
+#include "measure/run/node_counters.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace measure {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
+
+/// Sums that a node tells beside what its tables describe.
+constexpr protocol::Described<NodeCounters> kTotals[] = {
+    {&NodeCounters::total, "requests.total", "requests", "", ""},
+    {&NodeCounters::local_hit, "requests.local_hit", "requests", "", ""},
+    {&NodeCounters::peer_hit, "requests.peer_hit", "requests", "", ""},
+    {&NodeCounters::origin_fetch, "requests.origin_fetch", "requests", "", ""},
+    {&NodeCounters::uncacheable, "requests.uncacheable", "requests", "", ""},
+    {&NodeCounters::error, "requests.error", "requests", "", ""},
+    {&NodeCounters::evictions, "cache.evictions", "responses", "", ""},
+};
+
+/// Gives `act` each table together with the numbers it describes, those of all `nodes`.
+template <typename Act, typename... Nodes>
+void for_each_table(const Act& act, Nodes&... nodes) {
+    act(kTotals, nodes...);
+    act(proxy::kTrafficCounters, nodes.traffic...);
+    act(proxy::kCacheCounters, nodes.cache...);
+    act(protocol::kLinkCounters, nodes.links...);
+}
+
+template <typename Of>
+bool grows(const protocol::Described<Of>& number) {
+    return number.kind == protocol::NumberKind::counter;
+}
+
+const Json& part(const Json& object, std::string_view name) {
+    static const Json kNone = Json::object();
+    const auto at = object.find(name);
+    return at != object.end() && at->is_object() ? *at : kNone;
+}
+
+template <typename T>
+void take(const Json& object, std::string_view name, T& out) {
+    const auto at = object.find(name);
+    if (at == object.end()) return;
+    if constexpr (std::is_same_v<T, std::string>) {
+        if (at->is_string()) out = at->get<std::string>();
+    } else if constexpr (std::is_same_v<T, bool>) {
+        if (at->is_boolean()) out = at->get<bool>();
+    } else {
+        if (at->is_number()) out = at->get<T>();
+    }
+}
+
+PeerCounters parse_peer(const Json& json) {
+    PeerCounters out;
+    take(json, "node", out.node);
+    take(json, "state", out.state);
+    take(json, "lag_seconds", out.lag_seconds);
+    for (const auto& number : proxy::kPeerCounters)
+        take(json, protocol::parts_of(number.path).name, out.*number.member);
+    return out;
+}
+
+PeerCounters& peer_of(NodeCounters& node, const std::string& name) {
+    for (auto& peer : node.peers) {
+        if (peer.node == name) return peer;
+    }
+    auto& added = node.peers.emplace_back();
+    added.node = name;
+    return added;
+}
+
+/// Adds what `to` counted since `from`, which is of the same run of the process.
+void add_difference(NodeCounters& sum, const NodeCounters& from, const NodeCounters& to) {
+    const auto add = [](const auto& table, auto& out, const auto& before, const auto& after) {
+        for (const auto& number : table)
+            if (grows(number)) out.*number.member += after.*number.member - before.*number.member;
+    };
+    for_each_table(add, sum, from, to);
+    for (const auto& peer : to.peers) {
+        const PeerCounters* before = from.peer(peer.node);
+        add(proxy::kPeerCounters, peer_of(sum, peer.node), before ? *before : PeerCounters(), peer);
+    }
+}
+
+bool went_back(const NodeCounters& from, const NodeCounters& to) {
+    bool back = false;
+    const auto compare = [&](const auto& table, const auto& before, const auto& after) {
+        for (const auto& number : table)
+            back = back || (grows(number) && after.*number.member < before.*number.member);
+    };
+    for_each_table(compare, from, to);
+    for (const auto& peer : to.peers) {
+        if (const auto* before = from.peer(peer.node)) compare(proxy::kPeerCounters, *before, peer);
+    }
+    return back;
+}
+
+template <typename Member>
+std::uint64_t sum_over_peers(const NodeCounters& node, Member member) {
+    std::uint64_t sum = 0;
+    for (const auto& peer : node.peers) sum += peer.*member;
+    return sum;
+}
+
+}  // namespace
+
+const PeerCounters* NodeCounters::peer(std::string_view name) const {
+    for (const auto& peer : peers) {
+        if (peer.node == name) return &peer;
+    }
+    return nullptr;
+}
+
+NodeCounters& NodeCounters::operator+=(const NodeCounters& other) {
+    for_each_table(
+        [](const auto& table, auto& sum, const auto& more) {
+            for (const auto& number : table)
+                if (grows(number)) sum.*number.member += more.*number.member;
+        },
+        *this, other);
+    return *this;
+}
+
+std::uint64_t NodeCounters::false_hits() const {
+    return sum_over_peers(*this, &PeerCounters::false_hits);
+}
+std::uint64_t NodeCounters::other_refusals() const {
+    return sum_over_peers(*this, &PeerCounters::stale_hits) +
+           sum_over_peers(*this, &PeerCounters::refused);
+}
+std::uint64_t NodeCounters::failures() const {
+    return sum_over_peers(*this, &PeerCounters::failures);
+}
+bool NodeCounters::in_step() const {
+    for (const auto& peer : peers) {
+        if (peer.state != "in_step") return false;
+    }
+    return true;
+}
+
+std::optional<NodeCounters> parse_status(std::string_view text, std::string& why) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("requests")) {
+        why = "the answer is not the status of a hearsay node";
+        return std::nullopt;
+    }
+    NodeCounters out;
+    take(json, "node", out.node);
+    take(json, "uptime_seconds", out.uptime_seconds);
+    take(json, "ready", out.ready);
+    take(json, "draining", out.draining);
+    take(part(json, "config"), "last_error", out.reload_error);
+    const auto read = [&](const auto& table, auto& counts) {
+        for (const auto& number : table) {
+            const auto [section, name] = protocol::parts_of(number.path);
+            take(section.empty() ? json : part(json, section), name, counts.*number.member);
+        }
+    };
+    for_each_table(read, out);
+    const Json& cluster = part(json, "cluster");
+    if (const auto names = cluster.find("names"); names != cluster.end() && names->is_array()) {
+        for (const auto& entry : *names) {
+            auto& name = out.names.emplace_back();
+            take(entry, "dns", name.name);
+            take(entry, "places", name.places);
+            take(entry, "trouble", name.trouble);
+        }
+    }
+    if (const auto places = cluster.find("unanswered");
+        places != cluster.end() && places->is_array()) {
+        for (const auto& place : *places)
+            if (place.is_string()) out.unanswered.push_back(place);
+    }
+    if (const auto peers = cluster.find("peers"); peers != cluster.end() && peers->is_array()) {
+        for (const auto& peer : *peers) out.peers.push_back(parse_peer(peer));
+    }
+    return out;
+}
+
+std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
+                                         std::string& why) {
+    const auto answer = http_get(admin, "/api/v1/status", timeout, admin_token());
+    if (!answer) {
+        why = answer.error().message();
+        return std::nullopt;
+    }
+    if (answer->status != 200) {
+        why = "status " + std::to_string(answer->status);
+        if (answer->status == 401) why += " (set HEARSAY_ADMIN_TOKEN)";
+        return std::nullopt;
+    }
+    return parse_status(answer->body, why);
+}
+
+void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
+    // The moment the process started moves only when another process stands there.
+    const std::chrono::duration<double> uptime(now.uptime_seconds);
+    const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
+    if (!last_) {
+        base_ = now;
+        objects_before_ = now.cache.objects;
+    } else if (started_later || went_back(*last_, now)) {
+        ++restarts_;
+        add_difference(earlier_runs_, *base_, *last_);
+        base_ = NodeCounters{};  // the new run began at zero
+    }
+    last_ = now;
+    started_by_ = answered.time_since_epoch() - uptime;
+}
+
+NodeCounters CounterTrack::counted() const {
+    NodeCounters out = earlier_runs_;
+    if (!last_) return out;
+    add_difference(out, *base_, *last_);
+    out.node = last_->node;
+    out.uptime_seconds = last_->uptime_seconds;
+    out.ready = last_->ready;
+    for_each_table(
+        [](const auto& table, auto& counted, const auto& last) {
+            for (const auto& number : table)
+                if (!grows(number)) counted.*number.member = last.*number.member;
+        },
+        out, *last_);
+    for (const auto& peer : last_->peers) {
+        PeerCounters& mine = peer_of(out, peer.node);
+        mine.state = peer.state;
+        mine.lag_seconds = peer.lag_seconds;
+    }
+    return out;
+}
+
+std::vector<Book> books_between(const std::vector<NodeCounters>& nodes) {
+    std::vector<Book> books;
+    for (const auto& asker : nodes) {
+        for (const auto& giver : nodes) {
+            if (&asker == &giver) continue;
+            const PeerCounters* asked = asker.peer(giver.node);
+            const PeerCounters* gave = giver.peer(asker.node);
+            if (!asked || !gave) continue;
+            books.push_back({asker.node, giver.node, asked->hits, gave->given, asked->failures});
+        }
+    }
+    return books;
+}
+
+}  // namespace measure

@@ -1,0 +1,309 @@
+#include "measure/trace/log_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace measure {
+namespace {
+
+constexpr std::int64_t kMaxUnixSeconds = 253'402'300'799;  // the end of the year 9999
+
+template <typename Number>
+bool to_number(std::string_view text, Number& out) {
+    if (text.empty()) return false;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// The number before the first character that is no digit; "-" and nonsense give no number.
+bool leading_number(std::string_view text, std::uint64_t& out) {
+    return std::from_chars(text.data(), text.data() + text.size(), out).ec == std::errc{};
+}
+
+/// Cuts the text up to `separator` off `rest`; nothing when there is none.
+std::optional<std::string_view> cut(std::string_view& rest, char separator) {
+    const auto end = rest.find(separator);
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto field = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return field;
+}
+
+bool is_method(std::string_view text) {
+    if (text.empty() || text.size() > 32) return false;
+    for (const char c : text) {
+        const bool ok = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+        if (!ok) return false;
+    }
+    return true;
+}
+
+std::optional<LogLine> parse_tab_separated(std::string_view line) {
+    LogLine out;
+    const auto time = cut(line, '\t'), client = cut(line, '\t'), method = cut(line, '\t'),
+               url = cut(line, '\t'), status = cut(line, '\t');
+    if (!status) return std::nullopt;
+    const auto bytes = line.substr(0, line.find('\t'));
+    std::uint64_t client_number = 0;
+    if (!to_number(*time, out.time_ms) || out.time_ms < 0 || out.time_ms / 1000 > kMaxUnixSeconds ||
+        !to_number(*client, client_number) || !is_method(*method) ||
+        !to_number(*status, out.status)) {
+        return std::nullopt;
+    }
+    if (bytes != "-" && !to_number(bytes, out.bytes)) return std::nullopt;
+    out.client = *client;
+    out.method = *method;
+    out.url = *url;
+    return out;
+}
+
+/// time.ms elapsed client code/status bytes method URL user hierarchy/host type
+std::optional<LogLine> parse_squid(std::string_view line) {
+    std::array<std::string_view, 10> fields;
+    std::size_t count = 0;
+    while (count < fields.size()) {
+        const auto begin = line.find_first_not_of(' ');
+        if (begin == std::string_view::npos) break;
+        line.remove_prefix(begin);
+        const auto end = line.find(' ');
+        fields[count++] = line.substr(0, end);
+        if (end == std::string_view::npos) break;
+        line.remove_prefix(end);
+    }
+    if (count < 9) return std::nullopt;  // a type is missing in very old logs
+
+    LogLine out;
+    std::string_view seconds = fields[0];
+    const auto whole = cut(seconds, '.');
+    std::int64_t unix_seconds = 0, elapsed = 0;
+    unsigned milliseconds = 0;
+    if (!whole || seconds.size() != 3 || !to_number(*whole, unix_seconds) || unix_seconds < 0 ||
+        unix_seconds > kMaxUnixSeconds || !to_number(seconds, milliseconds) ||
+        !to_number(fields[1], elapsed)) {
+        return std::nullopt;
+    }
+    std::string_view result = fields[3];
+    if (!cut(result, '/') || !to_number(result, out.status)) return std::nullopt;
+    if (!to_number(fields[4], out.bytes) || !is_method(fields[5])) return std::nullopt;
+    out.time_ms = unix_seconds * 1000 + milliseconds;
+    out.client = fields[2];
+    out.method = fields[5];
+    out.url = fields[6];
+    return out;
+}
+
+/// 10/Oct/2000:13:55:36 -0700
+bool parse_common_time(std::string_view text, std::int64_t& out_ms) {
+    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    if (text.size() < 26 || text[2] != '/' || text[6] != '/' || text[11] != ':' ||
+        text[14] != ':' || text[17] != ':' || text[20] != ' ') {
+        return false;
+    }
+    unsigned day = 0, hour = 0, minute = 0, second = 0, zone = 0;
+    int year = 0;
+    const auto month = kMonths.find(text.substr(3, 3));
+    if (month == std::string_view::npos || month % 3 != 0 || !to_number(text.substr(0, 2), day) ||
+        !to_number(text.substr(7, 4), year) || !to_number(text.substr(12, 2), hour) ||
+        !to_number(text.substr(15, 2), minute) || !to_number(text.substr(18, 2), second) ||
+        !to_number(text.substr(22, 4), zone) || (text[21] != '+' && text[21] != '-')) {
+        return false;
+    }
+    namespace chr = std::chrono;
+    const chr::year_month_day date{chr::year{year},
+                                   chr::month{static_cast<unsigned>(month / 3 + 1)}, chr::day{day}};
+    if (!date.ok()) return false;
+    const auto offset = chr::hours{zone / 100} + chr::minutes{zone % 100};
+    const auto local =
+        chr::sys_days{date} + chr::hours{hour} + chr::minutes{minute} + chr::seconds{second};
+    const auto utc = text[21] == '+' ? local - offset : local + offset;
+    out_ms = chr::duration_cast<chr::milliseconds>(utc.time_since_epoch()).count();
+    return true;
+}
+
+/// 2000-10-10T20:55:36.123Z
+bool parse_rfc3339(std::string_view text, std::int64_t& out_ms) {
+    if (text.size() != 24 || text[4] != '-' || text[7] != '-' || text[10] != 'T' ||
+        text[13] != ':' || text[16] != ':' || text[19] != '.' || text[23] != 'Z') {
+        return false;
+    }
+    int year = 0;
+    unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0, milliseconds = 0;
+    if (!to_number(text.substr(0, 4), year) || !to_number(text.substr(5, 2), month) ||
+        !to_number(text.substr(8, 2), day) || !to_number(text.substr(11, 2), hour) ||
+        !to_number(text.substr(14, 2), minute) || !to_number(text.substr(17, 2), second) ||
+        !to_number(text.substr(20, 3), milliseconds)) {
+        return false;
+    }
+    namespace chr = std::chrono;
+    const chr::year_month_day date{chr::year{year}, chr::month{month}, chr::day{day}};
+    if (!date.ok()) return false;
+    const auto time = chr::sys_days{date} + chr::hours{hour} + chr::minutes{minute} +
+                      chr::seconds{second} + chr::milliseconds{milliseconds};
+    out_ms = time.time_since_epoch().count();
+    return out_ms >= 0;
+}
+
+/// Bytes that were no UTF-8 stand in hearsay's log as U+EF80 to U+EFFF, the byte being the last two
+/// digits: EE BE 80 to EE BF BF.
+void restore_bytes(std::string& text) {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < text.size(); ++i, ++out) {
+        const auto at = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+        if (at(i) == 0xee && i + 2 < text.size() && (at(i + 1) == 0xbe || at(i + 1) == 0xbf)) {
+            text[out] = static_cast<char>(at(i + 2) + (at(i + 1) == 0xbf ? 0x40 : 0));
+            i += 2;
+        } else {
+            text[out] = text[i];
+        }
+    }
+    text.resize(out);
+}
+
+int hex_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/// Undoes the escapes of Apache and nginx; an unknown escape stays as it is.
+void unescape(std::string_view text, std::string& out) {
+    out.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\\' || i + 1 == text.size()) {
+            out += text[i];
+            continue;
+        }
+        const char next = text[i + 1];
+        if (next == 'x' && i + 3 < text.size() && hex_value(text[i + 2]) >= 0 &&
+            hex_value(text[i + 3]) >= 0) {
+            out += static_cast<char>(hex_value(text[i + 2]) * 16 + hex_value(text[i + 3]));
+            i += 3;
+        } else if (next == '"' || next == '\\') {
+            out += next;
+            ++i;
+        } else if (next == 'n' || next == 'r' || next == 't') {
+            out += next == 'n' ? '\n' : next == 'r' ? '\r' : '\t';
+            ++i;
+        } else {
+            out += '\\';
+        }
+    }
+}
+
+/// Where the quoted request line ends: at a quote followed by ` DDD `. Old servers did not escape
+/// quotes inside the request, so the first quote will not do.
+std::size_t end_of_request(std::string_view rest) {
+    const auto digit = [&](std::size_t at) {
+        return at < rest.size() && rest[at] >= '0' && rest[at] <= '9';
+    };
+    for (auto at = rest.find("\" "); at != std::string_view::npos; at = rest.find("\" ", at + 1)) {
+        std::size_t backslashes = 0;
+        while (backslashes < at && rest[at - backslashes - 1] == '\\') ++backslashes;
+        const bool escaped = backslashes % 2 == 1;
+        const bool status = (digit(at + 2) && digit(at + 3) && digit(at + 4)) ||
+                            rest.substr(at + 2).starts_with('-');
+        if (!escaped && status) return at;
+    }
+    return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view to_string(LogFormat format) {
+    switch (format) {
+        case LogFormat::tab_separated:
+            return "tab-separated";
+        case LogFormat::squid:
+            return "squid";
+        case LogFormat::common:
+            return "common/combined";
+        case LogFormat::json:
+            return "JSON";
+    }
+    return "?";
+}
+
+std::optional<LogLine> LineParser::parse(std::string_view line) {
+    switch (format_) {
+        case LogFormat::tab_separated:
+            return parse_tab_separated(line);
+        case LogFormat::squid:
+            return parse_squid(line);
+        case LogFormat::common:
+            return parse_common(line);
+        case LogFormat::json:
+            return parse_json(line);
+    }
+    return std::nullopt;
+}
+
+/// host ident user [time] "method target version" status bytes ["referer" "agent"]
+std::optional<LogLine> LineParser::parse_common(std::string_view line) {
+    LogLine out;
+    const auto client = cut(line, ' ');
+    const auto user = line.find(" [");  // a user name may hold spaces
+    if (!client || client->empty() || user == std::string_view::npos) return std::nullopt;
+    line.remove_prefix(user + 2);
+    const auto time = cut(line, ']');
+    if (!time || !parse_common_time(*time, out.time_ms) || line.substr(0, 2) != " \"") {
+        return std::nullopt;
+    }
+    line.remove_prefix(2);
+    const auto end = end_of_request(line);
+    if (end == std::string_view::npos) return std::nullopt;
+    unescape(line.substr(0, end), unescaped_);
+    line.remove_prefix(end + 2);
+    const auto status = line.substr(0, line.find(' '));
+    if (status != "-" && !to_number(status, out.status)) return std::nullopt;
+    if (status.size() < line.size()) leading_number(line.substr(status.size() + 1), out.bytes);
+
+    std::string_view request = unescaped_;
+    const auto version = request.rfind(" HTTP/");
+    if (version != std::string_view::npos) request = request.substr(0, version);
+    const auto space = request.find(' ');
+    out.client = *client;
+    out.method = request.substr(0, space);
+    if (space != std::string_view::npos) out.url = request.substr(space + 1);
+    return out;
+}
+
+std::optional<LogLine> LineParser::parse_json(std::string_view line) {
+    if (!line.starts_with('{')) return std::nullopt;
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    const auto text = [&](const char* key, std::string& out) {
+        const auto found = json.find(key);
+        if (found == json.end() || !found->is_string()) return false;
+        out = found->get_ref<const std::string&>();
+        restore_bytes(out);
+        return true;
+    };
+    const auto number = [&](const char* key, std::uint64_t most) -> std::uint64_t {
+        const auto found = json.find(key);
+        if (found == json.end() || !found->is_number_unsigned()) return 0;
+        return std::min(found->get<std::uint64_t>(), most);
+    };
+    LogLine out;
+    std::string time, role;
+    if (!text("ts", time) || !parse_rfc3339(time, out.time_ms) || !text("client", client_) ||
+        !text("method", method_) || !text("url", unescaped_)) {
+        return std::nullopt;
+    }
+    out.client = client_;
+    out.method = method_;
+    out.url = unescaped_;
+    out.status = static_cast<unsigned>(number("status", 999));
+    const auto aborted = json.find("aborted");  // then the bytes are not all of them
+    if (aborted == json.end() || *aborted != true)
+        out.bytes = number("bytes", std::numeric_limits<std::uint64_t>::max());
+    out.by_peer = text("role", role) && role == "peer";
+    return out;
+}
+
+}  // namespace measure

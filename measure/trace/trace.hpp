@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "measure/trace/log_line.hpp"
+#include "proxy/http/cache_key.hpp"
+
+namespace measure {
+
+inline constexpr std::size_t kMaxRequests = 1u << 28;  ///< 24 bytes each in memory
+inline constexpr std::size_t kMaxMethods = 64;
+
+/// One request to send.
+struct Request {
+    std::int64_t time_ms = 0;  ///< never smaller than the one before
+    std::uint32_t client = 0;  ///< index into Trace::clients
+    std::uint32_t url = 0;     ///< index into Trace::urls
+    std::uint8_t method = 0;   ///< index into Trace::methods; 0 = GET, 1 = HEAD
+};
+inline constexpr std::uint8_t kGet = 0;
+inline constexpr std::uint8_t kHead = 1;
+
+struct Url {
+    std::string_view text;     ///< absolute, as logged; lives as long as the Trace
+    std::uint32_t object = 0;  ///< index into Trace::object_bytes
+};
+
+/// The requests of one log that will be sent, in its order, with each URL and client kept once.
+/// Movable, not copyable (the URLs are views into its own memory).
+struct Trace {
+    std::string source;  ///< file name, or what the workload is made of
+    bool synthetic = false;
+    std::vector<Request> requests;
+    std::vector<Url> urls;
+    /// Spellings of one target URI (`http://a` and `http://A:80/`) are one object to a cache. The
+    /// first size in the log that was not 0; 0 = never known.
+    std::vector<std::uint64_t> object_bytes;
+    std::vector<std::uint64_t> clients;  ///< the numbers that choose a client's proxy
+    std::vector<std::string> methods{"GET", "HEAD"};
+    std::uint64_t lines = 0;                       ///< read, comments and blank ones left out
+    std::map<std::string, std::uint64_t> skipped;  ///< lines that are not sent, by reason
+    std::optional<LogFormat> format;
+
+    Trace() = default;
+    Trace(Trace&&) = default;
+    Trace& operator=(Trace&&) = default;
+    Trace(const Trace&) = delete;
+    Trace& operator=(const Trace&) = delete;
+
+    std::uint64_t skipped_total() const;
+    /// Keeps one copy of `text`; the first `bytes` other than 0 is its object's size.
+    std::uint32_t add_url(std::string_view text, std::uint64_t bytes);
+    /// Appends a request; a time that goes back is raised to the one before.
+    void add(Request);
+
+private:
+    std::deque<std::string> text_;
+    std::unordered_map<std::string_view, std::uint32_t> url_index_;
+    std::unordered_map<std::string, std::uint32_t> object_index_;  // by cache key
+    proxy::CacheKey key_;
+};
+
+struct TraceOptions {
+    std::string path;                       ///< "-" = standard input
+    std::string site = "http://localhost";  ///< put before URLs that are only a path
+    bool all = false;                       ///< every method and status, not only cacheable GETs
+    std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();  ///< requests to take
+};
+
+/// True for what a proxy may answer from its cache: GET with 200, 203, 300, 301, 304 or 410.
+bool is_cacheable(std::string_view method, unsigned status);
+
+/// Reads a log whose format it finds out itself from the first lines. Clients that are no numbers
+/// are numbered 1, 2, ... in order of first appearance. Throws std::runtime_error when the file
+/// cannot be read, is in no known format, or holds nothing to send.
+Trace load_trace(const TraceOptions&);
+
+}  // namespace measure
