@@ -37,7 +37,7 @@ protected:
     }
 
     boost::asio::io_context io;
-    Store store{100'000, [](summary::KeyHash, bool) {}};
+    Store store{100'000, [](const summary::Key&, bool) {}};
     std::shared_ptr<Fill> fill =
         std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
     Claim claim{store, kHash, kUri, fill};

@@ -309,7 +309,7 @@ TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
 TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
     // What is left of 100 objects after twice as many, when every other one was looked at.
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
-        Store one(100'000, [](summary::KeyHash, bool) {});
+        Store one(100'000, [](const summary::Key&, bool) {});
         const auto put_into = [&](const std::string& uri) {
             store_in(one, uri, 0, response_in(one, std::string(500, 'x')));
         };
@@ -619,7 +619,7 @@ TEST(InvalidationMemory, HoldsSomeMillionsToAFewWrongInAHundred) {
 
 TEST_F(StoreTest, ServesManyThreads) {
     std::vector<std::thread> threads;
-    Store shared(200'000, [](summary::KeyHash, bool) {});
+    Store shared(200'000, [](const summary::Key&, bool) {});
     for (unsigned t = 0; t < 4; ++t) {
         threads.emplace_back([&shared, t] {
             std::mt19937 random(t);
