@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
-namespace {
 
 using boost::beast::http::field;
-
-bool accepts_ranges(Fields response) {
-    FieldMembers units(response, field::accept_ranges);
-    while (const auto unit = units.next())
-        if (iequals(*unit, "bytes")) return true;
-    return false;
-}
-
-}  // namespace
 
 std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, const Received& from,
                                      std::uint64_t length) {
@@ -43,13 +32,22 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     return index;
 }
 
-std::optional<BlockIndex> large_index(Delivery& delivery, const FetchJob& job,
-                                      const Exchange& exchange) {
-    const auto length = exchange.content_length();
-    if (exchange.head().status != 200 || !length || *length <= job.config->cache.slice_from ||
-        !accepts_ranges(exchange.head().fields))
-        return std::nullopt;
-    return make_index(delivery, job, received(exchange), *length);
+bool is_whole_of(const StoredMetadata& response, std::string_view etag) {
+    return response.status == 200 && !response.blocks &&
+           validators_of(response.fields()).etag == etag;
+}
+
+FirstBlock first_block(const RangeRequest& part, bool of_a_version,
+                       const std::optional<ContentRange>& given,
+                       const std::optional<Blocks>& index) {
+    if (given && index && given->range == index->at(part.first)) return FirstBlock::index_and_block;
+    return given && !of_a_version && is_wanted(part, *given) ? FirstBlock::as_it_is
+                                                             : FirstBlock::not_in_parts;
+}
+
+FetchError judge_block(const FetchJob::Block& wanted, const Head& head) {
+    if (is_wanted(wanted, head)) return FetchError::none;
+    return head.status >= 500 ? FetchError::origin_error : FetchError::changed;
 }
 
 bool is_wanted(const FetchJob::Block& wanted, const Head& head) {
@@ -82,11 +80,11 @@ void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
 boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
                                         Exchange& exchange) {
     const auto& head = exchange.head();
-    if (is_wanted(wanted, head))
+    const auto wrong = judge_block(wanted, head);
+    if (wrong == FetchError::none)
         co_await delivery.pass(exchange);
     else
-        delivery.fail(head.status >= 500 ? FetchError::origin_error : FetchError::changed,
-                      head.status);
+        delivery.fail(wrong, head.status);
 }
 
 boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
@@ -97,12 +95,14 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
     std::optional<BlockIndex> index;
     if (given && given->range && given->length)
         index = make_index(delivery, asked, received(exchange), *given->length);
-    if (!index || given->range != index->draft.response->blocks->at(part.first)) {
-        // Not to be stored, but the very answer, if any version will do.
-        if (given && is_wanted(part, *given) && !asked.part_of_a_version)
-            co_await delivery.pass(exchange);
-        else
-            delivery.fail(FetchError::not_in_parts, head.status, true);
+    const auto meaning = first_block(part, asked.part_of_a_version, given,
+                                     index ? index->draft.response->blocks : std::nullopt);
+    if (meaning == FirstBlock::as_it_is) {
+        co_await delivery.pass(exchange);
+        co_return;
+    }
+    if (meaning == FirstBlock::not_in_parts) {
+        delivery.fail(FetchError::not_in_parts, head.status, true);
         co_return;
     }
     asked.beside =

@@ -1,5 +1,7 @@
 #include "proxy/cache/delivery.hpp"
 
+#include "proxy/cache/resume_plan.hpp"
+
 #include "proxy/upstream/failure_log.hpp"
 
 #include <algorithm>
@@ -81,18 +83,19 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     live->lines.append(from.own_lines);
     if (job_.block) cache_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
-    const auto copy = !from_peer || wants_copy();
-    if (verdict == StorageVerdict::store && !job_.block && length && *length > object_max(config_))
-        verdict = StorageVerdict::too_large;
-    if (verdict == StorageVerdict::store && copy && !charge(response))
-        verdict = StorageVerdict::no_room;
-    if (verdict == StorageVerdict::store && copy && !response.tags.empty() &&
-        !job_.claim.tag(response.tags))
-        verdict = StorageVerdict::invalidated;
+    const auto copy = wants_copy(sender);
+    if (!job_.block) verdict = fits(verdict, length, object_max(config_));
+    if (sharing_of(verdict, copy) == Sharing::stored) {
+        if (!charge(response))
+            verdict = StorageVerdict::no_room;
+        else if (!response.tags.empty() && !job_.claim.tag(response.tags))
+            verdict = StorageVerdict::invalidated;
+    }
+    const auto sharing = sharing_of(verdict, copy);
 
     Fill::Answer answer;
     answer.response = made.response;
-    answer.shared = verdict == StorageVerdict::store && copy;
+    answer.shared = sharing == Sharing::stored;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
     answer.length = length.value_or(0);
@@ -100,15 +103,14 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = verdict;
-    const auto shared = answer.shared;
     std::string etag;  // of the version, by which the origin can go on where a peer stops
     if (from_peer) {
         const auto validators = validators_of(from.head.fields);
         if (validators.strong()) etag = validators.etag;
     }
     writer_.body().begin(std::move(answer));
-    // Followers that were let go must not come back one after the other (hit-for-miss).
-    if (!shared && copy) abandon(true);
+    // Followers that were let go must not come back one after the other.
+    if (sharing == Sharing::passed_on) abandon(true);
 
     const auto version = job_.block ? std::string_view(job_.block->etag) : std::string_view(etag);
     const auto least_rate = from_peer && !version.empty() ? kPeerRateMin : 0;
@@ -121,8 +123,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
         error = FetchError::malformed;
     auto& verdicts = cache_.upstream.counters.verdicts;
     if (error != FetchError::none) {
-        ++verdicts[error == FetchError::abandoned ? StorageVerdict::aborted
-                                                  : StorageVerdict::incomplete];
+        ++verdicts[verdict_of(error)];
         if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && !from_peer)
             log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         fail(error, from.head.status);
@@ -140,57 +141,49 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
-/// A peer died or stalled inside a body: the rest comes from the origin if it is provably the same
-/// representation (RFC 9110 §13.1.5). `etag`: strong, or empty.
+/// A peer died or stalled inside a body: the rest comes from the origin. `etag`: strong, or empty.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
     if (etag.empty() || origin == nullptr) co_return FetchError::reset;
+    const auto answer = job_.fill->state().answer;
     const auto& block = job_.block;
-    const auto first = (block ? block->range.first : 0) + job_.fill->received();
+    const auto rest =
+        rest_of(etag, job_.fill->received(), block ? std::optional(block->range) : std::nullopt,
+                block                 ? std::optional(block->length)
+                : answer.length_known ? std::optional(answer.length)
+                                      : std::nullopt);
     std::string lines;
-    append_range_request(lines, first, block ? std::optional(block->range.last) : std::nullopt,
-                         etag);
+    append_range_request(lines, rest.first, rest.last, etag);
     Exchange exchange(cache_.upstream.pool, cache_.upstream.head_limits());
     OriginQuestion asked(cache_.upstream, *origin);
     const auto error = co_await ask_origin(*job_.request, config_, lines, exchange, asked);
     if (error != FetchError::none) co_return error;
-    const auto& head = exchange.head();
-    const auto answer = job_.fill->state().answer;
-    const auto given = content_range(head.fields);
-    if (head.status != 206 || !given || !given->range || !given->length ||
-        validators_of(head.fields).etag != etag)
-        co_return FetchError::reset;
-    const auto length = block                 ? std::optional(block->length)
-                        : answer.length_known ? std::optional(answer.length)
-                                              : std::nullopt;
-    const ByteRange rest{first, block ? block->range.last : *given->length - 1};
-    if (given->range != rest || (length && *given->length != *length)) co_return FetchError::reset;
+    const auto whole = goes_on_with(rest, exchange.head());
+    if (!whole) co_return FetchError::reset;
     job_.fill->goes_on_at_origin();
     const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
     if (result != FetchError::none) co_return result;
-    if (job_.fill->received() != (block ? block->range.size() : *given->length))
-        co_return FetchError::malformed;
+    if (job_.fill->received() != *whole) co_return FetchError::malformed;
     exchange.finish();
     co_return FetchError::none;
 }
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto copy = sender.source != Fill::Source::peer || wants_copy();
+    const auto sharing = sharing_of(made.verdict, wants_copy(sender));
     Fill::Answer answer;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
     answer.response = std::move(made.response);
-    answer.shared = made.verdict == StorageVerdict::store && copy;
+    answer.shared = sharing == Sharing::stored;
     answer.validated = validated;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;
-    const auto shared = answer.shared;
     writer_.body().begin(std::move(answer));
-    if (!shared) abandon(copy);
+    if (sharing == Sharing::passed_on) abandon(true);
     ++cache_.upstream.counters.verdicts[finish()];
 }
 
@@ -202,16 +195,12 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
     job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
 }
 
-bool Delivery::wants_copy() {
-    switch (config_.cluster->copy) {
-        case CopyPolicy::always:
-            return true;
-        case CopyPolicy::second_use:
-            return cache_.shared.seen_once.note(job_.claim.hash());
-        case CopyPolicy::never:
-            break;
-    }
-    return false;
+bool Delivery::wants_copy(const Sender& sender) {
+    if (sender.source != Fill::Source::peer) return true;
+    const auto policy = config_.cluster->copy;
+    const auto seen_before =
+        policy == CopyPolicy::second_use && cache_.shared.seen_once.note(job_.claim.hash());
+    return keeps_copy(policy, seen_before);
 }
 
 /// The body is complete. What became of it.

@@ -6,6 +6,7 @@
 #include "proxy/cache/block_index.hpp"
 #include "proxy/cache/delivery.hpp"
 #include "proxy/cache/fetch_leash.hpp"
+#include "proxy/cache/origin_plan.hpp"
 #include "proxy/cache/peer_copy.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
@@ -13,9 +14,7 @@
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
-#include "proxy/upstream/ask_budget.hpp"
 #include "proxy/upstream/head_race.hpp"
-#include "proxy/upstream/peer_request.hpp"
 
 namespace proxy {
 namespace {
@@ -24,13 +23,17 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using Clock = std::chrono::steady_clock;
 
-const std::string kStaleToo(" stale"), kPart(" part");
+constexpr std::string_view kStaleToo = " stale";
 
 /// The life of one fetch: where its answer comes from.
 class Fetch {
 public:
     Fetch(Cache& cache, FetchJob& job)
-        : cache_(cache), config_(*job.config), job_(job), delivery_(cache, job) {}
+        : cache_(cache),
+          config_(*job.config),
+          job_(job),
+          delivery_(cache, job),
+          peers_(cache, job) {}
     Fetch(const Fetch&) = delete;
     Fetch& operator=(const Fetch&) = delete;
     ~Fetch() {
@@ -46,13 +49,6 @@ public:
     }
 
 private:
-    /// A copy that a peer holds and may not give as it is: the origin may say that it is still
-    /// good.
-    struct StaleCopy {
-        std::string peer, etag, last_modified;
-        Validators validators() const { return {etag, last_modified, {}}; }
-    };
-
     RoundTrip round_trip_to(const protocol::PeerView::Peer& peer) const {
         const auto* record = cache_.upstream.record_of(peer.node);
         return record ? record->round_trip() : RoundTrip();
@@ -67,17 +63,11 @@ private:
         const auto* target = std::get_if<UpstreamTarget>(&job_.route);
         const auto origin =
             target ? cache_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
-        const auto asked = whom_to_ask(cache_, job_, *view, origin);
-        if (asked.count == 0) co_return false;
-        const auto& bounds = *config_.cluster;
-        const auto nearest = round_trip_to(view->peers[asked.turns[0].peer]);
-        const auto budget = asked.beside_the_origin ? std::chrono::nanoseconds(0)
-                                                    : peer_budget(nearest, origin, bounds);
-        const auto latest = budget + kLatestHead;
+        const auto whom = peers_.whom_to_ask(*view, origin);
+        if (whom.count == 0) co_return false;
+        const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
+        PeerRace plan(whom, nearest, origin, *config_.cluster, can_ask_origin(), Clock::now());
         HeadRace race(cache_.upstream, job_.wakeup);
-        std::size_t sent = 0, next = 0;
-        AskState state{};
-        state.origin_at = can_ask_origin() ? Clock::now() + budget : AskState::Time::max();
         for (;;) {
             auto* ended = race.take_ended();
             if (ended != nullptr) {
@@ -86,15 +76,10 @@ private:
                 continue;
             }
             if (origin_ && origin_->result == FetchError::none) co_return false;
-            state.open = race.peers_open();
-            state.origin_asked = origin_ && origin_->under_way;
-            state.origin_ended = state.origin_asked && origin_->result;
-            state.left = static_cast<unsigned>(asked.count - next);
-            // One that is promised may be asked again, on another connection.
-            if (state.open > 0 && state.left == 0 && asked.turns[0].promised &&
-                !asked.beside_the_origin)
-                state.left = static_cast<unsigned>(kMaxPeersAsked - sent);
-            const auto step = next_step(state, Clock::now());
+            PeerRace::UnderWay open{race.peers_open()};
+            open.origin = origin_ && origin_->under_way;
+            open.origin_ended = open.origin && origin_->result;
+            const auto step = plan.next(open, Clock::now());
             switch (step.step) {
                 case AskStep::no_peers:
                     co_return false;
@@ -102,22 +87,18 @@ private:
                     co_await job_.wakeup->wait_until(step.at);
                     break;
                 case AskStep::ask_origin:
-                    if (!start_origin(race)) state.origin_at = AskState::Time::max();
+                    if (!start_origin(race)) plan.origin_cannot_be_asked();
                     break;
                 case AskStep::ask_peer: {
-                    if (state.open > 0) ++cache_.upstream.counters.peer_repeats;
-                    const auto& turn = asked.turns[next < asked.count ? next++ : 0];
-                    const auto& peer = view->peers[turn.peer];
-                    auto request = question(peer.token);
+                    const auto next = plan.ask(open.peers);
+                    if (next.again) ++cache_.upstream.counters.peer_repeats;
+                    const auto& peer = view->peers[next.turn.peer];
+                    auto request = peers_.question(peer.token);
                     if (request.empty()) co_return false;
-                    const auto known = round_trip_to(peer);
-                    const auto patience = patience_with(known);
-                    const auto now = Clock::now();
-                    state.next_at = patience < budget ? now + patience : AskState::Time::max();
-                    ++sent;
-                    auto runner = std::make_shared<PeerRunner>(
-                        cache_.upstream, view, turn.peer, asked.beside_the_origin ? latest : budget,
-                        latest, turn.promised);
+                    plan.asked(round_trip_to(peer), Clock::now());
+                    auto runner = std::make_shared<PeerRunner>(cache_.upstream, view,
+                                                               next.turn.peer, next.budget,
+                                                               plan.latest(), next.turn.promised);
                     if (!race.start(std::move(runner), std::move(request))) co_return false;
                     break;
                 }
@@ -128,7 +109,7 @@ private:
     /// Puts the request to the origin while peers are still asked. False: not now; what that means
     /// shows when it is the origin's turn.
     bool start_origin(HeadRace& race) {
-        if (!origin_) origin_ = prepare_origin(false);
+        if (!origin_) origin_ = prepare_origin(what_to_ask(origin_case()));
         const auto& question = origin_->question;
         const bool may_start =
             question.allowed() && !(question.is_probe() && has_stand_in()) && race.start(origin_);
@@ -140,26 +121,19 @@ private:
         return true;
     }
 
-    bool can_ask_origin() const {
-        return std::holds_alternative<UpstreamTarget>(job_.route) &&
-               !(job_.part && job_.part->form == RangeRequest::Form::suffix);
+    OriginCase origin_case(bool only_whole = false) const {
+        OriginCase fetch;
+        fetch.routed = std::holds_alternative<UpstreamTarget>(job_.route);
+        fetch.block = job_.block.has_value();
+        fetch.stored = job_.stale != nullptr;
+        fetch.peer_copy = stale_copy_.has_value();
+        fetch.part = job_.part.has_value();
+        fetch.suffix = job_.part && job_.part->form == RangeRequest::Form::suffix;
+        fetch.only_whole = only_whole;
+        return fetch;
     }
 
-    /// Empty: no peer can be asked.
-    std::string question(std::string token) {
-        if (!peer_request_)
-            peer_request_.emplace(*job_.request, job_.directives, cache_.shared.field_key);
-        if (!peer_request_->possible()) return {};
-        std::string lines;
-        if (job_.block) append_block_request(lines);
-        if (job_.part) token += kPart;
-        return peer_request_->text(config_.node, token, wanted_max_age(cache_, job_), lines);
-    }
-
-    void append_block_request(std::string& out) const {
-        const auto& block = *job_.block;
-        append_range_request(out, block.range.first, block.range.last, block.etag);
-    }
+    bool can_ask_origin() const { return what_to_ask(origin_case()) != OriginAsks::cannot_be; }
 
     /// A peer's question has ended: true when that is the answer.
     asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner) {
@@ -167,12 +141,8 @@ private:
         const auto verdict = *runner.verdict;
         auto& exchange = asked.exchange();
         const auto& head = exchange.head();
-        if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_) {
-            const auto known = validators_of(head.fields);
-            if (known.any())
-                stale_copy_ = {asked.peer().node, std::string(known.etag),
-                               std::string(known.last_modified)};
-        }
+        if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_)
+            stale_copy_ = stale_copy_at(asked.peer().node, head);
         if (verdict != PeerVerdict::hit) {
             is_in_parts_at(runner);
             co_return false;
@@ -185,7 +155,7 @@ private:
             co_return taken;
         }
         auto made = delivery_.draft(from);
-        if (!is_acceptable_copy(cache_, job_, exchange, made)) {
+        if (!peers_.is_acceptable(exchange, made)) {
             asked.close(PeerVerdict::unusable);
             is_in_parts_at(runner);
             co_return false;
@@ -214,7 +184,7 @@ private:
     /// What a peer holds in blocks, or gives as its head alone. True when that is the answer.
     bool take_head(PeerQuestion& asked, const Received& from, bool validated = false) {
         auto index = make_index(delivery_, job_, from, *length_of_head_alone(from.head));
-        const auto good = index && (validated || is_current_copy(cache_, job_, index->draft));
+        const auto good = index && (validated || peers_.is_current(*index->draft.response));
         asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
         Delivery::Sender sender{Fill::Source::peer, asked.peer().node, validated ? 304u : 200u};
         if (good) publish(delivery_, std::move(*index), std::move(sender));
@@ -222,26 +192,31 @@ private:
         return good;
     }
 
-    /// The question to the origin, not sent yet. `whole`: without conditions and ranges of our own,
-    /// as an answer to those made no sense. Precondition: can_ask_origin().
-    std::shared_ptr<OriginRunner> prepare_origin(bool whole) {
-        plan_ = {};
+    /// The question to the origin, not sent yet. Precondition: `asks` is not cannot_be.
+    std::shared_ptr<OriginRunner> prepare_origin(OriginAsks asks) {
+        asked_ = {asks, {}, {}};
         std::string lines;
-        if (job_.block) {
-            append_block_request(lines);
-        } else if (whole) {
-            stale_copy_.reset();
-        } else if (job_.stale) {
-            plan_.stored_fields = job_.stale->fields();
-            plan_.validators = validators_of(plan_.stored_fields);
-            append_validation(lines, plan_.validators);
-        } else if (stale_copy_) {
-            plan_.validators = stale_copy_->validators();
-            append_validation(lines, plan_.validators);
-        } else if (job_.part) {
-            const auto range = Blocks::aligned(job_.part->first, config_.cache.block);
-            append_range_request(lines, range.first, range.last, {});
-            plan_.ranged = true;
+        switch (asks) {
+            case OriginAsks::the_block:
+                append_block_request(lines, *job_.block);
+                break;
+            case OriginAsks::stored_is_good:
+                asked_.stored_fields = job_.stale->fields();
+                asked_.validators = validators_of(asked_.stored_fields);
+                append_validation(lines, asked_.validators);
+                break;
+            case OriginAsks::copy_is_good:
+                asked_.validators = stale_copy_->validators();
+                append_validation(lines, asked_.validators);
+                break;
+            case OriginAsks::the_first_block: {
+                const auto range = Blocks::aligned(job_.part->first, config_.cache.block);
+                append_range_request(lines, range.first, range.last, {});
+                break;
+            }
+            case OriginAsks::nothing:
+            case OriginAsks::cannot_be:
+                break;
         }
         auto runner =
             std::make_shared<OriginRunner>(cache_.upstream, job_.config, job_.request,
@@ -254,17 +229,16 @@ private:
         return runner;
     }
 
-    asio::awaitable<void> ask_origin(bool whole = false) {
-        if (job_.part && job_.part->form == RangeRequest::Form::suffix) {
-            delivery_.fail(FetchError::not_in_parts);  // which block that is, peers might know
-            co_return;
-        }
-        if (!std::holds_alternative<UpstreamTarget>(job_.route)) {
-            delivery_.fail(FetchError::not_allowed);
+    /// `only_whole`: without conditions and ranges of our own, as an answer to those made no sense.
+    asio::awaitable<void> ask_origin(bool only_whole = false) {
+        if (only_whole) stale_copy_.reset();
+        const auto asks = what_to_ask(origin_case(only_whole));
+        if (asks == OriginAsks::cannot_be) {
+            delivery_.fail(why_not_ask(origin_case()));
             co_return;
         }
         // Asked while peers were, it has ended; what they said meanwhile it was not told.
-        const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(whole);
+        const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(asks);
         auto& exchange = runner->exchange;
         if (!runner->result && runner->question.is_probe() && has_stand_in()) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
@@ -278,88 +252,85 @@ private:
             const auto ended = co_await runner->run();
             runner->result = ended;
         }
-        const auto error = *runner->result;
-        const auto plan = std::exchange(plan_, {});
-        const auto& stored_fields = plan.stored_fields;
-        const auto& validators = plan.validators;
-        const auto ranged = plan.ranged;
-        const auto& head = exchange.head();
-        // Whatever goes wrong with a validation is not the client's business: it asked for a page.
-        const auto nonsense =
-            error == FetchError::none ? !answers(head, validators) : error == FetchError::malformed;
-        if (validators.any() && nonsense) {
-            exchange.finish();
-            co_await ask_origin(true);
-            co_return;
+        const auto asked = std::exchange(asked_, {});
+        OriginCame came;
+        came.error = *runner->result;
+        if (came.error == FetchError::none) {
+            came.head = &exchange.head();
+            came.length = exchange.content_length();
         }
-        if (error != FetchError::none) {
-            delivery_.fail(error, 0, false, exchange.malformed());
-            co_return;
-        }
-        if (job_.block) {
-            co_await take_block(delivery_, *job_.block, exchange);
-            co_return;
-        }
-        // Our range was not the client's own, nor is what the origin makes of it.
-        if (ranged && (head.status == 304 || head.status == 412 || head.status == 416)) {
-            delivery_.fail(FetchError::not_in_parts, head.status, true);
-            co_return;
-        }
-        if (head.status == 304) {
-            if (!validators.any()) {  // nothing was asked that a 304 could answer
-                delivery_.fail(FetchError::malformed, head.status);
+        const auto meaning =
+            meaning_of(asked.what, asked.validators, came, may_stand_in(OriginTrouble::error),
+                       config_.cache.slice_from);
+        const auto status = came.head ? came.head->status : 0;
+        co_await act_on(meaning, status, asked, exchange);
+    }
+
+    /// What the origin was asked beside the client's own words.
+    struct Asked {
+        OriginAsks what = OriginAsks::nothing;
+        std::vector<Field> stored_fields;
+        Validators validators;
+    };
+
+    /// `status`: of the answer; 0: there is none.
+    asio::awaitable<void> act_on(OriginMeaning meaning, unsigned status, const Asked& asked,
+                                 Exchange& exchange) {
+        switch (meaning.step) {
+            case OriginStep::ask_whole:
+                exchange.finish();
+                co_await ask_origin(true);
                 co_return;
-            }
-            exchange.finish();
-            ++cache_.upstream.counters.validations;
-            if (job_.stale)
-                validated(exchange, stored_fields);
-            else
+            case OriginStep::fail:
+                delivery_.fail(meaning.error, status, meaning.unshareable, exchange.malformed());
+                co_return;
+            case OriginStep::take_block:
+                co_await take_block(delivery_, *job_.block, exchange);
+                co_return;
+            case OriginStep::renew_stored:
+                exchange.finish();
+                ++cache_.upstream.counters.validations;
+                validated(exchange, asked.stored_fields);
+                co_return;
+            case OriginStep::take_copy:
+                exchange.finish();
+                ++cache_.upstream.counters.validations;
                 co_await fetch_validated(exchange);
-            co_return;
-        }
-        if (job_.stale && is_origin_trouble(head.status) &&
-            may_serve_stale(job_.directives, job_.stale->freshness,
-                            job_.stale->residence(Clock::now()), OriginTrouble::error,
-                            config_.cache.rules)) {
-            delivery_.fail(FetchError::origin_error, head.status);
-            co_return;
-        }
-        if (head.status == 206 && ranged) {
-            co_await begin_in_blocks(cache_, job_, delivery_, exchange);
-            co_return;
-        }
-        if (auto index = large_index(delivery_, job_, exchange)) {
-            // What is left of this exchange is of no use.
-            publish(delivery_, std::move(*index), {Fill::Source::origin, {}, head.status});
-            co_return;
+                co_return;
+            case OriginStep::begin_in_blocks:
+                co_await begin_in_blocks(cache_, job_, delivery_, exchange);
+                co_return;
+            case OriginStep::offer_in_blocks:
+                if (auto index = make_index(delivery_, job_, received(exchange),
+                                            *exchange.content_length())) {
+                    // What is left of this exchange is of no use.
+                    publish(delivery_, std::move(*index), {Fill::Source::origin, {}, status});
+                    co_return;
+                }
+                break;
+            case OriginStep::pass:
+                break;
         }
         if (job_.stale) {
             const auto made = delivery_.draft(received(exchange));
-            end_stored(made.verdict, head.status, validators.any());
+            end_stored(made.verdict, status, asked.validators.any());
         }
         co_await delivery_.pass(exchange);
     }
 
+    bool may_stand_in(OriginTrouble trouble) const {
+        return job_.stale &&
+               may_serve_stale(job_.directives, job_.stale->freshness,
+                               job_.stale->residence(Clock::now()), trouble, config_.cache.rules);
+    }
+
     /// Is something stored that may be given while the origin is unreachable?
-    bool has_stand_in() const {
-        return job_.stale && may_serve_stale(job_.directives, job_.stale->freshness,
-                                             job_.stale->residence(Clock::now()),
-                                             OriginTrouble::unreachable, config_.cache.rules);
-    }
+    bool has_stand_in() const { return may_stand_in(OriginTrouble::unreachable); }
 
-    /// Can this head answer a request that validates, and asks for no range (RFC 9111 §4.3.3)?
-    static bool answers(const Head& head, const Validators& validators) {
-        if (head.status == 304) return applies_to(head.fields, validators);
-        return head.status != 206 && head.status != 412 && head.status != 416;
-    }
-
-    /// What the origin does not want stored any more goes, lest it stand in for what it says now.
-    /// Without a validation what is still fresh stays: a new answer alone says nothing of it.
-    void end_stored(StorageVerdict verdict, unsigned status, bool validated) {
-        if (!ends_stored(verdict, status)) return;
+    void end_stored(StorageVerdict verdict, unsigned status, bool was_validation) {
         const auto now = Clock::now();
-        if (validated || !is_fresh(job_.stale->freshness, job_.stale->residence(now)))
+        const auto fresh = is_fresh(job_.stale->freshness, job_.stale->residence(now));
+        if (ends_what_is_stored(verdict, status, was_validation, fresh))
             cache_.shared.store.invalidate(job_.claim.hash(), now);
     }
 
@@ -394,14 +365,12 @@ private:
             const auto latest = std::max<std::chrono::nanoseconds>(config_.cluster->peer_budget_max,
                                                                    config_.cluster->peer_budget);
             PeerQuestion asked(cache_.upstream, view, at, latest, latest);
-            auto request = question(peer.token + kStaleToo);
+            auto request = peers_.question(peer.token, kStaleToo);
             const auto verdict = co_await asked.ask(std::move(request), true);
             auto& exchange = asked.exchange();
             const auto& given = exchange.head();
-            const auto held = validators_of(given.fields);
             const auto head_alone = length_of_head_alone(given).has_value();
-            if (verdict == PeerVerdict::hit && (given.status == 200 || head_alone) &&
-                held.etag == copy.etag && held.last_modified == copy.last_modified) {
+            if (verdict == PeerVerdict::hit && is_that_copy(copy, given, head_alone)) {
                 const auto validation = received(not_modified);
                 const UpdatedFields updated(given.fields, validation);
                 Head merged = given;
@@ -428,17 +397,10 @@ private:
     const Config& config_;
     FetchJob& job_;
     Delivery delivery_;
-    /// What the origin's answer can mean.
-    struct OriginPlan {
-        std::vector<Field> stored_fields;
-        Validators validators;
-        bool ranged = false;  // a range that the client did not ask for
-    };
-
+    PeerCopies peers_;
     std::optional<StaleCopy> stale_copy_;
-    OriginPlan plan_;                          // of origin_
-    std::shared_ptr<OriginRunner> origin_;     // prepared, or asked beside peers
-    std::optional<PeerRequest> peer_request_;  // once a peer is asked
+    Asked asked_;                           // by origin_
+    std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers
 };
 
 asio::awaitable<void> fetch(Cache& cache, std::unique_ptr<FetchJob> job) {

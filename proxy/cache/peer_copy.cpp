@@ -1,11 +1,9 @@
 #include "proxy/cache/peer_copy.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "proxy/cache/block_index.hpp"
-#include "proxy/http/request_policy.hpp"
-#include "proxy/upstream/ask_budget.hpp"
+#include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
@@ -13,17 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An age is the sum of two times that are each less than a second too short.
-constexpr std::chrono::seconds kAgeGranularity{2};
-
-/// Was what is wanted, or something with one of these tags, invalidated so short a time ago?
-bool invalidated_within(const Cache& cache, const FetchJob& job, std::chrono::seconds time,
-                        std::span<const summary::KeyHash> tags = {}) {
-    const auto& store = cache.shared.store;
-    auto at = store.invalidated_at(job.claim.hash(), tags);
-    if (job.block) at = std::max(at, store.invalidated_at(job.block->target));
-    return at && Clock::now() - *at < time;
-}
+constexpr std::string_view kPart = " part";
 
 /// Who holds the target may hold it in one piece, and this block with it.
 summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView& view) {
@@ -34,81 +22,57 @@ summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView
     return candidates;
 }
 
-/// The copy that has arrived was made at most so long ago.
-std::chrono::seconds greatest_age(const Draft& made) {
-    return std::chrono::seconds(made.response->freshness.initial_age) + kAgeGranularity;
-}
-
-bool may_reuse(const FetchJob& job, const Draft& made) {
-    return usable(decide_reuse(job.directives, made.response->freshness, std::chrono::seconds(0)));
-}
-
 }  // namespace
 
-PeerTurns whom_to_ask(Cache& cache, const FetchJob& job, const protocol::PeerView& view,
-                      const RoundTrip& origin) {
-    PeerTurns result;
-    const auto promised = view.directory->candidates(job.claim.key());
-    const auto perhaps = may_hold_it_whole(job, view) - promised;
-    if (promised.empty() && perhaps.empty()) return result;
-    // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
-    if (invalidated_within(cache, job, kAgeGranularity)) return result;
+PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin) const {
+    const auto promised = view.directory->candidates(job_.claim.key());
+    const auto perhaps = may_hold_it_whole(job_, view) - promised;
+    if (promised.empty() && perhaps.empty()) return {};
+    auto& records = cache_.upstream.peer_records;
     const auto now = Clock::now();
-    std::optional<PeerTurn> far;
-    const auto admit = [&](const PeerChoice& choice, std::size_t at_most, bool is_promised) {
-        for (std::size_t i = 0; i < choice.count && at_most > 0; ++i) {
-            const PeerTurn turn{choice.peers[i], is_promised};
-            const auto& peer = view.peers[turn.peer];
-            if (!peer.in_step || !peer.can_be_asked()) continue;
-            if (is_worth_asking(cache.upstream.peer_records[turn.peer].round_trip(), origin,
-                                *job.config->cluster)) {
-                result.turns[result.count++] = turn;
-                --at_most;
-            } else if (!far) {
-                far = turn;
-            }
-        }
-    };
-    admit(choose_peers(promised, cache.upstream.peer_records, now), kMaxPeersAsked, true);
-    if (result.count < kMaxPeersAsked)
-        admit(choose_peers(perhaps, cache.upstream.peer_records, now), 1, false);
-    if (result.count > 0 || !far) return result;
-    ++cache.upstream.counters.peers_too_far;
-    auto& record = cache.upstream.peer_records[far->peer];
-    if (!far->promised || (record.round_trip().well_known() && !record.measured_long_ago(now)))
-        return result;
-    record.measure_from(now);
-    result.turns[result.count++] = *far;
-    result.beside_the_origin = true;
-    return result;
+    const PeersKnown known{view.peers, records, *job_.config->cluster, origin, now};
+    const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(), known);
+    if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
+    if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
+    return whom;
 }
 
-std::optional<std::chrono::seconds> wanted_max_age(const Cache& cache, const FetchJob& job) {
-    const auto at = cache.shared.store.invalidated_at(job.claim.hash());
-    if (!at || job.block) return std::nullopt;
-    const auto since = std::chrono::floor<std::chrono::seconds>(Clock::now() - *at);
-    return std::max(since - kAgeGranularity, std::chrono::seconds(0));
+std::string PeerCopies::question(const std::string& token, std::string_view wish) {
+    if (!request_) request_.emplace(*job_.request, job_.directives, cache_.shared.field_key);
+    if (!request_->possible()) return {};
+    auto proof = token;
+    proof.append(wish);
+    if (job_.part) proof.append(kPart);
+    std::string lines;
+    if (job_.block) append_block_request(lines, *job_.block);
+    // Of a block the version says all.
+    const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation());
+    return request_->text(job_.config->node, proof, max_age, lines);
 }
 
-bool is_current_copy(const Cache& cache, const FetchJob& job, const Draft& made) {
-    return may_reuse(job, made) &&
-           !invalidated_within(cache, job, greatest_age(made), made.response->tags);
+/// A block ends where its range does, or it cannot go on elsewhere.
+bool PeerCopies::is_acceptable(const Exchange& exchange, const Draft& made) const {
+    if (job_.block)
+        return is_wanted(*job_.block, exchange.head()) &&
+               exchange.content_length() == job_.block->range.size();
+    const auto& copy = *made.response;
+    return is_acceptable_copy(job_.directives, copy, made.verdict, since_invalidation(copy.tags));
 }
 
-bool is_acceptable_copy(const Cache& cache, const FetchJob& job, const Exchange& exchange,
-                        const Draft& made) {
-    const auto& head = exchange.head();
-    if (job.block)  // which ends where its range does, or it cannot go on elsewhere
-        return is_wanted(*job.block, head) && exchange.content_length() == job.block->range.size();
-    if (head.status < 200) return false;
-    switch (made.verdict) {
-        case StorageVerdict::store:
-        case StorageVerdict::authorization:  // of this request
-        case StorageVerdict::not_reusable:   // a client may want it stale
-            return is_current_copy(cache, job, made);
-        default:
-            return false;  // no node stores that, so none has it to give
-    }
+bool PeerCopies::is_current(const StoredMetadata& copy) const {
+    return is_current_copy(job_.directives, copy, since_invalidation(copy.tags));
+}
+
+/// Of what is wanted, or of something with one of these tags.
+SinceInvalidation PeerCopies::since_invalidation(std::span<const summary::KeyHash> tags) const {
+    const auto& store = cache_.shared.store;
+    auto at = store.invalidated_at(job_.claim.hash(), tags);
+    if (job_.block) at = std::max(at, store.invalidated_at(job_.block->target));
+    return at ? SinceInvalidation(Clock::now() - *at) : std::nullopt;
+}
+
+void append_block_request(std::string& lines, const FetchJob::Block& block) {
+    append_range_request(lines, block.range.first, block.range.last, block.etag);
 }
 
 }  // namespace proxy

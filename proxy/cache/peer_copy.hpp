@@ -1,42 +1,46 @@
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "proxy/cache/fetch_job.hpp"
+#include "proxy/cache/peer_plan.hpp"
 #include "proxy/cache/storing.hpp"
 #include "proxy/upstream/exchange.hpp"
-#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/peer_request.hpp"
 
 namespace proxy {
 
-// Which peers may have a copy of what a job wants, and which copies will do.
+/// What one job has to do with the copies that peers hold: gathers what peer_plan.hpp decides by.
+/// Belongs to the coroutine that runs the fetch.
+class PeerCopies {
+public:
+    /// Both must outlive this.
+    PeerCopies(Cache& cache, const FetchJob& job) : cache_(cache), job_(job) {}
 
-struct PeerTurn {
-    std::size_t peer = 0;   // index in the view
-    bool promised = false;  // its summary has the very key
+    /// `view`: the worker's present one, with a directory. `origin`: how long that takes. Counts
+    /// peers that are too far.
+    PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin) const;
+
+    /// The question as it goes out, with the proof that it is from a peer, and what of `wish`
+    /// stands behind that. Empty: no peer can be asked.
+    std::string question(const std::string& token, std::string_view wish = {});
+
+    /// Will this answer do, of which `made` is the draft?
+    bool is_acceptable(const Exchange& exchange, const Draft& made) const;
+    bool is_current(const StoredMetadata& copy) const;
+
+private:
+    SinceInvalidation since_invalidation(std::span<const summary::KeyHash> tags = {}) const;
+
+    Cache& cache_;
+    const FetchJob& job_;
+    std::optional<PeerRequest> request_;  // once a peer is asked
 };
-/// Whom to ask, best first.
-struct PeerTurns {
-    std::array<PeerTurn, kMaxPeersAsked> turns{};
-    std::size_t count = 0;
-    bool beside_the_origin = false;  // it is far, and only to be known how far
-};
-/// `view`: the worker's present one, with a directory. `origin`: how long that takes. Counts peers
-/// that are too far.
-PeerTurns whom_to_ask(Cache& cache, const FetchJob& job, const protocol::PeerView& view,
-                      const RoundTrip& origin);
 
-/// How old a copy may say it is. The peer obeys if it is so configured, and saves a body.
-std::optional<std::chrono::seconds> wanted_max_age(const Cache& cache, const FetchJob& job);
-
-/// May be reused without validation, and was not made before the last invalidation of what is
-/// wanted, or of one of its tags.
-bool is_current_copy(const Cache& cache, const FetchJob& job, const Draft& made);
-/// The same for an answer, which may be a block.
-bool is_acceptable_copy(const Cache& cache, const FetchJob& job, const Exchange& exchange,
-                        const Draft& made);
+/// The question for a block, of a peer or of the origin.
+void append_block_request(std::string& lines, const FetchJob::Block& block);
 
 }  // namespace proxy

@@ -24,16 +24,15 @@ std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored) {
     return std::make_shared<StoredResponse>(std::move(metadata), stored.body);
 }
 
-/// RFC 9111 §4.3.5: what the HEAD's answer says of these must be what is stored.
-bool agrees(const Head& answer, const StoredResponse& stored, Fields fields) {
+}  // namespace
+
+bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields) {
     const auto ours = validators_of(fields);
     const auto tag = answer.get(field::etag), date = answer.get(field::last_modified),
                length = answer.get(field::content_length);
     return (!tag || *tag == ours.etag) && (!date || *date == ours.last_modified) &&
            (!length || *length == std::to_string(stored.body_bytes()));
 }
-
-}  // namespace
 
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
                      const Exchange& exchange) {
@@ -45,7 +44,7 @@ void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHa
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
     std::shared_ptr<StoredResponse> next;
-    if (agrees(exchange.head(), *stored, fields)) {
+    if (speaks_of(exchange.head(), *stored, fields)) {
         auto fresh = refreshed(request, *stored, fields, received(exchange)).draft;
         if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
     }

@@ -19,6 +19,10 @@ namespace proxy {
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
                      const Exchange& exchange);
 
+/// Does the answer to a HEAD speak of what is stored? What it says of validators and length must be
+/// so (RFC 9111 §4.3.5). `fields`: those of `stored`.
+bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields);
+
 /// The target, and what Location and Content-Location name at the same origin, after a success of
 /// an unsafe method (RFC 9111 §4.4), and the groups that it names (RFC 9875): here and at all
 /// peers. How many URIs and groups these were.

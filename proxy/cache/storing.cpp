@@ -96,6 +96,34 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     return result;
 }
 
+bool keeps_copy(CopyPolicy policy, bool seen_before) {
+    switch (policy) {
+        case CopyPolicy::always:
+            return true;
+        case CopyPolicy::second_use:
+            return seen_before;
+        case CopyPolicy::never:
+            break;
+    }
+    return false;
+}
+
+StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& length,
+                    std::uint64_t object_max) {
+    return verdict == StorageVerdict::store && length && *length > object_max
+               ? StorageVerdict::too_large
+               : verdict;
+}
+
+Sharing sharing_of(StorageVerdict verdict, bool keeps_copy) {
+    if (!keeps_copy) return Sharing::not_copied;
+    return verdict == StorageVerdict::store ? Sharing::stored : Sharing::passed_on;
+}
+
+StorageVerdict verdict_of(FetchError end) {
+    return end == FetchError::abandoned ? StorageVerdict::aborted : StorageVerdict::incomplete;
+}
+
 bool charge(Store& store, StoredResponse& response, std::string_view uri,
             Store::Clock::time_point now) {
     auto taken =

@@ -6,6 +6,7 @@
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/http/cache_control.hpp"
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/exchange.hpp"
@@ -72,6 +73,25 @@ struct Refreshed {
 /// `fields`: those of `stored`.
 Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
                     const Received& not_modified);
+
+/// Does this node keep what a peer gave (cluster.copy)? `seen_before`: it came from a peer before.
+bool keeps_copy(CopyPolicy policy, bool seen_before);
+
+/// Of an answer that may be stored by its head: is it too large? `length`: of its body, if known. A
+/// body of which that is not known proves it when it comes.
+StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& length,
+                    std::uint64_t object_max);
+
+/// Who gets an answer beside the one whose request fetched it.
+enum class Sharing : std::uint8_t {
+    stored,      // all who ask: it is on its way into the store
+    passed_on,   // nobody; others do not wait for the next one either (hit-for-miss)
+    not_copied,  // nobody, as this node keeps no copy of what a peer has; that says nothing of it
+};
+Sharing sharing_of(StorageVerdict verdict, bool keeps_copy);
+
+/// How an answer ended that did not come whole, in the words of what the store counts.
+StorageVerdict verdict_of(FetchError end);
 
 /// Pays for the head and the store's records; false when there is no room. `uri`: the store's key.
 bool charge(Store& store, StoredResponse& response, std::string_view uri,

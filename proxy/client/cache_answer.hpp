@@ -7,6 +7,7 @@
 
 #include "proxy/cache/answer_plan.hpp"
 #include "proxy/cache/fetch.hpp"
+#include "proxy/cache/peer_reply.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -14,12 +15,6 @@
 #include "proxy/upstream/route.hpp"
 
 namespace proxy {
-
-/// What a peer will take beside what may be reused at once.
-struct PeerWish {
-    bool stale_too = false;  // what has to be validated: it has seen to that
-    bool part = false;       // of a large body the head alone: it wants but a part
-};
 
 /// Answers one request out of the store, or by way of it: what is missing is fetched for the store,
 /// and others follow. One for each request; the client outlives it. Each answer is true when the
@@ -67,9 +62,9 @@ private:
     boost::asio::awaitable<Followed> answer_in_blocks(Stored index, CacheStatus status,
                                                       const LiveFields* live,
                                                       bool first_came_along);
-    bool may_be_parted(const StoredResponse& response) const;
     boost::asio::awaitable<bool> send_head_alone(const StoredResponse& response,
                                                  const CacheStatus& status);
+    boost::asio::awaitable<bool> give_growing(Fill::Reader& reader, Fill::State state);
     boost::asio::awaitable<bool> refuse_peer(Refusal reason, std::string_view lines = {});
     boost::asio::awaitable<bool> refuse_to_fetch();  // only-if-cached
 

@@ -13,6 +13,7 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::beast::http::field;
+using Clock = std::chrono::steady_clock;
 
 /// Is the part that is asked for one of this very version? Without a version any will do.
 bool is_version(Fields request, const StoredResponse& response) {
@@ -50,63 +51,53 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
         found = frontend_.cache.look_up(hash, client_.key.uri(), selecting(), turn.begun);
     }
 
-    if (found.response) {
-        const auto& response = *found.response;
-        const auto cut = wants_block && !is_block;  // out of what is stored in one piece
-        if (cut &&
-            (response.blocks || response.freshness.personal || !is_version(fields, response)))
-            co_return co_await refuse_peer(Refusal::absent);
-        // A part of a version that is named needs no freshness: who asks has the index.
-        // What may be for one client alone is not validated on behalf of another node's.
-        const auto may_validate = response.freshness.has_validator && !response.freshness.personal;
-        if (!cut && !may_reuse(response) && !(wish.stale_too && may_validate)) {
-            std::string lines;
-            for (const auto& line : response.fields())
-                if (may_validate && (line.id == field::etag || line.id == field::last_modified))
+    std::optional<Fill::Reader> reader;
+    Fill::State state;
+    PeerFinds finds;
+    finds.is_block = is_block;
+    finds.other_variants = found.other_variants;
+    finds.stored = found.response.get();
+    if (!found.response && found.fill) {
+        reader.emplace(found.fill, client_.wakeup, false);
+        state = reader->state();
+        finds.growing = &state;
+    }
+    const auto& response = found.response ? found.response : state.answer.response;
+    if (response) {
+        finds.residence = response->residence(Clock::now());
+        finds.is_variant = found.response || is_variant(*response);
+        finds.is_version = !wants_block || is_block || is_version(fields, *response);
+    }
+    const PeerAsks asks{client_.directives, wish, wants_block, client_.config().cache.block};
+    const auto reply = reply_to_peer(asks, finds);
+    if (reply.kind == PeerReply::Kind::refused) {
+        std::string lines;
+        if (reply.tell_validators)
+            for (const auto& line : response->fields())
+                if (line.id == field::etag || line.id == field::last_modified)
                     append_line(lines, line);
-            co_return co_await refuse_peer(Refusal::stale, lines);
-        }
-        gave();
-        turn.cache = CacheResult::hit;
-        CacheStatus status;
-        status.ttl = time_to_live(response.freshness, response.residence(turn.begun));
-        if (response.blocks || (wish.part && may_be_parted(response)))
-            co_return co_await send_head_alone(response, status);
-        co_return co_await send_stored(client_, response, status, hash);
+        co_return co_await refuse_peer(reply.refusal, lines);
     }
-    if (found.fill) {
-        Fill::Reader reader(found.fill, client_.wakeup, false);
-        const auto state = reader.state();
-        const auto under_way =
-            state.phase == Fill::Phase::streaming || state.phase == Fill::Phase::complete;
-        if (!under_way || !state.answer.shared || state.answer.source != Fill::Source::origin ||
-            state.answer.validated || state.answer.response->blocks)
-            co_return co_await refuse_peer(Refusal::busy);
-        if (!is_variant(*state.answer.response)) co_return co_await refuse_peer(Refusal::variant);
-        if (!may_reuse(*state.answer.response)) co_return co_await refuse_peer(Refusal::stale);
-        // Without a length a block may end anywhere, and nothing can be cut.
-        if (is_block && !state.answer.length_known) co_return co_await refuse_peer(Refusal::busy);
-        if (wants_block && !is_block &&
-            (!state.answer.length_known || !is_version(fields, *state.answer.response)))
-            co_return co_await refuse_peer(Refusal::absent);
-        // By what has been judged, whatever becomes of the fill meanwhile: what is counted as given
-        // is sent, or cut where the asker sees it.
-        gave();
-        note_source(state, false);
-        CacheStatus status;
-        status.forward = Forward::uri_miss;
-        status.collapsed = true;
-        const auto followed = co_await answer_read(reader, state, false, status);
-        co_return followed == Followed::keep;
-    }
-    co_return co_await refuse_peer(found.other_variants ? Refusal::variant : Refusal::absent);
+    gave();
+    if (reply.kind == PeerReply::Kind::growing)
+        co_return co_await give_growing(*reader, std::move(state));
+    turn.cache = CacheResult::hit;
+    CacheStatus status;
+    status.ttl = time_to_live(response->freshness, response->residence(turn.begun));
+    if (reply.kind == PeerReply::Kind::head_alone)
+        co_return co_await send_head_alone(*response, status);
+    co_return co_await send_stored(client_, *response, status, hash);
 }
 
-/// Too large to be given whole for the sake of a part, and can be given in parts.
-bool CacheAnswer::may_be_parted(const StoredResponse& response) const {
-    return response.status == 200 &&
-           response.body_bytes() / kWholeForAPartBlocks > client_.config().cache.block &&
-           validators_of(response.fields()).strong();
+/// By what has been judged, whatever becomes of the fill meanwhile: what is counted as given is
+/// sent, or cut where the asker sees it.
+asio::awaitable<bool> CacheAnswer::give_growing(Fill::Reader& reader, Fill::State state) {
+    note_source(state, false);
+    CacheStatus status;
+    status.forward = Forward::uri_miss;
+    status.collapsed = true;
+    const auto followed = co_await answer_read(reader, std::move(state), false, status);
+    co_return followed == Followed::keep;
 }
 
 /// See length_of_head_alone().

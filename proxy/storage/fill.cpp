@@ -166,9 +166,8 @@ bool Fill::wanted() const {
     if (kept_) return true;
     if (phase_ == Phase::waiting)
         return true;  // its deadline is short, and the answer may be worth storing
-    const auto received = answer_.response->body->size();
-    return answer_.length_known ? answer_.length - received <= std::max(received, kNearlyDoneBytes)
-                                : received <= kNearlyDoneBytes;
+    return goes_on_unread(answer_.response->body->size(),
+                          answer_.length_known ? std::optional(answer_.length) : std::nullopt);
 }
 
 void Fill::keep(std::chrono::nanoseconds at_most) {

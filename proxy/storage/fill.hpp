@@ -27,6 +27,13 @@ inline constexpr std::chrono::seconds kAloneAtMost{5};
 /// A fetch that renews what is served stale meanwhile: nobody waits for it from the start.
 inline constexpr std::chrono::seconds kRefreshAtMost{60};
 
+/// Does a fetch that is being stored go on though nobody reads it? When little is missing, or no
+/// more than has come. `length`: of the body, if known; otherwise it may be as much again.
+inline bool goes_on_unread(std::uint64_t received, const std::optional<std::uint64_t>& length) {
+    if (!length) return received <= kNearlyDoneBytes;
+    return *length - std::min(*length, received) <= std::max(received, kNearlyDoneBytes);
+}
+
 /// One fetch in progress: a head to come, a body that grows, and everybody who waits for either.
 /// The fetching coroutine is its only writer; readers may live on any thread.
 ///

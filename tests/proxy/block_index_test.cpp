@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/proxy/head.hpp"
+
 namespace proxy {
 namespace {
 
@@ -36,6 +38,71 @@ TEST(Part, IsWantedAsFarAsTheBodyReaches) {
     const auto open = parse_range("bytes=100-");
     EXPECT_TRUE(is_wanted(open, *parse_content_range("bytes 100-999/1000")));
     EXPECT_FALSE(is_wanted(open, *parse_content_range("bytes 100-998/1000")));
+}
+
+/// The second of blocks of 100 bytes of a body of 250, version "1".
+class BlockAnswerTest : public ::testing::Test {
+protected:
+    FetchError judged(unsigned status, const char* range, const char* etag = "\"1\"") const {
+        const auto lines = std::string("Content-Range: ") + range + "\nETag: " + etag;
+        const test::Head text(lines);
+        const Fields fields = text;
+        Head head;
+        head.status = status;
+        head.fields.assign(fields.begin(), fields.end());
+        return judge_block({{100, 199}, 250, "\"1\"", {}}, head);
+    }
+};
+
+TEST_F(BlockAnswerTest, IsTheBlockOfThatVersionAndNothingElse) {  // RFC 9110 §14.4
+    EXPECT_EQ(judged(206, "bytes 100-199/250"), FetchError::none);
+    EXPECT_EQ(judged(206, "bytes 100-198/250"), FetchError::changed);
+    EXPECT_EQ(judged(206, "bytes 100-199/251"), FetchError::changed);
+    EXPECT_EQ(judged(206, "bytes 100-199/250", "\"2\""), FetchError::changed);
+    EXPECT_EQ(judged(200, "bytes 100-199/250"), FetchError::changed);
+    EXPECT_EQ(judged(416, "bytes */250"), FetchError::changed);
+    EXPECT_EQ(judged(503, "bytes 100-199/250"), FetchError::origin_error);
+}
+
+TEST(Whole, GoesOnWhereBlocksOfTheSameVersionStop) {  // RFC 9111 §3.4
+    StoredMetadata response;
+    response.status = 200;
+    response.head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n";
+    EXPECT_TRUE(is_whole_of(response, "\"1\""));
+    EXPECT_FALSE(is_whole_of(response, "\"2\""));
+    response.blocks = Blocks{250, 100};
+    EXPECT_FALSE(is_whole_of(response, "\"1\"")) << "in blocks again";
+    response.blocks.reset();
+    response.status = 503;
+    EXPECT_FALSE(is_whole_of(response, "\"1\""));
+}
+
+TEST(FirstBlock, BringsIndexAndBlock) {
+    const auto part = parse_range("bytes=150-160");
+    const auto given = parse_content_range("bytes 100-199/250");
+    EXPECT_EQ(first_block(part, false, given, Blocks{250, 100}), FirstBlock::index_and_block);
+    EXPECT_EQ(first_block(part, true, given, Blocks{250, 100}), FirstBlock::index_and_block);
+    const auto end = parse_content_range("bytes 200-249/250");
+    EXPECT_EQ(first_block(parse_range("bytes=240-"), false, end, Blocks{250, 100}),
+              FirstBlock::index_and_block)
+        << "which ends where the body does";
+}
+
+TEST(FirstBlock, IsPassedOnIfItIsTheVeryRangeAndCannotBeStored) {
+    const auto part = parse_range("bytes=100-199");
+    const auto given = parse_content_range("bytes 100-199/250");
+    EXPECT_EQ(first_block(part, false, given, std::nullopt), FirstBlock::as_it_is);
+    EXPECT_EQ(first_block(part, true, given, std::nullopt), FirstBlock::not_in_parts)
+        << "it may be of another version (RFC 9110 §13.1.5)";
+    EXPECT_EQ(first_block(parse_range("bytes=100-198"), false, given, std::nullopt),
+              FirstBlock::not_in_parts);
+}
+
+TEST(FirstBlock, IsOfNoUseIfTheOriginGaveAnotherRange) {
+    const auto part = parse_range("bytes=150-160");
+    EXPECT_EQ(first_block(part, false, parse_content_range("bytes 0-99/250"), Blocks{250, 100}),
+              FirstBlock::not_in_parts);
+    EXPECT_EQ(first_block(part, false, std::nullopt, Blocks{250, 100}), FirstBlock::not_in_parts);
 }
 
 }  // namespace

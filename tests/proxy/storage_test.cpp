@@ -731,6 +731,17 @@ TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
     EXPECT_EQ(take(follower), "more");
 }
 
+TEST(UnreadFetch, GoesOnWhenLittleIsMissingOrNoMoreThanHasCome) {
+    constexpr auto kMost = kNearlyDoneBytes;
+    EXPECT_TRUE(goes_on_unread(0, kMost));
+    EXPECT_FALSE(goes_on_unread(0, kMost + 1));
+    EXPECT_TRUE(goes_on_unread(5 * kMost, 10 * kMost));
+    EXPECT_FALSE(goes_on_unread(5 * kMost, 10 * kMost + 1));
+    EXPECT_TRUE(goes_on_unread(10 * kMost, 10 * kMost));
+    EXPECT_TRUE(goes_on_unread(kMost, std::nullopt));
+    EXPECT_FALSE(goes_on_unread(kMost + 1, std::nullopt)) << "of unknown length";
+}
+
 TEST_F(FillTest, IsWantedWhileSomebodyReadsOrLittleIsMissing) {
     {
         Fill::Reader leader(fill, wakeup(), true);

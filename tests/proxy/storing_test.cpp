@@ -81,6 +81,37 @@ TEST_F(StoringTest, NamesTagsOfTheResponseInOrder) {
     EXPECT_TRUE(precedes(made.response->tags[0], made.response->tags[1]));
 }
 
+TEST(CopyPolicy, KeepsAllOnlyWhatIsUsedAgainOrNothing) {
+    for (const auto seen_before : {false, true}) {
+        EXPECT_TRUE(keeps_copy(CopyPolicy::always, seen_before));
+        EXPECT_FALSE(keeps_copy(CopyPolicy::never, seen_before));
+        EXPECT_EQ(keeps_copy(CopyPolicy::second_use, seen_before), seen_before);
+    }
+}
+
+TEST(Sharing, IsForAllOnlyOfWhatIsStored) {
+    EXPECT_EQ(sharing_of(StorageVerdict::store, true), Sharing::stored);
+    EXPECT_EQ(sharing_of(StorageVerdict::is_private, true), Sharing::passed_on);
+    EXPECT_EQ(sharing_of(StorageVerdict::too_large, true), Sharing::passed_on);
+    for (const auto verdict : {StorageVerdict::store, StorageVerdict::is_private})
+        EXPECT_EQ(sharing_of(verdict, false), Sharing::not_copied)
+            << "which is no reason to fetch alone the next time";
+}
+
+TEST(Size, KeepsOutOfTheStoreWhatIsKnownToBeTooLarge) {
+    EXPECT_EQ(fits(StorageVerdict::store, 101, 100), StorageVerdict::too_large);
+    EXPECT_EQ(fits(StorageVerdict::store, 100, 100), StorageVerdict::store);
+    EXPECT_EQ(fits(StorageVerdict::store, std::nullopt, 100), StorageVerdict::store);
+    EXPECT_EQ(fits(StorageVerdict::no_store, 101, 100), StorageVerdict::no_store)
+        << "the first reason is told";
+}
+
+TEST(End, IsCountedByWhoEndedIt) {
+    EXPECT_EQ(verdict_of(FetchError::abandoned), StorageVerdict::aborted);
+    EXPECT_EQ(verdict_of(FetchError::reset), StorageVerdict::incomplete);
+    EXPECT_EQ(verdict_of(FetchError::malformed), StorageVerdict::incomplete);
+}
+
 /// What is stored, and a 304 that answers its validation.
 class RefreshedTest : public StoringTest {
 protected:

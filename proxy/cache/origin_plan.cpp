@@ -1,0 +1,70 @@
+#include "proxy/cache/origin_plan.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/merge_304.hpp"
+#include "proxy/http/request_policy.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+/// Can this head answer a request that asks for no range (RFC 9111 §4.3.3)?
+bool makes_sense(const Head& head, const Validators& sent) {
+    if (head.status == 304) return applies_to(head.fields, sent);
+    return head.status != 206 && head.status != 412 && head.status != 416;
+}
+
+bool accepts_ranges(Fields response) {
+    FieldMembers units(response, field::accept_ranges);
+    while (const auto unit = units.next())
+        if (iequals(*unit, "bytes")) return true;
+    return false;
+}
+
+}  // namespace
+
+OriginAsks what_to_ask(const OriginCase& fetch) {
+    if (!fetch.routed || fetch.suffix) return OriginAsks::cannot_be;
+    if (fetch.block) return OriginAsks::the_block;
+    if (fetch.only_whole) return OriginAsks::nothing;
+    if (fetch.stored) return OriginAsks::stored_is_good;
+    if (fetch.peer_copy) return OriginAsks::copy_is_good;
+    return fetch.part ? OriginAsks::the_first_block : OriginAsks::nothing;
+}
+
+FetchError why_not_ask(const OriginCase& fetch) {
+    return fetch.suffix ? FetchError::not_in_parts : FetchError::not_allowed;
+}
+
+OriginMeaning meaning_of(OriginAsks asked, const Validators& sent, const OriginCame& came,
+                         bool stand_in, std::uint64_t in_blocks_above) {
+    const auto nonsense = came.error == FetchError::none ? !makes_sense(*came.head, sent)
+                                                         : came.error == FetchError::malformed;
+    if (sent.any() && nonsense) return {OriginStep::ask_whole};
+    if (came.error != FetchError::none) return {OriginStep::fail, came.error};
+    if (asked == OriginAsks::the_block) return {OriginStep::take_block};
+    const auto status = came.head->status;
+    const auto ranged = asked == OriginAsks::the_first_block;
+    // Our range was not the client's own, nor is what the origin makes of it.
+    if (ranged && (status == 304 || status == 412 || status == 416))
+        return {OriginStep::fail, FetchError::not_in_parts, true};
+    if (status == 304) {
+        if (!sent.any())  // nothing was asked that a 304 could answer
+            return {OriginStep::fail, FetchError::malformed};
+        return {asked == OriginAsks::stored_is_good ? OriginStep::renew_stored
+                                                    : OriginStep::take_copy};
+    }
+    if (stand_in && is_origin_trouble(status)) return {OriginStep::fail, FetchError::origin_error};
+    if (ranged && status == 206) return {OriginStep::begin_in_blocks};
+    if (status == 200 && came.length && *came.length > in_blocks_above &&
+        accepts_ranges(came.head->fields))
+        return {OriginStep::offer_in_blocks};
+    return {OriginStep::pass};
+}
+
+bool ends_what_is_stored(StorageVerdict verdict, unsigned status, bool was_validation, bool fresh) {
+    return ends_stored(verdict, status) && (was_validation || !fresh);
+}
+
+}  // namespace proxy

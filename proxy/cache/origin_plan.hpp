@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "proxy/http/fetch_error.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/http/storage_verdict.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+
+// What one fetch asks of its origin, and what it makes of the answer. Functions: no I/O, no clock.
+
+/// What a fetch knows before it asks.
+struct OriginCase {
+    bool routed = true;       // there is an origin to ask
+    bool block = false;       // one block of a body is wanted
+    bool stored = false;      // a response is stored that may be good again
+    bool peer_copy = false;   // a peer holds one that is stale
+    bool part = false;        // nothing is stored, and the client wants a range
+    bool suffix = false;      // of these the last bytes: which block that is, only peers might know
+    bool only_whole = false;  // an answer to a question of our own made no sense
+};
+
+/// What the question has beside what the client sent.
+enum class OriginAsks : std::uint8_t {
+    nothing,
+    the_block,        // Range and If-Range
+    stored_is_good,   // the validators of what is stored
+    copy_is_good,     // those of the peer's copy
+    the_first_block,  // Range: the block in which the client's range begins
+    cannot_be,        // it cannot be asked: not_allowed, or not_in_parts
+};
+OriginAsks what_to_ask(const OriginCase& fetch);
+/// Why it is that it cannot be asked.
+FetchError why_not_ask(const OriginCase& fetch);
+
+/// What has come of it.
+struct OriginCame {
+    FetchError error = FetchError::none;
+    const Head* head = nullptr;           // null: with an error
+    std::optional<std::uint64_t> length;  // of its body, if known
+};
+
+enum class OriginStep : std::uint8_t {
+    fail,             // with `error`
+    ask_whole,        // once more, as the client did
+    take_block,       // a block was asked for
+    renew_stored,     // 304: what is stored is good
+    take_copy,        // 304: the peer's copy is good
+    begin_in_blocks,  // the first block of a body of which nothing was known
+    offer_in_blocks,  // too large to be stored in one piece: as an index, if that can be
+    pass,             // it is the answer
+};
+struct OriginMeaning {
+    OriginStep step = OriginStep::pass;
+    FetchError error = FetchError::none;
+    bool unshareable = false;  // nor would it be for whoever asks next (hit-for-miss)
+
+    bool operator==(const OriginMeaning&) const = default;
+};
+
+/// `asked`: what_to_ask() has said so; `sent`: the validators that went with it, if any.
+/// `stand_in`: what is stored may be given in place of an error of the origin's. `in_blocks_above`:
+/// larger bodies are stored in blocks (cache.slice_from).
+/// Whatever goes wrong with a question of our own is not the client's business: it asked for a
+/// page. So it is asked once more without it.
+OriginMeaning meaning_of(OriginAsks asked, const Validators& sent, const OriginCame& came,
+                         bool stand_in, std::uint64_t in_blocks_above);
+
+/// Does what is stored end with an answer of this verdict and status? What the origin does not want
+/// stored any more goes, lest it stand in for what it says now. Without a validation what is still
+/// fresh stays: a new answer alone says nothing of it.
+bool ends_what_is_stored(StorageVerdict verdict, unsigned status, bool was_validation, bool fresh);
+
+}  // namespace proxy

@@ -1,0 +1,164 @@
+#include "proxy/cache/peer_reply.hpp"
+
+#include <gtest/gtest.h>
+
+namespace proxy {
+
+void PrintTo(const PeerReply& reply, std::ostream* out) {
+    *out << "kind " << static_cast<int>(reply.kind) << ", refusal "
+         << static_cast<int>(reply.refusal) << (reply.tell_validators ? ", validators" : "");
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = PeerReply::Kind;
+
+constexpr PeerReply kStored{Kind::stored}, kHeadAlone{Kind::head_alone}, kGrowing{Kind::growing};
+
+PeerReply refused(Refusal why, bool tell_validators = false) {
+    return {Kind::refused, why, tell_validators};
+}
+
+/// A response of version "1", fresh for a minute; `stored` or on its way from the origin.
+class PeerReplyTest : public ::testing::Test {
+protected:
+    PeerReplyTest() {
+        response->status = 200;
+        response->head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n";
+        response->freshness.lifetime = StoredSeconds(60);
+        response->freshness.has_validator = true;
+        state.phase = Fill::Phase::streaming;
+        state.answer.response = response;
+        state.answer.shared = true;
+        state.answer.length_known = true;
+    }
+    PeerReply to_stored() {
+        finds.stored = response.get();
+        return reply();
+    }
+    PeerReply to_growing() {
+        finds.growing = &state;
+        return reply();
+    }
+    PeerReply reply() const { return reply_to_peer({directives, wish, for_block, 10}, finds); }
+    void has_bytes(std::size_t bytes) {
+        response->body->add_block(bytes, {});
+        response->body->append(std::string(bytes, 'x'));
+    }
+
+    std::shared_ptr<StoredResponse> response = std::make_shared<StoredResponse>();
+    Fill::State state;
+    PeerFinds finds;
+    RequestDirectives directives;
+    PeerWish wish;
+    bool for_block = false;
+};
+
+TEST_F(PeerReplyTest, IsWhatIsStoredAndFresh) {
+    EXPECT_EQ(to_stored(), kStored);
+    EXPECT_EQ(reply_to_peer({directives, wish, false, 10}, {}), refused(Refusal::absent));
+}
+
+TEST_F(PeerReplyTest, SaysThatThereAreVariantsForOthers) {  // RFC 9111 §4.1
+    finds.other_variants = true;
+    EXPECT_EQ(reply(), refused(Refusal::variant));
+}
+
+TEST_F(PeerReplyTest, NamesTheValidatorsOfWhatIsStale) {
+    finds.residence = 60s;
+    EXPECT_EQ(to_stored(), refused(Refusal::stale, true));
+    wish.stale_too = true;  // its asker has validated it
+    EXPECT_EQ(to_stored(), kStored);
+    response->freshness.has_validator = false;
+    EXPECT_EQ(to_stored(), refused(Refusal::stale));
+}
+
+TEST_F(PeerReplyTest, GivesNothingThatMayBeForOneClientAlone) {
+    make_personal(response->freshness);
+    EXPECT_EQ(to_stored(), refused(Refusal::stale));
+    wish.stale_too = true;
+    EXPECT_EQ(to_stored(), refused(Refusal::stale));
+    for_block = true;
+    EXPECT_EQ(to_stored(), refused(Refusal::absent));
+}
+
+TEST_F(PeerReplyTest, CutsABlockOutOfTheWholeOfThatVersionHoweverStale) {
+    for_block = true;
+    finds.residence = 1h;
+    EXPECT_EQ(to_stored(), kStored);
+    finds.is_version = false;
+    EXPECT_EQ(to_stored(), refused(Refusal::absent));
+    finds.is_version = true;
+    response->blocks = Blocks{100, 10};
+    EXPECT_EQ(to_stored(), refused(Refusal::absent)) << "then it has a key of its own";
+}
+
+TEST_F(PeerReplyTest, IsTheHeadAloneOfWhatStandsInBlocks) {
+    response->blocks = Blocks{100, 10};
+    EXPECT_EQ(to_stored(), kHeadAlone);
+}
+
+TEST_F(PeerReplyTest, IsTheHeadAloneToWhoWantsAPartOfMuch) {
+    has_bytes(kWholeForAPartBlocks * 10 + kWholeForAPartBlocks);
+    EXPECT_EQ(to_stored(), kStored);
+    wish.part = true;
+    EXPECT_EQ(to_stored(), kHeadAlone);
+    response->head = "HTTP/1.1 200 OK\r\nETag: W/\"1\"\r\n";
+    EXPECT_EQ(to_stored(), kStored) << "its parts could not be put together (RFC 9110 §14.2)";
+}
+
+TEST_F(PeerReplyTest, IsTheWholeToWhoWantsAPartOfLittle) {
+    has_bytes(kWholeForAPartBlocks * 10);
+    wish.part = true;
+    EXPECT_EQ(to_stored(), kStored);
+}
+
+TEST_F(PeerReplyTest, FollowsWhatTheOriginSends) {
+    EXPECT_EQ(to_growing(), kGrowing);
+    state.phase = Fill::Phase::complete;
+    EXPECT_EQ(to_growing(), kGrowing);
+}
+
+TEST_F(PeerReplyTest, DoesNotWaitNorTakeWhatIsNotItsToGive) {
+    const auto busy = refused(Refusal::busy);
+    state.phase = Fill::Phase::waiting;
+    EXPECT_EQ(to_growing(), busy);
+    state.phase = Fill::Phase::failed;
+    EXPECT_EQ(to_growing(), busy);
+    state.phase = Fill::Phase::streaming;
+    state.answer.shared = false;
+    EXPECT_EQ(to_growing(), busy);
+    state.answer.shared = true;
+    state.answer.source = Fill::Source::peer;
+    EXPECT_EQ(to_growing(), busy);
+    state.answer.source = Fill::Source::origin;
+    state.answer.validated = true;
+    EXPECT_EQ(to_growing(), busy);
+    state.answer.validated = false;
+    response->blocks = Blocks{100, 10};
+    EXPECT_EQ(to_growing(), busy);
+}
+
+TEST_F(PeerReplyTest, JudgesWhatIsOnItsWayAsIfItWereStored) {
+    finds.is_variant = false;
+    EXPECT_EQ(to_growing(), refused(Refusal::variant));
+    finds.is_variant = true;
+    finds.residence = 60s;
+    EXPECT_EQ(to_growing(), refused(Refusal::stale));
+}
+
+TEST_F(PeerReplyTest, CutsNothingOutOfABodyOfUnknownLength) {
+    for_block = true;
+    EXPECT_EQ(to_growing(), kGrowing);
+    finds.is_version = false;
+    EXPECT_EQ(to_growing(), refused(Refusal::absent));
+    finds.is_version = true;
+    state.answer.length_known = false;
+    EXPECT_EQ(to_growing(), refused(Refusal::absent));
+    finds.is_block = true;
+    EXPECT_EQ(to_growing(), refused(Refusal::busy));
+}
+
+}  // namespace
+}  // namespace proxy
