@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proxy/cache/block_index.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/upstream/ask_budget.hpp"
@@ -64,8 +65,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
         block.stored = found.response;
         return block;
     }
-    if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
-    auto job = make_block_job(frontend_.cache, request_, client_.settings, route_, *index_->blocks,
+    auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_->blocks,
                               etag_, offset);
     job->block->in_parts = in_parts_;
     job->may_ask_peers = client_.config().cluster.has_value();
@@ -235,11 +235,61 @@ asio::awaitable<bool> BlockStream::send() {
         now_ = std::move(*next_);
         next_.reset();
         const auto error = co_await wait(now_);
-        if (error != FetchError::none) {
-            if (!client_.turn.aborted) client_.turn.cut_short();
-            co_return false;
-        }
+        if (error == FetchError::none) continue;
+        auto sent_rest = false;
+        part.last = range_.last;
+        if (error == FetchError::changed) sent_rest = co_await send_out_of_whole(part);
+        if (!sent_rest && !client_.turn.aborted) client_.turn.cut_short();
+        co_return (sent_rest && client_.keep_alive());
     }
+}
+
+/// The origin answers for a block with something else. What is stored of the body goes, and the
+/// whole is fetched in one piece; its beginning has been sent, and is left out if it is the same.
+asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
+    auto& store = frontend_.cache.shared.store;
+    store.invalidate(client_.hash, Clock::now());
+    auto job = std::make_unique<FetchJob>(frontend_.cache, request(), client_.settings,
+                                          client_.key.uri(), client_.hash);
+    job->directives = client_.directives;
+    job->route = route_;
+    job->may_ask_peers = job->may_use_blocks = false;
+    const auto found =
+        frontend_.cache.look_up(client_.hash, client_.key.uri(), client_.head.fields, Clock::now());
+    auto fill = job->fill;
+    auto taken = job->claim.take(found);
+    const auto leads = !taken.other;
+    if (!leads) fill = std::move(taken.other);
+    Fill::Reader reader(fill, client_.wakeup, leads);
+    if (leads) start_fetch(frontend_.cache, std::move(job));
+    const auto state = co_await head_of(reader);
+    const auto& answer = state.answer;
+    if (state.released || !answer.response || !is_whole_of(*answer.response, etag_))
+        co_return false;
+    BodyReader body(reader);
+    body.consume(rest.first);
+    BodySender::What what;
+    what.bytes = rest.size();
+    what.fetched = leads;
+    BodySender sender(client_, body, what);
+    const auto sent = co_await sender.run();
+    co_return sent;
+}
+
+/// As soon as it is there, or is not to be had.
+asio::awaitable<Fill::State> BlockStream::head_of(const Fill::Reader& reader) {
+    const auto deadline = Clock::now() + kFollowAtMost;
+    for (;;) {
+        auto state = reader.state();
+        if (state.phase != Fill::Phase::waiting || state.released) co_return state;
+        const auto news = co_await client_.wait_for_news(deadline);
+        if (news != ClientContext::News::come) co_return state;
+    }
+}
+
+std::shared_ptr<const RequestSnapshot> BlockStream::request() {
+    if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    return request_;
 }
 
 asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {

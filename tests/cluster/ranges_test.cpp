@@ -359,6 +359,28 @@ TEST_F(LargeBodies, AreCutWhenABlockFails) {  // 12: never a short body as a who
     EXPECT_EQ(status("a").work.bytes_to_clients, 8192u);
 }
 
+TEST_F(LargeBodies, ComeWholeWhenTheOriginGivesNoPartsAnyMore) {
+    const File file{bytes(20'000)};
+    std::atomic<bool> in_parts{true};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (in_parts)
+            file.answer(e);
+        else
+            e.answer(fresh("ETag: " + file.etag + "\r\n"), file.content);
+    });
+    start(settings("a"));
+    EXPECT_EQ(part("0-9").status, 206u);
+    in_parts = false;
+    const auto answer = get("a", "/file");
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body, file.content);
+    EXPECT_EQ(asked(), (Asked{"bytes=0-4095", "bytes=4096-8191", "-"}));
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    EXPECT_EQ(part("15000-").body, file.content.substr(15'000));
+    EXPECT_EQ(asked().size(), 3u) << "the whole is stored now";
+    EXPECT_EQ(count("a", Outcome::error), 0u);
+}
+
 TEST_F(LargeBodies, AreRefusedInGoodOrderWhenTheFirstBlockFails) {
     const File file{bytes(20'000)};
     const auto scripted = origin.set([&](Exchange& e) {
