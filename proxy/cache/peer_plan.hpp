@@ -51,7 +51,7 @@ struct PeerTurns {
 
 /// What bears on whom to ask.
 struct PeersKnown {
-    std::span<const protocol::PeerView::Peer> peers;  // by number
+    const protocol::PeerView::Peers& peers;  // by number
     std::span<const PeerRecord> records;              // as many
     const ClusterConfig& bounds;
     RoundTrip origin;  // how long that takes

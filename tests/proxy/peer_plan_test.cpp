@@ -39,8 +39,11 @@ protected:
     }
     PeerTurns whom(summary::PeerSet promised, summary::PeerSet perhaps = {},
                    SinceInvalidation invalidated = {}) const {
+        protocol::PeerView::Peers view;
+        view.resize(peers.size());
+        for (std::size_t i = 0; i < peers.size(); ++i) view.set(i, peers[i]);
         return whom_to_ask(promised, perhaps, invalidated,
-                           {peers, records, bounds, steady(80ms), kNow});
+                           {view, records, bounds, steady(80ms), kNow});
     }
 
     std::vector<protocol::PeerView::Peer> peers;
