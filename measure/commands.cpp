@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "measure/measurement.hpp"
+#include "measure/run/http_get.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
@@ -31,8 +32,7 @@ int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
 }
 
 int cannot_listen(const OriginOptions& options, const boost::system::system_error& error) {
-    return fail(kFailed, "cannot listen at {}: {}", Address{options.host, options.port}.text(),
-                error.code().message());
+    return fail(kFailed, "cannot listen at {}: {}", options.listen.text(), error.code().message());
 }
 
 /// Without the line ends it came with.
@@ -43,15 +43,16 @@ std::string trimmed(std::string text) {
 
 /// Where to ask and the token to give, if there is one.
 struct AdminPort {
-    Address at;
+    HostPort at;
     std::string token;
 };
 
 /// The admin port to ask, or a reason why there is none. The environment's token comes before that
 /// of the configuration.
 std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
-    if (!choice.url.empty()) return AdminPort{parse_address(choice.url), admin_token()};
-    if (choice.config.empty()) return AdminPort{{"127.0.0.1", "9128"}, admin_token()};
+    if (!choice.url.empty())
+        return AdminPort{parse_address(choice.url, proxy::kAdminPort), admin_token()};
+    if (choice.config.empty()) return AdminPort{proxy::AdminConfig{}.listen, admin_token()};
     const auto loaded = proxy::load_settings(choice.config);
     if (!loaded.config) {
         why = trimmed(proxy::describe(loaded.errors));
@@ -61,8 +62,7 @@ std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
         why = choice.config + " has no admin port";
         return std::nullopt;
     }
-    const auto& admin = loaded.config->admin->listen;
-    AdminPort port{{admin.host, std::to_string(admin.port)}, admin_token()};
+    AdminPort port{loaded.config->admin->listen, admin_token()};
     if (port.token.empty()) port.token = loaded.config->admin->token;
     auto& out = port.at;
     // Listening everywhere includes loopback; the wildcard itself is no address to connect to.
@@ -104,6 +104,8 @@ void print_status(const NodeCounters& n) {
                    name.places == 1 ? "place" : "places",
                    name.trouble.empty() ? "" : ": " + name.trouble);
     for (const auto& place : n.unanswered) fmt::print("no answer from {}\n", place);
+    for (const auto& node : n.unplaced)
+        fmt::print("no room for the listed peer {} (cluster.max_peers)\n", node);
     if (n.peers.empty()) return;
     fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
                grouped(n.links.announcements_sent), grouped(n.links.announcements_received),
@@ -190,7 +192,7 @@ int origin_command(const OriginOptions& options) {
     try {
         const Origin origin(options);
         fmt::print(stderr, "hearsay origin: answering any path at http://{}\n",
-                   Address{options.host, std::to_string(origin.port())}.text());
+                   HostPort{options.listen.host, origin.port()}.text());
         boost::asio::io_context context(1);
         boost::asio::signal_set signals(context, SIGINT, SIGTERM);
         signals.async_wait([](boost::system::error_code, int) {});
@@ -207,7 +209,7 @@ int replay_command(ReplayCommand command) {
     try {
         NodeAddresses addresses;
         command.replay.proxies = addresses.expand(command.proxies);
-        const auto admins = addresses.expand(command.admins);
+        const auto admins = addresses.expand(command.admins, proxy::kAdminPort);
         if (!admins.empty() && admins.size() != command.replay.proxies.size()) {
             return fail(
                 kUsage,
@@ -222,10 +224,8 @@ int replay_command(ReplayCommand command) {
 
         std::unique_ptr<Origin> origin;
         if (!command.origin_listen.empty()) {
-            const Address at = parse_address(command.origin_listen);
             OriginOptions options;
-            options.host = at.host;
-            options.port = at.port;
+            options.listen = parse_address(command.origin_listen);
             options.workers = command.origin_workers;
             try {
                 origin = std::make_unique<Origin>(options);
@@ -265,7 +265,7 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         NodeAddresses addresses;
         for (const auto& choice : choices) {
             if (!choice.url.empty()) {
-                for (auto& at : addresses.expand({choice.url}))
+                for (auto& at : addresses.expand({choice.url}, proxy::kAdminPort))
                     admins.push_back({std::move(at), admin_token()});
                 continue;
             }

@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "measure/commands.hpp"
 #include "measure/measurement.hpp"
 #include "measure/run/child_process.hpp"
 #include "protocol/plain_message.hpp"
@@ -83,7 +84,7 @@ struct Member {
     std::string config, log;
     std::unique_ptr<ChildProcess> process;
 
-    Address address(std::size_t which) const { return {kHost, std::to_string(ports[which])}; }
+    HostPort address(std::size_t which) const { return {kHost, ports[which]}; }
 };
 
 bool is_free(boost::asio::io_context& context, std::uint16_t port) {
@@ -162,7 +163,7 @@ void start(Member& member) {
 /// Throws when the cluster does not come up.
 void wait_for_cluster(std::vector<Member>& members, const Interrupts& interrupts,
                       Progress& progress) {
-    std::vector<Address> admins;
+    std::vector<HostPort> admins;
     for (const auto& member : members) admins.push_back(member.address(2));
     const auto abort = [&]() -> std::string {
         if (interrupts.any()) return "interrupted";
@@ -226,7 +227,7 @@ int run_demo(const DemoCommand& command) {
     OriginOptions origin_options;
     std::uint16_t origin_port = 0;
     choose_ports(members, origin_port);
-    origin_options.port = std::to_string(origin_port);
+    origin_options.listen = {kHost, origin_port};
     const Origin origin(origin_options);
 
     const TemporaryDirectory directory("hearsay-demo-");
@@ -263,6 +264,8 @@ int run_demo(const DemoCommand& command) {
     }
     const auto trouble = demo_verdict(report, synthetic);
     fmt::print(stderr, "demo: {}\n", trouble.empty() ? "passed" : "FAILED: " + trouble);
+    if (const auto why = too_small_for_the_goal(report); synthetic && !why.empty())
+        fmt::print(stderr, "demo: {}\n", why);
     if (command.stay && !report.stopped) {
         print_invitation(members, origin.port());
         stay_until_interrupted(members, interrupts);
@@ -279,11 +282,20 @@ std::string demo_verdict(const Report& report, bool synthetic) {
     const Figures all = totals_of(report);
     if (all.errors > 0) return fmt::format("{} requests failed", all.errors);
     if (!books_of(report).balanced()) return "the books do not balance";
-    if (synthetic && found_of_ideal(report) < kDemoGoal) {
+    if (synthetic && too_small_for_the_goal(report).empty() && found_of_ideal(report) < kDemoGoal) {
         return fmt::format("{:.4f} of the ideal hits were found, the goal is {}",
                            found_of_ideal(report), kDemoGoal);
     }
     return {};
+}
+
+std::string too_small_for_the_goal(const Report& report) {
+    const auto hits = report.ideal.total.shared_hits;
+    if (hits >= kDemoLeastHits) return {};
+    return fmt::format(
+        "too few requests to judge what was found: the ideal has {} hits, {} are needed "
+        "(--requests {} has more)",
+        grouped(hits), grouped(kDemoLeastHits), WorkloadOptions{}.requests);
 }
 
 int demo_command(const DemoCommand& command) {

@@ -5,7 +5,7 @@
 
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
-#include "measure/run/http_get.hpp"
+#include "measure/run/node_addresses.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
 
@@ -196,9 +196,7 @@ int run_replay(CommandLine& line) {
 
 int run_origin(CommandLine& line) {
     try {
-        const Address at = parse_address(line.origin_listen);
-        line.origin.host = at.host;
-        line.origin.port = at.port;
+        line.origin.listen = parse_address(line.origin_listen);
     } catch (const std::invalid_argument& error) {
         std::fprintf(stderr, "hearsay: %s\n", error.what());
         return kUsage;
@@ -247,7 +245,7 @@ int run_help(const CLI::App& app, const std::string& name) {
 
 int main(int argc, char** argv) {
     CLI::App app("hearsay: HTTP caches that answer for one another", "hearsay");
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);  // none is told below: the parser would hide an unknown option
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
 
@@ -287,6 +285,10 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? kOk : kUsage;
+    }
+    if (app.get_subcommands().empty()) {
+        std::fputs("hearsay: give a command; see hearsay --help\n", stderr);
+        return kUsage;
     }
     // Not left to the parser: it would ask for the file before it names an unknown option.
     if ((*run || *check) && line.config.empty()) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t kUnknownBytes = 1024;  // what the built-in origin gives
 /// Looks at all nodes' counters now and then, on a thread of its own.
 class Watch {
 public:
-    Watch(const std::vector<Address>& admins) : admins_(admins), tracks_(admins.size()) {}
+    Watch(const std::vector<HostPort>& admins) : admins_(admins), tracks_(admins.size()) {}
     ~Watch() { stop(); }
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
@@ -60,7 +60,7 @@ public:
     const std::vector<CounterTrack>& tracks() const { return tracks_; }
 
 private:
-    const std::vector<Address>& admins_;
+    const std::vector<HostPort>& admins_;
     std::vector<CounterTrack> tracks_;
     std::mutex mutex_;
     std::condition_variable wake_;
@@ -156,7 +156,7 @@ std::string strangers(const std::vector<NodeCounters>& nodes) {
 
 }  // namespace
 
-std::string wait_until_in_step(const std::vector<Address>& admins,
+std::string wait_until_in_step(const std::vector<HostPort>& admins,
                                std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort) {
     const auto deadline = Clock::now() + timeout;

@@ -13,7 +13,7 @@ namespace measure {
 
 struct MeasureOptions {
     ReplayOptions replay;
-    std::vector<Address> admins;  ///< none, or one for each proxy in the same order
+    std::vector<HostPort> admins;  ///< none, or one for each proxy in the same order
     std::chrono::milliseconds wait{
         10'000};                     ///< how long to wait for the proxies to be ready and in step
     const Origin* origin = nullptr;  ///< when it runs in this process
@@ -22,7 +22,7 @@ struct MeasureOptions {
 /// Waits until every node is ready and in step with all its peers, or until `deadline`. What is
 /// still missing then, in one sentence; empty when nothing is. `abort` may end the wait early with
 /// a reason.
-std::string wait_until_in_step(const std::vector<Address>& admins,
+std::string wait_until_in_step(const std::vector<HostPort>& admins,
                                std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort = {});
 

@@ -1,5 +1,7 @@
 #include "protocol/cluster.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -7,7 +9,6 @@
 #include <map>
 #include <new>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -30,45 +31,13 @@ constexpr std::size_t kMaxFormerPeers = 1024;
 constexpr std::size_t kKeptForNewcomers = 16'384;
 constexpr std::size_t kMaxUnansweredShown = 16;
 
-void require(bool holds, const std::string& otherwise) {
-    if (!holds) throw std::invalid_argument("cluster: " + otherwise);
-}
-
-void check_timings(const Timings& timings) {
-    const auto zero = std::chrono::nanoseconds(0);
-    require(timings.heartbeat > zero && timings.connect > zero && timings.hello > zero &&
-                timings.check_hash > zero && timings.reconnect_min > zero &&
-                timings.reconnect_max >= timings.reconnect_min && timings.forget > zero &&
-                timings.look_gap > zero,
-            "every interval must be longer than nothing");
-    require(timings.heartbeat <= kMaxBeatInterval, "heartbeats may be a minute apart");
-    require(timings.gone_after > 2 * timings.heartbeat,
-            "a peer must not be gone before two heartbeats are missed");
-}
-
 /// The configuration without the entry for this node itself, if it lists one. Throws
 /// std::invalid_argument.
 ClusterConfig checked(ClusterConfig config) {
+    if (const auto bad = faults(config); !bad.empty())
+        throw std::invalid_argument("cluster: " + std::string(bad.front().setting) + ' ' +
+                                    bad.front().why);
     std::erase_if(config.peers, [&](const auto& peer) { return peer.node == config.node; });
-    require(!config.node.empty() && config.node.size() <= kMaxNodeIdBytes,
-            "a node id has 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
-    require(config.max_peers >= 1 && config.max_peers <= kMaxPeers,
-            "max_peers is 1 to " + std::to_string(kMaxPeers));
-    require(config.peers.size() <= config.max_peers,
-            "at most " + std::to_string(config.max_peers) + " peers (max_peers)");
-    require(config.keys.size() <= kMaxClusterKeys, "at most two keys");
-    require((config.peers.empty() && config.dns_peers.empty()) || !config.keys.empty(),
-            "peers need a key");
-    for (const auto& key : config.keys) {
-        require(key.size() >= kMinClusterKeyBytes,
-                "a key has at least " + std::to_string(kMinClusterKeyBytes) + " bytes");
-    }
-    std::set<std::string> nodes;
-    for (const auto& peer : config.peers) {
-        require(!peer.node.empty() && peer.node.size() <= kMaxNodeIdBytes, "bad peer node id");
-        require(nodes.insert(peer.node).second, "two peers are called " + peer.node);
-    }
-    check_timings(config.timings);
     return config;
 }
 
@@ -112,7 +81,7 @@ public:
           announce_timer_(shared_.executor) {}
 
     void start() {
-        const auto listens = !shared_.config.listen_port.empty() && !shared_.config.keys.empty();
+        const auto listens = shared_.config.listen && !shared_.config.keys.empty();
         if (listens) subscriptions_.bind();
         configure();
         run(listens);
@@ -262,10 +231,24 @@ private:
         finder_.look_for(shared_.config.dns_peers);
     }
 
+    void tell_who_finds_no_room() {
+        const auto& now = shared_.membership.unplaced();
+        if (now == unplaced_) return;
+        for (const auto& node : now) {
+            if (std::find(unplaced_.begin(), unplaced_.end(), node) != unplaced_.end()) continue;
+            spdlog::warn(
+                "node {}: peer {} is listed, but there is no room for it beside those that were "
+                "found (cluster.max_peers is {})",
+                shared_.config.node, node, shared_.config.max_peers);
+        }
+        unplaced_ = now;
+    }
+
     /// Makes everything as the membership has it: peers that have come or gone, places to be
     /// dialled or to be left alone.
     void follow_membership() {
         if (stopped_) return;
+        tell_who_finds_no_room();
         if (std::exchange(followed_, shared_.membership.changes()) == shared_.membership.changes())
             return;
         const auto& peers = shared_.membership.peers();
@@ -277,8 +260,7 @@ private:
                 known_[number] = peer.node;
                 if (!peer.node.empty()) add_peer(number);
             }
-            if (!peer.node.empty())
-                shared_.neighbours.place(number, peer.place.host, peer.place.http_port);
+            if (!peer.node.empty()) shared_.neighbours.place(number, peer.place.http());
         }
         shared_.beat_interval =
             beat_interval(shared_.config.timings.heartbeat, shared_.membership.size());
@@ -526,7 +508,8 @@ private:
 
     Shared shared_;
     summary::KeyHasher hasher_;
-    std::vector<std::string> known_;  // peers that everything else knows of, by number
+    std::vector<std::string> known_;     // peers that everything else knows of, by number
+    std::vector<std::string> unplaced_;  // listed ones without room that the log was told of
     std::map<Contact, std::shared_ptr<PublisherLink>> publications_;
     SubscriberLinks subscriptions_;
     PeerFinder finder_;
@@ -589,9 +572,10 @@ ClusterStatus Cluster::Node::status() const {
         if (contact.peer || !contact.dialled || status.unanswered.size() >= kMaxUnansweredShown)
             continue;
         const auto& error = publication.last_error();
-        status.unanswered.push_back(contact.place.host + ':' + contact.place.link_port +
+        status.unanswered.push_back(contact.place.link().text() +
                                     (error.empty() ? "" : " (" + error + ')'));
     }
+    status.unplaced = shared_.membership.unplaced();
     status.names = finder_.report();
     status.refusals = shared_.log.counts();
     const auto& own = shared_.publisher.own();

@@ -3,37 +3,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/dns_question.hpp"
+#include "protocol/peer_config.hpp"
 #include "summary/kind.hpp"
-#include "summary/peer_set.hpp"
 
 namespace protocol {
-
-inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever max_peers says
-inline constexpr std::size_t kMaxNodeIdBytes = 64;
-inline constexpr std::size_t kMinClusterKeyBytes = 32;
-inline constexpr std::size_t kMaxClusterKeys = 2;
-
-struct PeerConfig {
-    std::string node;
-    std::string http_host, http_port;  // where it answers requests
-    std::string link_host, link_port;  // where it listens for summaries
-
-    bool operator==(const PeerConfig&) const = default;
-};
-
-/// A name behind which nodes are found. With ports, each of its addresses is a node; without, its
-/// SRV records say where they are: `_hearsay-link._tcp.NAME`, and `_hearsay-http._tcp.NAME` with
-/// the same targets.
-struct DnsPeers {
-    std::string name;
-    std::string http_port, link_port;  // both or none
-
-    bool operator==(const DnsPeers&) const = default;
-};
 
 /// How long things may take. The defaults hold the promises of the cluster (gone within 3 s, in
 /// step within 2 s of a restart); tests shorten them.
@@ -59,10 +38,10 @@ struct ClusterConfig {
     /// both ends have; keys are hashed under the secret of the last one, so nodes on both sides of
     /// the second step do not use each other's summaries until it is through (FORMAT.md).
     std::vector<std::string> keys;
-    std::string listen_host, listen_port;  // empty: nobody can publish to this node
-    std::vector<PeerConfig> peers;         // an entry with our own id is ignored
-    std::vector<DnsPeers> dns_peers;       // any: who holds a key may come, and is a peer then
-    std::size_t max_peers = 256;           // listed and found, at most kMaxPeers
+    std::optional<HostPort> listen;   // none: nobody can publish to this node
+    std::vector<PeerConfig> peers;    // an entry with our own id is ignored
+    std::vector<DnsPeers> dns_peers;  // any: who holds a key may come, and is a peer then
+    std::size_t max_peers = 256;      // listed and found, at most kMaxPeers
     summary::Kind summary_kind = summary::kDefaultKind;  // of our own
     double false_hit_budget = 0.004;  // expected false hits per local miss, over all peers
     double announce_changed = 0.001;  // tell when this share of the objects has changed
@@ -79,5 +58,14 @@ struct ClusterConfig {
 
     bool operator==(const ClusterConfig&) const = default;
 };
+
+/// A setting that a cluster cannot run with: the member's name, and what it must be.
+struct BadSetting {
+    std::string_view setting;
+    std::string why;
+};
+/// All that stands against a configuration, for whoever reads one (`hearsay check`, a reload) and
+/// for Cluster itself, which throws the first.
+std::vector<BadSetting> faults(const ClusterConfig& config);
 
 }  // namespace protocol

@@ -62,6 +62,7 @@ struct ClusterStatus : LinkCounters {
     std::uint64_t peers_gone = 0;
     std::vector<PeerFinder::Report> names;  // behind which peers are looked for
     std::vector<std::string> unanswered;    // places where nobody has answered: place, and why
+    std::vector<std::string> unplaced;      // listed, but there is no room (max_peers)
     Own own;
     std::map<std::string, std::uint64_t> refusals;  // links ended or refused, by reason
 };

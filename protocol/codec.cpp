@@ -73,8 +73,8 @@ Result<HelloMessage> decode_challenge(WireReader in) {
 Result<HelloMessage> decode_refusal(WireReader in) {
     // Only refusals are taken from the wire; a later version may know more of them.
     const auto code = in.u8();
-    const bool known =
-        code >= static_cast<int>(Error::first_refusal) && code <= static_cast<int>(Error::refused);
+    const bool known = code >= static_cast<int>(Error::first_refusal) &&
+                       code <= static_cast<int>(Error::last_refusal);
     return complete<HelloMessage>(in, Refusal{known ? static_cast<Error>(code) : Error::refused});
 }
 

@@ -88,6 +88,8 @@ Words words(Error error) noexcept {
             return {"shape_refused", "summary shape out of limits"};
         case Error::refused:
             return {"refused", "refused for a reason unknown here"};
+        case Error::peers_full:
+            return {"peers_full", "it has as many peers as its cluster.max_peers allows"};
     }
     return {"unknown", "unknown error"};
 }

@@ -55,6 +55,8 @@ enum class Error {
     unknown_kind,         // a kind of summary this version does not know
     shape_refused,        // summary shape out of limits
     refused,              // a reason that this version does not know
+    peers_full,           // it has as many peers as it may, and this node is none of them
+    last_refusal = peers_full,
 };
 
 const boost::system::error_category& error_category() noexcept;

@@ -9,7 +9,7 @@ namespace protocol {
 namespace {
 
 std::string key_of(const DnsPeers& name) {
-    return name.name + ' ' + name.link_port;
+    return name.name + ' ' + std::to_string(name.link_port);
 }
 
 }  // namespace
@@ -65,22 +65,22 @@ void Membership::configure(const std::vector<PeerConfig>& listed,
 }
 
 void Membership::list_all(TimePoint now) {
-    unplaced_ = false;
+    unplaced_.clear();
     for (const auto& entry : listed_) list(entry, now);
 }
 
 /// Nothing when there is no room for it; tidy() tries again.
 void Membership::list(const PeerConfig& entry, TimePoint now) {
-    const PeerPlace place{entry.link_host, entry.http_port, entry.link_port};
+    const PeerPlace place{entry.link.host, entry.http.port, entry.link.port};
     const auto number = take_number(entry.node, now);
     if (!number) {
-        unplaced_ = true;
+        unplaced_.push_back(entry.node);
         return;
     }
     ++changes_;
     auto& peer = peers_[*number];
     peer.listed = true;
-    peer.place = {entry.http_host, entry.http_port, entry.link_port};
+    peer.place = {entry.http.host, entry.http.port, entry.link.port};
     if (peer.contact) {
         auto& contact = contacts_.at(*peer.contact);
         if (contact.place == place) {
@@ -97,7 +97,7 @@ void Membership::list(const PeerConfig& entry, TimePoint now) {
     contact.listed = true;
     contact.idle_since = now;
     peers_[*number].contact = add_contact(std::move(contact));
-    peers_[*number].place = {entry.http_host, entry.http_port, entry.link_port};
+    peers_[*number].place = {entry.http.host, entry.http.port, entry.link.port};
 }
 
 void Membership::found(const DnsPeers& name, std::span<const PeerPlace> places, TimePoint now) {
@@ -217,8 +217,8 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     const auto* contact = peer.contact ? &contacts_.at(*peer.contact) : nullptr;
     if (!contact || !contact->up) peer.instance = instance;
     if (!is_open() || (contact && (contact->listed || contact->up))) return number;
-    const auto with_ports = std::find_if(
-        names_.begin(), names_.end(), [](const DnsPeers& name) { return !name.link_port.empty(); });
+    const auto with_ports = std::find_if(names_.begin(), names_.end(),
+                                         [](const DnsPeers& name) { return name.has_ports(); });
     if (with_ports == names_.end()) return number;  // its name will lead there
     const PeerPlace place{address, with_ports->http_port, with_ports->link_port};
     if (const auto id = contact_at(place)) {
@@ -258,7 +258,7 @@ void Membership::tidy(TimePoint now) {
         if (peer.node.empty() || peer.listed || peer.contact || peer.heard) continue;
         if (now - peer.silent_since >= forget_after_) vacate(number, now);
     }
-    if (unplaced_) list_all(now);
+    if (!unplaced_.empty()) list_all(now);
 }
 
 std::optional<Membership::Number> Membership::number_of(std::string_view node) const {

@@ -25,8 +25,10 @@ inline constexpr std::chrono::minutes kSelfAgain{1};
 /// Where a node may be reached.
 struct PeerPlace {
     std::string host;  // a name or an address
-    std::string http_port, link_port;
+    std::uint16_t http_port = 0, link_port = 0;
 
+    HostPort http() const { return {host, http_port}; }
+    HostPort link() const { return {host, link_port}; }
     bool operator==(const PeerPlace&) const = default;
 };
 
@@ -119,6 +121,8 @@ public:
     /// By number; vacant ones have no name.
     const std::vector<Peer>& peers() const { return peers_; }
     std::optional<Number> number_of(std::string_view node) const;
+    /// Who is listed and has found no room beside those that were found. tidy() tries again.
+    const std::vector<std::string>& unplaced() const { return unplaced_; }
     std::size_t size() const;
     /// Another number as soon as peers, contacts or what they say has changed, but for who is up or
     /// heard and the runs that were met: in a large cluster that starts there is much of the
@@ -154,7 +158,7 @@ private:
     std::vector<Peer> peers_;
     ContactId last_ = 0;
     std::uint64_t changes_ = 0;
-    bool unplaced_ = false;  // somebody who is listed has found no room
+    std::vector<std::string> unplaced_;
 };
 
 /// For how many peers summaries are made: each shares the budget of false hits with all others. Of

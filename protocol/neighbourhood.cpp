@@ -55,12 +55,11 @@ void Neighbourhood::add_peer(std::size_t peer, std::string node) {
     standings_[peer] = {};
 }
 
-void Neighbourhood::place(std::size_t peer, std::string http_host, std::string http_port) {
+void Neighbourhood::place(std::size_t peer, HostPort http) {
     const auto& before = view_.peers[peer];
-    if (before.http_host == http_host && before.http_port == http_port) return;
+    if (before.http == http) return;
     auto shown = before;
-    shown.http_host = std::move(http_host);
-    shown.http_port = std::move(http_port);
+    shown.http = std::move(http);
     show(peer, std::move(shown));
     judge(peer);
 }
@@ -167,7 +166,7 @@ void Neighbourhood::set_behind(std::size_t peer, bool behind) {
 
 void Neighbourhood::judge(std::size_t peer) {
     const bool counts = standings_[peer].in_step && !standings_[peer].behind && present(peer) &&
-                        !view_.peers[peer].http_host.empty();
+                        !view_.peers[peer].http.host.empty();
     if (view_.peers[peer].in_step == counts) return;
     auto shown = view_.peers[peer];
     shown.in_step = counts;

@@ -27,7 +27,7 @@ public:
     /// There is another peer: this is its number. Precondition: number < kMaxPeers, not taken.
     void add_peer(std::size_t peer, std::string node);
     /// Where it answers requests; without a host it cannot be asked.
-    void place(std::size_t peer, std::string http_host, std::string http_port);
+    void place(std::size_t peer, HostPort http);
     /// It is none any more. Precondition: unlinked().
     void remove_peer(std::size_t peer);
 

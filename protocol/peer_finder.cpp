@@ -80,7 +80,7 @@ void PeerFinder::ask(Name& name) {
             if (!name.links && !name.https) finish(name);
         };
     };
-    if (!name.peers.link_port.empty()) {
+    if (name.peers.has_ports()) {
         name.links =
             ask_dns(executor_, dns_, name.peers.name, keep(&Name::links, &Name::link_answer));
         return;
@@ -92,7 +92,7 @@ void PeerFinder::ask(Name& name) {
 }
 
 void PeerFinder::finish(Name& name) {
-    const bool by_services = name.peers.link_port.empty();
+    const bool by_services = !name.peers.has_ports();
     const auto is_answer = [](const NameAnswer& answer) {
         return answer.kind == NameAnswer::Kind::found ||
                answer.kind == NameAnswer::Kind::no_such_name;
@@ -138,14 +138,14 @@ std::vector<PeerPlace> PeerFinder::places_of(const Name& name) const {
     std::vector<PeerPlace> places;
     for (const auto& address : name.link_answer.addresses)
         places.push_back({address.to_string(), name.peers.http_port, name.peers.link_port});
-    if (!name.peers.link_port.empty()) return places;
+    if (name.peers.has_ports()) return places;
     for (const auto& link : name.link_answer.services) {
         const auto& https = name.http_answer.services;
         const auto http = std::find_if(https.begin(), https.end(), [&](const auto& service) {
             return service.host == link.host;
         });
         if (http == https.end()) continue;
-        places.push_back({link.host, std::to_string(http->port), std::to_string(link.port)});
+        places.push_back({link.host, http->port, link.port});
     }
     return places;
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/host_port.hpp"
+
 namespace summary {
 class Directory;
 }
@@ -21,14 +23,14 @@ namespace protocol {
 /// changing; it says how.)
 struct PeerView {
     struct Peer {
-        std::string node;                  // empty: nobody has this number now
-        std::string http_host, http_port;  // no host: not known yet, it cannot be asked
+        std::string node;   // empty: nobody has this number now
+        HostPort http;      // no host: not known yet, it cannot be asked
         std::string token;  // to send to it with a request; empty while there is no link from it
         bool in_step = false;
         std::array<std::string, 2> accepted;  // tokens it may send to us, newest first
 
         /// It is known where to ask it, and it would know us.
-        bool can_be_asked() const { return !token.empty() && !http_host.empty(); }
+        bool can_be_asked() const { return !token.empty() && !http.host.empty(); }
     };
 
     /// Each peer is shared with the views before and after in which it is the same: where many

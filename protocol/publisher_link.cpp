@@ -87,7 +87,7 @@ PublisherLink::PublisherLink(Shared& shared, std::uint64_t contact, PeerPlace pl
       node_(std::move(node)),
       peer_(peer),
       hooks_(std::move(hooks)),
-      name_("link to " + (node_.empty() ? place_.host + ':' + place_.link_port : node_)),
+      name_("link to " + (node_.empty() ? place_.link().text() : node_)),
       backoff_(shared.config.timings.reconnect_min, shared.config.timings.reconnect_max),
       pause_(shared.executor) {}
 
@@ -164,8 +164,7 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
 awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) {
     const auto limit = shared_.config.timings.connect;
     remote_.clear();
-    const auto endpoints =
-        co_await shared_.resolver.resolve(place_.host, place_.link_port, Clock::now() + limit);
+    const auto endpoints = co_await shared_.resolver.resolve(place_.link(), Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
     std::vector<asio::ip::address> addresses;  // that is where it will dial us from, most likely
     for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
@@ -173,7 +172,7 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) 
     // One who does not answer is no work for anybody, and holds up nobody.
     asio::steady_timer slow(shared_.executor, kPlaceWhileConnecting);
     place.give_back_at(slow);
-    auto where = place_.host + ':' + place_.link_port;
+    auto where = place_.link().text();
     auto socket =
         co_await shared_.dialer.connect(std::move(where), *endpoints, Clock::now() + limit);
     co_return socket;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -12,14 +11,6 @@
 
 namespace protocol {
 namespace {
-
-std::optional<std::uint16_t> parse_port(const std::string& text) {
-    std::uint16_t port = 0;
-    const auto* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, port);
-    if (error != std::errc() || stop != end) return std::nullopt;
-    return port;
-}
 
 Resolver::Endpoints with_port(const Addresses& addresses, std::uint16_t port) {
     Resolver::Endpoints endpoints;
@@ -93,25 +84,21 @@ Resolver::~Resolver() {
     state_->under_way.clear();
 }
 
-awaitable<Result<Resolver::Endpoints>> Resolver::resolve(std::string host, std::string port,
-                                                         Time deadline, std::string client) {
+awaitable<Result<Resolver::Endpoints>> Resolver::resolve(HostPort place, Time deadline,
+                                                         std::string client) {
     const auto state = state_;
-    const auto number = parse_port(port);
+    const auto& host = place.host;
     // An empty name would be this host to some.
-    const bool sensible = number && !host.empty();
-    if (!sensible) co_return make_error_code(Error::resolve_failed);
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-        host = host.substr(1, host.size() - 2);
-    }
+    if (host.empty()) co_return make_error_code(Error::resolve_failed);
     boost::system::error_code not_literal;
     const auto literal = boost::asio::ip::make_address(host, not_literal);
-    if (!not_literal) co_return Endpoints{{literal, *number}};
+    if (!not_literal) co_return Endpoints{{literal, place.port}};
 
     auto decision = state->table.ask(host, client, state->options.now());
     if (decision.look_up) state->start(host);
     if (decision.answer) {
         if (!*decision.answer) co_return decision.answer->error();
-        co_return with_port(**decision.answer, *number);
+        co_return with_port(**decision.answer, place.port);
     }
     const auto lookup = state->under_way.at(host);
     const auto now = Clock::now();
@@ -122,10 +109,10 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(std::string host, std::
     auto answered = wait_for(lookup);
     const auto waited = co_await within(until, std::move(answered), Error::resolve_timeout);
     if (!waited && waited.error() == Error::resolve_timeout && decision.stale)
-        co_return with_port(*decision.stale, *number);
+        co_return with_port(*decision.stale, place.port);
     if (!waited) co_return waited.error();
     if (!*lookup->answer) co_return lookup->answer->error();
-    co_return with_port(**lookup->answer, *number);
+    co_return with_port(**lookup->answer, place.port);
 }
 
 }  // namespace protocol

@@ -12,6 +12,7 @@
 
 #include "protocol/dns_question.hpp"
 #include "protocol/error.hpp"
+#include "protocol/host_port.hpp"
 #include "protocol/name_table.hpp"
 
 namespace protocol {
@@ -42,12 +43,11 @@ public:
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
-    /// At least one endpoint, best first (RFC 6724). `host`: name, IPv4 or IPv6 address (with or
-    /// without brackets); `port`: decimal; `client`: on whose behalf a name is asked for that the
-    /// configuration does not have, as its address. Errors: resolve_timeout, resolve_failed,
-    /// resolver_busy.
-    boost::asio::awaitable<Result<Endpoints>> resolve(std::string host, std::string port,
-                                                      Time deadline, std::string client = {});
+    /// At least one endpoint, best first (RFC 6724). `client`: on whose behalf a name is asked for
+    /// that the configuration does not have, as its address. Errors: resolve_timeout,
+    /// resolve_failed, resolver_busy.
+    boost::asio::awaitable<Result<Endpoints>> resolve(HostPort place, Time deadline,
+                                                      std::string client = {});
 
 private:
     struct State;

@@ -32,14 +32,14 @@ void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
 
 [[noreturn]] void cannot_listen(const ClusterConfig& config, const error_code& error) {
     throw boost::system::system_error(
-        error, "cannot listen for peers on " + config.listen_host + ':' + config.listen_port);
+        error, "cannot listen for peers on " + config.listen->text());
 }
 
 tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_executor& executor) {
     error_code error;
     tcp::resolver resolver(executor);
     const auto flags = tcp::resolver::passive | tcp::resolver::numeric_service;
-    const auto found = resolver.resolve(config.listen_host, config.listen_port, flags, error);
+    const auto found = resolver.resolve(config.listen->host, std::to_string(config.listen->port), flags, error);
     if (error) cannot_listen(config, error);
     return found.begin()->endpoint();
 }
@@ -282,7 +282,9 @@ error_code SubscriberLinks::admit(Greeted& greeted, const asio::ip::address& fro
         if (alive) return make_error_code(Error::duplicate_id);
     }
     const auto peer = hooks_.admit(greeted.node, greeted.instance, from);
-    if (!peer) return make_error_code(Error::unknown_node);
+    if (!peer)
+        return make_error_code(shared_.membership.admits(greeted.node) ? Error::peers_full
+                                                                       : Error::unknown_node);
     greeted.peer = *peer;
     auto& slot = slots_[greeted.peer];
     if (slot.link == nullptr) return {};

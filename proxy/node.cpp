@@ -17,6 +17,7 @@
 #include "protocol/cluster.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
+#include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/config_review.hpp"
@@ -45,46 +46,9 @@ constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain
 constexpr int kLooksInPatience = 3;                  // of the service manager
 constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
-std::vector<protocol::PeerConfig> listed_peers(const ClusterConfig& cluster) {
-    std::vector<protocol::PeerConfig> peers;
-    for (const auto& peer : cluster.peers)
-        peers.push_back({peer.node, peer.http.host, std::to_string(peer.http.port), peer.link.host,
-                         std::to_string(peer.link.port)});
-    return peers;
-}
-
-std::vector<protocol::DnsPeers> dns_peers(const ClusterConfig& cluster) {
-    const auto text = [](std::uint16_t port) { return port == 0 ? "" : std::to_string(port); };
-    std::vector<protocol::DnsPeers> names;
-    for (const auto& entry : cluster.dns_peers)
-        names.push_back({entry.link.host, text(entry.http.port), text(entry.link.port)});
-    return names;
-}
-
-protocol::ClusterConfig cluster_config(const Config& config) {
-    protocol::ClusterConfig result;
-    result.node = config.node;
-    result.summary_kind = *summary::kind_named(config.summary.kind);
-    result.false_hit_budget = config.summary.false_hit_budget;
-    result.max_summary_bytes = config.summary.peer_max;
-    result.announce_changed = config.summary.announce.changed;
-    result.announce_delay = config.summary.announce.delay;
-    if (!config.cluster) return result;
-    const auto& cluster = *config.cluster;
-    result.keys = cluster.keys;
-    result.listen_host = cluster.listen.host;
-    result.listen_port = std::to_string(cluster.listen.port);
-    result.timings.heartbeat = cluster.heartbeat;
-    result.timings.gone_after = cluster.gone_after;
-    result.max_peers = cluster.max_peers;
-    result.peers = listed_peers(cluster);
-    result.dns_peers = dns_peers(cluster);
-    return result;
-}
-
 /// What a running cluster cannot take over by itself is different.
 bool needs_another_cluster(const Config& from, const Config& to) {
-    auto one = cluster_config(from), other = cluster_config(to);
+    auto one = cluster_settings(from), other = cluster_settings(to);
     one.peers = other.peers;
     one.dns_peers = other.dns_peers;
     return one != other;
@@ -302,7 +266,7 @@ private:
 
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
         return std::make_unique<protocol::Cluster>(
-            control_, cluster_config(config),
+            control_, cluster_settings(config),
             protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },
                                    [this](const auto& what) { apply(what); }});
     }
@@ -362,7 +326,7 @@ private:
             cluster->start_in_place_of(*cluster_);
             cluster_ = std::move(cluster);
         } else if (changes("$.cluster.peers")) {
-            cluster_->set_peers(listed_peers(*config_->cluster), dns_peers(*config_->cluster));
+            cluster_->set_peers(config_->cluster->peers, config_->cluster->dns_peers);
         }
         cache_.windows.set_cap(config_->limits.body_windows);
         if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
@@ -383,10 +347,10 @@ private:
         result.errors = proxy::apply(order, *next.cluster);
         if (result.errors.empty()) result.errors = contradictions(next);
         if (!result.errors.empty()) return result;
-        result = difference(*config_->cluster, *next.cluster);
+        result = difference(*config_->cluster, *next.cluster, config_->node);
         const auto text = peers_changed_text(result);
         if (text.empty()) return result;
-        cluster_->set_peers(listed_peers(*next.cluster), dns_peers(*next.cluster));
+        cluster_->set_peers(next.cluster->peers, next.cluster->dns_peers);
         put_in_effect(std::make_shared<const Config>(std::move(next)));
         spdlog::info("node {}: POST /api/v1/peers: {}", config_->node, text);
         return result;

@@ -155,6 +155,7 @@ bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked
     cluster.gone = status_of(links.gone, gone);
     cluster.peers_gone = links.peers_gone;
     cluster.unanswered = links.unanswered;
+    cluster.unplaced = links.unplaced;
     for (const auto& name : links.names) {
         cluster.names.push_back({name.name, name.places, name.trouble,
                                  std::chrono::duration<double>(name.age).count()});

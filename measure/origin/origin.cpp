@@ -9,7 +9,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <cstring>
 #include <list>
 #include <span>
 #include <thread>
@@ -17,7 +16,9 @@
 
 #include "measure/origin/origin_request.hpp"
 #include "protocol/deadline.hpp"
+#include "protocol/listener.hpp"
 #include "proxy/client/error_answer.hpp"
+#include "proxy/net/read_buffer.hpp"
 #include "proxy/net/wall_clock.hpp"
 
 namespace measure {
@@ -30,6 +31,7 @@ using protocol::awaitable;
 using proxy::ParseError;
 
 constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit and then some
+constexpr std::size_t kLeastRead = 1024;
 constexpr std::size_t kPiecesAtOnce = 8;
 
 struct Counters {
@@ -41,8 +43,7 @@ struct Counters {
 class Connection {
 public:
     Connection(tcp::socket socket, Counters& counters)
-        : socket_(std::move(socket)), counters_(counters), input_(kInputBytes, '\0') {
-        ++counters_.connections;
+        : socket_(std::move(socket)), counters_(counters) {
         boost::system::error_code ignored;
         socket_.set_option(tcp::no_delay(true), ignored);
     }
@@ -62,8 +63,8 @@ private:
     /// False when the connection is at its end.
     awaitable<bool> serve_one() {
         std::size_t scanned = 0, head_bytes = 0;
-        while ((head_bytes = proxy::find_head_end(unread(), scanned)) == 0) {
-            if (!make_room()) {
+        while ((head_bytes = proxy::find_head_end(input_.data(), scanned)) == 0) {
+            if (!has_room()) {
                 answer_error(431, "the head is too large", false, proxy::wall_now(), answer_);
                 co_await send();
                 co_return false;
@@ -72,7 +73,7 @@ private:
             if (!more) co_return false;
         }
         proxy::RequestParser parser(head_, limits_);
-        const auto error = parser.parse_head(unread().substr(0, head_bytes));
+        const auto error = parser.parse_head(input_.data().substr(0, head_bytes));
         if (error != ParseError::ok) {
             answer_error(status_of(error), proxy::to_string(error), false, proxy::wall_now(),
                          answer_);
@@ -81,7 +82,7 @@ private:
         }
         answer_origin_request(head_, parser.keep_alive(), proxy::wall_now(), key_, answer_);
         const bool expects = head_.get(boost::beast::http::field::expect).has_value();
-        begin_ += head_bytes;  // the head's views end here
+        input_.consume(head_bytes);  // the head's views end here
         if (!parser.is_done()) {
             if (expects) {
                 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -101,34 +102,25 @@ private:
         co_return sent&& answer_.keep_alive;
     }
 
-    std::string_view unread() const { return {input_.data() + begin_, end_ - begin_}; }
-
-    /// Moves what is unread to the front; false when the buffer is full of one head.
-    bool make_room() {
-        if (begin_ > 0) {
-            std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
-            end_ -= begin_;
-            begin_ = 0;
-        }
-        return end_ < input_.size();
-    }
+    /// A head, or a chunk's line, has its limit.
+    bool has_room() const { return input_.size() < kInputBytes; }
 
     awaitable<bool> read_more() {
-        const auto [error, n] = co_await socket_.async_read_some(
-            asio::buffer(input_.data() + end_, input_.size() - end_), as_result);
+        const auto room = input_.prepare(kLeastRead);
+        const auto [error, n] = co_await socket_.async_read_some(room, as_result);
         if (error) co_return false;
-        end_ += n;
+        input_.commit(n);
         co_return true;
     }
 
     /// Reads a request's body and forgets it.
     awaitable<bool> drain(proxy::RequestParser& parser) {
         for (;;) {
-            const auto used = parser.parse_body(unread(), [](std::string_view) {});
+            const auto used = parser.parse_body(input_.data(), [](std::string_view) {});
             if (!used) co_return false;
-            begin_ += *used;
+            input_.consume(*used);
             if (parser.is_done()) co_return true;
-            if (!make_room()) co_return false;
+            if (!has_room()) co_return false;
             const bool more = co_await read_more();
             if (!more) co_return false;
         }
@@ -157,8 +149,7 @@ private:
 
     tcp::socket socket_;
     Counters& counters_;
-    std::vector<char> input_;
-    std::size_t begin_ = 0, end_ = 0;
+    proxy::ReadBuffer input_;
     proxy::Head head_;
     proxy::HeadLimits limits_;
     proxy::CacheKey key_;
@@ -170,31 +161,31 @@ awaitable<void> serve(tcp::socket socket, Counters& counters) {
     co_await connection.run();
 }
 
-/// Accepts on one thread and deals the connections out to all workers in turn.
-awaitable<void> accept_loop(tcp::acceptor& acceptor, std::vector<asio::io_context*> workers,
-                            Counters& counters, std::size_t max_connections) {
-    asio::steady_timer pause(acceptor.get_executor());
-    for (std::size_t next = 0;; ++next) {
-        while (counters.connections >= max_connections) {
-            pause.expires_after(std::chrono::milliseconds(10));
-            co_await pause.async_wait(as_result);
-        }
-        asio::io_context& worker = *workers[next % workers.size()];
-        auto [error, socket] = co_await acceptor.async_accept(worker, as_result);
-        if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
-        if (error) {  // out of descriptors, most likely
-            pause.expires_after(std::chrono::milliseconds(10));
-            co_await pause.async_wait(as_result);
-            continue;
-        }
-        auto session = serve(std::move(socket), counters);
+/// Deals the connections that come on one thread out to all workers in turn.
+protocol::Listener::Hooks deal(std::vector<asio::io_context*> workers, Counters& counters,
+                               std::size_t max_connections) {
+    protocol::Listener::Hooks hooks;
+    hooks.room = [&counters, max_connections] { return counters.connections < max_connections; };
+    hooks.take = [&counters, workers = std::move(workers),
+                  next = std::size_t{0}](tcp::socket socket) mutable {
+        asio::io_context& worker = *workers[next++ % workers.size()];
+        boost::system::error_code gone;
+        const auto at = socket.local_endpoint(gone);
+        if (gone) return;
+        tcp::socket moved(worker, at.protocol(), socket.release());
+        ++counters.connections;
+        auto session = serve(std::move(moved), counters);
         asio::co_spawn(worker, std::move(session), asio::detached);
-    }
+    };
+    return hooks;
 }
 
 tcp::endpoint resolve(asio::io_context& context, const OriginOptions& options) {
     tcp::resolver resolver(context);
-    return resolver.resolve(options.host, options.port, tcp::resolver::passive).begin()->endpoint();
+    return resolver
+        .resolve(options.listen.host, std::to_string(options.listen.port), tcp::resolver::passive)
+        .begin()
+        ->endpoint();
 }
 
 }  // namespace
@@ -202,7 +193,7 @@ tcp::endpoint resolve(asio::io_context& context, const OriginOptions& options) {
 struct Origin::State {
     Counters counters;
     std::list<asio::io_context> contexts;
-    std::unique_ptr<tcp::acceptor> acceptor;
+    std::unique_ptr<protocol::Listener> listener;
     std::uint16_t port = 0;
     std::vector<std::thread> threads;
 };
@@ -213,9 +204,11 @@ Origin::Origin(const OriginOptions& options) : state_(std::make_unique<State>())
     for (unsigned i = 0; i < std::max(1u, options.workers); ++i) {
         workers.push_back(&s.contexts.emplace_back(1));
     }
-    s.acceptor = std::make_unique<tcp::acceptor>(*workers[0], resolve(*workers[0], options));
-    s.port = s.acceptor->local_endpoint().port();
-    auto accepting = accept_loop(*s.acceptor, workers, s.counters, options.max_connections);
+    s.listener = std::make_unique<protocol::Listener>(workers[0]->get_executor());
+    const auto error = s.listener->listen(resolve(*workers[0], options));
+    if (error) throw boost::system::system_error(error);
+    s.port = s.listener->port();
+    auto accepting = s.listener->run(deal(workers, s.counters, options.max_connections));
     asio::co_spawn(*workers[0], std::move(accepting), asio::detached);
     for (auto* context : workers) {
         s.threads.emplace_back([context] {
@@ -229,7 +222,7 @@ Origin::~Origin() {
     for (auto& context : state_->contexts) context.stop();
     for (auto& thread : state_->threads) thread.join();
     // Connections end with their contexts; a connection of one never touches another.
-    state_->acceptor.reset();
+    state_->listener.reset();
     state_->contexts.clear();
 }
 

@@ -4,11 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "protocol/host_port.hpp"
+
 namespace measure {
 
 struct OriginOptions {
-    std::string host = "127.0.0.1";
-    std::string port = "8000";  ///< "0" = any free one
+    protocol::HostPort listen{"127.0.0.1", 8000};  ///< port 0: any free one
     unsigned workers = 1;
     std::size_t max_connections = 20'000;  ///< further ones wait in the listen queue
 };

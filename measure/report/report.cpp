@@ -124,8 +124,8 @@ std::string of_others(const Report& report) {
 
 }  // namespace
 
-void doubt(Report& report, const std::vector<Address>& proxies,
-           const std::vector<Address>& admins) {
+void doubt(Report& report, const std::vector<HostPort>& proxies,
+           const std::vector<HostPort>& admins) {
     std::string warm;
     for (std::size_t i = 0; i < report.rows.size(); ++i) {
         auto& row = report.rows[i];

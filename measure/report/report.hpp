@@ -79,9 +79,10 @@ struct BookVerdict {
 };
 BookVerdict books_of(const Report&);
 
-/// Takes away the counters of rows whose admin address belongs to another node than the proxy's,
-/// and says so; says which caches were not empty.
-void doubt(Report&, const std::vector<Address>& proxies, const std::vector<Address>& admins);
+/// Adds warnings about what makes the figures doubtful: an admin address that belongs to another
+/// node than the proxy (whose counters are then dropped), other clients meanwhile, caches that were
+/// not empty.
+void doubt(Report&, const std::vector<HostPort>& proxies, const std::vector<HostPort>& admins);
 
 /// Where counters and clients disagree, one sentence each.
 std::vector<std::string> disagreements(const Report&);

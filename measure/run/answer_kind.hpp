@@ -8,7 +8,7 @@
 
 namespace measure {
 
-/// Where a client thinks its answer came from.
+/// Where an answer came from, as far as its client can tell.
 enum class AnswerKind : std::uint8_t {
     local_hit,
     peer_hit,

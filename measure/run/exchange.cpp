@@ -1,7 +1,6 @@
 #include "measure/run/exchange.hpp"
 
 #include <boost/asio/write.hpp>
-#include <cstring>
 
 #include "measure/origin/origin_request.hpp"
 
@@ -15,11 +14,11 @@ using protocol::awaitable;
 using Time = std::chrono::steady_clock::time_point;
 
 constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit and then some
+constexpr std::size_t kLeastRead = 32 * 1024;          // bodies are read in few pieces
 
 }  // namespace
 
-ProxyConnection::ProxyConnection(tcp::socket socket)
-    : socket_(std::move(socket)), input_(kInputBytes) {}
+ProxyConnection::ProxyConnection(tcp::socket socket) : socket_(std::move(socket)) {}
 
 void ProxyConnection::expire(Time now) {
     if (now < deadline_) return;
@@ -40,16 +39,11 @@ awaitable<bool> ProxyConnection::connect(const tcp::endpoint& to, Time deadline)
 }
 
 awaitable<bool> ProxyConnection::read_more() {
-    if (begin_ > 0) {
-        std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
-        end_ -= begin_;
-        begin_ = 0;
-    }
-    if (end_ == input_.size()) co_return false;
-    const auto [error, n] = co_await socket_.async_read_some(
-        asio::buffer(input_.data() + end_, input_.size() - end_), as_result);
+    if (input_.size() >= kInputBytes) co_return false;
+    const auto room = input_.prepare(kLeastRead);
+    const auto [error, n] = co_await socket_.async_read_some(room, as_result);
     ended_ = error == asio::error::eof;
-    end_ += n;
+    input_.commit(n);
     co_return !error;
 }
 
@@ -74,17 +68,17 @@ awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Exp
 awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& attempt) {
     for (;;) {
         std::size_t scanned = 0, head_bytes = 0;
-        while ((head_bytes = proxy::find_head_end(unread(), scanned)) == 0) {
+        while ((head_bytes = proxy::find_head_end(input_.data(), scanned)) == 0) {
             const bool more = co_await read_more();
             if (more) continue;
-            attempt.answer_began = begin_ != end_;
-            attempt.failure = end_ == input_.size() ? Failure::malformed : lost();
+            attempt.answer_began = !input_.empty();
+            attempt.failure = input_.size() >= kInputBytes ? Failure::malformed : lost();
             co_return;
         }
         attempt.answer_began = true;
         proxy::ResponseParser parser(head_, limits_);
         parser.skip(expected.is_head);
-        if (parser.parse_head(unread().substr(0, head_bytes)) != proxy::ParseError::ok) {
+        if (parser.parse_head(input_.data().substr(0, head_bytes)) != proxy::ParseError::ok) {
             attempt.failure = Failure::malformed;
             co_return;
         }
@@ -94,7 +88,7 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
         const auto server = head_.get(boost::beast::http::field::server);
         attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
         const bool keep_alive = parser.keep_alive();
-        begin_ += head_bytes;
+        input_.consume(head_bytes);
         if (head_.status < 200) continue;
 
         bool right = true;
@@ -106,13 +100,13 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             attempt.body_bytes += piece.size();
         };
         while (!parser.is_done()) {
-            if (begin_ != end_) {
-                const auto used = parser.parse_body(unread(), take);
+            if (!input_.empty()) {
+                const auto used = parser.parse_body(input_.data(), take);
                 if (!used) {
                     attempt.failure = Failure::malformed;
                     co_return;
                 }
-                begin_ += *used;
+                input_.consume(*used);
             }
             if (parser.is_done()) break;
             const bool more = co_await read_more();
@@ -127,7 +121,7 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
                    (!right || attempt.body_bytes != expected.body_bytes)) {
             attempt.failure = Failure::wrong_body;
         }
-        reusable_ = keep_alive && !ended_ && begin_ == end_;
+        reusable_ = keep_alive && !ended_ && input_.empty();
         co_return;
     }
 }

@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "measure/origin/body.hpp"
 #include "measure/run/answer_kind.hpp"
 #include "measure/run/failure.hpp"
 #include "protocol/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/net/read_buffer.hpp"
 
 namespace measure {
 
@@ -58,11 +58,9 @@ private:
     protocol::awaitable<bool> read_more();
     protocol::awaitable<void> read_answer(const Expected& expected, Attempt& attempt);
     Failure lost() const { return expired_ ? Failure::timeout : Failure::cut; }
-    std::string_view unread() const { return {input_.data() + begin_, end_ - begin_}; }
 
     boost::asio::ip::tcp::socket socket_;
-    std::vector<char> input_;
-    std::size_t begin_ = 0, end_ = 0;
+    proxy::ReadBuffer input_;
     proxy::Head head_;
     proxy::HeadLimits limits_;
     std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();

@@ -1,6 +1,5 @@
 #include "measure/run/http_get.hpp"
 
-#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -12,7 +11,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <cstdlib>
-#include <stdexcept>
 
 #include "protocol/deadline.hpp"
 #include "protocol/dialer.hpp"
@@ -27,13 +25,13 @@ using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
 
-awaitable<error_code> get(const Address& address, const std::string& target,
+awaitable<error_code> get(const HostPort& address, const std::string& target,
                           std::chrono::milliseconds timeout, const std::string& token,
                           HttpAnswer& out) {
     const auto executor = co_await asio::this_coro::executor;
     const auto deadline = protocol::Clock::now() + timeout;
     protocol::Resolver resolver(executor);
-    auto endpoints = co_await resolver.resolve(address.host, address.port, deadline);
+    auto endpoints = co_await resolver.resolve(address, deadline);
     if (!endpoints) co_return endpoints.error();
     protocol::Dialer dialer(executor);
     auto connected = co_await dialer.connect(address.text(), std::move(*endpoints), deadline);
@@ -60,46 +58,12 @@ awaitable<error_code> get(const Address& address, const std::string& target,
 
 }  // namespace
 
-std::string Address::text() const {
-    return (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + port;
-}
-
-Address parse_address(const std::string& text) {
-    const auto fail = [&] {
-        return std::invalid_argument("'" + text +
-                                     "' is no address: give http://HOST:PORT or HOST:PORT");
-    };
-    std::string rest = text;
-    if (const auto scheme = rest.find("://"); scheme != std::string::npos) {
-        if (rest.substr(0, scheme) != "http") throw fail();
-        rest.erase(0, scheme + 3);
-    }
-    if (!rest.empty() && rest.back() == '/') rest.pop_back();
-    Address out{rest, "80"};
-    const auto colon = rest.rfind(':');
-    const auto bracket = rest.rfind(']');
-    if (colon != std::string::npos && (bracket == std::string::npos || colon > bracket)) {
-        out = {rest.substr(0, colon), rest.substr(colon + 1)};
-    }
-    if (out.host.size() > 2 && out.host.front() == '[' && out.host.back() == ']') {
-        out.host = out.host.substr(1, out.host.size() - 2);
-    }
-    const bool digits =
-        !out.port.empty() && out.port.size() <= 5 &&
-        std::all_of(out.port.begin(), out.port.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (out.host.empty() || out.host.find_first_of("/?#@ ") != std::string::npos || !digits ||
-        std::stoul(out.port) > 65'535) {
-        throw fail();
-    }
-    return out;
-}
-
 std::string admin_token() {
     const auto* token = std::getenv("HEARSAY_ADMIN_TOKEN");
     return token ? token : "";
 }
 
-boost::system::result<HttpAnswer> http_get(const Address& address, const std::string& target,
+boost::system::result<HttpAnswer> http_get(const HostPort& address, const std::string& target,
                                            std::chrono::milliseconds timeout,
                                            const std::string& token) {
     asio::io_context context(1);

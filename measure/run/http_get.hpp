@@ -4,17 +4,11 @@
 #include <chrono>
 #include <string>
 
+#include "protocol/host_port.hpp"
+
 namespace measure {
 
-/// Where a program listens.
-struct Address {
-    std::string host, port;
-    std::string text() const;  ///< host:port, an IPv6 address in brackets
-};
-
-/// Takes `http://host:port`, `http://host:port/` or `host:port` apart (port 80 when absent). Throws
-/// std::invalid_argument that names the text when it is none of these.
-Address parse_address(const std::string& text);
+using protocol::HostPort;
 
 struct HttpAnswer {
     unsigned status = 0;
@@ -29,7 +23,7 @@ std::string admin_token();
 
 /// One GET on a connection of its own, with the token if there is one; blocks at most `timeout`.
 /// For admin pages, not for load. Any thread.
-boost::system::result<HttpAnswer> http_get(const Address&, const std::string& target,
+boost::system::result<HttpAnswer> http_get(const HostPort&, const std::string& target,
                                            std::chrono::milliseconds timeout,
                                            const std::string& token = {});
 

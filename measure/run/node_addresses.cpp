@@ -9,15 +9,31 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "proxy/config/config_values.hpp"
+
 namespace measure {
 namespace {
 
 using boost::asio::ip::address;
 using boost::asio::ip::tcp;
 
-constexpr std::string_view kByName = "dns:";
+constexpr std::string_view kByName = "dns:", kScheme = "http://";
 
 }  // namespace
+
+HostPort parse_address(const std::string& text, std::uint16_t default_port) {
+    std::string_view rest = text;
+    if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
+    if (rest.ends_with('/')) rest.remove_suffix(1);
+    const bool any_port = rest.ends_with(":0");
+    if (any_port) rest.remove_suffix(2);
+    auto address = proxy::parse_host_port(rest, default_port);
+    if (!address || rest.ends_with(':'))
+        throw std::invalid_argument("'" + text +
+                                    "' is no address: give http://HOST:PORT or HOST:PORT");
+    if (any_port) address->port = 0;
+    return *address;
+}
 
 std::vector<address> look_up(const std::string& host) {
     boost::asio::io_context context(1);
@@ -31,14 +47,15 @@ std::vector<address> look_up(const std::string& host) {
     return out;
 }
 
-std::vector<Address> NodeAddresses::expand(const std::vector<std::string>& texts) {
-    std::vector<Address> out;
+std::vector<HostPort> NodeAddresses::expand(const std::vector<std::string>& texts,
+                                            std::uint16_t default_port) {
+    std::vector<HostPort> out;
     for (const auto& text : texts) {
         if (!text.starts_with(kByName)) {
-            out.push_back(parse_address(text));
+            out.push_back(parse_address(text, default_port));
             continue;
         }
-        const auto [name, port] = parse_address(text.substr(kByName.size()));
+        const auto [name, port] = parse_address(text.substr(kByName.size()), default_port);
         for (const auto& host : hosts_of(name)) out.push_back({host, port});
     }
     return out;

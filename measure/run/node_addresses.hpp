@@ -1,13 +1,21 @@
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "measure/run/http_get.hpp"
+#include "protocol/host_port.hpp"
 
 namespace measure {
+
+using protocol::HostPort;
+
+/// Takes `http://host:port`, `http://host:port/` or `host:port` apart; port 0 is any free one.
+/// Throws std::invalid_argument that names the text when it is none of these. Without a port it is
+/// `default_port`, of URLs usually 80.
+HostPort parse_address(const std::string& text, std::uint16_t default_port = 80);
 
 /// All addresses a name stands for. Throws std::runtime_error when it stands for none.
 using NameLookup = std::function<std::vector<boost::asio::ip::address>(const std::string& host)>;
@@ -25,7 +33,8 @@ public:
 
     /// Throws std::invalid_argument that names a text which is no address, std::runtime_error for
     /// a name without addresses.
-    std::vector<Address> expand(const std::vector<std::string>& texts);
+    std::vector<HostPort> expand(const std::vector<std::string>& texts,
+                                 std::uint16_t default_port = 80);
 
 private:
     const std::vector<std::string>& hosts_of(const std::string& name);

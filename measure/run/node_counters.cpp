@@ -1,5 +1,7 @@
 #include "measure/run/node_counters.hpp"
 
+#include "measure/run/http_get.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace measure {
@@ -98,6 +100,13 @@ bool went_back(const NodeCounters& from, const NodeCounters& to) {
     return back;
 }
 
+void take_texts(const Json& from, const char* name, std::vector<std::string>& out) {
+    const auto found = from.find(name);
+    if (found == from.end() || !found->is_array()) return;
+    for (const auto& each : *found)
+        if (each.is_string()) out.push_back(each);
+}
+
 template <typename Member>
 std::uint64_t sum_over_peers(const NodeCounters& node, Member member) {
     std::uint64_t sum = 0;
@@ -169,18 +178,15 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
             take(entry, "trouble", name.trouble);
         }
     }
-    if (const auto places = cluster.find("unanswered");
-        places != cluster.end() && places->is_array()) {
-        for (const auto& place : *places)
-            if (place.is_string()) out.unanswered.push_back(place);
-    }
+    take_texts(cluster, "unanswered", out.unanswered);
+    take_texts(cluster, "unplaced", out.unplaced);
     if (const auto peers = cluster.find("peers"); peers != cluster.end() && peers->is_array()) {
         for (const auto& peer : *peers) out.peers.push_back(parse_peer(peer));
     }
     return out;
 }
 
-std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
+std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::milliseconds timeout,
                                          std::string& why) {
     const auto answer = http_get(admin, "/api/v1/status", timeout, admin_token());
     if (!answer) {

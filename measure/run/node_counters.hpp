@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/run/http_get.hpp"
+#include "protocol/host_port.hpp"
 #include "proxy/admin/node_status.hpp"
 
 namespace measure {
+
+using protocol::HostPort;
 
 /// The counters of GET /api/v1/status that reports are made of. What an older or newer node does
 /// not name is 0.
@@ -43,6 +45,7 @@ struct NodeCounters {
     };
     std::vector<Name> names;
     std::vector<std::string> unanswered;  // places where nobody has said who he is, and why
+    std::vector<std::string> unplaced;    // listed nodes that find no room
 
     /// Adds what `other` counted. Levels, names and peers stay.
     NodeCounters& operator+=(const NodeCounters& other);
@@ -58,11 +61,11 @@ struct NodeCounters {
 std::optional<NodeCounters> parse_status(std::string_view json, std::string& why);
 
 /// Asks a node's admin port.
-std::optional<NodeCounters> fetch_status(const Address& admin, std::chrono::milliseconds timeout,
+std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::milliseconds timeout,
                                          std::string& why);
 
-/// The counters of one node over a measurement, though it may be restarted meanwhile: what each run
-/// of the process was seen to count is added up. One thread.
+/// What one node counts during a measurement. Counters of a process that is restarted begin at 0,
+/// so what each run of it was last seen to count is added up. One thread.
 class CounterTrack {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -88,8 +91,9 @@ private:
     unsigned restarts_ = 0;
 };
 
-/// One inequality that must hold between what A counted of B and B of A:
-/// A.hits(B) <= B.given(A) <= A.hits(B) + A.failures(B).
+/// Do the books of two nodes agree? What B says that it gave to A can be no less than the hits that
+/// A had at B, and no more than these and the answers that failed on their way: A.hits(B) <=
+/// B.given(A) <= A.hits(B) + A.failures(B).
 struct Book {
     std::string asker, giver;
     std::uint64_t hits = 0, given = 0, failures = 0;

@@ -58,7 +58,7 @@ public:
         for (const auto& address : options.proxies) {
             tcp::resolver resolver(context_);
             boost::system::error_code error;
-            const auto found = resolver.resolve(address.host, address.port, error);
+            const auto found = resolver.resolve(address.host, std::to_string(address.port), error);
             if (error) throw std::invalid_argument(address.text() + ": " + error.message());
             proxies_.emplace_back().endpoint = found.begin()->endpoint();
         }

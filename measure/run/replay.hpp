@@ -10,10 +10,12 @@
 #include "measure/run/answer_kind.hpp"
 #include "measure/run/failure.hpp"
 #include "measure/run/histogram.hpp"
-#include "measure/run/http_get.hpp"
 #include "measure/trace/trace.hpp"
+#include "protocol/host_port.hpp"
 
 namespace measure {
+
+using protocol::HostPort;
 
 /// How requests are written to the proxies.
 enum class RequestForm {
@@ -29,7 +31,7 @@ enum class Verify {
 };
 
 struct ReplayOptions {
-    std::vector<Address> proxies;
+    std::vector<HostPort> proxies;
     /// At most one of the two; neither means as fast as answers come.
     double rate = 0;     ///< requests per second, open loop
     double speedup = 0;  ///< the log's own times, divided by this, open loop

@@ -27,8 +27,7 @@ bool knows_host(const AdminConfig& config, const http::fields& request) {
     if (std::next(first) != last ||
         parse_authority(view(first->value()), authority) != TargetError::none)
         return false;
-    auto host = authority.host;
-    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    const auto host = authority.address();
     boost::system::error_code not_literal;
     boost::asio::ip::make_address(std::string(host), not_literal);
     return !not_literal || iequals(host, "localhost") ||

@@ -9,7 +9,7 @@
 
 namespace proxy {
 
-/// May a request to the admin port have its answer?
+/// Whether a request to the admin port is answered, and if not, why.
 enum class Admission : std::uint8_t {
     granted,
     unknown_host,    // 403: the name in Host could be anybody's (DNS rebinding)

@@ -102,8 +102,9 @@ struct PeerStatus : protocol::SyncCounters, PeerCounters {
     std::uint64_t invalidations_sent = 0;
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
-    double left_alone_seconds = 0;  // by one worker at least, until it is asked again
-    /// From a question to the head of its answer, of the worker that knows best; 0: not known.
+    double left_alone_seconds = 0;  // until a worker asks it again; the longest of all workers
+    /// From a question to the head of its answer, as the first worker that knows has it; 0:
+    /// unknown.
     double round_trip_seconds = 0, round_trip_deviation_seconds = 0;
 
     bool in_step() const { return state == "in_step"; }
@@ -130,6 +131,7 @@ struct ClusterCounters : protocol::LinkCounters {
     };
     std::vector<Name> names;
     std::vector<std::string> unanswered;  // places where nobody has answered yet, and why
+    std::vector<std::string> unplaced;    // listed nodes that find no room (cluster.max_peers)
     std::vector<OriginStatus> origins;    // those asked last, of the worker that asked last
 };
 

@@ -34,10 +34,6 @@ std::optional<Response> refuse_unless_json(const Request& request) {
                       "The Content-Type must be application/json.\n");
 }
 
-std::string section(const NodeStatus& status, const char* name) {
-    return nlohmann::json::parse(status_json(status)).at(name).dump(2) + "\n";
-}
-
 std::string readiness(const NodeStatus& status) {
     if (status.draining) return "draining\n";
     return status.ready ? "ready\n" : "not ready\n";
@@ -88,12 +84,12 @@ asio::awaitable<Response> show_status(const Request& request, const Hooks& hooks
 
 asio::awaitable<Response> show_peers(const Request& request, const Hooks& hooks) {
     const auto status = co_await hooks.status();
-    co_return json(request, http::status::ok, section(status, "cluster"));
+    co_return json(request, http::status::ok, cluster_json(status));
 }
 
 asio::awaitable<Response> show_summary(const Request& request, const Hooks& hooks) {
     const auto status = co_await hooks.status();
-    co_return json(request, http::status::ok, section(status, "summary"));
+    co_return json(request, http::status::ok, summary_json(status));
 }
 
 asio::awaitable<Response> show_config(const Request& request, const Hooks& hooks) {

@@ -57,7 +57,7 @@ asio::awaitable<AdminResponse> respond(const AdminRequest& request, const AdminH
 
 }  // namespace
 
-AdminServer::AdminServer(asio::io_context& control, const Endpoint& where, Hooks hooks)
+AdminServer::AdminServer(asio::io_context& control, const HostPort& where, Hooks hooks)
     : hooks_(std::move(hooks)), acceptor_(control), tasks_(control.get_executor()) {
     const auto fd = listen_shared(where, 1).front();
     acceptor_.assign(where.host.find(':') != std::string::npos ? tcp::v6() : tcp::v4(), fd);

@@ -19,7 +19,7 @@ public:
     using Hooks = AdminHooks;
 
     /// Binds; throws boost::system::system_error that names the address.
-    AdminServer(boost::asio::io_context& control, const Endpoint& where, Hooks hooks);
+    AdminServer(boost::asio::io_context& control, const HostPort& where, Hooks hooks);
 
     void start();
     void stop();

@@ -76,7 +76,7 @@ ordered_json origin_json(const OriginStatus& origin) {
             {"peer_limit_seconds", origin.peer_limit_seconds}};
 }
 
-ordered_json cluster_json(const ClusterCounters& cluster) {
+ordered_json cluster_part(const ClusterCounters& cluster) {
     ordered_json::array_t peers;
     peers.reserve(cluster.peers.size());
     for (const auto& peer : cluster.peers) peers.push_back(peer_json(peer));
@@ -98,6 +98,7 @@ ordered_json cluster_json(const ClusterCounters& cluster) {
     out["gone"] = std::move(gone);
     out["names"] = std::move(names);
     out["unanswered"] = cluster.unanswered;
+    out["unplaced"] = cluster.unplaced;
     out["origins"] = std::move(origins);
     return out;
 }
@@ -119,7 +120,25 @@ ordered_json config_json(const ConfigStatus& config) {
             {"last_error", config.last_error}};
 }
 
+ordered_json summary_part(const SummaryStatus& summary) {
+    return {{"kind", summary.kind}, {"objects", summary.objects},
+            {"bits", summary.bits}, {"hashes", summary.hashes},
+            {"fill", summary.fill}, {"expected_false_hit", summary.expected_false_hit}};
+}
+
+std::string text_of(const ordered_json& page) {
+    return page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
+
+std::string cluster_json(const NodeStatus& status) {
+    return text_of(cluster_part(status.cluster));
+}
+
+std::string summary_json(const NodeStatus& status) {
+    return text_of(summary_part(status.summary));
+}
 
 std::string status_json(const NodeStatus& status) {
     const auto& work = status.work;
@@ -136,12 +155,9 @@ std::string status_json(const NodeStatus& status) {
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);
     page["config"] = config_json(status.config);
-    page["summary"] = {
-        {"kind", status.summary.kind}, {"objects", status.summary.objects},
-        {"bits", status.summary.bits}, {"hashes", status.summary.hashes},
-        {"fill", status.summary.fill}, {"expected_false_hit", status.summary.expected_false_hit}};
-    page["cluster"] = cluster_json(status.cluster);
-    return page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+    page["summary"] = summary_part(status.summary);
+    page["cluster"] = cluster_part(status.cluster);
+    return text_of(page);
 }
 
 }  // namespace proxy

@@ -8,5 +8,8 @@ namespace proxy {
 
 /// The body of GET /api/v1/status. Names are an interface: they only ever grow.
 std::string status_json(const NodeStatus& status);
+/// Its parts `cluster` and `summary` alone: GET /api/v1/peers and /api/v1/summary.
+std::string cluster_json(const NodeStatus& status);
+std::string summary_json(const NodeStatus& status);
 
 }  // namespace proxy

@@ -264,10 +264,8 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         co_return co_await refuse(client, RequestRefusal::destination, 403, text);
     }
 
-    auto host = authority.host;
-    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-    UpstreamTarget target{{}, authority.port, true};
-    append_lower(target.host, host);
+    UpstreamTarget target{{{}, authority.port}, true};
+    append_lower(target.host, authority.address());
     target.client = client.requester.text();
     client.turn.upstream = target.host;
     OriginQuestion asked(frontend.upstream, target);

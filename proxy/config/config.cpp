@@ -5,11 +5,6 @@
 
 namespace proxy {
 
-std::string Endpoint::text() const {
-    const bool brackets = host.find(':') != std::string::npos;
-    return (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
 Environment process_environment() {
     return [](const std::string& name) -> std::optional<std::string> {
         const char* value = std::getenv(name.c_str());

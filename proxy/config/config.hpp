@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/peer_config.hpp"
 #include "proxy/config/prefix_list.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"
@@ -19,14 +20,7 @@
 
 namespace proxy {
 
-/// A place to listen at or to connect to; in the JSON `host:port`, IPv6 as `[::1]:3128`.
-struct Endpoint {
-    std::string host;  // name or address, an IPv6 address without brackets
-    std::uint16_t port = 0;
-
-    std::string text() const;  // host:port, with brackets where needed
-    bool operator==(const Endpoint&) const = default;
-};
+using protocol::HostPort;  // in the JSON `host:port`, IPv6 as `[::1]:3128`
 
 /// What requests may reach in private networks: nothing, all of it, or what is listed.
 enum class Destinations : std::uint8_t { deny, allow, listed };
@@ -63,8 +57,10 @@ struct ForwardedConfig {
 /// What asks for a token: what changes something or shows the configuration, or everything.
 enum class TokenFor : std::uint8_t { changes, all };
 
+inline constexpr std::uint16_t kAdminPort = 9128;
+
 struct AdminConfig {
-    Endpoint listen{"127.0.0.1", 9128};
+    HostPort listen{"127.0.0.1", kAdminPort};
     std::string token{};  // empty: none, and what one would guard is answered on loopback only
     TokenFor token_for = TokenFor::changes;
     std::vector<std::string> names{};  // lower case: taken as Host, besides addresses and localhost
@@ -79,13 +75,13 @@ struct OriginTlsConfig {
 
 struct OriginConfig {
     std::string host;                                   // of the target, lower case; `*` is any
-    Endpoint server;                                    // from `url`: http[s]://host[:port]
+    HostPort server;                                    // from `url`: http[s]://host[:port]
     std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
 };
 
 /// A second place to listen at, for clients that speak TLS.
 struct TlsConfig {
-    Endpoint listen;
+    HostPort listen;
     std::string certificate, key;  // PEM files: the chain, the server's own first; its key
 };
 
@@ -100,20 +96,9 @@ struct CacheConfig {
 
 enum class CopyPolicy : std::uint8_t { always, second_use, never };
 
-struct PeerEntry {
-    std::string node;
-    Endpoint http, link;
-};
-
-/// A name behind which there are nodes. With ports, each of its addresses is one; without (both 0),
-/// SRV records say where they are.
-struct DnsPeersEntry {
-    Endpoint http, link;  // the name as host of both
-};
-
 struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
-    Endpoint listen;
+    HostPort listen;
     CopyPolicy copy = CopyPolicy::always;
     /// How long a peer is waited for before the origin is asked too: half of what that takes to
     /// answer, within these bounds; the first while that is not known.
@@ -126,8 +111,8 @@ struct ClusterConfig {
     std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // too little of its body comes
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
-    std::vector<PeerEntry> peers;  // may list this node itself
-    std::vector<DnsPeersEntry> dns_peers;
+    std::vector<protocol::PeerConfig> peers;  // may list this node itself
+    std::vector<protocol::DnsPeers> dns_peers;
     std::size_t max_peers = 256;  // listed and found, besides this node
 };
 
@@ -189,7 +174,7 @@ struct TlsContexts;
 /// its schema is configs/hearsay.schema.json.
 struct Config {
     std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
-    Endpoint listen;
+    HostPort listen;
     std::optional<TlsConfig> tls;
     unsigned workers = 1;
     std::optional<AdminConfig> admin = AdminConfig{};  // null in the JSON: none
@@ -211,11 +196,11 @@ struct Config {
     std::shared_ptr<const TlsContexts> tls_contexts;
 };
 
-inline constexpr std::size_t kMinKeyBytes = 32;
-inline constexpr std::size_t kMaxNodeBytes = 64;
-inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever cluster.max_peers says
-inline constexpr std::size_t kMaxPrefixes = 256;              // of one list
-inline constexpr std::size_t kMinTokenBytes = 16;             // of admin.token
+inline constexpr std::size_t kMinKeyBytes = protocol::kMinClusterKeyBytes;
+inline constexpr std::size_t kMaxNodeBytes = protocol::kMaxNodeIdBytes;
+inline constexpr std::size_t kMaxPeers = protocol::kMaxPeers;
+inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
+inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;

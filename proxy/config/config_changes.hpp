@@ -17,7 +17,7 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to);
 std::vector<ConfigError> restart_only(const Config& from, const Config& to,
                                       const std::vector<std::string>& changed);
 
-/// Is the setting at `path` this one, or one below it?
+/// Is `path` the setting itself, or something inside it (`$.log.level` in `$.log`)?
 bool is_within(std::string_view path, std::string_view setting);
 
 /// What became of a reload. Refused: nothing has changed.

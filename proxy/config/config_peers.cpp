@@ -32,16 +32,20 @@ bool is_address(const std::string& text) {
     return !none;
 }
 
+/// The one that another entry may take the place of.
+bool is_same(const protocol::DnsPeers& a, const protocol::DnsPeers& b) {
+    return a.name == b.name && a.link_port == b.link_port;
+}
+
 void read_dns(ConfigSection& in, ClusterConfig& out) {
-    DnsPeersEntry entry;
-    auto& name = entry.http.host;
+    protocol::DnsPeers entry;
+    auto& name = entry.name;
     in.read("dns", name);
     if (is_address(name)) {
         in.fail("dns", "is an address; a node at a fixed address has node, http and link");
     } else if (!is_dns_name(name)) {
         in.fail("dns", "must be a host name");
     }
-    entry.link.host = name;
     unsigned http = 0, link = 0;
     in.read("http", http, 1u, kMaxPort);
     in.read("link", link, 1u, kMaxPort);
@@ -51,26 +55,28 @@ void read_dns(ConfigSection& in, ClusterConfig& out) {
     if (in.has("node")) in.fail("node", "is learnt from whoever is behind the name");
     in.take("node");
     in.done();
-    entry.http.port = static_cast<std::uint16_t>(http);
-    entry.link.port = static_cast<std::uint16_t>(link);
+    entry.http_port = static_cast<std::uint16_t>(http);
+    entry.link_port = static_cast<std::uint16_t>(link);
     const auto same =
         std::any_of(out.dns_peers.begin(), out.dns_peers.end(),
-                    [&](const DnsPeersEntry& other) { return other.link == entry.link; });
+                    [&](const protocol::DnsPeers& other) { return is_same(other, entry); });
     if (same) return in.fail("dns", "another entry has this name and link port");
     out.dns_peers.push_back(std::move(entry));
 }
 
-std::string name_of(const DnsPeersEntry& entry) {
-    return "dns:" + entry.link.host;
+std::string name_of(const protocol::DnsPeers& entry) {
+    return "dns:" + entry.name;
 }
 
-/// Each entry by what it is called, in a form that tells whether it has changed.
-std::map<std::string, std::string> entries(const ClusterConfig& cluster) {
+/// Each entry by what it is called, in a form that tells whether it has changed. That of this node
+/// itself counts for nothing.
+std::map<std::string, std::string> entries(const ClusterConfig& cluster, std::string_view self) {
     std::map<std::string, std::string> all;
     for (const auto& peer : cluster.peers)
-        all[peer.node] = peer.http.text() + ' ' + peer.link.text();
+        if (peer.node != self) all[peer.node] = peer.http.text() + ' ' + peer.link.text();
     for (const auto& entry : cluster.dns_peers)
-        all[name_of(entry)] += ' ' + entry.http.text() + ' ' + entry.link.text();
+        all[name_of(entry)] +=
+            ' ' + std::to_string(entry.http_port) + ' ' + std::to_string(entry.link_port);
     return all;
 }
 
@@ -98,7 +104,7 @@ void read_peers(ConfigContext& context, ConfigSection& in, std::string_view key,
             read_dns(entry, out);
             continue;
         }
-        PeerEntry peer;
+        protocol::PeerConfig peer;
         entry.require("node");
         read_node(entry, "node", peer.node);
         entry.require("http");
@@ -122,10 +128,10 @@ ordered_json peers_json(const ClusterConfig& cluster) {
         peers.push_back(
             {{"node", peer.node}, {"http", peer.http.text()}, {"link", peer.link.text()}});
     for (const auto& entry : cluster.dns_peers) {
-        ordered_json shown{{"dns", entry.link.host}};
-        if (entry.link.port != 0) {
-            shown["http"] = entry.http.port;
-            shown["link"] = entry.link.port;
+        ordered_json shown{{"dns", entry.name}};
+        if (entry.has_ports()) {
+            shown["http"] = entry.http_port;
+            shown["link"] = entry.link_port;
         }
         peers.push_back(std::move(shown));
     }
@@ -168,25 +174,28 @@ std::vector<ConfigError> apply(const PeerOrder& order, ClusterConfig& cluster) {
     auto& names = cluster.dns_peers;
     for (const auto& name : order.remove) {
         const auto gone =
-            std::erase_if(peers, [&](const PeerEntry& peer) { return peer.node == name; }) +
+            std::erase_if(peers,
+                          [&](const protocol::PeerConfig& peer) { return peer.node == name; }) +
             std::erase_if(names,
-                          [&](const DnsPeersEntry& entry) { return name_of(entry) == name; });
+                          [&](const protocol::DnsPeers& entry) { return name_of(entry) == name; });
         if (gone == 0)
             errors.push_back({"$.remove", "there is no entry called " + name +
                                               "; a name behind which peers are looked for is "
                                               "written dns:NAME, and who is found is not listed"});
     }
     for (const auto& peer : order.add.peers) {
-        std::erase_if(peers, [&](const PeerEntry& other) { return other.node == peer.node; });
-        const auto taken = std::find_if(peers.begin(), peers.end(), [&](const PeerEntry& other) {
-            return other.link == peer.link;
-        });
+        std::erase_if(peers,
+                      [&](const protocol::PeerConfig& other) { return other.node == peer.node; });
+        const auto taken = std::find_if(
+            peers.begin(), peers.end(),
+            [&](const protocol::PeerConfig& other) { return other.link == peer.link; });
         if (taken != peers.end())
             errors.push_back({"$.add", peer.node + " has the link address of " + taken->node});
         peers.push_back(peer);
     }
     for (const auto& entry : order.add.dns_peers) {
-        std::erase_if(names, [&](const DnsPeersEntry& other) { return other.link == entry.link; });
+        std::erase_if(names,
+                      [&](const protocol::DnsPeers& other) { return is_same(other, entry); });
         names.push_back(entry);
     }
     if (names.size() > kMaxPeerNames)
@@ -195,11 +204,12 @@ std::vector<ConfigError> apply(const PeerOrder& order, ClusterConfig& cluster) {
     return errors;
 }
 
-PeersChanged difference(const ClusterConfig& before, const ClusterConfig& after) {
+PeersChanged difference(const ClusterConfig& before, const ClusterConfig& after,
+                        std::string_view self) {
     PeersChanged changed;
     changed.before = before;
     changed.after = after;
-    const auto was = entries(before), is = entries(after);
+    const auto was = entries(before, self), is = entries(after, self);
     for (const auto& [name, place] : is) {
         const auto known = was.find(name);
         if (known == was.end())

@@ -45,7 +45,9 @@ struct PeersChanged {
     ClusterConfig before, after;      // their peers
     std::vector<std::string> added, removed, moved;
 };
-PeersChanged difference(const ClusterConfig& before, const ClusterConfig& after);
+/// `self`: this node, which is no peer of its own.
+PeersChanged difference(const ClusterConfig& before, const ClusterConfig& after,
+                        std::string_view self);
 /// One line; empty: nothing has changed.
 std::string peers_changed_text(const PeersChanged& changed);
 std::string peers_changed_json(const PeersChanged& changed);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "proxy/config/config_values.hpp"
+#include "proxy/config/cluster_settings.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -15,7 +15,7 @@ namespace {
 
 struct Listener {
     std::string path;
-    Endpoint where;
+    HostPort where;
 };
 
 std::vector<Listener> listeners(const Config& config) {
@@ -45,13 +45,13 @@ bool is_same_host(std::string_view a, std::string_view b) {
 }
 
 /// Port 0 is any free one.
-bool collide(const Endpoint& a, const Endpoint& b) {
+bool collide(const HostPort& a, const HostPort& b) {
     return a.port == b.port && a.port != 0 &&
            (is_same_host(a.host, b.host) || is_any(a.host) || is_any(b.host));
 }
 
 /// Does who connects to `to` reach this listener?
-bool reaches(const Endpoint& to, const Endpoint& listener) {
+bool reaches(const HostPort& to, const HostPort& listener) {
     return to.port == listener.port && to.port != 0 &&
            (is_same_host(to.host, listener.host) ||
             (is_any(listener.host) && is_loopback(to.host)));
@@ -81,7 +81,7 @@ private:
         return std::string(list) + '[' + std::to_string(index) + ']';
     }
 
-    const Listener* own(const Endpoint& where) const {
+    const Listener* own(const HostPort& where) const {
         const auto found =
             std::find_if(listeners_.begin(), listeners_.end(),
                          [&](const Listener& each) { return reaches(where, each.where); });
@@ -146,13 +146,13 @@ private:
             doubt("$.cluster.key", "is that of docker-compose.yml, which everybody can read");
         if (!cluster.dns_peers.empty()) others = elsewhere = true;
         for (const auto& entry : cluster.dns_peers) {
-            if (entry.link.port == 0) continue;
-            if (entry.http.port == entry.link.port)
-                doubt("$.cluster.peers", entry.link.host + " has one port for both http and link");
-            else if (entry.http.port == cluster.listen.port &&
-                     entry.link.port == config_.listen.port)
+            if (!entry.has_ports()) continue;
+            if (entry.http_port == entry.link_port)
+                doubt("$.cluster.peers", entry.name + " has one port for both http and link");
+            else if (entry.http_port == cluster.listen.port &&
+                     entry.link_port == config_.listen.port)
                 doubt("$.cluster.peers",
-                      entry.link.host + " seems to have http and link the wrong way round");
+                      entry.name + " seems to have http and link the wrong way round");
         }
         if (!others) doubt("$.cluster.peers", "lists no other node: nothing is shared");
         if (!elsewhere) return;
@@ -162,7 +162,7 @@ private:
             doubt("$.listen", "is reached from this machine only, but peers are elsewhere");
     }
 
-    void peer_addresses(const PeerEntry& peer, const std::string& path) {
+    void peer_addresses(const protocol::PeerConfig& peer, const std::string& path) {
         if (const auto* self = own(peer.http))
             doubt(path + ".http", "is this node itself (" + self->path + ")");
         if (const auto* self = own(peer.link))
@@ -251,17 +251,8 @@ std::vector<ConfigError> contradictions(const Config& config) {
             break;
         }
     }
-    if (config.cluster) {
-        const auto& peers = config.cluster->peers;
-        const auto others = std::count_if(peers.begin(), peers.end(), [&](const PeerEntry& peer) {
-            return peer.node != config.node;
-        });
-        const auto most = config.cluster->max_peers;
-        if (static_cast<std::size_t>(others) > most)
-            found.push_back({"$.cluster.peers", "must be at most " + std::to_string(most) +
-                                                    " besides this node (cluster.max_peers, " +
-                                                    std::to_string(kMaxPeers) + " at most)"});
-    }
+    for (auto& bad : protocol::faults(cluster_settings(config)))
+        found.push_back({path_of(bad.setting), std::move(bad.why)});
     return found;
 }
 

@@ -1,4 +1,5 @@
 // What depends on the machine; see config_review.hpp.
+#include <fcntl.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "proxy/config/config_review.hpp"
@@ -50,6 +52,12 @@ std::string cannot_listen(const std::string& host) {
     return absent ? "is no address of this machine" : "";
 }
 
+/// Why this process may not do that with a file or folder; empty when it may.
+std::string refused(const std::filesystem::path& place, int what) {
+    if (::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0) return {};
+    return std::system_category().message(errno);
+}
+
 /// Names of other machines, each with the settings that have it.
 using Names = std::map<std::string, std::vector<std::string>>;
 
@@ -66,7 +74,7 @@ Names names_of(const Config& config) {
         if (peer.link.host != peer.http.host) names[peer.link.host].push_back(path + "link");
     }
     for (const auto& entry : config.cluster->dns_peers)
-        if (entry.link.port != 0) names[entry.link.host].push_back("$.cluster.peers");
+        if (entry.has_ports()) names[entry.name].push_back("$.cluster.peers");
     return names;
 }
 
@@ -82,12 +90,16 @@ std::vector<ConfigError> missing_files(const Config& config) {
     const auto folder = file.has_parent_path() ? file.parent_path() : ".";
     if (!std::filesystem::is_directory(folder, ignored))
         return {{"$.log.access", "there is no folder " + folder.string()}};
+    const auto is_there = std::filesystem::exists(file, ignored);
+    if (const auto why = is_there ? refused(file, W_OK) : refused(folder, W_OK | X_OK);
+        !why.empty())
+        return {{"$.log.access", "cannot write " + access + ": " + why}};
     return {};
 }
 
 std::vector<ConfigError> doubts_here(const Config& config) {
     std::vector<ConfigError> found;
-    const auto listens = [&](const char* path, const Endpoint& where) {
+    const auto listens = [&](const char* path, const HostPort& where) {
         if (auto why = cannot_listen(where.host); !why.empty())
             found.push_back({path, where.host + ' ' + why});
     };

@@ -147,17 +147,17 @@ std::optional<std::uint64_t> ConfigSection::size(std::string_view key, std::uint
     return bytes;
 }
 
-void ConfigSection::read(std::string_view key, Endpoint& out) {
+void ConfigSection::read(std::string_view key, HostPort& out) {
     const auto found = text(key);
     if (!found) return;
-    if (auto endpoint = parse_endpoint(*found)) {
+    if (auto endpoint = parse_host_port(*found)) {
         out = std::move(*endpoint);
     } else {
         const auto colon = found->rfind(':');
         const auto port = colon == std::string::npos ? std::string() : found->substr(colon + 1);
         if (colon != 0 && !port.empty() &&
             port.find_first_not_of("0123456789") == std::string::npos &&
-            parse_endpoint(found->substr(0, colon) + ":1"))
+            parse_host_port(found->substr(0, colon) + ":1"))
             return fail(key, "has the port " + port + "; ports are 1 to 65535");
         fail(key, "is no host:port; write it like \"127.0.0.1:3128\" or \"[::1]:3128\"");
     }

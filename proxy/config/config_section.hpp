@@ -64,7 +64,7 @@ public:
     void read(std::string_view key, T& out, T low, T high) {
         if (const auto number = whole(key, low, high)) out = static_cast<T>(*number);
     }
-    void read(std::string_view key, Endpoint& out);
+    void read(std::string_view key, HostPort& out);
     /// `"30s"`, or a number of seconds.
     void read(std::string_view key, std::chrono::nanoseconds& out, std::chrono::nanoseconds low,
               std::chrono::nanoseconds high);

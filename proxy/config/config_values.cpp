@@ -129,12 +129,12 @@ std::string format_size(std::uint64_t bytes) {
     return format_quantity(bytes, kSizeUnits);
 }
 
-std::optional<Endpoint> parse_endpoint(std::string_view text) {
+std::optional<HostPort> parse_host_port(std::string_view text, std::uint16_t default_port) {
     Authority authority;
-    if (parse_connect_target(text, authority) != TargetError::none) return std::nullopt;
-    auto host = authority.host;
-    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-    return Endpoint{std::string(host), authority.port};
+    if (parse_authority(text, authority) != TargetError::none) return std::nullopt;
+    const auto port = authority.port == 0 ? default_port : authority.port;
+    if (port == 0) return std::nullopt;
+    return HostPort{std::string(authority.address()), port};
 }
 
 Expansion expand_environment(std::string_view text, const Environment& environment) {

@@ -23,8 +23,9 @@ std::string format_duration(std::chrono::nanoseconds duration);
 std::optional<std::uint64_t> parse_size(std::string_view text);
 std::string format_size(std::uint64_t bytes);
 
-/// `host:port`, `[::1]:port`; the port is from 1 to 65535.
-std::optional<Endpoint> parse_endpoint(std::string_view text);
+/// `host:port`, `[::1]:port`, with a port from 1 to 65535; where one is missing, `default_port` if
+/// that is not 0. Empty when it is none of these.
+std::optional<HostPort> parse_host_port(std::string_view text, std::uint16_t default_port = 0);
 
 /// Replaces each `${NAME}` by its value; `$${` stands for `${`. On trouble `error` says what it is,
 /// and never shows a value.

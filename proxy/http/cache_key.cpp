@@ -158,15 +158,6 @@ void CacheKey::clear() {
     port_ = 0;
 }
 
-std::string_view CacheKey::address() const {
-    auto address = host();
-    if (address.starts_with('[')) {
-        address.remove_prefix(1);
-        address.remove_suffix(1);
-    }
-    return address;
-}
-
 std::string_view to_string(TargetError error) {
     switch (error) {
         case TargetError::none:

@@ -35,6 +35,11 @@ std::string_view to_string(TargetError error);
 struct Authority {
     std::string_view host;   // as received; an IPv6 literal keeps its brackets
     std::uint16_t port = 0;  // 0: absent or empty
+
+    /// The host without brackets, for a resolver.
+    std::string_view address() const {
+        return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
+    }
 };
 
 /// uri-host [ ":" port ] of RFC 9110 §4.2, as in Host. User information is refused.
@@ -65,7 +70,7 @@ public:
     /// Lower-cased; an IPv6 literal keeps its brackets.
     std::string_view host() const { return view(host_begin_, host_end_); }
     /// The same without brackets, for a resolver.
-    std::string_view address() const;
+    std::string_view address() const { return Authority{host()}.address(); }
     std::uint16_t port() const { return port_; }
     /// host[:port] as the key has it.
     std::string_view authority() const { return view(host_begin_, path_begin_); }

@@ -9,20 +9,22 @@
 #include <memory>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace proxy {
 namespace {
 
 constexpr int kBacklog = 4096;
 
-[[noreturn]] void fail(const Endpoint& where, int error) {
+[[noreturn]] void fail(const protocol::HostPort& where, int error) {
     throw std::runtime_error("cannot listen at " + where.text() + ": " +
                              std::system_category().message(error));
 }
 
 class Socket {
 public:
-    Socket(const Endpoint& where, const sockaddr_storage& address, socklen_t size, bool shared)
+    Socket(const protocol::HostPort& where, const sockaddr_storage& address, socklen_t size,
+           bool shared)
         : fd_(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
         const int on = 1;
         if (fd_ < 0) fail(where, errno);
@@ -49,7 +51,7 @@ private:
 
 }  // namespace
 
-std::vector<int> listen_shared(const Endpoint& where, unsigned workers) {
+std::vector<int> listen_shared(const protocol::HostPort& where, unsigned workers) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "protocol/host_port.hpp"
 
 namespace proxy {
 
@@ -10,6 +10,6 @@ namespace proxy {
 /// Throws std::runtime_error, naming the address, when it cannot be had, in particular when another
 /// process, even another hearsay, listens there. The caller owns the descriptors. Port 0 is chosen
 /// once.
-std::vector<int> listen_shared(const Endpoint& where, unsigned workers);
+std::vector<int> listen_shared(const protocol::HostPort& where, unsigned workers);
 
 }  // namespace proxy

@@ -79,30 +79,35 @@ bool is_local(const Surroundings& around, const ip::address& address) {
            std::find(around.own.begin(), around.own.end(), address) != around.own.end();
 }
 
-std::vector<const Endpoint*> own_listeners(const Config& config) {
-    std::vector<const Endpoint*> all{&config.listen};
+std::vector<const HostPort*> own_listeners(const Config& config) {
+    std::vector<const HostPort*> all{&config.listen};
     if (config.tls) all.push_back(&config.tls->listen);
     if (config.admin) all.push_back(&config.admin->listen);
     if (config.cluster) all.push_back(&config.cluster->listen);
     return all;
 }
 
-std::vector<const Endpoint*> peer_places(const Config& config) {
-    std::vector<const Endpoint*> all;
+/// Of those behind a name the ports are known here; where they are, the answers of DNS say.
+std::vector<const HostPort*> peer_places(const Config& config) {
+    std::vector<const HostPort*> all;
     if (!config.cluster) return all;
     for (const auto& peer : config.cluster->peers) {
         all.push_back(&peer.http);
         all.push_back(&peer.link);
     }
-    for (const auto& entry : config.cluster->dns_peers) {
-        all.push_back(&entry.http);
-        all.push_back(&entry.link);
-    }
     return all;
 }
 
+bool is_port_behind_a_name(const Config& config, std::uint16_t port) {
+    if (!config.cluster) return false;
+    const auto& names = config.cluster->dns_peers;
+    return std::any_of(names.begin(), names.end(), [port](const auto& entry) {
+        return entry.http_port == port || entry.link_port == port;
+    });
+}
+
 /// Would a connection to a local address meet this listener? One at a name could be at any.
-bool meets(const Endpoint& listener, const ip::address& address, std::uint16_t port) {
+bool meets(const HostPort& listener, const ip::address& address, std::uint16_t port) {
     if (listener.port != port) return false;
     const auto where = literal(listener.host);
     return !where || where->is_unspecified() || address.is_unspecified() || *where == address;
@@ -132,10 +137,11 @@ bool is_public(const ip::address& address) {
 }
 
 bool is_house_port(const Config& config, std::uint16_t port) {
-    const auto at = [port](const Endpoint* place) { return place->port == port; };
+    const auto at = [port](const HostPort* place) { return place->port == port; };
     const auto own = own_listeners(config);
     const auto peers = peer_places(config);
-    return std::any_of(own.begin(), own.end(), at) || std::any_of(peers.begin(), peers.end(), at);
+    return std::any_of(own.begin(), own.end(), at) || std::any_of(peers.begin(), peers.end(), at) ||
+           is_port_behind_a_name(config, port);
 }
 
 std::vector<ip::address> interface_addresses() {
@@ -160,11 +166,13 @@ std::vector<ip::address> interface_addresses() {
 
 std::vector<std::string_view> peer_names(const Config& config) {
     std::vector<std::string_view> names;
-    for (const auto* peer : peer_places(config)) {
-        const std::string_view host = peer->host;
-        if (!literal(peer->host) && std::find(names.begin(), names.end(), host) == names.end())
+    const auto add = [&](const std::string& host) {
+        if (!literal(host) && std::find(names.begin(), names.end(), host) == names.end())
             names.push_back(host);
-    }
+    };
+    for (const auto* peer : peer_places(config)) add(peer->host);
+    if (config.cluster)
+        for (const auto& entry : config.cluster->dns_peers) add(entry.name);
     return names;
 }
 

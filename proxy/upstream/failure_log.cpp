@@ -33,7 +33,7 @@ bool is_of_the_origin(FetchError error) {
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what) {
     if (!is_of_the_origin(error)) return;
-    const auto place = Endpoint{origin.host, origin.port}.text();
+    const auto place = origin.text();
     if (const auto more = log.admit(place, Clock::now()))
         spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error),
                      *more);
@@ -41,7 +41,7 @@ void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError e
 
 void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,
                        FetchError last, ParseError what, std::chrono::nanoseconds left_alone) {
-    const auto place = Endpoint{peer.host, peer.port}.text();
+    const auto place = peer.text();
     const auto more = log.admit(node, Clock::now());
     if (!more) return;
     const auto cause = what != ParseError::ok     ? to_string(what)

@@ -25,7 +25,7 @@ PeerQuestion::~PeerQuestion() {
 }
 
 UpstreamTarget PeerQuestion::target() const {
-    return {peer().http_host, static_cast<std::uint16_t>(std::stoul(peer().http_port)), false};
+    return {peer().http};
 }
 
 /// The peers may change while we wait, and with them the records: a name finds its record again.

@@ -24,7 +24,7 @@ using OriginRoute = std::variant<UpstreamTarget, NoRoute>;
 inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bool absolute_form,
                                    const std::string& client = {}) {
     if (const auto* origin = match_origin(config.origins, key.host())) {
-        UpstreamTarget target{origin->server.host, origin->server.port};
+        UpstreamTarget target{origin->server};
         if (origin->tls) {
             const auto index = static_cast<std::size_t>(origin - config.origins.data());
             target.tls = config.tls_contexts->origins.at(index);
@@ -33,7 +33,7 @@ inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bo
     }
     if (!absolute_form) return NoRoute::no_origin;
     if (!config.forward.enabled) return NoRoute::forward_disabled;
-    UpstreamTarget target{std::string(key.address()), key.port(), true};
+    UpstreamTarget target{{std::string(key.address()), key.port()}, true};
     if (key.scheme() == Scheme::https) target.tls = config.tls_contexts->forward;
     target.client = client;
     return target;

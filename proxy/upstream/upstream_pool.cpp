@@ -10,7 +10,6 @@
 #include <boost/asio/write.hpp>
 
 #include "protocol/plain_address.hpp"
-#include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -50,7 +49,7 @@ bool is_still_open(const Config& config, const UpstreamConnection& connection) {
 }  // namespace
 
 std::string place_of(const UpstreamTarget& target) {
-    auto place = target.host + ':' + std::to_string(target.port);
+    auto place = target.text();
     if (target.on_clients_word)
         place += '!';  // never hand such a client a connection opened for an origin entry
     if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
@@ -143,8 +142,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         seat = take_seat(place);
         if (!seat) co_return FetchError::busy;
     }
-    const auto endpoints = co_await resolver_.resolve(target.host, std::to_string(target.port),
-                                                      deadline, target.client);
+    const auto endpoints = co_await resolver_.resolve(target, deadline, target.client);
     if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
         co_return FetchError::resolve_timeout;
     if (!endpoints && endpoints.error() == asio::error::operation_aborted)
@@ -193,8 +191,8 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
     if (!target.on_clients_word || !is_house_port(config, target.port)) co_return FetchError::none;
     out.own = interface_addresses();
     for (const auto name : peer_names(config)) {
-        const auto found =
-            co_await resolver_.resolve(std::string(name), std::to_string(target.port), deadline);
+        HostPort place{std::string(name), target.port};
+        const auto found = co_await resolver_.resolve(std::move(place), deadline);
         if (found) {
             for (const auto& endpoint : *found)
                 out.peers.push_back(protocol::plain_address(endpoint.address()));
@@ -226,7 +224,7 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
 }
 
 void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_view why) {
-    const auto place = Endpoint{target.host, target.port}.text();
+    const auto place = target.text();
     if (const auto more = tls_log_.admit(place, Clock::now()))
         spdlog::warn("no TLS connection to {}: {}{}", place, why, *more);
 }

@@ -74,9 +74,7 @@ struct UpstreamConnection {
 using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 
 /// Where a request is to go.
-struct UpstreamTarget {
-    std::string host;  // name or address, no brackets
-    std::uint16_t port = 80;
+struct UpstreamTarget : HostPort {
     bool on_clients_word = false;  // not the operator's: judge_destination() has to agree
     std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
     /// Whose request named the host, as an address; empty: the configuration did. No client can

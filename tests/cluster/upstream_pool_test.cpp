@@ -25,7 +25,7 @@ protected:
     };
 
     Gave acquire(Clock::duration time, bool on_clients_word = false) {
-        const UpstreamTarget target{"two-addresses", good.port(), on_clients_word};
+        const UpstreamTarget target{{"two-addresses", good.port()}, on_clients_word};
         Gave gave;
         auto ask = [](UpstreamPool& from, const UpstreamTarget& to, Clock::time_point deadline,
                       Gave& into) -> asio::awaitable<void> {
@@ -95,7 +95,7 @@ TEST_F(UpstreamPoolTest, AnAddressThatTakesARequestAndSaysNothingIsTriedLast) {
     };
     auto error = FetchError::none;
     bool done = false;
-    asio::co_spawn(io, ask(exchange, UpstreamTarget{"two-addresses", good.port()}),
+    asio::co_spawn(io, ask(exchange, UpstreamTarget{{"two-addresses", good.port()}}),
                    [&](const std::exception_ptr& e, FetchError how) {
                        done = true;
                        error = how;

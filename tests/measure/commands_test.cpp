@@ -109,7 +109,7 @@ TEST(Healthcheck, FindsTheAdminPortInTheConfiguration) {
     const TemporaryFile config(
         R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true},
             "admin": {"listen": "0.0.0.0:)" +
-        ready.address().port + "\"}}");
+        std::to_string(ready.address().port) + "\"}}");
     const auto ended = run([&] { return healthcheck_command({{}, config.path()}); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     const TemporaryFile none(
@@ -134,7 +134,7 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
     EXPECT_THAT(refused.error, HasSubstr("This needs a token. (set HEARSAY_ADMIN_TOKEN)\n"));
     EXPECT_THAT(refused.error, Not(HasSubstr("\n\n")));
     const TemporaryFile config(R"({"admin": {"token": "0123456789abcdef", "listen": "127.0.0.1:)" +
-                               guarded.address().port + "\"}}");
+                               std::to_string(guarded.address().port) + "\"}}");
     const auto by_file = run([&] { return status_command({{{}, config.path()}}, true); });
     EXPECT_EQ(by_file.code, kOk) << by_file.error;
     ::setenv("HEARSAY_ADMIN_TOKEN", "fedcba9876543210", 1);  // comes first
@@ -181,11 +181,12 @@ TEST(Status, ShowsWhereANodeLooksForPeers) {
         R"json({"node": "a", "requests": {}, "cluster": {"peers": [], "names": [
             {"dns": "x.test", "places": 1, "trouble": ""},
             {"dns": "y.test", "places": 0, "trouble": "no name server answers"}],
-            "unanswered": ["10.0.0.9:3129 (connect_timeout)"]}})json");
+            "unanswered": ["10.0.0.9:3129 (connect_timeout)"], "unplaced": ["c", 1]}})json");
     const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
     EXPECT_THAT(ended.out, HasSubstr("name x.test leads to 1 place\n"));
     EXPECT_THAT(ended.out, HasSubstr("name y.test leads to 0 places: no name server answers\n"));
     EXPECT_THAT(ended.out, HasSubstr("no answer from 10.0.0.9:3129 (connect_timeout)\n"));
+    EXPECT_THAT(ended.out, HasSubstr("no room for the listed peer c (cluster.max_peers)\n"));
 }
 
 TEST(Status, AddsUpWhatSeveralNodesDid) {
@@ -216,7 +217,7 @@ TEST(Status, SaysWhichOfSeveralNodesDoesNotAnswer) {
 
 TEST(Status, AsksEveryAddressOfAName) {
     const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
-    const auto port = a.address().port;
+    const auto port = std::to_string(a.address().port);
     const auto ended = run([&] { return status_command({{"dns:127.0.0.1:" + port, {}}}, false); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("node a"));
@@ -265,7 +266,7 @@ TEST(Status, FailsPlainly) {
 }
 
 /// A replay of the made-up workload, small.
-ReplayCommand small_replay(const Address& proxy) {
+ReplayCommand small_replay(const HostPort& proxy) {
     ReplayCommand command;
     command.synthetic = true;
     command.workload.requests = 50;
@@ -284,8 +285,8 @@ TEST(ReplayCommand, PrintsTheTable) {
 }
 
 TEST(ReplayCommand, RunsTheOriginMeanwhile) {
-    auto command = small_replay({"127.0.0.1", "0"});
-    const Address origin = nobody();
+    auto command = small_replay({"127.0.0.1", 1});
+    const HostPort origin = nobody();
     command.origin_listen = origin.text();
     command.proxies = {origin.text()};  // which answers as a forward proxy would
     command.json = true;

@@ -17,14 +17,30 @@ Report found_126_of(std::uint64_t ideal) {
     return report;
 }
 
+/// The same with 10,000 hits more, on both sides.
+Report found_10126_of(std::uint64_t ideal) {
+    auto report = found_126_of(ideal);
+    report.rows[0].counted->local_hit += 10'000;
+    return report;
+}
+
 TEST(DemoVerdict, IsGoodWhenTheGoalIsReached) {
-    EXPECT_EQ(demo_verdict(found_126_of(126), true), "");
-    EXPECT_EQ(demo_verdict(found_126_of(127), true), "");  // 0.9921
+    EXPECT_EQ(demo_verdict(found_10126_of(10'126), true), "");
+    EXPECT_EQ(demo_verdict(found_10126_of(10'200), true), "");  // 0.9927
+    EXPECT_EQ(too_small_for_the_goal(found_10126_of(10'200)), "");
 }
 
 TEST(DemoVerdict, NamesTheGoalThatWasMissed) {
-    EXPECT_EQ(demo_verdict(found_126_of(128), true),
-              "0.9844 of the ideal hits were found, the goal is 0.99");
+    EXPECT_EQ(demo_verdict(found_10126_of(10'300), true),
+              "0.9831 of the ideal hits were found, the goal is 0.99");
+}
+
+TEST(DemoVerdict, DoesNotJudgeByAHandfulOfHits) {
+    for (const std::uint64_t ideal : {std::uint64_t{0}, std::uint64_t{200}, kDemoLeastHits - 1}) {
+        EXPECT_EQ(demo_verdict(found_126_of(ideal), true), "") << ideal;
+        EXPECT_THAT(too_small_for_the_goal(found_126_of(ideal)), HasSubstr("10,000 are needed"));
+    }
+    EXPECT_THAT(demo_verdict(found_126_of(kDemoLeastHits), true), HasSubstr("the goal is"));
 }
 
 TEST(DemoVerdict, HasNoGoalForOtherPeoplesLogs) {  // their pace may leave no time to tell peers

@@ -13,39 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Address, IsTakenApart) {
-    const auto parts = [](const std::string& text) {
-        const Address address = parse_address(text);
-        return address.host + ' ' + address.port;
-    };
-    EXPECT_EQ(parts("127.0.0.1:3128"), "127.0.0.1 3128");
-    EXPECT_EQ(parts("http://proxy:3128"), "proxy 3128");
-    EXPECT_EQ(parts("http://proxy:3128/"), "proxy 3128");
-    EXPECT_EQ(parts("http://proxy"), "proxy 80");
-    EXPECT_EQ(parts("[::1]:3128"), "::1 3128");
-    EXPECT_EQ(parts("http://[::1]/"), "::1 80");
-}
-
-TEST(Address, IsNamedWhenItIsNone) {
-    for (const auto* text : {"", ":80", "https://a:1", "http://", "a:", "a:x", "a:70000",
-                             "a:123456", "a:-1", "http://a/b", "a b:1", "u@a:1", "a:1?x"}) {
-        try {
-            parse_address(text);
-            ADD_FAILURE() << text;
-        } catch (const std::invalid_argument& error) {
-            EXPECT_NE(std::string(error.what()).find('\'' + std::string(text) + '\''),
-                      std::string::npos)
-                << error.what();
-        }
-    }
-}
-
-TEST(Address, IsWrittenAsItIsRead) {
-    for (const auto* text : {"127.0.0.1:3128", "[::1]:80", "proxy:1"}) {
-        EXPECT_EQ(parse_address(text).text(), text);
-    }
-}
-
 TEST(HttpGet, GivesStatusAndBody) {
     const ScriptedServer server([](const Seen&) {
         return Reply{"HTTP/1.1 503 Not Now\r\nContent-Length: 5\r\n\r\nlater"};

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 /// Counts what it is asked like a proxy that has everything, and tells on its admin page.
 class CountingProxy {
 public:
-    Address address() const { return proxy_.address(); }
-    Address admin() const { return admin_.address(); }
+    HostPort address() const { return proxy_.address(); }
+    HostPort admin() const { return admin_.address(); }
     std::atomic<int> before{1000};  ///< requests it had answered when the test began
     std::string peer_state = "in_step";
     std::string admin_name = "n";  ///< the name the admin page gives
@@ -139,7 +139,7 @@ TEST(WaitUntilInStep, SaysWhatIsMissing) {
     Progress quiet(true);
     EXPECT_EQ(wait_until_in_step({proxy.admin()}, 0s, quiet),
               "n and its peer b are not in step (connecting)");
-    const Address gone = nobody();
+    const HostPort gone = nobody();
     EXPECT_EQ(wait_until_in_step({gone}, 0s, quiet), gone.text() + ": Connection refused");
 }
 

@@ -30,10 +30,46 @@ struct Names {
     }
 };
 
-std::vector<std::string> texts_of(const std::vector<Address>& addresses) {
+std::vector<std::string> texts_of(const std::vector<HostPort>& addresses) {
     std::vector<std::string> out;
     for (const auto& each : addresses) out.push_back(each.text());
     return out;
+}
+
+TEST(Address, IsTakenApart) {
+    const auto parts = [](const std::string& text) {
+        const auto address = parse_address(text);
+        return address.host + ' ' + std::to_string(address.port);
+    };
+    EXPECT_EQ(parts("127.0.0.1:3128"), "127.0.0.1 3128");
+    EXPECT_EQ(parts("http://proxy:3128"), "proxy 3128");
+    EXPECT_EQ(parts("http://proxy:3128/"), "proxy 3128");
+    EXPECT_EQ(parts("http://proxy"), "proxy 80");
+    EXPECT_EQ(parts("[::1]:3128"), "::1 3128");
+    EXPECT_EQ(parts("http://[::1]/"), "::1 80");
+    EXPECT_EQ(parts("127.0.0.1:0"), "127.0.0.1 0");  // any free one
+    EXPECT_EQ(parse_address("node-a", 9128).text(), "node-a:9128");
+    EXPECT_EQ(parse_address("http://node-a:80", 9128).text(), "node-a:80");
+}
+
+TEST(Address, IsNamedWhenItIsNone) {
+    for (const auto* text : {"", ":80", "https://a:1", "http://", "a:", "a:x", "a:70000",
+                             "a:123456", "a:-1", "http://a/b", "a b:1", "u@a:1", "a:1?x"}) {
+        try {
+            parse_address(text);
+            ADD_FAILURE() << text;
+        } catch (const std::invalid_argument& error) {
+            EXPECT_NE(std::string(error.what()).find('\'' + std::string(text) + '\''),
+                      std::string::npos)
+                << error.what();
+        }
+    }
+}
+
+TEST(Address, IsWrittenAsItIsRead) {
+    for (const auto* text : {"127.0.0.1:3128", "[::1]:80", "proxy:1"}) {
+        EXPECT_EQ(parse_address(text).text(), text);
+    }
 }
 
 TEST(NodeAddresses, NameThatStandsForSeveralIsOneEntryForEach) {

@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 OriginOptions anywhere() {
     OriginOptions options;
-    options.port = "0";
+    options.listen.port = 0;
     return options;
 }
 
@@ -111,9 +111,9 @@ TEST(Origin, RefusesWhatIsNotARequest) {
 TEST(Origin, TellsWhenItsPortIsTaken) {
     const Origin origin(anywhere());
     auto options = anywhere();
-    options.port = std::to_string(origin.port());
+    options.listen.port = origin.port();
     EXPECT_THROW(Origin{options}, boost::system::system_error);
-    options.host = "no such host.invalid";
+    options.listen.host = "no such host.invalid";
     EXPECT_THROW(Origin{options}, boost::system::system_error);
 }
 

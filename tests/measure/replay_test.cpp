@@ -42,7 +42,7 @@ public:
     Trace trace;
 };
 
-ReplayOptions through(std::vector<Address> proxies) {
+ReplayOptions through(std::vector<HostPort> proxies) {
     ReplayOptions options;
     options.proxies = std::move(proxies);
     options.timeout = 10s;
@@ -392,7 +392,7 @@ TEST(Replay, NamesWhatIsWrong) {
 }
 
 TEST(Replay, NamesProxyAndUrlOfTheFirstFailure) {
-    const Address address = nobody();
+    const HostPort address = nobody();
     const auto result = replay(Log().get(1, "http://a/x"), through({address}));
     EXPECT_EQ(result.first_failure, "no connection from " + address.text() + " for http://a/x");
     EXPECT_EQ(failures(result, Failure::connect), 1u);
@@ -500,7 +500,7 @@ TEST(Replay, CountsAFailureOfAllAtTheFirst) {
 
 TEST(Replay, RunsThroughARealServer) {
     OriginOptions at;
-    at.port = "0";
+    at.listen.port = 0;
     const Origin origin(at);
     Log log;
     std::uint64_t bytes = 0;
@@ -509,7 +509,7 @@ TEST(Replay, RunsThroughARealServer) {
         bytes += 1 + i * i * 7;
     }
     ReplayProgress last;
-    const auto result = replay(log, through({{"127.0.0.1", std::to_string(origin.port())}}),
+    const auto result = replay(log, through({{"127.0.0.1", origin.port()}}),
                                [&](const ReplayProgress& now) { last = now; });
     EXPECT_EQ(result.first_failure, "");
     EXPECT_EQ(result.sent, 300u);
@@ -550,7 +550,7 @@ TEST(Replay, RefusesSenselessOptions) {
     options.rate = 0;
     options.concurrency = 0;
     EXPECT_THROW(replay(log, options), std::invalid_argument);
-    EXPECT_THROW(replay(log, through({{"no such host.invalid", "1"}})), std::invalid_argument);
+    EXPECT_THROW(replay(log, through({{"no such host.invalid", 1}})), std::invalid_argument);
 }
 
 }  // namespace

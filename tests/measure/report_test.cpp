@@ -110,7 +110,7 @@ TEST(Report, ShowsWhereCountersAndClientsDisagree) {
 }
 
 TEST(Report, SaysThatOthersUsedTheCaches) {
-    const std::vector<Address> proxies{{"10.0.0.1", "3128"}, {"10.0.0.2", "3128"}}, admins;
+    const std::vector<HostPort> proxies{{"10.0.0.1", 3128}, {"10.0.0.2", 3128}}, admins;
     auto report = two_proxies();
     doubt(report, proxies, admins);
     EXPECT_THAT(report.warnings, IsEmpty());

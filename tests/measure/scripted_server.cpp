@@ -159,8 +159,8 @@ ScriptedServer::~ScriptedServer() {
     for (auto& thread : state_->threads) thread.join();  // no further one begins
 }
 
-Address ScriptedServer::address() const {
-    return {"127.0.0.1", std::to_string(state_->listener.port())};
+HostPort ScriptedServer::address() const {
+    return {"127.0.0.1", state_->listener.port()};
 }
 
 std::vector<Seen> ScriptedServer::seen() const {
@@ -186,10 +186,10 @@ std::string like_the_origin(const Seen& seen, const std::string& more_lines) {
     return out;
 }
 
-Address nobody() {
+HostPort nobody() {
     const Socket socket;
     socket.bind_anywhere();
-    return {"127.0.0.1", std::to_string(socket.port())};
+    return {"127.0.0.1", socket.port()};
 }
 
 std::string raw_exchange(std::uint16_t port, const std::string& request) {

@@ -39,7 +39,7 @@ public:
     ScriptedServer(const ScriptedServer&) = delete;
     ScriptedServer& operator=(const ScriptedServer&) = delete;
 
-    Address address() const;
+    HostPort address() const;
     /// All requests so far, in order of arrival.
     std::vector<Seen> seen() const;
 
@@ -52,7 +52,7 @@ private:
 std::string like_the_origin(const Seen& seen, const std::string& more_lines = {});
 
 /// An address on loopback where nobody listens.
-Address nobody();
+HostPort nobody();
 
 /// Sends `request` to a port on loopback and reads until the other side closes.
 std::string raw_exchange(std::uint16_t port, const std::string& request);

@@ -42,8 +42,8 @@ protected:
         EXPECT_TRUE(eventually([&] { return admin("/readyz").status == 200; })) << log();
         return child;
     }
-    HttpAnswer admin(const std::string& target) const { return get("9128", target); }
-    HttpAnswer get(const std::string& port, const std::string& target) const {
+    HttpAnswer admin(const std::string& target) const { return get(9128, target); }
+    HttpAnswer get(std::uint16_t port, const std::string& target) const {
         const auto answer = http_get({host_, port}, target, 5s);
         return answer ? *answer : HttpAnswer{};
     }
@@ -99,13 +99,13 @@ TEST_F(Signals, HangUpReloadsTheConfiguration) {
 TEST_F(Signals, User1OpensTheAccessLogAnew) {
     write("*");
     auto node = run();
-    get("3128", "/one");
+    get(3128, "/one");
     ASSERT_TRUE(eventually([&] { return !text_of("access.log").empty(); }));
     std::filesystem::rename(directory_.path() + "/access.log", directory_.path() + "/access.log.1");
     ::kill(node.pid(), SIGUSR1);
     EXPECT_TRUE(
         eventually([&] { return std::filesystem::exists(directory_.path() + "/access.log"); }));
-    get("3128", "/two");
+    get(3128, "/two");
     ASSERT_TRUE(eventually([&] { return !text_of("access.log").empty(); }));
     EXPECT_THAT(text_of("access.log"), HasSubstr("/two"));
     EXPECT_THAT(text_of("access.log.1"), Not(HasSubstr("/two")));

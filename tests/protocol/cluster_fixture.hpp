@@ -153,9 +153,8 @@ protected:
     static PeerConfig peer_config(const std::string& node) {
         PeerConfig peer;
         peer.node = node;
-        peer.http_host = peer.link_host = address_of(node);
-        peer.http_port = "3128";
-        peer.link_port = "3129";
+        peer.http = {address_of(node), 3128};
+        peer.link = {address_of(node), 3129};
         return peer;
     }
 
@@ -163,8 +162,7 @@ protected:
         ClusterConfig config;
         config.node = node;
         config.keys = {kKey};
-        config.listen_host = address_of(node);
-        config.listen_port = "3129";
+        config.listen = {address_of(node), 3129};
         config.timings = quick();
         for (unsigned i = 0; i < nodes; ++i) {
             if (name_of(i) != node) config.peers.push_back(peer_config(name_of(i)));

@@ -159,7 +159,7 @@ TEST_F(ClusterTest, ManyWhoTakeConnectionsAndAreSilentKeepNobodyWaiting) {
     for (int i = 0; i < 60; ++i) {
         auto peer = peer_config("b");
         peer.node = "stopped-" + std::to_string(i);
-        peer.link_host = address(200);
+        peer.link.host = address(200);
         hopeful.peers.push_back(peer);
     }
     auto& a = add(hopeful);
@@ -364,12 +364,12 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
 
 TEST_F(ClusterTest, PeersAreFoundByName) {
     auto by_name = config("b");
-    by_name.listen_host = "localhost";
-    by_name.listen_port = "0";
+    by_name.listen->host = "localhost";
+    by_name.listen->port = 0;
     auto& b = add(by_name);
     auto dialler = config("a");
-    dialler.peers[0].link_host = "localhost";
-    dialler.peers[0].link_port = std::to_string(b.cluster->link_port());
+    dialler.peers[0].link.host = "localhost";
+    dialler.peers[0].link.port = b.cluster->link_port();
     auto& a = add(dialler);
     a.store("http://x/1");
     EXPECT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));

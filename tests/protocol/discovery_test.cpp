@@ -16,8 +16,8 @@ protected:
 
     ClusterConfig seeker(const std::string& node, const std::string& place = "") {
         auto one = config(node, 0);
-        if (!place.empty()) one.listen_host = address_of(place);
-        one.dns_peers = {{"cluster.test", "3128", "3129"}};
+        if (!place.empty()) one.listen->host = address_of(place);
+        one.dns_peers = {{"cluster.test", 3128, 3129}};
         one.dns.servers = server.place();
         one.dns.search = false;
         one.timings.look_gap = 10ms;
@@ -72,8 +72,8 @@ TEST_F(Discovery, NodesBehindANameFindOneAnother) {
     ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &b, &c}); }));
     a.store("http://x/1");
     ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/1") && c.sees("a", "http://x/1"); }));
-    EXPECT_EQ(b.peer("a").http_host, address_of("a"));
-    EXPECT_EQ(b.peer("a").http_port, "3128");
+    EXPECT_EQ(b.peer("a").http.host, address_of("a"));
+    EXPECT_EQ(b.peer("a").http.port, 3128);
     EXPECT_EQ(a.view->authenticate("b", b.peer("a").token), a.index("b"));
     const auto names = a.cluster->status().names;
     ASSERT_EQ(names.size(), 1U);
@@ -89,7 +89,7 @@ TEST_F(Discovery, ANewcomerIsMetWhenItComesHoweverLongTheAnswerBeforeItCounts) {
     lead_to({"a", "b"});
     auto& b = add(seeker("b"));
     ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &b}); }));
-    EXPECT_EQ(a.peer("b").http_host, address_of("b"));
+    EXPECT_EQ(a.peer("b").http.host, address_of("b"));
 }
 
 TEST_F(Discovery, ANodeThatIsGoneLeavesNothingBehindButASum) {
@@ -120,11 +120,11 @@ TEST_F(Discovery, ANodeThatComesBackAtAnotherAddressIsTheSamePeer) {
     auto& b = add(seeker("b"));
     ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &b}); }));
     lead_to({"a", "d"});
-    b.config.listen_host = address_of("d");
+    b.config.listen->host = address_of("d");
     b.restart();
     b.store("http://x/1");
     ASSERT_TRUE(run_until([&] { return a.sees("b", "http://x/1") && are_a_cluster({&a, &b}); }));
-    EXPECT_EQ(a.peer("b").http_host, address_of("d"));
+    EXPECT_EQ(a.peer("b").http.host, address_of("d"));
     EXPECT_EQ(a.cluster->status().peers_gone, 0U);
 }
 
@@ -137,8 +137,27 @@ TEST_F(Discovery, AnotherNodeAtAnOldAddressIsAnotherPeer) {
     b.paused = true;
     auto& c = add(seeker("c", "b"));
     ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &c}); }));
-    EXPECT_EQ(a.peer("c").http_host, address_of("b"));
+    EXPECT_EQ(a.peer("c").http.host, address_of("b"));
     EXPECT_FALSE(has(a, "b"));
+}
+
+TEST_F(Discovery, WhoFindsNoRoomIsToldSo) {
+    lead_to({"a", "b"});
+    auto small = seeker("a");
+    small.max_peers = 1;
+    auto& a = add(small);
+    auto& b = add(seeker("b"));
+    ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &b}); }));
+    auto late = seeker("c");
+    late.dns_peers.clear();
+    late.peers = {peer_config("a")};
+    auto& c = add(late);
+    ASSERT_TRUE(run_until([&] {
+        const auto peers = c.cluster->status().peers;
+        return peers.size() == 1 && peers[0].last_error == "peers_full";
+    }));
+    EXPECT_GT(a.cluster->status().refusals["peers_full"], 0U);
+    EXPECT_TRUE(has(a, "b"));
 }
 
 TEST_F(Discovery, WhileTheNameServersAreInTroubleNothingIsForgotten) {
@@ -165,20 +184,20 @@ TEST_F(Discovery, WhileTheNameServersAreInTroubleNothingIsForgotten) {
 TEST_F(Discovery, ServiceRecordsSayThePorts) {
     others["_hearsay-link._tcp.cluster.test"].services = {{"one.test", 3129}, {"two.test", 3130}};
     others["_hearsay-http._tcp.cluster.test"].services = {{"two.test", 8080}, {"one.test", 80}};
-    const auto with_services = [&](const std::string& node, const std::string& port) {
+    const auto with_services = [&](const std::string& node, std::uint16_t port) {
         auto one = seeker(node);
-        one.listen_port = port;
-        one.dns_peers = {{"cluster.test", "", ""}};
+        one.listen->port = port;
+        one.dns_peers = {DnsPeers{"cluster.test"}};
         return one;
     };
     others["one.test"].addresses = {address_of("a")};
     others["two.test"].addresses = {address_of("b")};
-    auto& a = add(with_services("a", "3129"));
-    auto& b = add(with_services("b", "3130"));
+    auto& a = add(with_services("a", 3129));
+    auto& b = add(with_services("b", 3130));
     ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &b}); }));
-    EXPECT_EQ(a.peer("b").http_host, "two.test");
-    EXPECT_EQ(a.peer("b").http_port, "8080");
-    EXPECT_EQ(b.peer("a").http_port, "80");
+    EXPECT_EQ(a.peer("b").http.host, "two.test");
+    EXPECT_EQ(a.peer("b").http.port, 8080);
+    EXPECT_EQ(b.peer("a").http.port, 80);
 }
 
 TEST_F(Discovery, AStrangerWithoutTheKeyIsNoPeer) {

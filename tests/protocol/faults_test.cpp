@@ -119,7 +119,7 @@ TEST_F(Faults, AReplayedHelloIsRefused) {
         return Frames{std::move(frame)};
     };
     auto dialler = config("a");
-    dialler.peers[0].link_host = address(200);
+    dialler.peers[0].link.host = address(200);
     a = &add(dialler);
     b = &add(config("b"));
     ASSERT_TRUE(run_until([&] { return all_in_step() && recorded.size() > 3; }));
@@ -141,7 +141,7 @@ TEST_F(Faults, OfTwoNodesWithOneIdTheSecondIsRefused) {
     b->store("of the real b");
     ASSERT_TRUE(run_until([&] { return a->sees("b", "of the real b"); }));
     auto twin = config("b");
-    twin.listen_host = address(100);
+    twin.listen->host = address(100);
     auto& second = add(twin);
     second.store("of the twin");
     ASSERT_TRUE(run_until([&] { return a->refusals("duplicate_id") >= 3; }));
@@ -154,8 +154,8 @@ TEST_F(Faults, OfTwoNodesWithOneIdTheSecondIsRefused) {
 TEST_F(Faults, ANodeThatMeetsItsOwnIdElsewhereRefusesIt) {
     a = &add(config("a"));
     auto twin = config("a");
-    twin.listen_host = address(100);
-    twin.peers[0].link_host = address_of("a");  // believes that b is there
+    twin.listen->host = address(100);
+    twin.peers[0].link.host = address_of("a");  // believes that b is there
     auto& second = add(twin);
     EXPECT_TRUE(run_until([&] { return a->refusals("duplicate_id") >= 1; }));
     EXPECT_TRUE(run_until([&] { return second.status_of("b").last_error == "duplicate_id"; }));
@@ -174,7 +174,7 @@ TEST_F(Faults, ANodeThatListsItselfIgnoresThatEntry) {
 
 TEST_F(Faults, ANodeThatDialsItselfUnderAnotherNameRecognisesItself) {
     auto mirrored = config("a");
-    mirrored.peers[0].link_host = address_of("a");
+    mirrored.peers[0].link.host = address_of("a");
     a = &add(mirrored);
     EXPECT_TRUE(run_until([&] { return a->status_of("b").last_error == "own_id"; }));
     EXPECT_FALSE(a->in_step_with("b"));
@@ -183,7 +183,7 @@ TEST_F(Faults, ANodeThatDialsItselfUnderAnotherNameRecognisesItself) {
 TEST_F(Faults, ANodeNotInTheListIsRefused) {
     a = &add(config("a"));
     auto unlisted = config("z", 1);
-    unlisted.listen_host = address(100);
+    unlisted.listen->host = address(100);
     auto& z = add(unlisted);
     EXPECT_TRUE(run_until([&] { return z.status_of("a").last_error == "unknown_node"; }));
     EXPECT_GE(a->refusals("unknown_node"), 1U);
@@ -191,7 +191,7 @@ TEST_F(Faults, ANodeNotInTheListIsRefused) {
 
 TEST_F(Faults, AnotherNodeAtTheAddressIsRefused) {
     auto astray = config("a", 3);
-    astray.peers[1].link_host = address_of("b");  // c is not there
+    astray.peers[1].link.host = address_of("b");  // c is not there
     a = &add(astray);
     b = &add(config("b", 3));
     EXPECT_TRUE(run_until([&] { return a->status_of("c").last_error == "wrong_node"; }));

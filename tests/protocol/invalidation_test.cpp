@@ -343,7 +343,7 @@ TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
 TEST_F(Invalidations, APeerWhoseSummaryCameFirstDoesNotCountBeforeItHasConfirmed) {
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
-    first.peers[0].link_host = address(200);
+    first.peers[0].link.host = address(200);
     start(first, config("b"));
     relay.from_dialler = [](Bytes frame) {  // a's invalidations are lost, and so is their link
         return type_of_frame(frame) == 24 ? Frames{} : Frames{std::move(frame)};
@@ -361,7 +361,7 @@ TEST_F(Invalidations, APeerWhoseSummaryCameFirstDoesNotCountBeforeItHasConfirmed
 TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
-    first.peers[0].link_host = address(200);
+    first.peers[0].link.host = address(200);
     start(first, config("b"));
     bool lost = false;
     relay.from_listener = [&](Bytes frame) {
@@ -417,7 +417,7 @@ TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
 TEST_F(Invalidations, AReloadedSubscriberDoesNotApplyAgainWhatItHasApplied) {
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
-    first.peers[0].link_host = address(200);
+    first.peers[0].link.host = address(200);
     start(first, config("b"));
     relay.from_listener = [](Bytes frame) {  // confirmations are lost
         return type_of_frame(frame) == 26 ? Frames{} : Frames{std::move(frame)};
@@ -477,7 +477,7 @@ TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {
 TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
-    first.peers[0].link_host = address(200);
+    first.peers[0].link.host = address(200);
     first.max_queued_bytes = 100;
     first.announce_delay = 0ms;
     start(first, config("b"));

@@ -23,7 +23,7 @@ class MembershipTest : public ::testing::Test {
 protected:
     void look(const std::vector<std::string>& addresses, Membership::TimePoint now = kNow) {
         std::vector<PeerPlace> places;
-        for (const auto& address : addresses) places.push_back({address, "3128", "3129"});
+        for (const auto& address : addresses) places.push_back({address, 3128, 3129});
         all.found(name, places, now);
     }
     Membership::ContactId at(const std::string& address) const {
@@ -51,10 +51,10 @@ protected:
         return number;
     }
     static PeerConfig listed(const std::string& node, const std::string& address) {
-        return {node, address, "3128", address, "3129"};
+        return {node, {address, 3128}, {address, 3129}};
     }
 
-    const DnsPeers name{"cluster", "3128", "3129"};
+    const DnsPeers name{"cluster", 3128, 3129};
     Membership all{"me", 4, 30s};
 };
 
@@ -78,7 +78,7 @@ TEST_F(MembershipTest, APlaceThatANameLeadsToIsAPeerWhenItHasSaidWhoItIs) {
     const auto met = link("10.0.0.3", "c");
     EXPECT_EQ(met.meeting, Meeting::peer);
     EXPECT_EQ(all.number_of("c"), met.number);
-    EXPECT_EQ(all.peers()[met.number].place, (PeerPlace{"10.0.0.3", "3128", "3129"}));
+    EXPECT_EQ(all.peers()[met.number].place, (PeerPlace{"10.0.0.3", 3128, 3129}));
 }
 
 TEST_F(MembershipTest, OurOwnAddressIsNotDialledAgain) {
@@ -278,6 +278,19 @@ TEST_F(MembershipTest, AListedPeerIsReachedWhereTheListSays) {
     EXPECT_EQ(link("b.example", "b").meeting, Meeting::peer);
 }
 
+TEST_F(MembershipTest, AListedPeerThatFindsNoRoomIsNamedUntilItHasSome) {
+    all.configure({}, {name}, kNow);
+    const std::vector<std::string> found{"b", "c", "d", "e"};
+    for (const auto& node : found) EXPECT_TRUE(arrive(node, run(1), "::1", kNow));
+    all.configure({listed("x", "10.0.0.9")}, {name}, kNow);
+    EXPECT_EQ(all.unplaced(), std::vector<std::string>{"x"});
+    EXPECT_EQ(all.number_of("x"), std::nullopt);
+    all.unheard(*all.number_of("b"), kNow);
+    all.tidy(kNow + 1min);
+    EXPECT_TRUE(all.unplaced().empty());
+    EXPECT_NE(all.number_of("x"), std::nullopt);
+}
+
 TEST_F(MembershipTest, ANameThatIsNoLongerLookedUpTakesItsPeersWithIt) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2"});
@@ -307,9 +320,9 @@ TEST_F(MembershipTest, AnotherPortForRequestsIsThatOfThoseWhoStay) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2"});
     const auto met = link("10.0.0.2", "b");
-    const std::vector<PeerPlace> moved{{"10.0.0.2", "8080", "3129"}};
+    const std::vector<PeerPlace> moved{{"10.0.0.2", 8080, 3129}};
     all.found(name, moved, kNow);
-    EXPECT_EQ(all.peers()[met.number].place.http_port, "8080");
+    EXPECT_EQ(all.peers()[met.number].place.http_port, 8080);
 }
 
 TEST_F(MembershipTest, WhoComesFromAPlaceThatStoodInIsDialledThere) {
@@ -439,7 +452,7 @@ TEST_F(MembershipTest, StaysSoundWhateverComesAndTellsOfEachChange) {
             for (std::size_t i = 0, some = any(4); i < some; ++i) {
                 wanted.push_back(listed(std::string(1, "bcdefg"[(first + i) % 6]),
                                         "10.0.0." + std::to_string(1 + (first + 2 * i) % 7)));
-                places.push_back({host(), "3128", "3129"});
+                places.push_back({host(), 3128, 3129});
             }
             switch (any(8)) {
                 case 0:

@@ -34,7 +34,7 @@ protected:
     NeighbourhoodTest() {
         for (unsigned i = 0; i < 3; ++i) {
             neighbours.add_peer(i, std::string(1, char('a' + i)));
-            neighbours.place(i, "127.0.0." + std::to_string(i), "3128");
+            neighbours.place(i, {"127.0.0." + std::to_string(i), 3128});
         }
     }
     Neighbourhood neighbours;
@@ -58,7 +58,7 @@ TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     EXPECT_EQ(neighbours.index_of("d"), 1U);
     EXPECT_EQ(view->authenticate("d", "token"), std::nullopt);
     EXPECT_FALSE(view->peers[1].in_step);
-    EXPECT_EQ(view->peers[1].http_host, "");
+    EXPECT_EQ(view->peers[1].http.host, "");
 }
 
 TEST_F(NeighbourhoodTest, WhoseProxyIsNotKnownDoesNotCount) {
@@ -67,7 +67,7 @@ TEST_F(NeighbourhoodTest, WhoseProxyIsNotKnownDoesNotCount) {
     neighbours.load(3, replica);
     neighbours.set_in_step(3, true);
     EXPECT_FALSE(neighbours.take_view()->peers[3].in_step);
-    neighbours.place(3, "127.0.0.9", "3128");
+    neighbours.place(3, {"127.0.0.9", 3128});
     EXPECT_TRUE(neighbours.take_view()->peers[3].in_step);
 }
 
@@ -76,8 +76,8 @@ TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummarie
     ASSERT_TRUE(view);
     ASSERT_EQ(view->peers.size(), 3U);
     EXPECT_EQ(view->peers[1].node, "b");
-    EXPECT_EQ(view->peers[1].http_host, "127.0.0.1");
-    EXPECT_EQ(view->peers[1].http_port, "3128");
+    EXPECT_EQ(view->peers[1].http.host, "127.0.0.1");
+    EXPECT_EQ(view->peers[1].http.port, 3128);
     EXPECT_FALSE(view->peers[1].in_step);
     EXPECT_EQ(view->directory, nullptr);
 }
@@ -170,7 +170,7 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
     std::vector<summary::Replica> replicas;
     for (std::size_t i = 0; i < kPeers; ++i) {
         many.add_peer(i, std::string(1, static_cast<char>('a' + i)));
-        many.place(i, "127.0.0.1", "3128");
+        many.place(i, {"127.0.0.1", 3128});
         replicas.push_back(replica_with(key(i)));
     }
     std::set<const summary::Directory*> seen;

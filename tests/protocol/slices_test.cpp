@@ -238,7 +238,7 @@ protected:
     LargeNeighbourhood() {
         for (unsigned i = 0; i < 8; ++i) {
             neighbours.add_peer(i, "n" + std::to_string(i));
-            neighbours.place(i, "127.0.0.1", "3128");
+            neighbours.place(i, {"127.0.0.1", 3128});
         }
     }
 

@@ -23,7 +23,7 @@ protected:
     void with_relay() { with_relay(config("a")); }
     void with_relay(ClusterConfig dialler) {
         relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
-        dialler.peers[0].link_host = address(200);
+        dialler.peers[0].link.host = address(200);
         a = &add(dialler);
         b = &add(config("b"));
         a->store("before");
@@ -219,7 +219,7 @@ TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
 TEST_F(WireFaults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory) {
     relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
     auto publisher = config("a", 3);
-    publisher.peers[0].link_host = address(200);
+    publisher.peers[0].link.host = address(200);
     publisher.max_queued_bytes = 20000;
     a = &add(publisher);
     b = &add(config("b", 3));

@@ -52,9 +52,8 @@ TEST(ConfigPeers, TakesNodesAtFixedPlacesAndNamesBehindWhichThereAreMore) {
     const auto read = cluster("[" + kB + ", " + kName + R"(, {"dns": "_ports.by.srv"}])");
     ASSERT_EQ(read.peers.size(), 1U);
     ASSERT_EQ(read.dns_peers.size(), 2U);
-    EXPECT_EQ(read.dns_peers[0].http, (Endpoint{"hearsay", 3128}));
-    EXPECT_EQ(read.dns_peers[0].link, (Endpoint{"hearsay", 3129}));
-    EXPECT_EQ(read.dns_peers[1].link, (Endpoint{"_ports.by.srv", 0}));
+    EXPECT_EQ(read.dns_peers[0], (protocol::DnsPeers{"hearsay", 3128, 3129}));
+    EXPECT_EQ(read.dns_peers[1], (protocol::DnsPeers{"_ports.by.srv"}));
     EXPECT_EQ(peers_json(read).dump(),
               std::string(R"([{"node":"b","http":"10.0.0.2:3128","link":"10.0.0.2:3129"},)") +
                   R"({"dns":"hearsay","http":3128,"link":3129},{"dns":"_ports.by.srv"}])");
@@ -92,7 +91,7 @@ TEST(PeerOrder, AWholeListTakesThePlaceOfTheOneBefore) {
     auto list = cluster("[" + kB + ", " + kName + "]");
     const auto before = list;
     EXPECT_THAT(apply(order(R"({"peers": [)" + kC + "]}"), list), IsEmpty());
-    const auto changed = difference(before, list);
+    const auto changed = difference(before, list, "a");
     EXPECT_THAT(changed.added, ElementsAre("c"));
     EXPECT_THAT(changed.removed, ElementsAre("b", "dns:hearsay"));
     EXPECT_EQ(peers_changed_text(changed), "added c; removed b dns:hearsay");
@@ -109,11 +108,19 @@ TEST(PeerOrder, AddsRemovesAndMoves) {
                     R"(, {"node": "b", "http": "10.0.0.9:3128", "link": "10.0.0.9:3129"}]})"),
               list),
         IsEmpty());
-    const auto changed = difference(before, list);
+    const auto changed = difference(before, list, "a");
     EXPECT_EQ(peers_changed_text(changed), "added dns:hearsay; removed c; moved b");
-    EXPECT_EQ(peers_changed_text(difference(list, list)), "");
+    EXPECT_EQ(peers_changed_text(difference(list, list, "a")), "");
     EXPECT_THAT(apply(order(R"({"remove": ["dns:hearsay"]})"), list), IsEmpty());
     EXPECT_TRUE(list.dns_peers.empty());
+}
+
+TEST(PeerOrder, TheEntryOfThisNodeIsNoPeerThatComesOrGoes) {
+    const auto before = cluster("[" + kB + "]");
+    const auto list = cluster("[" + kB + ", " + kC + "]");
+    EXPECT_EQ(peers_changed_text(difference(before, list, "c")), "");
+    EXPECT_EQ(peers_changed_text(difference(list, before, "c")), "");
+    EXPECT_EQ(peers_changed_text(difference(before, list, "a")), "added c");
 }
 
 TEST(PeerOrder, RefusesWhatCannotBe) {

@@ -2,6 +2,7 @@
 #include "proxy/config/parse_config.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -286,6 +287,36 @@ TEST(ConfigReview, RefusesALogInAFolderThatIsNotThere) {
         access((folder / "no-such-folder" / "x.log").string()),
         ElementsAre("$.log.access: there is no folder " + (folder / "no-such-folder").string()));
     EXPECT_THAT(access(folder.string()), ElementsAre(HasSubstr("is a folder, not a file")));
+}
+
+TEST(ConfigReview, RefusesALogThatThisUserCannotWrite) {
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("hearsay-review-" + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder / "old.log") << "a line\n";
+    using std::filesystem::perms;
+    std::filesystem::permissions(folder / "old.log", perms::owner_read | perms::others_read);
+    std::filesystem::permissions(
+        folder, perms::owner_read | perms::owner_exec | perms::others_read | perms::others_exec);
+    constexpr uid_t kNobody = 65534;
+    const auto root = ::geteuid() == 0;  // who may write everywhere
+    if (root) {
+        ASSERT_EQ(::seteuid(kNobody), 0);
+    }
+    std::vector<std::string> found;
+    for (const auto* name : {"new.log", "old.log"}) {
+        auto config = here("{}");
+        config.log.access = (folder / name).string();
+        for (auto& line : lines(missing_files(config))) found.push_back(std::move(line));
+    }
+    if (root) {
+        ASSERT_EQ(::seteuid(0), 0);
+    }
+    std::filesystem::permissions(folder, perms::owner_all);
+    std::filesystem::remove_all(folder);
+    EXPECT_THAT(found, ElementsAre(AllOf(StartsWith("$.log.access: cannot write "),
+                                         HasSubstr("new.log: Permission denied")),
+                                   HasSubstr("old.log: Permission denied")));
 }
 
 TEST(LoadSettings, NeedsNothingButThePlaceOfTheAdminPort) {

@@ -59,9 +59,9 @@ std::vector<std::string> errors(const std::string& text) {
 TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     const auto c = good(file());
     EXPECT_EQ(c.node, "a");
-    EXPECT_EQ(c.listen, (Endpoint{"127.0.0.1", 3128}));
+    EXPECT_EQ(c.listen, (HostPort{"127.0.0.1", 3128}));
     EXPECT_EQ(c.workers, 1u);
-    EXPECT_EQ(c.admin->listen, (Endpoint{"127.0.0.1", 9128}));
+    EXPECT_EQ(c.admin->listen, (HostPort{"127.0.0.1", 9128}));
     EXPECT_EQ(c.admin->token, "");
     EXPECT_EQ(c.admin->token_for, TokenFor::changes);
     EXPECT_THAT(c.clients.allow.texts(), ElementsAre("0.0.0.0/0", "::/0"));
@@ -117,7 +117,7 @@ TEST(Config, ReadsEverySection) {
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0,
                      "drain_grace": "8s"}})");
-    EXPECT_EQ(c.listen, (Endpoint{"::1", 3128}));
+    EXPECT_EQ(c.listen, (HostPort{"::1", 3128}));
     EXPECT_EQ(c.listen.text(), "[::1]:3128");
     EXPECT_EQ(c.workers, 4u);
     EXPECT_EQ(c.admin->listen.text(), "0.0.0.0:9000");
@@ -137,8 +137,8 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.forward.private_destinations, Destinations::allow);
     ASSERT_EQ(c.origins.size(), 2u);
     EXPECT_EQ(c.origins[0].host, "www.example.org");
-    EXPECT_EQ(c.origins[0].server, (Endpoint{"o.example", 80}));
-    EXPECT_EQ(c.origins[1].server, (Endpoint{"::1", 8000}));
+    EXPECT_EQ(c.origins[0].server, (HostPort{"o.example", 80}));
+    EXPECT_EQ(c.origins[1].server, (HostPort{"::1", 8000}));
     EXPECT_EQ(c.cache.memory, 2ull << 30);
     EXPECT_EQ(c.cache.object_max, 1000u);
     EXPECT_TRUE(c.cache.rules.store_set_cookie);
@@ -158,7 +158,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.cluster->heartbeat, 100ms);
     EXPECT_EQ(c.cluster->gone_after, 1s);
     ASSERT_EQ(c.cluster->peers.size(), 1u);
-    EXPECT_EQ(c.cluster->peers[0].link, (Endpoint{"b", 3129}));
+    EXPECT_EQ(c.cluster->peers[0].link, (HostPort{"b", 3129}));
     EXPECT_EQ(c.summary.false_hit_budget, 0.01);
     EXPECT_EQ(c.summary.peer_max, 64u << 20);
     EXPECT_EQ(c.summary.announce.changed, 1.0);
@@ -292,17 +292,17 @@ TEST(Config, ReadsWhatTlsNeeds) {
                     {"host": "*", "url": "HTTPS://[::1]:8443/",
                      "tls": {"verify": false, "ca": "/ca", "name": "n.example"}}]})");
     ASSERT_TRUE(c.tls);
-    EXPECT_EQ(c.tls->listen, (Endpoint{"a", 2}));
+    EXPECT_EQ(c.tls->listen, (HostPort{"a", 2}));
     EXPECT_EQ(c.tls->certificate, "/c.pem");
     EXPECT_EQ(c.tls->key, "/k.pem");
     ASSERT_EQ(c.origins.size(), 3u);
-    EXPECT_EQ(c.origins[0].server, (Endpoint{"o", 443}));
+    EXPECT_EQ(c.origins[0].server, (HostPort{"o", 443}));
     ASSERT_TRUE(c.origins[0].tls);
     EXPECT_TRUE(c.origins[0].tls->verify);
     EXPECT_EQ(c.origins[0].tls->ca, "");
     EXPECT_EQ(c.origins[0].tls->name, "");
     EXPECT_FALSE(c.origins[1].tls);
-    EXPECT_EQ(c.origins[2].server, (Endpoint{"::1", 8443}));
+    EXPECT_EQ(c.origins[2].server, (HostPort{"::1", 8443}));
     EXPECT_FALSE(c.origins[2].tls->verify);
     EXPECT_EQ(c.origins[2].tls->ca, "/ca");
     EXPECT_EQ(c.origins[2].tls->name, "n.example");

@@ -66,10 +66,13 @@ TEST(Sizes, ReadWhatTheyWrite) {
     EXPECT_EQ(format_size(3'000'000), "3MB");
 }
 
-TEST(Endpoints, KeepIpv6AddressesWithoutBrackets) {
-    EXPECT_EQ(parse_endpoint("[2001:db8::1]:80"), (Endpoint{"2001:db8::1", 80}));
-    EXPECT_EQ(parse_endpoint("hearsay-a:3128"), (Endpoint{"hearsay-a", 3128}));
-    EXPECT_EQ((Endpoint{"2001:db8::1", 80}).text(), "[2001:db8::1]:80");
+TEST(HostPorts, KeepIpv6AddressesWithoutBrackets) {
+    EXPECT_EQ(parse_host_port("[2001:db8::1]:80"), (HostPort{"2001:db8::1", 80}));
+    EXPECT_EQ(parse_host_port("hearsay-a:3128"), (HostPort{"hearsay-a", 3128}));
+    EXPECT_EQ(parse_host_port("hearsay-a", 9128), (HostPort{"hearsay-a", 9128}));
+    for (const auto* text : {"hearsay-a", "hearsay-a:0", "hearsay-a:65536", "a b:1", ":1", ""})
+        EXPECT_EQ(parse_host_port(text), std::nullopt) << text;
+    EXPECT_EQ((HostPort{"2001:db8::1", 80}).text(), "[2001:db8::1]:80");
 }
 
 TEST(NearestName, ForgivesTyposButNotEverything) {

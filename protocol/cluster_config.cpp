@@ -1,0 +1,83 @@
+#include "protocol/cluster_config.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "protocol/heartbeat.hpp"
+
+namespace protocol {
+namespace {
+
+class Faults {
+public:
+    explicit Faults(const ClusterConfig& config) : config_(config) {}
+
+    std::vector<BadSetting> find() && {
+        const auto& id = config_.node;
+        require(!id.empty() && id.size() <= kMaxNodeIdBytes, "node",
+                "must have 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
+        keys();
+        peers();
+        timings(config_.timings);
+        return std::move(found_);
+    }
+
+private:
+    void require(bool holds, std::string_view setting, std::string otherwise) {
+        if (!holds) found_.push_back({setting, std::move(otherwise)});
+    }
+
+    void keys() {
+        const auto& keys = config_.keys;
+        require(keys.size() <= kMaxClusterKeys, "keys",
+                "may be " + std::to_string(kMaxClusterKeys) + " at most");
+        const auto is_short = [](const auto& key) { return key.size() < kMinClusterKeyBytes; };
+        require(std::none_of(keys.begin(), keys.end(), is_short), "keys",
+                "must have at least " + std::to_string(kMinClusterKeyBytes) + " bytes each");
+        require((config_.peers.empty() && config_.dns_peers.empty()) || !keys.empty(), "keys",
+                "are missing: links to peers need one");
+    }
+
+    void peers() {
+        const auto most = config_.max_peers;
+        require(most >= 1 && most <= kMaxPeers, "max_peers",
+                "must be from 1 to " + std::to_string(kMaxPeers));
+        std::set<std::string_view> nodes;
+        std::size_t others = 0;
+        for (const auto& peer : config_.peers) {
+            if (peer.node == config_.node) continue;
+            ++others;
+            require(!peer.node.empty() && peer.node.size() <= kMaxNodeIdBytes, "peers",
+                    "must have names of 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
+            require(nodes.insert(peer.node).second, "peers", "has two called " + peer.node);
+        }
+        require(others <= most, "peers",
+                "must be at most " + std::to_string(most) +
+                    " besides this node (cluster.max_peers, " + std::to_string(kMaxPeers) +
+                    " at most)");
+    }
+
+    void timings(const Timings& timings) {
+        const auto zero = std::chrono::nanoseconds(0);
+        require(timings.heartbeat > zero && timings.heartbeat <= kMaxBeatInterval, "heartbeat",
+                "must be longer than nothing, and a minute at most");
+        require(timings.gone_after > 2 * timings.heartbeat, "gone_after",
+                "must be more than twice the heartbeat");
+        require(timings.connect > zero && timings.hello > zero && timings.check_hash > zero &&
+                    timings.reconnect_min > zero && timings.forget > zero &&
+                    timings.look_gap > zero && timings.reconnect_max >= timings.reconnect_min,
+                "timings", "must be longer than nothing, and reconnect_max not below its least");
+    }
+
+    const ClusterConfig& config_;
+    std::vector<BadSetting> found_;
+};
+
+}  // namespace
+
+std::vector<BadSetting> faults(const ClusterConfig& config) {
+    return Faults(config).find();
+}
+
+}  // namespace protocol

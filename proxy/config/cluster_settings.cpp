@@ -1,0 +1,31 @@
+#include "proxy/config/cluster_settings.hpp"
+
+namespace proxy {
+
+protocol::ClusterConfig cluster_settings(const Config& config) {
+    protocol::ClusterConfig result;
+    result.node = config.node;
+    result.summary_kind = *summary::kind_named(config.summary.kind);
+    result.false_hit_budget = config.summary.false_hit_budget;
+    result.max_summary_bytes = config.summary.peer_max;
+    result.announce_changed = config.summary.announce.changed;
+    result.announce_delay = config.summary.announce.delay;
+    if (!config.cluster) return result;
+    const auto& cluster = *config.cluster;
+    result.keys = cluster.keys;
+    result.listen = cluster.listen;
+    result.timings.heartbeat = cluster.heartbeat;
+    result.timings.gone_after = cluster.gone_after;
+    result.max_peers = cluster.max_peers;
+    result.peers = cluster.peers;
+    result.dns_peers = cluster.dns_peers;
+    return result;
+}
+
+std::string path_of(std::string_view setting) {
+    if (setting == "node") return "$.node";
+    if (setting == "keys") return "$.cluster.key";
+    return "$.cluster." + std::string(setting);
+}
+
+}  // namespace proxy

@@ -1,0 +1,55 @@
+// The real program's command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "measure/run/child_process.hpp"
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Ended {
+    std::string how, said;
+};
+
+Ended run(std::vector<std::string> arguments) {
+    const TemporaryDirectory directory("hearsay-test-");
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    arguments.insert(arguments.begin(), program.string());
+    const auto log = directory.path() + "/log";
+    ChildProcess child(arguments, log);
+    child.wait();
+    std::ifstream in(log);
+    return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
+}
+
+TEST(CommandLine, NamesTheOptionThatItDoesNotKnow) {
+    for (const auto& arguments : {std::vector<std::string>{"-x"}, {"--nothing"}, {"run", "-x"}}) {
+        const auto ended = run(arguments);
+        EXPECT_EQ(ended.how, "exit code 2");
+        EXPECT_THAT(ended.said, HasSubstr(arguments.back()));
+        EXPECT_THAT(ended.said, Not(HasSubstr("ubcommand")));
+    }
+}
+
+TEST(CommandLine, AsksForACommand) {
+    const auto ended = run({});
+    EXPECT_EQ(ended.how, "exit code 2");
+    EXPECT_THAT(ended.said, HasSubstr("give a command"));
+    EXPECT_EQ(run({"--version"}).how, "exit code 0");
+}
+
+TEST(CommandLine, LooksForTheAdminPortWhereNoneIsGiven) {
+    const auto ended = run({"status", "127.63.1.1"});
+    EXPECT_EQ(ended.how, "exit code 1");
+    EXPECT_THAT(ended.said, HasSubstr("no node answers at http://127.63.1.1:9128"));
+}
+
+}  // namespace
+}  // namespace measure
