@@ -1,11 +1,13 @@
 #include "proxy/admin/server.hpp"
 
+#include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <optional>
+#include <utility>
 
 #include "proxy/admin/admission.hpp"
 #include "proxy/admin/routes.hpp"
@@ -20,7 +22,6 @@ namespace http = beast::http;
 using tcp = asio::ip::tcp;
 
 constexpr std::chrono::seconds kDeadline{5};
-constexpr std::chrono::milliseconds kAcceptPause{50};
 
 /// Why this request is not answered, whatever it asks for.
 std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConfig& config,
@@ -55,39 +56,86 @@ asio::awaitable<AdminResponse> respond(const AdminRequest& request, const AdminH
     co_return response;
 }
 
+/// What is wrong with the bytes of a request; nothing when the connection broke or is at its end.
+std::optional<http::status> status_of(const boost::system::error_code& error) {
+    if (error == http::error::body_limit) return http::status::payload_too_large;
+    if (error == http::error::header_limit) return http::status::request_header_fields_too_large;
+    if (error == http::error::end_of_stream || error == http::error::partial_message)
+        return std::nullopt;
+    if (error.category() == make_error_code(http::error::bad_method).category())
+        return http::status::bad_request;
+    return std::nullopt;
+}
+
+std::string explain(http::status status) {
+    if (status == http::status::payload_too_large)
+        return "The body must have at most " + std::to_string(AdminServer::kMaxBodyBytes) +
+               " bytes.\n";
+    if (status == http::status::request_header_fields_too_large) return "The head is too large.\n";
+    return "This is no request.\n";
+}
+
+/// A close with unread bytes would be a reset, which may take the answer from the client.
+asio::awaitable<void> let_it_be_read(beast::tcp_stream& stream) {
+    boost::system::error_code ec;
+    stream.socket().shutdown(tcp::socket::shutdown_send, ec);
+    stream.expires_after(kDeadline);
+    std::array<char, 16 * 1024> unwanted{};
+    while (!ec)
+        co_await stream.async_read_some(asio::buffer(unwanted),
+                                        asio::redirect_error(asio::use_awaitable, ec));
+}
+
 }  // namespace
 
+/// For as long as it lives this connection waits for a request, and may be the one that makes room.
+class AdminServer::Waiting {
+public:
+    Waiting(std::list<Waiting*>& all, beast::tcp_stream& stream)
+        : all_(all), stream_(stream), at_(all.insert(all.end(), this)) {}
+    ~Waiting() {
+        if (at_ != all_.end()) all_.erase(at_);
+    }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+    /// What it waits for comes to nothing.
+    void give_up() {
+        all_.erase(std::exchange(at_, all_.end()));
+        stream_.close();
+    }
+
+private:
+    std::list<Waiting*>& all_;
+    beast::tcp_stream& stream_;
+    std::list<Waiting*>::iterator at_;
+};
+
 AdminServer::AdminServer(asio::io_context& control, const HostPort& where, Hooks hooks)
-    : hooks_(std::move(hooks)), acceptor_(control), tasks_(control.get_executor()) {
-    const auto fd = listen_shared(where, 1).front();
-    acceptor_.assign(where.host.find(':') != std::string::npos ? tcp::v6() : tcp::v4(), fd);
+    : hooks_(std::move(hooks)), listener_(control.get_executor()), tasks_(control.get_executor()) {
+    listener_.assign(listen_shared(where, 1).front());
 }
 
 void AdminServer::start() {
-    tasks_.spawn(accept_loop());
+    protocol::Listener::Hooks hooks;
+    hooks.take = [this](tcp::socket socket) { take(std::move(socket)); };
+    auto listening = listener_.run(std::move(hooks));
+    tasks_.spawn(std::move(listening));
 }
 
 void AdminServer::stop() {
-    boost::system::error_code ec;
-    acceptor_.close(ec);
+    listener_.close();
     tasks_.cancel();
 }
 
-asio::awaitable<void> AdminServer::accept_loop() {
-    asio::steady_timer pause(acceptor_.get_executor());
-    while (acceptor_.is_open()) {
-        boost::system::error_code ec;
-        auto socket =
-            co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
-        if (!ec && tasks_.size() <= kMaxConnections) {
-            auto task = serve(std::move(socket));
-            tasks_.spawn(std::move(task));
-            continue;
-        }
-        if (ec == asio::error::operation_aborted) break;
-        pause.expires_after(kAcceptPause);
-        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+/// One of the tasks is the listener's.
+void AdminServer::take(tcp::socket socket) {
+    if (tasks_.size() > kMaxConnections) {
+        if (waiting_.empty()) return;  // all are being answered: closed
+        waiting_.front()->give_up();
     }
+    auto task = serve(std::move(socket));
+    tasks_.spawn(std::move(task));
 }
 
 asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
@@ -97,16 +145,33 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
     beast::tcp_stream stream(std::move(socket));
     beast::flat_buffer buffer(64 * 1024);
     for (;;) {
-        AdminRequest request;
+        http::request_parser<http::string_body> parser;
+        parser.body_limit(kMaxBodyBytes);
         boost::system::error_code ec;
         stream.expires_after(kDeadline);
-        co_await http::async_read(stream, buffer, request,
-                                  asio::redirect_error(asio::use_awaitable, ec));
-        if (ec) co_return;
-        auto response = co_await respond(request, hooks_, from);
+        {
+            const Waiting waiting(waiting_, stream);
+            co_await http::async_read(stream, buffer, parser,
+                                      asio::redirect_error(asio::use_awaitable, ec));
+        }
+        const auto wrong = status_of(ec);
+        if (ec && !wrong) co_return;
+        auto request = parser.release();
+        AdminResponse response;
+        if (wrong) {
+            response = admin_text(request, *wrong, explain(*wrong));
+            response.keep_alive(false);
+        } else {
+            auto answered = co_await respond(request, hooks_, from);
+            response = std::move(answered);
+        }
         if (request.method() == http::verb::head) response.body().clear();
         stream.expires_after(kDeadline);
         co_await http::async_write(stream, response, asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec && wrong) {
+            const Waiting waiting(waiting_, stream);
+            co_await let_it_be_read(stream);
+        }
         if (ec || !response.keep_alive()) co_return;
     }
 }

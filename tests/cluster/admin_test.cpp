@@ -1,4 +1,7 @@
+#include <nlohmann/json.hpp>
+
 #include "proxy/admin/routes.hpp"
+#include "proxy/admin/server.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -80,6 +83,46 @@ TEST_F(AdminPort, SaysWhichMethodsEachPathTakes) {
     const auto nothing = ask("GET", "/nothing", "localhost");
     EXPECT_EQ(nothing.status, 404u);
     EXPECT_TRUE(contains(nothing.body, "POST /api/v1/drain drains this node.\n")) << nothing.body;
+}
+
+TEST_F(AdminPort, ShowsPartsOfTheStatusAsTheStatusHasThem) {
+    start(config("a"));
+    const auto whole = nlohmann::json::parse(ask("GET", "/api/v1/status", "localhost").body);
+    const auto peers = nlohmann::json::parse(ask("GET", "/api/v1/peers", "localhost").body);
+    const auto summary = nlohmann::json::parse(ask("GET", "/api/v1/summary", "localhost").body);
+    EXPECT_EQ(peers, whole.at("cluster"));
+    EXPECT_EQ(summary, whole.at("summary"));
+}
+
+TEST_F(AdminPort, SaysThatABodyIsTooLarge) {
+    start(config("a"));
+    auto client = admin_client();
+    const std::string body(AdminServer::kMaxBodyBytes + 300'000, ' ');
+    const auto answer =
+        client.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n", body);
+    EXPECT_EQ(answer.status, 413u);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_TRUE(contains(answer.body, "1048576 bytes")) << answer.body;
+}
+
+TEST_F(AdminPort, SaysWhatIsNoRequest) {
+    start(config("a"));
+    auto client = admin_client();
+    client.socket.send("GARBAGE\r\n\r\n");
+    EXPECT_EQ(client.read().status, 400u);
+    auto other = admin_client();
+    EXPECT_EQ(other.get("/healthz", "X: " + std::string(20'000, 'x') + "\r\n").status, 431u);
+}
+
+TEST_F(AdminPort, IdleConnectionsKeepNobodyOut) {
+    start(config("a"));
+    std::vector<Client> idle;
+    for (std::size_t i = 0; i < 2 * AdminServer::kMaxConnections; ++i) {
+        idle.push_back(admin_client());
+        ASSERT_EQ(idle.back().get("/healthz").status, 200u) << i;
+    }
+    EXPECT_EQ(idle.back().get("/healthz").status, 200u);  // the newest are still there
+    EXPECT_TRUE(idle.front().at_end());
 }
 
 }  // namespace
