@@ -54,6 +54,20 @@ std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
     return context;
 }
 
+/// Does a folder hold anything that OpenSSL would find there, like `a1b2c3d4.0`?
+bool has_hashed_names(const std::string& folder) {
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
+        const auto name = entry.path().filename().string();
+        constexpr std::size_t kHashDigits = 8;
+        if (name.find_first_not_of("0123456789abcdef") == kHashDigits && name[kHashDigits] == '.' &&
+            name.size() > kHashDigits + 1 &&
+            name.find_first_not_of("0123456789", kHashDigits + 1) == std::string::npos)
+            return true;
+    }
+    return false;
+}
+
 class Loader {
 public:
     explicit Loader(const Config& config) : config_(config) {}
@@ -151,7 +165,13 @@ private:
         if (missing) {
             fail(path, "cannot read " + ca + ": " + missing.message());
         } else if (kind == std::filesystem::file_type::directory) {
-            SSL_CTX_load_verify_dir(raw, ca.c_str());
+            if (!verify || has_hashed_names(ca))
+                SSL_CTX_load_verify_dir(raw, ca.c_str());
+            else
+                fail(path, ca +
+                               " has no certificates by their hashes, so no origin could prove "
+                               "itself: openssl rehash " +
+                               ca + " makes them");
         } else if (SSL_CTX_load_verify_file(raw, ca.c_str()) != 1) {
             fail(path, "cannot read " + ca + ": " + reason());
         }

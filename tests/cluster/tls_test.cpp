@@ -491,6 +491,20 @@ TEST(TlsFiles, AreChecked) {
     EXPECT_EQ(errors[2].path, "$.origins[1].tls.ca");
     EXPECT_EQ(config.tls_contexts, loaded);  // nothing was replaced
 
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("hearsay-tls-" + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder);
+    config.tls->key = files.key;
+    config.origins = {{"*", {"o", 443}, OriginTlsConfig{true, folder.string(), {}}}};
+    std::ofstream(folder / "some.pem") << "which OpenSSL does not look at";
+    errors = load_tls(config);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].path, "$.origins[0].tls.ca");
+    EXPECT_TRUE(contains(errors[0].message, "openssl rehash")) << errors[0].message;
+    std::ofstream(folder / "0a1b2c3d.0") << "read when a certificate has this hash";
+    EXPECT_TRUE(load_tls(config).empty());
+    std::filesystem::remove_all(folder);
+
     config.origins.clear();
     config.tls->certificate = "/no/such.pem";
     EXPECT_EQ(
