@@ -13,7 +13,6 @@ constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{"malforme
                                                                        "no_route",
                                                                        "destination",
                                                                        "too_many_connections",
-                                                                       "draining",
                                                                        "timeout",
                                                                        "loop",
                                                                        "tls",

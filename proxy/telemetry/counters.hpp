@@ -47,16 +47,15 @@ struct PerEnum {
     }
 };
 
-/// Why a request was refused before it was a request.
+/// Why a request was refused before it was served.
 enum class RequestRefusal : std::uint8_t {
     malformed,        // 400
     too_large,        // 414, 431
     not_implemented,  // 501
     version,          // 505
     no_route,         // forward mode off and no origin matches
-    destination,      // private, of the house, or a port not allowed
+    destination,      // a private address, a listener of this node or a peer, a port not allowed
     too_many_connections,
-    draining,
     timeout,         // the head did not come in time
     loop,            // 508
     tls,             // the handshake failed
@@ -66,7 +65,7 @@ enum class RequestRefusal : std::uint8_t {
     proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
     upgrade,         // a handshake for a protocol that `upgrade` does not list
 };
-inline constexpr std::size_t kRequestRefusals = 16;
+inline constexpr std::size_t kRequestRefusals = 15;
 std::string_view to_string(RequestRefusal refusal);
 
 /// What one worker counts, without what is counted by reason; plain numbers for one thread, summed
@@ -76,7 +75,8 @@ struct TrafficCounters {
     std::uint64_t origin_down_requests = 0;
     std::uint64_t origins_down = 0;
     std::uint64_t validations = 0;
-    /// Of these two, `outrun`: the peer's answer came first after all.
+    /// Requests to an origin while a peer's answer was still waited for; of these, `outrun`: the
+    /// peer's answer came first after all.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
     std::uint64_t peer_repeats = 0;
     std::uint64_t peers_too_far = 0;
