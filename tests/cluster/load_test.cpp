@@ -70,7 +70,7 @@ protected:
     }
 };
 
-TEST_F(Load, OfIdleAndHalfSentConnectionsEndsAtTheirOwnDeadlines) {  // point 19
+TEST_F(Load, OfIdleAndHalfSentConnectionsEndsAtTheirOwnDeadlines) {
     auto settings = config("a");
     settings.timeouts.client_head = 1s;
     settings.timeouts.keep_alive = 3s;
@@ -100,7 +100,7 @@ TEST_F(Load, OfIdleAndHalfSentConnectionsEndsAtTheirOwnDeadlines) {  // point 19
     EXPECT_TRUE(eventually([&] { return status("a").connections == 0; }));
 }
 
-TEST_F(Load, OfHeadsThatTrickleEndsToo) {  // point 19: each byte is no new deadline
+TEST_F(Load, OfHeadsThatTrickleEndsToo) {  // each byte is no new deadline
     auto settings = config("a");
     settings.timeouts.client_head = 300ms;
     start(settings);
@@ -115,7 +115,7 @@ TEST_F(Load, OfHeadsThatTrickleEndsToo) {  // point 19: each byte is no new dead
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 408 ")) << answer;
 }
 
-TEST_F(Load, OfClientsThatLeaveWhereverTheyAreLeavesNothingBehind) {  // point 21
+TEST_F(Load, OfClientsThatLeaveWhereverTheyAreLeavesNothingBehind) {
     const std::string large(1 << 20, 'x');
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.target == "/small") return e.answer("Cache-Control: no-store\r\n", "small");
@@ -146,7 +146,7 @@ TEST_F(Load, OfClientsThatLeaveWhereverTheyAreLeavesNothingBehind) {  // point 2
     EXPECT_EQ(status("a").cache.objects, 0u);
 }
 
-TEST_F(Load, OfMoreClientsThanThereAreDescriptorsForIsRefused) {  // point 20
+TEST_F(Load, OfMoreClientsThanThereAreDescriptorsForIsRefused) {
     Logged logged;
     {
         const DescriptorLimit limit(100);  // half of them for clients
@@ -167,7 +167,7 @@ TEST_F(Load, OfMoreClientsThanThereAreDescriptorsForIsRefused) {  // point 20
     EXPECT_EQ(logged.count("new ones are refused"), 1u);
 }
 
-TEST_F(Load, OnMemoryThatIsAllInUseIsPassedOnWithoutBeingStored) {  // point 20
+TEST_F(Load, OnMemoryThatIsAllInUseIsPassedOnWithoutBeingStored) {
     constexpr std::size_t kBytes = 30 << 20;  // more than the kernel takes for a slow reader
     const std::string large(kBytes, 'x');
     const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), large); });
@@ -438,18 +438,18 @@ protected:
     }
 };
 
-TEST_F(ProcessDeathTest, WithoutDescriptorsRefusesNewWorkAndRecovers) {  // point 20
+TEST_F(ProcessDeathTest, WithoutDescriptorsRefusesNewWorkAndRecovers) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "UBSan's look at a vptr needs a descriptor itself; TSan runs this test";
 #endif
     EXPECT_EXIT(run_out_of_descriptors(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ProcessDeathTest, FinishesWhatRunsAfterTerm) {  // point 22
+TEST_F(ProcessDeathTest, FinishesWhatRunsAfterTerm) {
     EXPECT_EXIT(end_by_signals(1), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ProcessDeathTest, EndsNowAfterASecondTerm) {  // point 22
+TEST_F(ProcessDeathTest, EndsNowAfterASecondTerm) {
     EXPECT_EXIT(end_by_signals(2), ::testing::ExitedWithCode(0), "");
 }
 

@@ -118,7 +118,7 @@ protected:
 
 const std::string kWhole = "5\r\nhello\r\n0\r\n\r\n";
 
-TEST_F(MalformedRequests, WithTwoKindsOfFraming) {  // point 1, RFC 9112 §6.1, §6.3
+TEST_F(MalformedRequests, WithTwoKindsOfFraming) {  // RFC 9112 §6.1, §6.3
     expect_refused({
         {"CL.TE", post_of("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
         {"TE.CL", post_of("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n")},
@@ -137,7 +137,7 @@ TEST_F(MalformedRequests, WithTwoKindsOfFraming) {  // point 1, RFC 9112 §6.1, 
     });
 }
 
-TEST_F(MalformedRequests, WithATransferCodingThatFramesNothing) {  // point 2, RFC 9112 §6.1
+TEST_F(MalformedRequests, WithATransferCodingThatFramesNothing) {  // RFC 9112 §6.1
     std::vector<Case> cases;
     const auto te = [&](std::string name, std::string value, unsigned status = 400) {
         cases.push_back(
@@ -206,7 +206,7 @@ TEST_F(MalformedRequests, WithATransferCodingThatFramesNothing) {  // point 2, R
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithALengthThatIsNone) {  // point 3, RFC 9112 §6.3
+TEST_F(MalformedRequests, WithALengthThatIsNone) {  // RFC 9112 §6.3
     std::vector<Case> cases;
     for (const std::string value : {" +5",
                                     " -5",
@@ -251,7 +251,7 @@ TEST_F(MalformedRequests, WithALengthThatIsNone) {  // point 3, RFC 9112 §6.3
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithBrokenChunks) {  // point 4, RFC 9112 §7.1
+TEST_F(MalformedRequests, WithBrokenChunks) {  // RFC 9112 §7.1
     std::vector<Case> cases;
     for (const std::string body : {"0x5\r\nhello\r\n0\r\n\r\n",
                                    "+5\r\nhello\r\n0\r\n\r\n",
@@ -322,7 +322,7 @@ TEST_F(MalformedRequests, WithBrokenChunks) {  // point 4, RFC 9112 §7.1
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithABadHost) {  // point 5, RFC 9112 §3.2
+TEST_F(MalformedRequests, WithABadHost) {  // RFC 9112 §3.2
     std::vector<Case> cases;
     const auto hosts = [&](std::string name, std::string lines) {
         cases.push_back({std::move(name), "GET /x HTTP/1.1\r\n" + lines + "\r\n"});
@@ -347,7 +347,7 @@ TEST_F(MalformedRequests, WithABadHost) {  // point 5, RFC 9112 §3.2
     EXPECT_EQ(origin.requests(), 0u);
 }
 
-TEST_F(MalformedRequests, WithABrokenFieldLine) {  // point 6, RFC 9112 §2.2, §5, §5.1, §5.2
+TEST_F(MalformedRequests, WithABrokenFieldLine) {  // RFC 9112 §2.2, §5, §5.1, §5.2
     std::vector<Case> cases;
     for (const std::string fields : {"X : y\r\n",
                                      "X\t: y\r\n",
@@ -413,7 +413,7 @@ TEST_F(MalformedRequests, WithABrokenFieldLine) {  // point 6, RFC 9112 §2.2, �
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithABrokenRequestLine) {  // point 7, RFC 9112 §3, §2.3
+TEST_F(MalformedRequests, WithABrokenRequestLine) {  // RFC 9112 §3, §2.3
     std::vector<Case> cases;
     for (const std::string text : {"GET  /x HTTP/1.1",
                                    "GET /x  HTTP/1.1",
@@ -472,7 +472,7 @@ TEST_F(MalformedRequests, WithABrokenRequestLine) {  // point 7, RFC 9112 §3, �
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, InAnotherProtocolAtOnce) {  // point 7: 400 and a close, without a wait
+TEST_F(MalformedRequests, InAnotherProtocolAtOnce) {  // 400 and a close, without a wait
     const std::string client_hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
     for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
              {"TLS", client_hello},
@@ -497,7 +497,7 @@ TEST_F(MalformedRequests, InAnotherProtocolAtOnce) {  // point 7: 400 and a clos
     EXPECT_EQ(origin.requests(), 0u);
 }
 
-TEST_F(MalformedRequests, AboveTheLimits) {  // point 8, RFC 9112 §3, RFC 6585 §5
+TEST_F(MalformedRequests, AboveTheLimits) {  // RFC 9112 §3, RFC 6585 §5
     std::string lines;
     for (int i = 0; i < 200; ++i) lines += "X: y\r\n";
     expect_refused({
@@ -521,7 +521,7 @@ TEST_F(MalformedRequests, AboveTheLimits) {  // point 8, RFC 9112 §3, RFC 6585 
     }
 }
 
-TEST_F(MalformedRequests, AboveTheLimitsThatAreSet) {  // point 8: both are settings
+TEST_F(MalformedRequests, AboveTheLimitsThatAreSet) {  // both are settings
     auto settings = config("c");
     settings.limits.request_line = 100;
     settings.limits.head = 1000;
@@ -538,7 +538,7 @@ TEST_F(MalformedRequests, AboveTheLimitsThatAreSet) {  // point 8: both are sett
     EXPECT_EQ(ask(line("GET /" + std::string(100, 'x') + " HTTP/1.1")), 414u);
 }
 
-TEST_F(MalformedRequests, ThatNameNothingToFetch) {  // point 10, RFC 9110 §4.2.4, RFC 9112 §3.2.2
+TEST_F(MalformedRequests, ThatNameNothingToFetch) {  // RFC 9110 §4.2.4, RFC 9112 §3.2.2
     for (const std::string target : {"ftp://origin.test/x",
                                      "file:///etc/passwd",
                                      "gopher://origin.test",
@@ -570,7 +570,7 @@ TEST_F(MalformedRequests, ThatNameNothingToFetch) {  // point 10, RFC 9110 §4.2
     EXPECT_EQ(origin.requests(), 0u);
 }
 
-TEST_F(MalformedRequests, AreToldFromOddOnesWithALength) {  // point 3: what the grammar allows
+TEST_F(MalformedRequests, AreToldFromOddOnesWithALength) {  // what the grammar allows
     expect_accepted({
         {post_of("Content-Length: 5\r\n", "hello"), "hello"},
         {post_of("Content-Length: 0005\r\n", "hello"), "hello"},
@@ -586,7 +586,7 @@ TEST_F(MalformedRequests, AreToldFromOddOnesWithALength) {  // point 3: what the
         EXPECT_LE(count_of(head, "Content-Length"), 1u) << head;
 }
 
-TEST_F(MalformedRequests, AreToldFromOddOnesInChunks) {  // point 4
+TEST_F(MalformedRequests, AreToldFromOddOnesInChunks) {
     expect_accepted({
         {chunked(kWhole), kWhole},
         {post_of("Transfer-Encoding:\tCHUNKED \r\n", kWhole), kWhole},
@@ -605,7 +605,7 @@ TEST_F(MalformedRequests, AreToldFromOddOnesInChunks) {  // point 4
     }
 }
 
-TEST_F(MalformedRequests, AreToldFromOddFields) {  // points 5 to 7
+TEST_F(MalformedRequests, AreToldFromOddFields) {
     expect_accepted({
         {get_of("X:\r\n"), ""},
         {get_of("X:y\r\n"), ""},
@@ -622,7 +622,7 @@ TEST_F(MalformedRequests, AreToldFromOddFields) {  // points 5 to 7
 }
 
 TEST_F(MalformedRequests,
-       AreNotMadeOfTheBodyOfAGet) {  // point 9, RFC 9112 §6: framed like any other
+       AreNotMadeOfTheBodyOfAGet) {  // RFC 9112 §6: framed like any other
     const std::string hidden(kNext);
     expect_accepted({
         {get_of("Content-Length: " + std::to_string(hidden.size()) + "\r\n") + hidden, hidden},
@@ -632,7 +632,7 @@ TEST_F(MalformedRequests,
     for (const auto& head : origin.heads()) EXPECT_FALSE(head.starts_with("GET /smuggled")) << head;
 }
 
-TEST_F(MalformedRequests, AreNotMadeOfEmptyLines) {  // point 9, RFC 9112 §2.2
+TEST_F(MalformedRequests, AreNotMadeOfEmptyLines) {  // RFC 9112 §2.2
     for (const auto* node : {"a", "b"}) {
         auto connection = client(node);
         connection.socket.send("\r\n\r\n" + as_sent_to(node, get_of("")) + "\r\n" +
@@ -645,7 +645,7 @@ TEST_F(MalformedRequests, AreNotMadeOfEmptyLines) {  // point 9, RFC 9112 §2.2
     EXPECT_EQ(count("a", Outcome::error), 0u);
 }
 
-TEST_F(MalformedRequests, AreNotMadeByPipelining) {  // point 9, RFC 9112 §9.3.2
+TEST_F(MalformedRequests, AreNotMadeByPipelining) {  // RFC 9112 §9.3.2
     for (const auto* node : {"a", "b"}) {
         auto connection = client(node);
         std::string all;
@@ -664,7 +664,7 @@ TEST_F(MalformedRequests, AreNotMadeByPipelining) {  // point 9, RFC 9112 §9.3.
     }
 }
 
-TEST_F(MalformedRequests, AreNotMadeByExpect) {  // point 9, RFC 9110 §10.1.1
+TEST_F(MalformedRequests, AreNotMadeByExpect) {  // RFC 9110 §10.1.1
     for (const auto* node : {"a", "b"}) {
         auto connection = client(node);
         connection.socket.send(as_sent_to(
@@ -679,7 +679,7 @@ TEST_F(MalformedRequests, AreNotMadeByExpect) {  // point 9, RFC 9110 §10.1.1
     }
 }
 
-TEST_F(MalformedRequests, AreNotMadeByTwoNames) {  // point 10, RFC 9112 §3.2.2: the target wins
+TEST_F(MalformedRequests, AreNotMadeByTwoNames) {  // RFC 9112 §3.2.2: the target wins
     const auto place = "127.0.0.1:" + std::to_string(origin.port());
     auto connection = client("b");
     connection.socket.send("GET http://" + place + "/x HTTP/1.1\r\nHost: other.test\r\n\r\n");

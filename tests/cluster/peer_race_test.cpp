@@ -26,6 +26,14 @@ protected:
     std::future<Answer> begin_get(const std::string& target) {
         return std::async(std::launch::async, [this, target] { return get("b", target); });
     }
+    /// A stand-in that has what it is asked for, and gives it when it may.
+    struct HeldPeer {
+        Gate may;
+        ScriptedOrigin stand_in{[this](Exchange& e) {
+            may.wait();
+            e.answer(fresh(), "body of the peer");
+        }};
+    };
     WorkerCounters work() const { return status("b").work; }
     bool books_balance(std::uint64_t given) const {
         const auto peer = seen("b", "a");
@@ -34,12 +42,9 @@ protected:
 };
 
 TEST_F(PeerRace, APeersAnswerCountsThoughTheOriginWasAskedMeanwhile) {
-    Gate peer_may, origin_may;
-    ScriptedOrigin stand_in([&](Exchange& e) {
-        peer_may.wait();
-        e.answer(fresh(), "body of the peer");
-    });
-    start_with(stand_in, 100ms);
+    Gate origin_may;
+    HeldPeer peer;
+    start_with(peer.stand_in, 100ms);
     store("a", "/one");
     const auto asked = origin.requests();
     const auto slow = origin.set([&](Exchange& e) {
@@ -48,7 +53,7 @@ TEST_F(PeerRace, APeersAnswerCountsThoughTheOriginWasAskedMeanwhile) {
     });
     auto answer = begin_get("/one");
     ASSERT_TRUE(eventually([&] { return origin.requests() == asked + 1; }));
-    peer_may.open();
+    peer.may.open();
     const auto got = answer.get();
     EXPECT_EQ(got.body, "body of the peer");
     EXPECT_NE(got.cache_status().find("PEER_a"), std::string::npos);
@@ -64,12 +69,8 @@ TEST_F(PeerRace, APeersAnswerCountsThoughTheOriginWasAskedMeanwhile) {
 }
 
 TEST_F(PeerRace, TheOriginsAnswerCountsWhenItIsFirstAndThePeersTimeIsLearntAllTheSame) {
-    Gate peer_may;
-    ScriptedOrigin stand_in([&](Exchange& e) {
-        peer_may.wait();
-        e.answer(fresh(), "body of the peer");
-    });
-    start_with(stand_in, 100ms);
+    HeldPeer peer;
+    start_with(peer.stand_in, 100ms);
     store("a", "/one");
     EXPECT_EQ(get("b", "/one").body, "body of /one");
     EXPECT_EQ(work().requests[Outcome::origin_fetch], 1u);
@@ -77,7 +78,7 @@ TEST_F(PeerRace, TheOriginsAnswerCountsWhenItIsFirstAndThePeersTimeIsLearntAllTh
     EXPECT_EQ(work().origin_hedges_outrun, 0u);
     EXPECT_EQ(seen("b", "a").failures, 1u);
     EXPECT_EQ(seen("b", "a").round_trip_seconds, 0.0);
-    peer_may.open();
+    peer.may.open();
     ASSERT_TRUE(eventually([&] { return seen("b", "a").round_trip_seconds > 0; }));
     EXPECT_GE(seen("b", "a").round_trip_seconds, 0.1);
     EXPECT_TRUE(books_balance(1));
@@ -147,12 +148,8 @@ TEST_F(PeerRace, NobodyWaitsForAPeerThatIsFartherThanTheOrigin) {
 }
 
 TEST_F(PeerRace, APeerIsWaitedForOnWhenTheOriginFails) {
-    Gate peer_may;
-    ScriptedOrigin stand_in([&](Exchange& e) {
-        peer_may.wait();
-        e.answer(fresh(), "body of the peer");
-    });
-    start_with(stand_in, 100ms);
+    HeldPeer peer;
+    start_with(peer.stand_in, 100ms);
     store("a", "/one");
     const auto asked = origin.requests();
     const auto broken = origin.set([](Exchange& e) {
@@ -162,7 +159,7 @@ TEST_F(PeerRace, APeerIsWaitedForOnWhenTheOriginFails) {
     auto answer = begin_get("/one");
     ASSERT_TRUE(eventually([&] { return origin.requests() == asked + 1; }));
     ASSERT_TRUE(eventually([&] { return work().origin_failures == 1; }));
-    peer_may.open();
+    peer.may.open();
     EXPECT_EQ(answer.get().body, "body of the peer");
     EXPECT_EQ(work().requests[Outcome::error], 0u);
 }

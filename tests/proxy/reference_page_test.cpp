@@ -36,7 +36,7 @@ std::vector<std::string_view> words(std::size_t first = 0) {
     return found;
 }
 
-TEST(Reference, ExplainsEveryWordOfTheAccessLog) {
+TEST(ReferencePage, ExplainsEveryWordOfTheAccessLog) {
     for (const auto word : words<Outcome>()) EXPECT_TRUE(explains(word)) << word;
     for (const auto word : words<CacheResult>()) EXPECT_TRUE(explains(word)) << word;
     for (const auto word : words<Source>()) EXPECT_TRUE(explains(word)) << word;
@@ -44,14 +44,14 @@ TEST(Reference, ExplainsEveryWordOfTheAccessLog) {
     for (const auto word : words<Refusal>()) EXPECT_TRUE(explains(word)) << word;
 }
 
-TEST(Reference, ExplainsWhyAnAnswerIsNotStored) {
+TEST(ReferencePage, ExplainsWhyAnAnswerIsNotStored) {
     for (std::size_t i = 1; i < kStorageVerdicts; ++i) {
         const auto word = to_string(static_cast<StorageVerdict>(i));
         EXPECT_TRUE(explains(word)) << word;
     }
 }
 
-TEST(Reference, ExplainsWhyThereIsNoAnswer) {
+TEST(ReferencePage, ExplainsWhyThereIsNoAnswer) {
     EXPECT_GE(words<FetchError>(1).size(), 16u);
     for (const auto word : words<FetchError>(1)) EXPECT_TRUE(explains(word)) << word;
 }
