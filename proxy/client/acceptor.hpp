@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 
+#include "protocol/listener.hpp"
 #include "protocol/task_group.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/http/cache_key.hpp"
@@ -17,14 +18,13 @@ class Acceptor {
 public:
     /// Both must outlive this.
     Acceptor(Frontend& frontend, boost::asio::io_context& io);
-    ~Acceptor();
     Acceptor(const Acceptor&) = delete;
     Acceptor& operator=(const Acceptor&) = delete;
 
     /// A listening socket, which belongs to this from here on. Before start().
     void listen(int acceptor_fd, Scheme scheme);
     /// Of the first one.
-    std::uint16_t port() const { return listeners_.front().acceptor.local_endpoint().port(); }
+    std::uint16_t port() const { return places_.front().listener.port(); }
     void start();
     /// Takes what is in the accept queue, then accepts no more; connections end after their present
     /// request.
@@ -35,19 +35,20 @@ public:
     void stop();
 
 private:
-    struct Listener {
-        boost::asio::ip::tcp::acceptor acceptor;
+    struct Place {
+        Place(boost::asio::any_io_executor executor, Scheme of_it)
+            : listener(std::move(executor)), scheme(of_it) {}
+
+        protocol::Listener listener;
         Scheme scheme;
     };
-    boost::asio::awaitable<void> accept_loop(Listener& listener);
     void admit(boost::asio::ip::tcp::socket socket, Scheme scheme);
-    void refuse_waiting(boost::asio::ip::tcp::acceptor& acceptor);
+    void note_refused(std::size_t count);
 
     Frontend& frontend_;
     boost::asio::io_context& io_;
     protocol::TaskGroup tasks_;  // connections; takes no new ones while draining
-    std::list<Listener> listeners_;
-    int spare_ = -1;  // a descriptor to refuse connections with when no other is left
+    std::list<Place> places_;
 };
 
 }  // namespace proxy
