@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <utility>
 
@@ -16,7 +15,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr auto kPauseAfterFailedAccept = std::chrono::milliseconds(100);
 /// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
 constexpr int kBeatsAlive = 2;
 
@@ -31,15 +29,15 @@ void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
 }
 
 [[noreturn]] void cannot_listen(const ClusterConfig& config, const error_code& error) {
-    throw boost::system::system_error(
-        error, "cannot listen for peers on " + config.listen->text());
+    throw boost::system::system_error(error, "cannot listen for peers on " + config.listen->text());
 }
 
 tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_executor& executor) {
     error_code error;
     tcp::resolver resolver(executor);
     const auto flags = tcp::resolver::passive | tcp::resolver::numeric_service;
-    const auto found = resolver.resolve(config.listen->host, std::to_string(config.listen->port), flags, error);
+    const auto found =
+        resolver.resolve(config.listen->host, std::to_string(config.listen->port), flags, error);
     if (error) cannot_listen(config, error);
     return found.begin()->endpoint();
 }
@@ -118,7 +116,7 @@ private:
 };
 
 SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
-    : shared_(shared), hooks_(std::move(hooks)), acceptor_(shared.executor) {}
+    : shared_(shared), hooks_(std::move(hooks)), listener_(shared.executor) {}
 
 void SubscriberLinks::add_peer(std::size_t peer, const std::string& node) {
     while (slots_.size() <= peer) slots_.emplace_back();
@@ -140,17 +138,11 @@ void SubscriberLinks::remove_peer(std::size_t peer) {
 void SubscriberLinks::bind() {
     const auto& config = shared_.config;
     const auto endpoint = listen_endpoint(config, shared_.executor);
-    error_code error;
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error) cannot_listen(config, error);
+    if (const auto error = listener_.listen(endpoint)) cannot_listen(config, error);
 }
 
 void SubscriberLinks::bind_in_place_of(SubscriberLinks& earlier) {
-    const auto protocol = earlier.acceptor_.local_endpoint().protocol();
-    acceptor_.assign(protocol, earlier.acceptor_.release());
+    listener_.assign(earlier.listener_.release());
 }
 
 void SubscriberLinks::take_over(const SubscriberLinks& earlier, std::size_t peer) {
@@ -160,28 +152,25 @@ void SubscriberLinks::take_over(const SubscriberLinks& earlier, std::size_t peer
 }
 
 std::uint16_t SubscriberLinks::port() const {
-    error_code none;
-    return acceptor_.is_open() ? acceptor_.local_endpoint(none).port() : std::uint16_t{0};
+    return listener_.port();
 }
 
 void SubscriberLinks::close() {
     closed_ = true;
-    error_code ignored;
-    acceptor_.close(ignored);
+    listener_.close();
 }
 
 awaitable<void> SubscriberLinks::listen(TaskGroup& tasks, std::shared_ptr<void> owner) {
-    while (acceptor_.is_open()) {
-        auto [error, socket] = co_await acceptor_.async_accept(as_result);
-        if (error == asio::error::operation_aborted) co_return;
-        if (error) {
-            shared_.log.ended("listening for peers", error, "", Clock::now());
-            asio::steady_timer pause(shared_.executor, kPauseAfterFailedAccept);
-            co_await pause.async_wait(as_result);
-            continue;
-        }
-        tasks.spawn(serve(owner, std::move(socket)));
-    }
+    Listener::Hooks hooks;
+    hooks.take = [this, &tasks, owner = std::move(owner)](tcp::socket socket) {
+        auto task = serve(owner, std::move(socket));
+        tasks.spawn(std::move(task));
+    };
+    hooks.trouble = [this](const error_code& error, std::size_t) {
+        shared_.log.ended("listening for peers", error, "", Clock::now());
+    };
+    auto listening = listener_.run(std::move(hooks));
+    co_await std::move(listening);
 }
 
 awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> owner,

@@ -12,6 +12,7 @@
 
 #include "protocol/cluster_status.hpp"
 #include "protocol/link.hpp"
+#include "protocol/listener.hpp"
 #include "protocol/shape_allowance.hpp"
 #include "protocol/shared.hpp"
 #include "protocol/sync_session.hpp"
@@ -96,7 +97,7 @@ private:
 
     Shared& shared_;
     Hooks hooks_;
-    boost::asio::ip::tcp::acceptor acceptor_;
+    Listener listener_;
     std::deque<Slot> slots_;                    // by number; they stay where they are
     std::map<Doorstep::Ticket, Link*> hellos_;  // under way, each with its place on the doorstep
     bool closed_ = false;
