@@ -14,11 +14,11 @@ namespace proxy {
 
 inline constexpr std::size_t kFeedBatch = 2048;
 
-/// Carries what any thread has to say to the control thread, in order and in batches: one wake-up
-/// for all that came since the last, but a turn of its own for each kFeedBatch of them, so that a
-/// great many at once (a purge of everything) hold up nothing else. What waits is bounded by what
-/// the workers can do while the control thread is busy. push() from any thread, the consumer on the
-/// control thread.
+/// A queue from any thread to the control thread, in order. The control thread is woken once for
+/// all that came since the last time, and takes at most kFeedBatch in one turn of its event loop,
+/// so that a great many at once (a purge of everything) do not hold up its other work. The queue is
+/// not bounded; it grows by what the workers do while the control thread is busy. push() from any
+/// thread, the consumer on the control thread.
 template <class Item>
 class ControlFeed {
 public:

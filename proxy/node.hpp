@@ -42,7 +42,7 @@ public:
     /// Any thread but the node's own. For tests and the admin server alike.
     NodeStatus status();
 
-    /// Ports in use, which matters when the configuration says 0.
+    /// The ports that were bound, as the configuration may say 0.
     std::uint16_t proxy_port() const;
     std::uint16_t link_port() const;
     std::uint16_t admin_port() const;

@@ -14,9 +14,8 @@
 
 namespace proxy {
 
-/// Reads the configuration file again, one reload after the other in the order they were asked for,
-/// on a thread of its own: a disk that hangs holds up nothing else. Logs and counts what becomes of
-/// them.
+/// Carries out reloads of the configuration file, in the order they were asked for, and logs and
+/// counts how they ended. The file is read on a thread of its own, as a disk may hang.
 class Reloader {
 public:
     static constexpr unsigned kMaxWaiting = 16;

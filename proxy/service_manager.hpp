@@ -5,10 +5,9 @@
 
 namespace proxy {
 
-/// The service manager that started this process, as far as it wants to be told: systemd, by
-/// sd_notify(3), which waits while it does not read. Copies speak to the same one; where there is
-/// none nothing happens. Any thread.
-/// `status`: one line about what the node does now.
+/// Tells the service manager that started this process (systemd, by sd_notify(3)) how the node is.
+/// Does nothing where there is none. Calls block while the manager does not read. Copies speak to
+/// the same one. Any thread. `status`: one line about what the node does now.
 class ServiceManager {
 public:
     ServiceManager() = default;  // there is none
@@ -16,7 +15,7 @@ public:
     static ServiceManager of_this_process();
 
     bool listens() const { return listens_; }
-    /// It takes the node for hung when alive() was not said for so long; zero: it does not care.
+    /// The manager's watchdog: without alive() for so long it takes the node for hung. Zero: none.
     std::chrono::nanoseconds patience() const { return patience_; }
 
     /// It serves; also once more at the end of each reload.

@@ -28,12 +28,12 @@ using PeerReports = std::map<std::string, PeerReport>;  // by node
 inline constexpr std::size_t kOriginsShown = 16;
 using OriginReports = std::vector<OriginTimes::Origin>;
 
-/// The last that each worker said.
+/// What each worker reported last.
 class WorkerReports {
 public:
     explicit WorkerReports(boost::asio::io_context& control) : control_(control) {}
 
-    /// Asks all. Of one that is too busy to answer within a second, what it last said stands.
+    /// Asks all workers. One that does not answer within a second keeps its last report.
     boost::asio::awaitable<void> renew(const std::vector<std::unique_ptr<Worker>>& workers);
 
     WorkerCounters work() const;

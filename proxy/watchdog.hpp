@@ -11,13 +11,13 @@
 
 namespace proxy {
 
-/// Says now and then that the node is alive: that its control thread turns, on which this runs, and
-/// that each worker has turned since it was said last. Must outlive the control thread.
+/// Reports at an interval that the node is alive: its control thread, on which this runs, and every
+/// worker have processed their event loops since the last report. Must outlive the control thread.
 class Watchdog {
 public:
     struct Watched {
         boost::asio::any_io_executor executor;
-        const std::atomic<bool>* ended;  // it turns no more, and is not to
+        const std::atomic<bool>* ended;  // its event loop has ended, as it was to
     };
 
     Watchdog(boost::asio::io_context& control, std::vector<Watched> workers,

@@ -14,8 +14,8 @@
 
 namespace proxy {
 
-/// One thread's world: its io_context, and the rooms of one worker wired up. Objects in it need no
-/// lock; to reach it from another thread, post to `io`.
+/// All that one worker thread owns: its io_context, and what upstream/, cache/ and client/ need for
+/// one thread. None of it is locked; to reach it from another thread, post to `io`.
 class Worker {
 public:
     /// `acceptor_fd`: a listening socket, which the worker owns from here on.

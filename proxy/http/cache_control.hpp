@@ -43,10 +43,10 @@ inline constexpr std::size_t kMaxQualifiedNames = 16;
 /// directive with an argument the first occurrence counts, over all lines. Views point into the
 /// fields.
 ///
-/// A usable CDN-Cache-Control stands in its place, in both directions (RFC 9213 §2.1): there the
-/// last occurrence counts, as structured fields have it. It is not usable when empty or malformed,
-/// or when a directive that we know has a value of the wrong type; unknown ones and parameters are
-/// skipped.
+/// If there is a usable CDN-Cache-Control, it is read instead and Cache-Control is ignored, whether
+/// it allows more or less (RFC 9213 §2.1). As in any structured field, the last occurrence of a
+/// directive counts there. It is not usable when it is empty or malformed, or when a directive that
+/// we know has a value of the wrong type; unknown directives and parameters are skipped.
 struct ResponseDirectives {
     bool no_store = false;
     bool no_cache = false;    // without field names
@@ -60,14 +60,14 @@ struct ResponseDirectives {
     std::string_view no_cache_fields;  // the argument's list of names, else empty
     std::string_view private_fields;
     DeltaDirective max_age, s_maxage, stale_while_revalidate, stale_if_error;
-    bool targeted = false;  // from CDN-Cache-Control: Expires counts for nothing
+    bool targeted = false;  // read from CDN-Cache-Control, so Expires is ignored too
 };
 ResponseDirectives response_directives(Fields response, const CacheRules& rules = {});
 
 /// Whether clients may make this cache validate or bypass (RFC 9111 §5.2.1 leaves it open).
 enum class ClientDirectives : std::uint8_t {
     obey,
-    shield,  // no-cache, max-age, min-fresh and max-stale count for nothing: clients choose neither
+    shield,  // no-cache, max-age, min-fresh and max-stale are ignored, so clients decide neither
              // when origins are asked nor what is too old
 };
 

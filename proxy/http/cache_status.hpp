@@ -14,7 +14,7 @@ namespace proxy {
 /// Why a request went forward, in the words of RFC 9211 §2.2.
 enum class Forward : std::uint8_t {
     none,     // it did not: a hit
-    nowhere,  // it did not, and nothing stored answers either: an answer of this node's own
+    nowhere,  // this node answered by itself, as with an error: neither `hit` nor `fwd`
     bypass,
     method,
     uri_miss,
@@ -30,10 +30,9 @@ std::string_view to_string(Forward forward);
 /// own (a refusal) has neither, as nothing stored answered and nothing went forward (RFC 9211 §2.1,
 /// §2.2).
 ///
-/// `stored` is said where it is certain: the head goes out with the body's first bytes, and a body
-/// that breaks off, is purged meanwhile or outgrows its limits is not stored. So it stands there
-/// when the whole body was received before the head went out, and is left out otherwise, which says
-/// nothing (RFC 9211 §2.5: only a true value has a meaning).
+/// `stored` is written only if the whole body was received before this head goes out. Otherwise the
+/// body may still break off, be purged or outgrow its limits, so nothing is said: a parameter that
+/// is left out means nothing (RFC 9211 §2.5).
 struct CacheStatus {
     Forward forward = Forward::none;
     std::optional<std::chrono::seconds> ttl = {};  // negative when stale
@@ -43,8 +42,8 @@ struct CacheStatus {
     std::string_view detail = {};  // a token where possible
 };
 inline constexpr CacheStatus kOwnAnswer{.forward = Forward::nowhere};
-/// As `detail`: some of a body in blocks is fetched, or not all of it was looked for, but most is
-/// here.
+/// As `detail`, for a body stored in blocks: most of them are here, some are fetched or were not
+/// looked for.
 inline constexpr std::string_view kMostlyLocal = "mostly_local";
 
 /// Appends `node; hit; ttl=30`, `node; detail=busy` or `node; fwd=stale; fwd-status=304; ...`: one

@@ -14,7 +14,7 @@ enum class FetchError {
     resolve_timeout,  // no name server answered in time
     connect_failed,
     connect_timeout,
-    tls_failed,  // no TLS connection that proves what it has to prove
+    tls_failed,  // the TLS handshake failed, or the certificate does not verify
     head_timeout,
     body_timeout,
     reset,           // the connection ended before the answer's framing did
@@ -22,12 +22,12 @@ enum class FetchError {
     busy,            // limits.upstream_connections are open to that place
     no_descriptors,  // this process may open no more sockets
     not_allowed,     // a private destination, or nowhere to go
-    own_listener,    // where this node or a peer listens: nothing is forwarded there
-    origin_down,     // it left the last requests unanswered, and this one did not go to it
-    origin_error,    // it answered with a status for which a stale response stands in
-    changed,         // a part of another version came, or none: start again
-    not_in_parts,    // a range came in a way that cannot be stored: ask for exactly what is wanted
-    abandoned,       // nobody wanted it any more
+    own_listener,    // a listener of this node or of a peer, which would be a loop
+    origin_down,     // it did not answer recent requests, so this one was not sent
+    origin_error,    // a 5xx, in whose place a stale response may be served
+    changed,         // asked for a part of one version, it sent another version: start again
+    not_in_parts,    // its parts cannot be stored as blocks: ask for the client's own range
+    abandoned,       // all clients that waited for it have left
     stopping,
 };
 std::string_view to_string(FetchError error);  // a token, as in Cache-Status and logs

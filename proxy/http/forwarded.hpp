@@ -13,7 +13,7 @@ inline constexpr std::string_view kForwardedFor = "X-Forwarded-For";
 inline constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
 inline constexpr std::string_view kForwardedHost = "X-Forwarded-Host";
 
-/// What becomes of what an origin is told of the client.
+/// How the fields that tell an origin of the client are written.
 enum class ForwardedMode : std::uint8_t { off, append, replace };
 
 /// X-Forwarded-For, -Proto, -Host and Forwarded: for origins, never for peers.

@@ -15,7 +15,8 @@ namespace proxy {
 using StoredSeconds = std::chrono::duration<std::int32_t>;
 StoredSeconds saturate(std::chrono::seconds value);  // to 0..kMaxDelta
 
-/// `heuristic`: the status allows a guess; without Last-Modified it comes to nothing.
+/// `heuristic`: nothing explicit, but the status allows a guess (RFC 9111 §4.2.2). Without
+/// Last-Modified the guess is 0.
 enum class LifetimeSource : std::uint8_t { none, heuristic, expires, max_age, s_maxage };
 
 /// All that reuse of a stored response depends on, computed once when the response arrives
@@ -33,7 +34,7 @@ struct Freshness {
 
     /// Lifetime given by the origin, not guessed.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }
-    /// Had it a lifetime at all? `max-age=0`, a date in the past and a guess at nothing are none.
+    /// Was it ever fresh? Not with `max-age=0`, an Expires in the past or a guess of 0.
     bool had_lifetime() const { return lifetime > StoredSeconds(0); }
 };
 
@@ -52,9 +53,9 @@ inline Freshness freshness_of(unsigned status, Fields response, WallTime request
 /// alone, though nothing in it says so.
 bool tells_who_asks(Fields request);
 
-/// Of a response that may be for one client alone and says nothing of how long it is good: no
-/// lifetime is guessed, and it is used for nobody, stale or fresh, before the origin has validated
-/// it for that request. With explicit freshness the origin has spoken for all: nothing changes.
+/// For the answer to such a request. Without explicit freshness it may be for that client alone: no
+/// lifetime is guessed, and every use has to be validated by the origin first. With explicit
+/// freshness the origin has said that it may be shared, and nothing changes.
 void make_personal(Freshness& freshness);
 
 /// Statuses that allow heuristic freshness (RFC 9110 §15.1).

@@ -9,13 +9,14 @@
 
 namespace proxy {
 
-/// The field in which a peer proves itself to a peer; it never leaves the hop it is for.
+/// Names the asking node and carries its token in a question from node to node. Never passed on.
 inline constexpr std::string_view kPeerField = "Hearsay-Peer";
-/// Beside it: what the client's request has in fields that no peer is told (hashed_fields.hpp).
+/// Sent beside it: names and keyed hashes of the client's request fields, in place of their values
+/// (hashed_fields.hpp).
 inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 
-/// More connection options, or more field names in a no-cache or private argument, than anybody
-/// sends.
+/// Limit for the options of Connection, and for the field names in the argument of a no-cache or
+/// private directive: more than real messages have.
 inline constexpr std::size_t kMaxNamedFields = 32;
 
 /// A few field names, kept as views of a head. Nearly always there are none.

@@ -4,11 +4,12 @@
 
 namespace proxy {
 
-/// What came with an answer for the request that fetched it alone, and is not stored.
+/// Parts of an upstream answer's head that are passed on to the client whose request fetched it,
+/// and to no other: they are not stored.
 struct LiveFields {
-    std::string lines;         // fields that a qualified no-cache or private withholds from others
-    std::string cache_status;  // members of the caches before us, joined
-    bool has_age = false;      // it came out of a cache
+    std::string lines;         // fields named by a qualified no-cache or private
+    std::string cache_status;  // the upstream caches' members of Cache-Status, joined
+    bool has_age = false;      // an upstream cache answered
 };
 
 }  // namespace proxy

@@ -11,9 +11,8 @@
 
 namespace proxy {
 
-/// Why a message is refused, beyond what Beast itself reports. Each has one meaning for a client
-/// (or, on the upstream side, for the log); `http_status` in the request parser says which status
-/// it earns.
+/// Why a message is refused, one code for each cause worth telling a client or the log. status_of()
+/// in client/error_answer.hpp gives the status of a refused request.
 enum class ParseError {
     ok,
     malformed,            // not HTTP/1, for a reason not named below: 400
@@ -67,9 +66,9 @@ struct Head {
     }
 };
 
-/// What the beginning of a head whose end has not come says already: a request that does not begin
-/// with a method (TLS, say), an answer that is not HTTP, a bare LF after the first line, a request
-/// line above its limit. `ok`: wait for more.
+/// Looks at a head that is not complete yet, so that nobody waits for the end of what can never
+/// become one: a request that does not begin with a method (TLS, say), an answer that is not HTTP,
+/// a bare LF after the first line, a request line above its limit. `ok`: wait for more.
 ParseError judge_request_start(std::string_view data, const HeadLimits& limits);
 ParseError judge_response_start(std::string_view data);
 
@@ -145,7 +144,8 @@ private:
 
     Head& head_;
     HeadLimits limits_;
-    std::string_view bytes_;  // being parsed: a value outside of them was unfolded by Beast
+    std::string_view bytes_;  // being parsed; a value outside of them is one that Beast has
+                              // unfolded, which is refused
     ParseError error_ = ParseError::ok;
     bool in_trailer_ = false;
     unsigned hosts_ = 0;

@@ -9,7 +9,7 @@ namespace proxy {
 
 /// Appends the digits of a number, with a minus where it is negative.
 void append_number(std::string& out, std::integral auto value, int base = 10) {
-    std::array<char, 20> digits;  // of any 64 bits, from base 10 on
+    std::array<char, 20> digits;  // enough for 64 bits in base 10
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
     out.append(digits.data(), end);
 }

@@ -26,8 +26,8 @@ enum class CacheResult : std::uint8_t {
     miss,     // absent
     stale,    // served stale
     reval,    // was stale or had to be validated; validated or replaced
-    bypass,   // not looked at
-    partial,  // some of the body's blocks were there, or none but its head
+    bypass,   // the store was not asked
+    partial,  // some of the body's blocks were stored, or only its index
 };
 std::string_view to_string(CacheResult result);
 
@@ -60,8 +60,8 @@ enum class PeerVerdict : std::uint8_t {
     refused,    // `variant`, `busy` or `draining`
     timeout,    // no head within the budget
     failure,    // connection or protocol trouble
-    unusable,   // it gave what must not be used; counts as a failure, but is no trouble
-    outrun,     // another answer was there before its own, which was not late; counts likewise
+    unusable,   // its answer may not be used; counted as a failure, but not against its health
+    outrun,     // another answer came first, though this one was in time; counted likewise
 };
 std::string_view to_string(PeerVerdict verdict);
 

@@ -9,7 +9,7 @@
 
 namespace proxy {
 
-/// What a request selects a variant by.
+/// The request fields by which a stored variant is selected (RFC 9111 §4.1).
 struct Selecting {
     Selecting() = default;
     template <class List>
@@ -17,8 +17,8 @@ struct Selecting {
         : fields(request) {}
 
     Fields fields;
-    /// Set for a peer's question: all but those that go in the clear count by their hashes, and
-    /// `fields` says nothing of them.
+    /// Set for a peer's question, which has the values of a few fields only. All others are
+    /// compared by the hashes in here.
     HashedFields* hashed = nullptr;
 };
 

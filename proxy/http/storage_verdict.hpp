@@ -10,10 +10,10 @@
 
 namespace proxy {
 
-/// Is this response stored, or what speaks against it. Names are those of the metric label.
+/// Whether a response is stored, and if not, why. The names are the values of a metric label.
 enum class StorageVerdict : std::uint8_t {
     store,
-    // by rule (RFC 9111 §3), from storage_verdict():
+    // decided by its head (RFC 9111 §3), by storage_verdict():
     method,        // only answers to GET are stored
     interim,       // 1xx
     not_modified,  // a 304 is no response of its own
@@ -27,7 +27,7 @@ enum class StorageVerdict : std::uint8_t {
     set_cookie,       // unless the configuration lets cookies be stored
     no_freshness,     // neither explicit freshness nor a status that allows heuristics
     not_reusable,     // stale from the start and nothing to validate with
-    // by circumstance, from the machinery:
+    // decided while it is fetched:
     too_large,      // above object_max
     no_room,        // memory for filling is used up
     incomplete,     // cut off before its end

@@ -27,9 +27,8 @@ struct Validators {
     bool strong() const;
 };
 
-/// Dates that are none, and fields sent twice with different values, count as absent. A tag that
-/// lacks its quotes is kept: the origin that made it will know it, and only the very same text
-/// matches it.
+/// A malformed date counts as absent, and so does a field that came twice with different values. A
+/// tag without quotes is kept and compared byte for byte, as its origin will recognise it.
 Validators validators_of(Fields response);
 /// validators_of(response).any(), without reading dates that do not matter for it.
 bool has_validator(Fields response);

@@ -5,8 +5,8 @@
 
 namespace proxy {
 
-/// Tells when many connections have ended, so that it is worth the time to give the memory that
-/// they took back to the system.
+/// The high-water mark of open connections. The allocator keeps the memory that they took; when
+/// many of them have ended it is worth the time to give it back to the system.
 class Crowd {
 public:
     static constexpr std::uint64_t kLeast = 250;
@@ -17,8 +17,8 @@ public:
             most_.store(connections, std::memory_order_relaxed);
     }
 
-    /// True when of the most that there were, since it was true last, half have gone and no fewer
-    /// than kLeast. One thread.
+    /// True when the number has fallen to half of its high-water mark, and by at least kLeast; the
+    /// mark then begins anew. One thread.
     bool has_left(std::uint64_t connections) {
         const auto most = most_.load(std::memory_order_relaxed);
         if (most < connections + kLeast || most < 2 * connections) return false;

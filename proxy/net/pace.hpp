@@ -6,14 +6,14 @@
 
 namespace proxy {
 
-/// Whether somebody moves bytes fast enough: in each `window` of time in which they are what is
-/// waited for, at least so many. What others take counts for nothing, so an origin that is slow
-/// costs its client no window. No I/O, no clock.
+/// A minimum rate for a client. Only the time is counted during which the client is what we wait
+/// for: each time this adds up to `window`, at least so many bytes have to have moved in it. While
+/// an origin is waited for, no time passes. No I/O, no clock.
 class Pace {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// Another answer, or another request's body.
+    /// Forgets what was counted: another answer, or another request's body, begins.
     void begin() { moved_then_.reset(); }
     bool begun() const { return moved_then_.has_value(); }
 
@@ -25,8 +25,8 @@ public:
         return now + (waited_ < window ? window - waited_ : Clock::duration::zero());
     }
 
-    /// The wait is over. False when the window is, and in it fewer than `least` bytes have moved;
-    /// one is needed in any case. `moved` is called when the window is over.
+    /// The wait is over. False when a window is full and fewer than `least` bytes (one at least)
+    /// have moved in it. `moved` is called only when a window is full.
     template <class Moved>
     bool fast_enough(Clock::time_point now, Clock::duration window, std::uint64_t least,
                      Moved moved) {
@@ -45,8 +45,8 @@ private:
         waited_ = Clock::duration::zero();
     }
 
-    std::optional<std::int64_t> moved_then_;  // when the window began
-    Clock::duration waited_{};                // in it
+    std::optional<std::int64_t> moved_then_;  // at the window's begin
+    Clock::duration waited_{};                // of the window, so far
     Clock::time_point since_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace proxy {
 
-/// Between nodes a packet that is lost is sent again after so long plus the round trip; by default
-/// it is 200 ms, longer than many an origin takes. More than the 40 ms for which a receiver may
-/// keep an acknowledgement back.
+/// The least time after which TCP sends a lost packet again, on connections between nodes. Linux's
+/// default of 200 ms is longer than many an origin takes to answer; 40 ms is how long a receiver
+/// may delay an acknowledgement, so it must be more than that.
 inline constexpr std::chrono::microseconds kPeerRetransmission{50'000};
 
 /// Sets that for one connection. Linux 6.16 and later; elsewhere nothing changes.

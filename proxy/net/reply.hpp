@@ -8,8 +8,8 @@
 
 namespace proxy {
 
-/// One answer that another thread will give, and a coroutine that waits for it. Both share it:
-/// whoever asked may have gone by the time it is given.
+/// One value that another thread will give, and a coroutine waits for. Shared by both, as the
+/// coroutine may have ended by the time the value comes.
 template <class T>
 class Reply {
 public:

@@ -52,12 +52,12 @@ public:
     /// Says that nothing more comes, if the socket takes that at once.
     void close_notify();
 
-    /// Received bytes are at hand for which the socket will not become readable.
+    /// Decrypted bytes are waiting in OpenSSL: the socket will not become readable for them.
     bool has_pending() const;
     /// Why a step failed, for the log.
     const std::string& why() const { return why_; }
     bool met_plain_http() const { return met_plain_http_; }
-    /// What makes the next connection to the same place cheaper, if the server gave it.
+    /// A session that the next connection to the same server can resume; null if it gave none.
     SslSessionPtr take_ticket() { return std::move(ticket_); }
     /// OpenSSL's callback, for contexts of clients.
     static int keep_ticket(SSL* ssl, SSL_SESSION* ticket);

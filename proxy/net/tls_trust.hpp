@@ -9,7 +9,7 @@
 
 namespace proxy {
 
-/// Whose certificates clients believe. Any thread.
+/// The CA certificates that connections to origins are verified with. Any thread.
 class TlsTrust {
 public:
     enum class Reads { all_now, system_when_needed };
@@ -31,7 +31,7 @@ private:
 struct TlsClient {
     std::shared_ptr<const TlsTrust> trust;
     std::string name;      // for SNI, and what the certificate must be for; empty: the host asked
-    std::uint64_t id = 0;  // no other of this process has it: connections stay apart by it
+    std::uint64_t id = 0;  // unique in this process; connections are pooled by it
 };
 
 }  // namespace proxy

@@ -5,12 +5,12 @@
 
 namespace proxy {
 
-/// A time of trouble (no descriptors left, memory full) that is to be logged when it begins and
-/// when it is over, not each time it is met. Any thread.
+/// A time during which something is short (descriptors, memory). Lets it be logged when it begins
+/// and when it is over, not with each request that it hits. Any thread.
 class Episode {
 public:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds kQuiet{10};  // without it for so long: over
+    static constexpr std::chrono::seconds kQuiet{10};  // over when nothing was met for so long
 
     /// It was met. True when that begins an episode.
     bool met(Clock::time_point now = Clock::now()) {

@@ -17,7 +17,8 @@ public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr std::chrono::seconds kPause{10};
     static constexpr unsigned kLinesAtMost = 20;
-    static constexpr std::size_t kMaxSubjects = 256;  // then those that rest are forgotten
+    static constexpr std::size_t kMaxSubjects =
+        256;  // then those that may be logged again are forgotten
 
     /// What to append to a line about `subject` (empty, or ` (7 more were not logged)`); nothing
     /// when it is not to be written.
@@ -31,7 +32,7 @@ private:
     std::map<std::string, Subject, std::less<>> subjects_;
     Time round_ends_{};
     unsigned lines_ = 0;          // in this round
-    std::uint64_t left_out_ = 0;  // for want of room, about any subject
+    std::uint64_t left_out_ = 0;  // above kLinesAtMost, about any subject
 };
 
 }  // namespace proxy
