@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "measure/run/client_order.hpp"
-#include "measure/run/exchange.hpp"
+#include "measure/run/proxy_connection.hpp"
 #include "measure/trace/splitmix.hpp"
 #include "measure/trace/target.hpp"
 

@@ -1,4 +1,4 @@
-#include "measure/run/exchange.hpp"
+#include "measure/run/proxy_connection.hpp"
 
 #include <boost/asio/write.hpp>
 
