@@ -22,8 +22,7 @@ int open_spare() {
 
 }  // namespace
 
-Listener::Listener(asio::any_io_executor executor)
-    : acceptor_(std::move(executor)) {}
+Listener::Listener(asio::any_io_executor executor) : acceptor_(std::move(executor)) {}
 
 Listener::~Listener() {
     if (spare_ >= 0) ::close(spare_);
@@ -61,7 +60,8 @@ asio::awaitable<void> Listener::run(Hooks hooks) {
     while (acceptor_.is_open()) {
         error_code error;
         if (room()) {
-            const auto [unready] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
+            const auto [unready] =
+                co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
             error = unready;
             for (std::size_t taken = 0; !error && taken < kAcceptsAtOnce && room(); ++taken) {
                 tcp::socket socket(acceptor_.get_executor());

@@ -5,10 +5,11 @@
 #include <string>
 
 #include "protocol/host_port.hpp"
+#include "summary/peer_set.hpp"
 
 namespace protocol {
 
-inline constexpr std::size_t kMaxPeers = 1024;  // whatever max_peers says
+inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever max_peers says
 inline constexpr std::size_t kMaxNodeIdBytes = 64;
 inline constexpr std::size_t kMinClusterKeyBytes = 32;
 inline constexpr std::size_t kMaxClusterKeys = 2;
