@@ -61,7 +61,7 @@ private:
     std::unordered_map<std::uint64_t, std::vector<Address>> expected_;  // by contact
     std::unordered_map<std::size_t, Address> proved_;                   // by peer
     std::unordered_map<Address, Known> known_;  // of both; as many addresses as there are peers
-    std::list<Waiting> waiting_;                                        // oldest first
+    std::list<Waiting> waiting_;                // oldest first
     Ticket last_ = 0;
 };
 

@@ -86,8 +86,8 @@ public:
                            cluster_->invalidate(all);
                        }),
           cache_(*config_, cluster_->key_hasher(),
-                 {[this, kind = cluster_config(*config_).summary_kind](const summary::Key& key,
-                                                                       bool stored) {
+                 {[this, kind = cluster_settings(*config_).summary_kind](const summary::Key& key,
+                                                                         bool stored) {
                       changes_.push({entry_of(kind, key), stored});
                   },
                   [this](protocol::Invalidation what) { invalidated_.push(std::move(what)); }}),

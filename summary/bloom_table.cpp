@@ -118,8 +118,8 @@ void BloomTable::find_in_wide(KeyHash key, const Lanes& lanes, PeerSet& found) c
     }
 }
 
-void BloomTable::load(std::size_t lane, const Filter& source, std::uint64_t from,
-                      std::uint64_t to, bool blank) {
+void BloomTable::load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
+                      bool blank) {
     assert(bits_of(source).size() == shape_.bits);
     const auto span = 1U << span_log2_;
     const auto run = ~std::uint64_t{0} >> (64 - span);

@@ -52,7 +52,7 @@ struct PeerTurns {
 /// What bears on whom to ask.
 struct PeersKnown {
     const protocol::PeerView::Peers& peers;  // by number
-    std::span<const PeerRecord> records;              // as many
+    std::span<const PeerRecord> records;     // as many
     const ClusterConfig& bounds;
     RoundTrip origin;  // how long that takes
     PeerRecord::Time now;

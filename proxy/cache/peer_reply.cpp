@@ -42,8 +42,8 @@ PeerReply reply_with(const Fill::State& growing, const PeerAsks& asks, const Pee
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
     // What comes from a peer is that one's to give.
-    if (!under_way || !answer.shared || answer.source != Fill::Source::origin ||
-        answer.validated || answer.response->blocks)
+    if (!under_way || !answer.shared || answer.source != Fill::Source::origin || answer.validated ||
+        answer.response->blocks)
         return refused(Refusal::busy);
     if (!finds.is_variant) return refused(Refusal::variant);
     if (!may_reuse(asks, *answer.response, finds)) return refused(Refusal::stale);

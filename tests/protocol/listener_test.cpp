@@ -27,11 +27,10 @@ protected:
     }
     void run(Listener::Hooks hooks) {
         hooks.take = [this](tcp::socket socket) { taken.push_back(std::move(socket)); };
-        asio::co_spawn(io, listener.run(std::move(hooks)),
-                       [this](const std::exception_ptr& bug) {
-                           if (bug) std::rethrow_exception(bug);
-                           ended = true;
-                       });
+        asio::co_spawn(io, listener.run(std::move(hooks)), [this](const std::exception_ptr& bug) {
+            if (bug) std::rethrow_exception(bug);
+            ended = true;
+        });
         io.poll();
     }
     tcp::socket& connect() {

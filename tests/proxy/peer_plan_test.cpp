@@ -22,7 +22,7 @@ class WhomToAskTest : public ::testing::Test {
 protected:
     WhomToAskTest() : peers(4), records(4) {
         for (auto& peer : peers) {
-            peer.http_host = "h";
+            peer.http.host = "h";
             peer.token = "t";
             peer.in_step = true;
         }
@@ -64,7 +64,7 @@ TEST_F(WhomToAskTest, AsksTheNearestThatHaveIt) {
 TEST_F(WhomToAskTest, AsksNobodyWhoCannotBeAsked) {
     peers[0].in_step = false;
     peers[1].token.clear();
-    peers[2].http_host.clear();
+    peers[2].http.host.clear();
     EXPECT_EQ(asked(whom({0, 1})), Numbers{});
     EXPECT_EQ(asked(whom({2})), Numbers{});
     for (int i = 0; i < 3; ++i) {
