@@ -5,7 +5,6 @@
 #include <cassert>
 
 #include "summary/coding.hpp"
-#include "summary/kind.hpp"
 #include "summary/sizing.hpp"
 
 namespace summary {
@@ -36,7 +35,7 @@ Descriptor descriptor_of(Shape shape) {
 
 std::optional<Shape> shape_of(const Descriptor& of) {
     const auto bytes = of.bytes();
-    if (bytes.size() != kBytes || bytes.front() != static_cast<std::byte>(Kind::counting_bloom)) {
+    if (bytes.size() != kBytes || of.kind() != Kind::counting_bloom) {
         return std::nullopt;
     }
     Shape shape;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "summary/kind.hpp"
+
 namespace summary {
 
 inline constexpr std::size_t kMaxDescriptorBytes = 64;
@@ -20,6 +22,8 @@ public:
     static std::optional<Descriptor> from(std::span<const std::byte> bytes);
 
     std::span<const std::byte> bytes() const { return {bytes_.data(), size_}; }
+    /// Its first byte; may be none that this version knows.
+    Kind kind() const { return static_cast<Kind>(bytes_.front()); }
     bool empty() const { return size_ == 0; }
 
     bool operator==(const Descriptor&) const = default;

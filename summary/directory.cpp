@@ -9,16 +9,18 @@
 namespace summary {
 
 Directory::Kinds Directory::make_table(const Descriptor& of, std::size_t lanes) {
-    const auto shape = shape_of(of);
-    assert(shape);
-    return BloomTable(*shape, lanes);
+    switch (of.kind()) {
+        case Kind::counting_bloom:
+            break;
+    }
+    return BloomTable(shape_of(of).value(), lanes);
 }
 
 Directory::Table::Table(const Descriptor& sort, std::size_t wanted)
-    : of(sort),
-      filters(make_table(sort, wanted)),
+    : filters(make_table(sort, wanted)),
       lanes(std::visit([](const auto& table) { return table.lanes(); }, filters)),
-      sources(lanes.size()) {}
+      sources(lanes.size()),
+      of(sort) {}
 
 Directory::Directory(std::span<const Member> members) : Directory(members, InSlices{}) {
     fill_some(~std::uint64_t{0});

@@ -84,10 +84,10 @@ private:
     struct Table {
         Table(const Descriptor& of, std::size_t lanes);
 
-        Descriptor of;
         Kinds filters;
         Lanes lanes;
         std::vector<const Filter*> sources;  // of the lanes, while it is filled
+        Descriptor of;
     };
     static Kinds make_table(const Descriptor& of, std::size_t lanes);
 

@@ -1,25 +1,19 @@
 #include "summary/judge.hpp"
 
 #include "summary/bloom_descriptor.hpp"
-#include "summary/kind.hpp"
 
 namespace summary {
 
 namespace {
 
-/// May be none that this version knows.
-Kind kind_of(const Descriptor& of) {
-    return of.empty() ? Kind{} : static_cast<Kind>(of.bytes().front());
-}
-
 bool is_known(const Descriptor& of) {
-    return kind_named(name(kind_of(of))).has_value();
+    return kind_named(name(of.kind())).has_value();
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> replica_bytes(const Descriptor& of) {
-    switch (kind_of(of)) {
+    switch (of.kind()) {
         case Kind::counting_bloom:
             if (const auto shape = shape_of(of)) return replica_bytes(*shape);
     }
@@ -36,7 +30,7 @@ Verdict judge(const Descriptor& of, std::uint64_t max_bytes) {
 Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
     const auto verdict = judge(head.of, max_bytes);
     if (verdict != Verdict::accepted) return verdict;
-    switch (kind_of(head.of)) {
+    switch (head.of.kind()) {
         case Kind::counting_bloom:
             return judge_snapshot(*shape_of(head.of), head.objects, head.payload_bytes);
     }
@@ -44,13 +38,13 @@ Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
 }
 
 Description describe(const Descriptor& of) {
-    switch (kind_of(of)) {
+    switch (of.kind()) {
         case Kind::counting_bloom: {
             const auto shape = shape_of(of).value_or(Shape{});
-            return {name(kind_of(of)), shape.bits, shape.hashes};
+            return {name(of.kind()), shape.bits, shape.hashes};
         }
     }
-    return {name(kind_of(of))};
+    return {name(of.kind())};
 }
 
 }  // namespace summary

@@ -1,6 +1,5 @@
 #include "summary/snapshot_reader.hpp"
 
-#include <cassert>
 #include <utility>
 
 #include "summary/bloom_descriptor.hpp"
@@ -14,9 +13,12 @@ std::optional<Filter> SnapshotReader::Bloom::finish() {
 }
 
 SnapshotReader::Reader SnapshotReader::reader_of(const Descriptor& of) {
-    const auto shape = shape_of(of);
-    assert(shape);
-    return Bloom{*shape, SnapshotDecoder(shape->bits)};
+    switch (of.kind()) {
+        case Kind::counting_bloom:
+            break;
+    }
+    const auto shape = shape_of(of).value();
+    return Bloom{shape, SnapshotDecoder(shape.bits)};
 }
 
 SnapshotReader::SnapshotReader(const Descriptor& of) : reader_(reader_of(of)) {}

@@ -37,6 +37,12 @@ TEST(Descriptor, HasAtLeastAByteAndABound) {
     EXPECT_FALSE(bloom({128, 4}).empty());
 }
 
+TEST(Descriptor, BeginsWithItsKind) {
+    EXPECT_EQ(bloom({128, 4}).kind(), Kind::counting_bloom);
+    EXPECT_EQ(from({200, 1}).kind(), static_cast<Kind>(200));
+    EXPECT_EQ(Descriptor().kind(), Kind{});
+}
+
 TEST(Descriptor, IsComparedByItsBytes) {
     EXPECT_EQ(bloom({128, 4}), bloom({128, 4}));
     EXPECT_NE(bloom({128, 4}), bloom({128, 5}));
