@@ -53,18 +53,16 @@ Draft Delivery::draft(const Received& from) const {
 
 /// Its index was judged. It goes with its target as well as by its tags.
 Draft Delivery::block_draft(const Received& from) const {
-    StoredMetadata metadata;
-    metadata.status = from.head.status;
-    metadata.arrival = from.arrival;
-    metadata.freshness = block_freshness();
+    auto block = std::make_shared<StoredResponse>();
+    block->status = from.head.status;
+    block->arrival = from.arrival;
+    block->freshness = block_freshness();
     const auto& key = job_.request->key;
     const auto& hasher = cache_.shared.key_hasher;
-    if (auto tags = tags_of(from.head.fields, key.origin(), hasher))
-        metadata.tags = std::move(*tags);
-    metadata.tags.push_back(hasher(key.uri()));
-    std::sort(metadata.tags.begin(), metadata.tags.end(), precedes);
-    return {std::make_shared<StoredResponse>(std::move(metadata), std::make_shared<Body>()),
-            StorageVerdict::store};
+    if (auto tags = tags_of(from.head.fields, key.origin(), hasher)) block->tags = std::move(*tags);
+    block->tags.push_back(hasher(key.uri()));
+    std::sort(block->tags.begin(), block->tags.end(), precedes);
+    return {std::move(block), StorageVerdict::store};
 }
 
 bool Delivery::charge(StoredResponse& response) {

@@ -7,6 +7,7 @@
 #include "proxy/cache/delivery.hpp"
 #include "proxy/cache/fetch_leash.hpp"
 #include "proxy/cache/origin_plan.hpp"
+#include "proxy/cache/origin_words.hpp"
 #include "proxy/cache/peer_copy.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
@@ -109,7 +110,7 @@ private:
     /// Puts the request to the origin while peers are still asked. False: not now; what that means
     /// shows when it is the origin's turn.
     bool start_origin(HeadRace& race) {
-        if (!origin_) origin_ = prepare_origin(what_to_ask(origin_case()));
+        if (!origin_) origin_ = prepare_origin(what_to_ask_now());
         const auto& question = origin_->question;
         const bool may_start =
             question.allowed() && !(question.is_probe() && has_stand_in()) && race.start(origin_);
@@ -121,19 +122,11 @@ private:
         return true;
     }
 
-    OriginCase origin_case(bool only_whole = false) const {
-        OriginCase fetch;
-        fetch.routed = std::holds_alternative<UpstreamTarget>(job_.route);
-        fetch.block = job_.block.has_value();
-        fetch.stored = job_.stale != nullptr;
-        fetch.peer_copy = stale_copy_.has_value();
-        fetch.part = job_.part.has_value();
-        fetch.suffix = job_.part && job_.part->form == RangeRequest::Form::suffix;
-        fetch.only_whole = only_whole;
-        return fetch;
+    OriginAsks what_to_ask_now(bool only_whole = false) const {
+        return what_to_ask(case_of(job_, stale_copy_.has_value(), only_whole));
     }
 
-    bool can_ask_origin() const { return what_to_ask(origin_case()) != OriginAsks::cannot_be; }
+    bool can_ask_origin() const { return what_to_ask_now() != OriginAsks::cannot_be; }
 
     /// A peer's question has ended: true when that is the answer.
     asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner) {
@@ -194,34 +187,11 @@ private:
 
     /// The question to the origin, not sent yet. Precondition: `asks` is not cannot_be.
     std::shared_ptr<OriginRunner> prepare_origin(OriginAsks asks) {
-        asked_ = {asks, {}, {}};
-        std::string lines;
-        switch (asks) {
-            case OriginAsks::the_block:
-                append_block_request(lines, *job_.block);
-                break;
-            case OriginAsks::stored_is_good:
-                asked_.stored_fields = job_.stale->fields();
-                asked_.validators = validators_of(asked_.stored_fields);
-                append_validation(lines, asked_.validators);
-                break;
-            case OriginAsks::copy_is_good:
-                asked_.validators = stale_copy_->validators();
-                append_validation(lines, asked_.validators);
-                break;
-            case OriginAsks::the_first_block: {
-                const auto range = Blocks::aligned(job_.part->first, config_.cache.block);
-                append_range_request(lines, range.first, range.last, {});
-                break;
-            }
-            case OriginAsks::nothing:
-            case OriginAsks::cannot_be:
-                break;
-        }
+        asked_ = words_for(asks, job_, stale_copy_);
         auto runner =
             std::make_shared<OriginRunner>(cache_.upstream, job_.config, job_.request,
                                            std::get<UpstreamTarget>(job_.route), has_stand_in());
-        runner->lines = std::move(lines);
+        runner->lines = std::move(asked_.lines);
         runner->exchange.on_interim(
             [run = runner.get(), fill = job_.fill, config = job_.config](const Head& interim) {
                 return pass_on(run->lost ? nullptr : fill.get(), config->node, interim);
@@ -232,9 +202,9 @@ private:
     /// `only_whole`: without conditions and ranges of our own, as an answer to those made no sense.
     asio::awaitable<void> ask_origin(bool only_whole = false) {
         if (only_whole) stale_copy_.reset();
-        const auto asks = what_to_ask(origin_case(only_whole));
+        const auto asks = what_to_ask_now(only_whole);
         if (asks == OriginAsks::cannot_be) {
-            delivery_.fail(why_not_ask(origin_case()));
+            delivery_.fail(why_not_ask(case_of(job_, false, false)));
             co_return;
         }
         // Asked while peers were, it has ended; what they said meanwhile it was not told.
@@ -252,37 +222,16 @@ private:
             const auto ended = co_await runner->run();
             runner->result = ended;
         }
-        const auto asked = std::exchange(asked_, {});
-        OriginCame came;
-        came.error = *runner->result;
-        if (came.error == FetchError::none) {
-            came.head = &exchange.head();
-            came.length = exchange.content_length();
-        }
-        const auto meaning =
-            meaning_of(asked.what, asked.validators, came, may_stand_in(OriginTrouble::error),
-                       config_.cache.slice_from);
-        const auto status = came.head ? came.head->status : 0;
-        co_await act_on(meaning, status, asked, exchange);
-    }
-
-    /// What the origin was asked beside the client's own words.
-    struct Asked {
-        OriginAsks what = OriginAsks::nothing;
-        std::vector<Field> stored_fields;
-        Validators validators;
-    };
-
-    /// `status`: of the answer; 0: there is none.
-    asio::awaitable<void> act_on(OriginMeaning meaning, unsigned status, const Asked& asked,
-                                 Exchange& exchange) {
+        const auto asked = std::move(asked_);
+        const auto meaning = meaning_of(*runner, asked);
         switch (meaning.step) {
             case OriginStep::ask_whole:
                 exchange.finish();
                 co_await ask_origin(true);
                 co_return;
             case OriginStep::fail:
-                delivery_.fail(meaning.error, status, meaning.unshareable, exchange.malformed());
+                delivery_.fail(meaning.error, status_of(*runner), meaning.unshareable,
+                               exchange.malformed());
                 co_return;
             case OriginStep::take_block:
                 co_await take_block(delivery_, *job_.block, exchange);
@@ -304,7 +253,8 @@ private:
                 if (auto index = make_index(delivery_, job_, received(exchange),
                                             *exchange.content_length())) {
                     // What is left of this exchange is of no use.
-                    publish(delivery_, std::move(*index), {Fill::Source::origin, {}, status});
+                    publish(delivery_, std::move(*index),
+                            {Fill::Source::origin, {}, exchange.head().status});
                     co_return;
                 }
                 break;
@@ -313,9 +263,25 @@ private:
         }
         if (job_.stale) {
             const auto made = delivery_.draft(received(exchange));
-            end_stored(made.verdict, status, asked.validators.any());
+            end_stored(made.verdict, made.response->status, asked.validators.any());
         }
         co_await delivery_.pass(exchange);
+    }
+
+    /// Of the answer; 0: there is none.
+    static unsigned status_of(const OriginRunner& runner) {
+        return *runner.result == FetchError::none ? runner.exchange.head().status : 0;
+    }
+
+    OriginMeaning meaning_of(const OriginRunner& runner, const OriginWords& asked) const {
+        OriginCame came;
+        came.error = *runner.result;
+        if (came.error == FetchError::none) {
+            came.head = &runner.exchange.head();
+            came.length = runner.exchange.content_length();
+        }
+        return proxy::meaning_of(asked.what, asked.validators, came,
+                                 may_stand_in(OriginTrouble::error), config_.cache.slice_from);
     }
 
     bool may_stand_in(OriginTrouble trouble) const {
@@ -399,7 +365,7 @@ private:
     Delivery delivery_;
     PeerCopies peers_;
     std::optional<StaleCopy> stale_copy_;
-    Asked asked_;                           // by origin_
+    OriginWords asked_;                     // by origin_
     std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers
 };
 

@@ -14,15 +14,9 @@ namespace {
 using boost::beast::http::field;
 using boost::beast::http::verb;
 
-/// All of it but its head's text.
-struct Judged {
-    StoredMetadata metadata;
-    StorageVerdict verdict;
-};
-
-Judged judge(const StoringRequest& request, unsigned status, Fields fields, const Received& from) {
-    Judged made;
-    auto& metadata = made.metadata;
+/// All of `metadata` but its head's text.
+StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fields,
+                     const Received& from, StoredMetadata& metadata) {
     const auto& rules = request.config.cache.rules;
     metadata.status = status;
     metadata.arrival = from.arrival;
@@ -32,13 +26,14 @@ Judged judge(const StoringRequest& request, unsigned status, Fields fields, cons
     if (!from.from_peer && tells_who_asks(request.fields)) make_personal(metadata.freshness);
     metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
-    made.verdict = storage_verdict(verb::get, request.fields, request.directives, status, fields,
-                                   said, metadata.vary_names, metadata.freshness, rules);
+    const auto verdict =
+        storage_verdict(verb::get, request.fields, request.directives, status, fields, said,
+                        metadata.vary_names, metadata.freshness, rules);
     if (auto tags = tags_of(fields, request.key.origin(), request.key_hasher))
         metadata.tags = std::move(*tags);
-    else if (made.verdict == StorageVerdict::store)
-        made.verdict = StorageVerdict::too_many_tags;
-    return made;
+    else if (verdict == StorageVerdict::store)
+        return StorageVerdict::too_many_tags;
+    return verdict;
 }
 
 }  // namespace
@@ -48,9 +43,9 @@ Received received(const Exchange& exchange) {
 }
 
 Draft draft(const StoringRequest& request, const Received& from) {
-    auto made = judge(request, from.head.status, from.head.fields, from);
-    return {std::make_shared<StoredResponse>(std::move(made.metadata), std::make_shared<Body>()),
-            made.verdict};
+    auto response = std::make_shared<StoredResponse>();
+    const auto verdict = judge(request, from.head.status, from.head.fields, from, *response);
+    return {std::move(response), verdict};
 }
 
 UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
@@ -75,14 +70,13 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     const UpdatedFields updated(fields, not_modified);
     Refreshed result;
     // An Age that the 304 brings counts, the stored one is history.
-    auto made = judge(request, stored.status, updated.merged(), not_modified);
-    // What was made for one client stays so until its origin says for how long it is good.
-    if (stored.freshness.personal) make_personal(made.metadata.freshness);
-    made.metadata.blocks = stored.blocks;
-    result.draft = {std::make_shared<StoredResponse>(std::move(made.metadata), stored.body),
-                    made.verdict};
-    result.live = std::make_shared<LiveFields>();
+    result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
     auto& response = *result.draft.response;
+    result.draft.verdict = judge(request, stored.status, updated.merged(), not_modified, response);
+    // What was made for one client stays so until its origin says for how long it is good.
+    if (stored.freshness.personal) make_personal(response.freshness);
+    response.blocks = stored.blocks;
+    result.live = std::make_shared<LiveFields>();
     append_status_line(response.head, stored.status);
     // Age belongs to this exchange, and what a qualified no-cache or private names to its client.
     const StoredFields to_store(updated.merged(), request.config.cache.rules);

@@ -23,7 +23,7 @@ public:
     Claim(Store& store, summary::KeyHash hash, std::string_view uri, std::shared_ptr<Fill> fill)
         : store_(store), hash_(hash), uri_(uri), fill_(std::move(fill)) {}
     ~Claim() {
-        if (held_) end(false, Clock::now());
+        if (held_) end(false, {});  // the time is for what is unshareable
     }
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
