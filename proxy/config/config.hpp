@@ -61,9 +61,9 @@ inline constexpr std::uint16_t kAdminPort = 9128;
 
 struct AdminConfig {
     HostPort listen{"127.0.0.1", kAdminPort};
-    std::string token{};  // empty: none, and what one would guard is answered on loopback only
+    std::string token{};  // empty: none; what it would guard is then answered on loopback only
     TokenFor token_for = TokenFor::changes;
-    std::vector<std::string> names{};  // lower case: taken as Host, besides addresses and localhost
+    std::vector<std::string> names{};  // lower case: good in Host, as are addresses and localhost
 };
 
 /// How the server of an https origin proves itself.
@@ -100,15 +100,16 @@ struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     HostPort listen;
     CopyPolicy copy = CopyPolicy::always;
-    /// How long a peer is waited for before the origin is asked too: half of what that takes to
-    /// answer, within these bounds; the first while that is not known.
+    /// When a peer has not answered for so long, the origin is asked beside it: half of the time
+    /// that the origin usually takes, between the two bounds; `peer_budget` while that is not
+    /// known.
     std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);
     std::chrono::nanoseconds peer_budget_min = std::chrono::milliseconds(40);
     std::chrono::nanoseconds peer_budget_max = std::chrono::milliseconds(500);
-    /// So much longer than the origin a peer may take and still be asked; or half of the origin's
-    /// own time, if that is more.
+    /// A peer is not asked when it takes longer than the origin by more than this, or by more than
+    /// half of the origin's own time if that is more.
     std::chrono::nanoseconds peer_detour = std::chrono::milliseconds(10);
-    std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // too little of its body comes
+    std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // of a body that hardly comes
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
     std::vector<protocol::PeerConfig> peers;  // may list this node itself
@@ -117,8 +118,8 @@ struct ClusterConfig {
 };
 
 struct AnnounceConfig {
-    double changed = 0.001;                                    // part of the objects
-    std::chrono::nanoseconds delay = std::chrono::seconds(1);  // after the first untold change
+    double changed = 0.001;  // announced when this part of the objects has
+    std::chrono::nanoseconds delay = std::chrono::seconds(1);  // or so long after the first change
 };
 
 struct SummaryConfig {
@@ -152,7 +153,7 @@ struct LimitsConfig {
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
     std::uint64_t body_windows = 128 << 20;   // of all of them together, read buffers included
-    std::uint64_t client_rate_min = 500;      // bytes/s while a client is what is waited for
+    std::uint64_t client_rate_min = 500;      // bytes/s while we wait for a client (net/pace.hpp)
 };
 
 struct TimeoutsConfig {
@@ -165,7 +166,7 @@ struct TimeoutsConfig {
                                                                       // client_rate_min counts so
     std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
     std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM, in all
-    std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);   // of it connections are taken
+    std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);   // of it, still accepting
 };
 
 struct TlsContexts;
