@@ -32,6 +32,11 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     return index;
 }
 
+bool is_given(const FetchJob::Block& wanted, const Head& head,
+              const std::optional<std::uint64_t>& length) {
+    return is_wanted(wanted, head) && length == wanted.range.size();
+}
+
 bool is_whole_of(const StoredMetadata& response, std::string_view etag) {
     return response.status == 200 && !response.blocks &&
            validators_of(response.fields()).etag == etag;

@@ -53,6 +53,10 @@ FetchError judge_block(const FetchJob::Block& wanted, const Head& head);
 
 /// Is this exactly the block that is wanted, of that version?
 bool is_wanted(const FetchJob::Block& wanted, const Head& head);
+/// The same of an answer of a peer, whose body of `length` bytes ends where the block does: else it
+/// could not go on elsewhere.
+bool is_given(const FetchJob::Block& wanted, const Head& head,
+              const std::optional<std::uint64_t>& length);
 /// Is this the part that was asked for, as far as the body reaches?
 bool is_wanted(const RangeRequest& part, const ContentRange& given);
 

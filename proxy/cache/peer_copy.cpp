@@ -50,11 +50,8 @@ std::string PeerCopies::question(const std::string& token, std::string_view wish
     return request_->text(job_.config->node, proof, max_age, lines);
 }
 
-/// A block ends where its range does, or it cannot go on elsewhere.
 bool PeerCopies::is_acceptable(const Exchange& exchange, const Draft& made) const {
-    if (job_.block)
-        return is_wanted(*job_.block, exchange.head()) &&
-               exchange.content_length() == job_.block->range.size();
+    if (job_.block) return is_given(*job_.block, exchange.head(), exchange.content_length());
     const auto& copy = *made.response;
     return is_acceptable_copy(job_.directives, copy, made.verdict, since_invalidation(copy.tags));
 }

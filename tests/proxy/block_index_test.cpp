@@ -44,14 +44,23 @@ TEST(Part, IsWantedAsFarAsTheBodyReaches) {
 class BlockAnswerTest : public ::testing::Test {
 protected:
     FetchError judged(unsigned status, const char* range, const char* etag = "\"1\"") const {
+        return judge_block(wanted, answer(status, range, etag));
+    }
+    /// Its fields are views into `text_`.
+    Head answer(unsigned status, const char* range, const char* etag = "\"1\"") const {
         const auto lines = std::string("Content-Range: ") + range + "\nETag: " + etag;
-        const test::Head text(lines);
-        const Fields fields = text;
+        text_ = std::make_unique<test::Head>(lines);
+        const Fields fields = *text_;
         Head head;
         head.status = status;
         head.fields.assign(fields.begin(), fields.end());
-        return judge_block({{100, 199}, 250, "\"1\"", {}}, head);
+        return head;
     }
+
+    const FetchJob::Block wanted{{100, 199}, 250, "\"1\"", {}};
+
+private:
+    mutable std::unique_ptr<test::Head> text_;
 };
 
 TEST_F(BlockAnswerTest, IsTheBlockOfThatVersionAndNothingElse) {  // RFC 9110 §14.4
@@ -62,6 +71,14 @@ TEST_F(BlockAnswerTest, IsTheBlockOfThatVersionAndNothingElse) {  // RFC 9110 §
     EXPECT_EQ(judged(200, "bytes 100-199/250"), FetchError::changed);
     EXPECT_EQ(judged(416, "bytes */250"), FetchError::changed);
     EXPECT_EQ(judged(503, "bytes 100-199/250"), FetchError::origin_error);
+}
+
+TEST_F(BlockAnswerTest, OfAPeerSaysHowLongItIs) {
+    const auto block = answer(206, "bytes 100-199/250");
+    EXPECT_TRUE(is_given(wanted, block, 100));
+    EXPECT_FALSE(is_given(wanted, block, 99));
+    EXPECT_FALSE(is_given(wanted, block, std::nullopt));
+    EXPECT_FALSE(is_given(wanted, answer(206, "bytes 0-99/250"), 100));
 }
 
 TEST(Whole, GoesOnWhereBlocksOfTheSameVersionStop) {  // RFC 9111 §3.4

@@ -2,24 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <boost/asio/io_context.hpp>
+#include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
 namespace {
 
-using boost::beast::http::verb;
-
-/// A job for http://h/a on a worker that never runs.
-class OriginWordsTest : public ::testing::Test {
+class OriginWordsTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    OriginWordsTest() {
-        key.assign(Scheme::http, verb::get, "http://h/a", {});
-        job =
-            std::make_unique<FetchJob>(cache, std::make_shared<RequestSnapshot>(Head(), key, true),
-                                       settings, key.uri(), hasher(key.uri()));
-        job->route = UpstreamTarget{"h", 80};
-    }
     OriginWords words(const std::optional<StaleCopy>& copy = {}, bool only_whole = false) const {
         return words_for(what_to_ask(case_of(*job, copy.has_value(), only_whole)), *job, copy);
     }
@@ -28,17 +17,6 @@ protected:
         response->head = head;
         job->stale = std::move(response);
     }
-
-    boost::asio::io_context io;
-    const std::shared_ptr<const Config> settings = std::make_shared<Config>();
-    const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
-    SharedCache shared{*settings, hasher, {[](const summary::Key&, bool) {}, {}}};
-    TimerWheel wheel{io.get_executor()};
-    WorkerCounters counters;
-    Upstream upstream{io.get_executor(), wheel, settings, shared.windows, counters};
-    Cache cache{shared, upstream};
-    CacheKey key;
-    std::unique_ptr<FetchJob> job;
 };
 
 TEST_F(OriginWordsTest, AreNoneForWhatIsNotThere) {
