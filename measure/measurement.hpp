@@ -19,7 +19,7 @@ struct MeasureOptions {
     const Origin* origin = nullptr;  ///< when it runs in this process
 };
 
-/// Waits until every node is ready and in step with all its peers, or until `deadline`. What is
+/// Waits until every node is ready and in step with all its peers, for at most `timeout`. What is
 /// still missing then, in one sentence; empty when nothing is. `abort` may end the wait early with
 /// a reason.
 std::string wait_until_in_step(const std::vector<HostPort>& admins,

@@ -19,7 +19,7 @@ class Directory;
 namespace protocol {
 
 /// What the workers need to know about the peers. Immutable: a new one is handed out at each change
-/// of links, tokens or shapes, so readers need no lock. (The bits inside `directory` go on
+/// of links, tokens or descriptors, so readers need no lock. (The bits inside `directory` go on
 /// changing; it says how.)
 struct PeerView {
     struct Peer {
@@ -59,7 +59,7 @@ struct PeerView {
     private:
         std::vector<std::shared_ptr<const Peer>> peers_;  // none is null
     };
-    /// By number, which is also the bit in the directory's mask. It stays a node's own as long as
+    /// By number, by which the directory's PeerSet knows it too. It stays a node's own as long as
     /// that is a peer, and is nobody's for two minutes after.
     Peers peers;
     std::shared_ptr<const summary::Directory> directory;  // null while nobody's summary counts

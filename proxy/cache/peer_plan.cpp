@@ -21,11 +21,14 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
     std::optional<PeerTurn> far;
     const auto admit = [&](const summary::PeerSet& candidates, std::size_t at_most,
                            bool is_promised) {
-        const auto choice = choose_peers(candidates, known.records, known.now);
+        summary::PeerSet askable;
+        for (const auto peer : candidates)
+            if (peer < known.peers.size() && known.peers[peer].in_step &&
+                known.peers[peer].can_be_asked())
+                askable.insert(peer);
+        const auto choice = choose_peers(askable, known.records, known.now);
         for (std::size_t i = 0; i < choice.count && at_most > 0; ++i) {
             const PeerTurn turn{choice.peers[i], is_promised};
-            const auto& peer = known.peers[turn.peer];
-            if (!peer.in_step || !peer.can_be_asked()) continue;
             if (is_worth_asking(known.records[turn.peer].round_trip(), known.origin,
                                 known.bounds)) {
                 result.add(turn);

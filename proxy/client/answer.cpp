@@ -135,7 +135,7 @@ asio::awaitable<bool> BodySender::run() {
         } else if (step_ == Step::starved) {
             const auto news = co_await client_.wait_for_news(Clock::now() + kFollowAtMost);
             if (news == ClientContext::News::client_left) co_return false;
-            step_ = Step::go_on;
+            step_ = news == ClientContext::News::late ? Step::broken_off : Step::go_on;
         } else {
             if (step_ == Step::broken_off)
                 client_.turn.cut_short();  // never a short body passed as whole

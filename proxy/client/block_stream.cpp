@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "proxy/cache/block_index.hpp"
+#include "proxy/cache/peer_plan.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/http/validators.hpp"
-#include "proxy/upstream/ask_budget.hpp"
-#include "proxy/upstream/peer_choice.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
@@ -140,12 +139,14 @@ BytesBySource BlockStream::expect() {
     const auto* target = std::get_if<UpstreamTarget>(&route_);
     const auto origin =
         target ? frontend_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
-    const auto first_near = [&](const PeerChoice& choice) -> std::optional<std::size_t> {
-        for (std::size_t i = 0; i < choice.count; ++i)
-            if (is_worth_asking(frontend_.upstream.peer_records[choice.peers[i]].round_trip(),
-                                origin, *client_.config().cluster))
-                return choice.peers[i];
-        return std::nullopt;
+    const auto now = Clock::now();
+    const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
+        if (!directory) return std::nullopt;
+        const auto whom = whom_to_ask(candidates(key), {}, {},
+                                      {view->peers, frontend_.upstream.peer_records,
+                                       *client_.config().cluster, origin, now});
+        if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
+        return whom.turns[0].peer;
     };
     // Who gave a block that its summary does not have holds the body in one piece.
     const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
@@ -161,8 +162,7 @@ BytesBySource BlockStream::expect() {
             if (is_here(key)) {
                 source = Source::memory;
             } else {
-                const auto peer = first_near(
-                    choose_peers(candidates(key), frontend_.upstream.peer_records, Clock::now()));
+                const auto peer = likely_peer(key);
                 source = by_whole || peer ? Source::peer : Source::origin;
                 if (expected_peer_.empty() && peer) expected_peer_ = view->peers[*peer].node;
             }
@@ -266,6 +266,7 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     const auto& answer = state.answer;
     if (state.released || !answer.response || !is_whole_of(*answer.response, etag_))
         co_return false;
+    if (answer.length_known && answer.length != index_->blocks->length) co_return false;
     BodyReader body(reader);
     body.consume(rest.first);
     BodySender::What what;

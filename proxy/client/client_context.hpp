@@ -110,7 +110,6 @@ struct ClientContext {
     /// `body` bytes of the body, then framing again.
     std::uint64_t book(std::uint64_t before = 0,
                        std::uint64_t body = std::numeric_limits<std::uint64_t>::max());
-    void book_from(Source source) { turn.from.add(source, book()); }
 
     /// Keeps what the access log wants to know of a response, if there is a log.
     void note_type(const StoredResponse& response);

@@ -4,6 +4,7 @@
 #include "proxy/config/prefix_list.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"
+#include "summary/false_hit_budget.hpp"
 #include "summary/kind.hpp"
 #include "summary/peer_set.hpp"
 
@@ -124,7 +125,7 @@ struct AnnounceConfig {
 
 struct SummaryConfig {
     std::string kind{name(summary::kDefaultKind)};  // of summary::kKinds
-    double false_hit_budget = 0.004;                // per local miss, over all peers
+    double false_hit_budget = summary::kDefaultFalseHitBudget;                // per local miss, over all peers
     std::uint64_t peer_max = 256ull << 20;          // bytes; a peer with a larger one is refused
     AnnounceConfig announce;
 };

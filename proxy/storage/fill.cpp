@@ -46,7 +46,7 @@ BodyPiece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
     piece.bytes = body.view(offset_, max_bytes, max_buffers, out);
     if (fill_->answer_.source == Source::peer && offset_ < fill_->peer_end_)
         piece.peer_bytes = std::min(piece.bytes, fill_->peer_end_ - offset_);
-    piece.end = fill_->phase_ == Phase::complete && offset_ + piece.bytes == body.size();
+    piece.end = fill_->phase_ == Phase::complete && offset_ + piece.bytes >= body.size();
     piece.failed = fill_->phase_ == Phase::failed && piece.bytes == 0;
     return piece;
 }
@@ -128,6 +128,7 @@ std::size_t Fill::next_block_bytes() const {
 
 void Fill::add_block(std::size_t capacity, Charge charge) {
     const std::lock_guard lock(mutex_);
+    if (closed_) let_go();  // also what has come since, and the readers have left out
     answer_.response->body->add_block(capacity, std::move(charge));
 }
 

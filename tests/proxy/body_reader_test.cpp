@@ -86,6 +86,31 @@ TEST_F(BodyReaderTest, LetsItsCallerWaitForWhatHasNotCome) {
     EXPECT_TRUE(read(body, 1000).piece.failed);
 }
 
+TEST_F(BodyReaderTest, EndsWhenLessCameThanWasLeftOut) {
+    const auto under_way = fill();
+    Fill::Reader reader(under_way, wakeup(), true);
+    BodyReader body(reader);
+    body.consume(100);
+    EXPECT_FALSE(read(body, 1000).piece.end) << "more may come";
+    under_way->complete(true);
+    EXPECT_TRUE(read(body, 1000).piece.end);
+}
+
+TEST_F(BodyReaderTest, HasWhatItsOnlyReaderLeftOutFreedAsItComes) {
+    MemoryBudget budget(1u << 30);
+    const auto under_way = fill();
+    Fill::Reader reader(under_way, wakeup(), true);
+    under_way->stop_sharing();
+    BodyReader(reader).consume(1u << 20);
+    const std::string bytes(4096, 'x');
+    for (int i = 0; i < 64; ++i) {
+        ASSERT_TRUE(budget.take(bytes.size()));
+        under_way->add_block(bytes.size(), Charge(budget, bytes.size()));
+        under_way->append(bytes);
+        ASSERT_LE(budget.used(), 2 * bytes.size()) << i;
+    }
+}
+
 TEST_F(BodyReaderTest, EndsAtOnceWithABodyThatIsEmpty) {
     const StoredResponse nothing;
     BodyReader body(nothing, wakeup());

@@ -40,7 +40,7 @@ TEST_F(PeerCopiesTest, SayBehindTheProofWhatElseWillDo) {
 }
 
 TEST_F(PeerCopiesTest, WantNothingOlderThanTheLastInvalidation) {
-    invalidated(1000s, job->claim.hash());
+    invalidated(992s, job->claim.hash());
     EXPECT_THAT(copies.question("token"), HasSubstr("max-age=99"));
 }
 

@@ -67,6 +67,7 @@ TEST_F(WhomToAskTest, AsksNobodyWhoCannotBeAsked) {
     peers[2].http.host.clear();
     EXPECT_EQ(asked(whom({0, 1})), Numbers{});
     EXPECT_EQ(asked(whom({2})), Numbers{});
+    EXPECT_EQ(asked(whom({0, 1, 2, 3})), (Numbers{3})) << "they are in nobody's way";
     for (int i = 0; i < 3; ++i) {
         records[3].asked();
         records[3].ended(PeerVerdict::failure, kNow);
