@@ -1,0 +1,24 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+/// Words that one thread writes while others read them, under a version (a seqlock; Boehm 2012).
+/// Each load acquires and each store releases, instead of the fences that TSan does not know:
+///   writer: version odd (relaxed), words (release), version even (release)
+///   reader: version (acquire), words (acquire), version again (relaxed)
+/// A reader that has seen a word of a change sees the odd version too, or a later one.
+namespace summary {
+
+template <class Word>
+inline Word shared_load(const Word& word) {
+    // An atomic_ref wants something that it could write to, though this only reads.
+    return std::atomic_ref<Word>(const_cast<Word&>(word)).load(std::memory_order_acquire);
+}
+
+template <class Word>
+inline void shared_store(Word& word, Word value) {
+    std::atomic_ref<Word>(word).store(value, std::memory_order_release);
+}
+
+}  // namespace summary
