@@ -22,7 +22,14 @@ namespace summary {
 using Bytes = std::vector<std::byte>;
 
 /// The first byte of a payload.
-enum class Coding : std::uint8_t { delta = 1, raw_snapshot = 2, rice_snapshot = 3 };
+enum class Coding : std::uint8_t {
+    delta = 1,
+    raw_snapshot = 2,
+    rice_snapshot = 3,
+    ranked_delta = 4,  // this and what follows: summary/fingerprint_coding.hpp
+    fingerprint_delta = 5,
+    fingerprint_snapshot = 6,
+};
 
 /// For a filter of so many bits. Precondition: is_valid(delta, bits).
 void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out);

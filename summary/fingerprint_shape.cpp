@@ -1,0 +1,62 @@
+#include "summary/fingerprint_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "summary/sizing.hpp"
+
+namespace summary {
+
+namespace {
+
+double clamped(double error) {
+    return std::clamp(error, kMinError, kMaxError);
+}
+
+}  // namespace
+
+std::uint64_t universe(const FingerprintShape& shape) {
+    if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) return quotient->universe;
+    return universe(std::get<CuckooShape>(shape));
+}
+
+std::uint64_t capacity(const FingerprintShape& shape) {
+    if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) return quotient->capacity;
+    return capacity(std::get<CuckooShape>(shape));
+}
+
+std::uint64_t fingerprint(KeyHash key, const FingerprintShape& shape) {
+    if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) {
+        return fingerprint(key, quotient->universe);
+    }
+    return cuckoo_fingerprint(key, std::get<CuckooShape>(shape));
+}
+
+double false_positive_rate(const FingerprintShape& shape, double objects) {
+    if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) {
+        return -std::expm1(-objects / static_cast<double>(quotient->universe));
+    }
+    // Of the two buckets' eight places so many are taken.
+    const auto cuckoo = std::get<CuckooShape>(shape);
+    const auto tags = std::ldexp(2 * objects, -static_cast<int>(cuckoo.buckets_log2));
+    return cuckoo_false_positive_rate(cuckoo.tag_bits, tags);
+}
+
+QuotientShape quotient_shape_for(std::uint64_t objects, double error) {
+    const auto wanted = static_cast<double>(std::max(objects, kMinObjects)) / kMinObjects;
+    const auto rung = std::ceil(std::log2(wanted) * kRungsPerOctave - 1e-9);
+    const auto size = std::ceil(std::exp2(rung / kRungsPerOctave) * kMinObjects);
+    const auto held = std::min(static_cast<std::uint64_t>(size), kMaxFingerprints);
+    const auto range = std::ceil(static_cast<double>(held) / clamped(error));
+    constexpr auto kUnit = std::uint64_t{1} << kKeyShardsLog2;
+    const auto universe = (static_cast<std::uint64_t>(range) + kUnit - 1) / kUnit * kUnit;
+    return quotient_shape(std::min(universe, kMaxUniverse), held);
+}
+
+CuckooShape cuckoo_shape_for(std::uint64_t objects, double error) {
+    auto shape = cuckoo_shape(std::max(objects, kMinObjects), clamped(error));
+    shape.buckets_log2 = std::max(shape.buckets_log2, kKeyShardsLog2);
+    return shape;
+}
+
+}  // namespace summary

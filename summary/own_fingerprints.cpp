@@ -1,0 +1,233 @@
+#include "summary/own_fingerprints.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace summary {
+
+namespace {
+
+/// The lowest `high` of a key with this fingerprint or a higher one, in a quotient filter's
+/// numbering: ceil(fingerprint * 2^64 / universe).
+std::uint64_t lowest_key(std::uint64_t fingerprint, std::uint64_t universe) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>(((static_cast<Wide>(fingerprint) << 64) + universe - 1) /
+                                      universe);
+}
+
+}  // namespace
+
+OwnFingerprints::OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch)
+    : shape_(shape), epoch_(first_epoch) {
+    assert(universe(shape) % (std::uint64_t{1} << kKeyShardsLog2) == 0);
+}
+
+bool OwnFingerprints::stored(KeyHash key) {
+    const auto shard = shard_of(key);
+    if (!shards_[shard].keys.insert(key)) return false;
+    ++objects_;
+    ++stored_;
+    note(key, shard, true);
+    return true;
+}
+
+bool OwnFingerprints::removed(KeyHash key) {
+    const auto shard = shard_of(key);
+    if (!shards_[shard].keys.erase(key)) return false;
+    --objects_;
+    ++removed_;
+    note(key, shard, false);
+    return true;
+}
+
+void OwnFingerprints::note(KeyHash key, std::size_t index, bool came) {
+    const auto number = fingerprint(key, shape_);
+    check_ += came ? check_term(number) : ~check_term(number) + 1;
+    if (growth_ && index < growth_->fed) {
+        const auto term = check_term(fingerprint(key, growth_->shape));
+        growth_->check += came ? term : ~term + 1;
+    }
+    if (pending_lost_) return;
+    auto& shard = shards_[index];
+    shard.pending.push_back(number << 1 | (came ? 1 : 0));
+    shard.pending_balance += came ? 1 : -1;
+    ++pending_;
+    if (pending_ <= std::max(objects_ / kObjectsPerPending, kMinPending)) return;
+    forget_changes();
+    pending_lost_ = true;
+}
+
+/// What is pending is told, or never will be.
+void OwnFingerprints::forget_changes() {
+    for (auto& shard : shards_) {
+        shard.pending = {};
+        shard.told = {};
+        shard.pending_balance = 0;
+    }
+    snapshot_.reset();  // what was announced cannot be told any more
+    pending_ = 0;
+    pending_lost_ = false;
+}
+
+std::vector<OwnFingerprints::Net> OwnFingerprints::net_of(std::vector<std::uint64_t> changes) {
+    std::sort(changes.begin(), changes.end());
+    std::vector<Net> result;
+    for (const auto change : changes) {
+        const auto number = change >> 1;
+        if (result.empty() || result.back().fingerprint != number) result.push_back({number, 0});
+        result.back().more += (change & 1) != 0 ? 1 : -1;
+    }
+    std::erase_if(result, [](const Net& net) { return net.more == 0; });
+    return result;
+}
+
+std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t changes) {
+    ++generation_;
+    stored_ = 0;
+    removed_ = 0;
+    if (pending_lost_) {
+        pending_lost_ = false;
+        announced_ = objects_;
+        announced_check_ = check_;
+        return std::nullopt;
+    }
+    Change change;
+    change.objects = announced_;
+    if (changes >= pending_) next_to_tell_ = 0;
+    std::uint64_t first_rank = 0;
+    std::uint64_t told = 0;
+    for (std::size_t i = 0; i < shards_.size() && told < changes && pending_ > 0; ++i) {
+        auto& shard = shards_[i];
+        const auto announced =
+            shard.keys.size() - static_cast<std::uint64_t>(shard.pending_balance);
+        if (i >= next_to_tell_ && !shard.pending.empty()) {
+            told += shard.pending.size();
+            tell(i, first_rank, change);
+            next_to_tell_ = i + 1;
+        }
+        first_rank += announced;
+    }
+    // Those that were not reached have their turn in the next delta.
+    if (told < changes) next_to_tell_ = 0;
+
+    const auto& [added, gone] = change.delta;
+    announced_ += added.size() - gone.size();
+    for (const auto number : added) announced_check_ += check_term(number);
+    for (const auto number : gone) announced_check_ -= check_term(number);
+    return change;
+}
+
+/// Appends what changed in one shard; `first_rank` is how many announced ones the shards before
+/// have.
+void OwnFingerprints::tell(std::size_t index, std::uint64_t first_rank, Change& change) {
+    auto& shard = shards_[index];
+    const bool in_order = std::holds_alternative<QuotientShape>(shape_);
+    const auto range = universe(shape_);
+    std::int64_t more = 0;  // of lower fingerprints than were announced
+    pending_ -= shard.pending.size();
+    if (snapshot_ && index >= snapshot_->next) {
+        shard.told.insert(shard.told.end(), shard.pending.begin(), shard.pending.end());
+    }
+    shard.pending_balance = 0;
+    for (const auto& net : net_of(std::exchange(shard.pending, {}))) {
+        if (net.more > 0) {
+            change.delta.added.insert(change.delta.added.end(), static_cast<std::size_t>(net.more),
+                                      net.fingerprint);
+        } else {
+            const auto count = static_cast<std::size_t>(-net.more);
+            change.delta.removed.insert(change.delta.removed.end(), count, net.fingerprint);
+            if (in_order) {
+                const auto now = shard.keys.rank(lowest_key(net.fingerprint, range));
+                const auto rank = first_rank + now - static_cast<std::uint64_t>(more);
+                for (std::size_t i = 0; i < count; ++i) change.ranks.push_back(rank + i);
+            }
+        }
+        more += net.more;
+    }
+}
+
+bool OwnFingerprints::begin_snapshot(Bytes& out) {
+    if (pending_lost_) return false;
+    for (auto& shard : shards_) shard.told = {};
+    snapshot_.emplace(Snapshot{{universe(shape_), announced_, out}});
+    return true;
+}
+
+OwnFingerprints::Written OwnFingerprints::write_some(std::uint64_t keys) {
+    if (!snapshot_) return Written::given_up;
+    std::uint64_t done = 0;
+    for (; snapshot_->next < shards_.size() && done < keys; ++snapshot_->next) {
+        auto& shard = shards_[snapshot_->next];
+        write(shard, snapshot_->encoder);
+        shard.told = {};
+        done += std::max<std::uint64_t>(shard.keys.size(), 1);
+    }
+    if (snapshot_->next < shards_.size()) return Written::some;
+    snapshot_->encoder.finish();
+    snapshot_.reset();
+    for (auto& shard : shards_) shard.told = {};
+    return Written::all;
+}
+
+/// The shard as it was announced: without what came since then, and with what went.
+void OwnFingerprints::write(const Shard& shard, FingerprintSnapshotEncoder& encoder) const {
+    auto since = shard.told;
+    since.insert(since.end(), shard.pending.begin(), shard.pending.end());
+    auto nets = net_of(std::move(since));
+    auto net = nets.begin();
+    const auto append_gone = [&] {
+        for (; net->more < 0; ++net->more) encoder.append(net->fingerprint);
+        ++net;
+    };
+    shard.keys.for_each([&](KeyHash key) {
+        const auto number = fingerprint(key, shape_);
+        while (net != nets.end() && net->fingerprint < number) append_gone();
+        if (net != nets.end() && net->fingerprint == number) {
+            if (net->more > 0) {
+                --net->more;
+                return;
+            }
+            append_gone();
+        }
+        encoder.append(number);
+    });
+    while (net != nets.end()) append_gone();
+}
+
+void OwnFingerprints::begin_regrow(const FingerprintShape& shape) {
+    growth_.emplace(Growth{shape});
+}
+
+bool OwnFingerprints::grow_some(std::uint64_t keys) {
+    auto& growth = *growth_;
+    std::uint64_t done = 0;
+    for (; growth.fed < shards_.size() && done < keys; ++growth.fed) {
+        const auto& shard = shards_[growth.fed];
+        shard.keys.for_each(
+            [&](KeyHash key) { growth.check += check_term(fingerprint(key, growth.shape)); });
+        done += std::max<std::uint64_t>(shard.keys.size(), 1);
+    }
+    if (growth.fed < shards_.size()) return false;
+    shape_ = growth.shape;
+    check_ = announced_check_ = growth.check;
+    announced_ = objects_;
+    growth_.reset();
+    forget_changes();
+    next_to_tell_ = 0;
+    stored_ = 0;
+    removed_ = 0;
+    generation_ = 0;
+    ++epoch_;
+    return true;
+}
+
+std::uint64_t OwnFingerprints::memory_bytes() const {
+    std::uint64_t bytes = shards_.size() * sizeof(Shard);
+    for (const auto& shard : shards_) {
+        bytes += shard.keys.memory_bytes() +
+                 (shard.pending.capacity() + shard.told.capacity()) * sizeof(std::uint64_t);
+    }
+    return bytes;
+}
+
+}  // namespace summary

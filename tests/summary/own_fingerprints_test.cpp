@@ -1,0 +1,355 @@
+#include "summary/own_fingerprints.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "summary/quotient_filter.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace summary {
+namespace {
+
+using test::key;
+using test::Random;
+using Numbers = std::vector<std::uint64_t>;
+
+QuotientFilter replica_of(const Bytes& snapshot, const FingerprintShape& shape) {
+    QuotientSnapshotDecoder decoder(std::get<QuotientShape>(shape));
+    EXPECT_TRUE(decoder.take(snapshot));
+    auto filter = decoder.finish();
+    EXPECT_TRUE(filter);
+    return std::move(*filter);
+}
+
+Bytes snapshot_of(OwnFingerprints& own) {
+    Bytes out;
+    EXPECT_TRUE(own.begin_snapshot(out));
+    EXPECT_EQ(own.write_some(~std::uint64_t{0}), OwnFingerprints::Written::all);
+    return out;
+}
+
+Numbers contents(const QuotientFilter& filter) {
+    Numbers all;
+    QuotientFilter::Cursor cursor(filter);
+    while (const auto fingerprint = cursor.next()) all.push_back(*fingerprint);
+    return all;
+}
+
+/// As a receiver does it: from the bytes.
+bool follow(QuotientFilter& replica, const OwnFingerprints::Change& change) {
+    Bytes payload;
+    encode_ranked_delta(change.delta.added, change.ranks, replica.shape().universe, change.objects,
+                        payload);
+    const auto delta = decode_ranked_delta(payload, replica);
+    return delta && *delta == change.delta && apply(*delta, replica);
+}
+
+TEST(KeyTable, KeepsKeysInOrderAndKnowsTheirRanks) {
+    Random random(1);
+    KeyTable table;
+    std::map<std::uint64_t, KeyHash> by_high;  // keys of one shard
+    const auto some_key = [&] {
+        return KeyHash{random(), std::uint64_t{5} << (64 - kKeyShardsLog2) | random() >> 10};
+    };
+    const auto check = [&] {
+        ASSERT_EQ(table.size(), by_high.size());
+        auto next = by_high.begin();
+        std::uint64_t rank = 0;
+        table.for_each([&](KeyHash key) {
+            ASSERT_NE(next, by_high.end());
+            ASSERT_EQ(key, next->second);
+            ASSERT_EQ(table.rank(key.high), rank);
+            ASSERT_EQ(table.rank(key.high + 1), rank + 1);
+            ++next;
+            ++rank;
+        });
+        ASSERT_EQ(next, by_high.end());
+    };
+    for (int i = 0; i < 20'000; ++i) {
+        const bool filling = i / 5'000 % 2 == 0;
+        if (filling ? !random.one_in(4) : random.one_in(4)) {
+            const auto come = some_key();
+            ASSERT_FALSE(table.contains(come));
+            ASSERT_TRUE(table.insert(come));
+            ASSERT_FALSE(table.insert(come));
+            by_high[come.high] = come;
+        } else if (!by_high.empty()) {
+            auto gone = by_high.lower_bound(some_key().high);
+            if (gone == by_high.end()) gone = by_high.begin();
+            ASSERT_TRUE(table.contains(gone->second));
+            ASSERT_TRUE(table.erase(gone->second));
+            ASSERT_FALSE(table.erase(gone->second));
+            by_high.erase(gone);
+        }
+        if (i % 1'000 == 0) check();
+    }
+    check();
+    KeyTable zero;
+    EXPECT_TRUE(zero.insert({0, 0}));
+    EXPECT_TRUE(zero.contains({0, 0}));
+    EXPECT_EQ(zero.size(), 1U);
+    EXPECT_TRUE(zero.erase({0, 0}));
+    EXPECT_FALSE(zero.contains({0, 0}));
+}
+
+TEST(KeyTable, TakesKeysThatAreAllAlike) {
+    // Not what a hash gives, but it must end: all in the last places of the table.
+    KeyTable table;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        ASSERT_TRUE(table.insert({i + 1, ~std::uint64_t{0}}));
+    }
+    EXPECT_EQ(table.rank(~std::uint64_t{0}), 0U);
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        ASSERT_TRUE(table.erase({i + 1, ~std::uint64_t{0}}));
+    }
+    EXPECT_EQ(table.size(), 0U);
+}
+
+/// An owner, the keys it should have, and subscribers that follow from different snapshots.
+class OwnModel {
+public:
+    OwnModel(const FingerprintShape& shape, std::uint64_t seed) : own(shape, 7), random_(seed) {
+        join();
+    }
+
+    void step() {
+        switch (random_.below(12)) {
+            case 0:
+                announce(1 + random_.below(200));
+                break;
+            case 1:
+                announce(OwnFingerprints::kAllChanges);
+                break;
+            case 2:
+                if (!writing_) {
+                    ASSERT_TRUE(own.begin_snapshot(payload_ = {}));
+                    writing_ = own.generation();
+                    since_.clear();
+                }
+                break;
+            case 3:
+            case 4:
+                if (writing_) write();
+                break;
+            case 5:
+                if (random_.one_in(20) && !own.growing()) own.begin_regrow(next_shape());
+                if (own.growing() && own.grow_some(1 + random_.below(400))) {
+                    ++epochs;
+                    writing_.reset();
+                    join();
+                }
+                break;
+            default:
+                change(1 + random_.below(40));
+        }
+    }
+
+    void check() {
+        while (!own.all_told()) announce(OwnFingerprints::kAllChanges);
+        Numbers expected;
+        for (const auto number : keys_) expected.push_back(fingerprint(key(number), own.shape()));
+        std::sort(expected.begin(), expected.end());
+        ASSERT_EQ(own.objects(), keys_.size());
+        ASSERT_EQ(own.announced_objects(), keys_.size());
+        ASSERT_EQ(contents(*replica_), expected);
+        ASSERT_EQ(own.check_hash(), replica_->check_hash());
+        for (const auto number : keys_) ASSERT_TRUE(own.contains(key(number)));
+    }
+
+    OwnFingerprints own;
+    unsigned epochs = 0;
+    unsigned snapshots = 0;
+
+private:
+    FingerprintShape next_shape() {
+        return quotient_shape_for(6'000 + random_.below(6'000), random_.one_in(2) ? 0.05 : 0.001);
+    }
+    void join() { replica_ = replica_of(snapshot_of(own), own.shape()); }
+    void announce(std::uint64_t changes) {
+        const auto change = own.take_delta(changes);
+        ASSERT_TRUE(change);
+        ASSERT_TRUE(follow(*replica_, *change));
+        ASSERT_EQ(own.check_hash(), replica_->check_hash());
+        ASSERT_EQ(own.announced_objects(), replica_->size());
+        if (writing_) since_.push_back(*change);
+    }
+    void write() {
+        const auto written = own.write_some(1 + random_.below(900));
+        ASSERT_NE(written, OwnFingerprints::Written::given_up);
+        if (written == OwnFingerprints::Written::some) return;
+        // Whoever gets it can follow from the generation of its begin.
+        auto newcomer = replica_of(payload_, own.shape());
+        for (const auto& change : since_) ASSERT_TRUE(follow(newcomer, change));
+        ASSERT_EQ(contents(newcomer), contents(*replica_));
+        writing_.reset();
+        ++snapshots;
+    }
+    void change(std::uint64_t count) {
+        if (random_.one_in(150)) filling_ = !filling_;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto number = random_.below(6'000);
+            if (filling_ ? !random_.one_in(4) : random_.one_in(8)) {
+                ASSERT_EQ(own.stored(key(number)), keys_.insert(number).second);
+            } else {
+                ASSERT_EQ(own.removed(key(number)), keys_.erase(number) == 1);
+            }
+        }
+    }
+
+    Random random_;
+    std::set<std::uint64_t> keys_;
+    std::optional<QuotientFilter> replica_;
+    Bytes payload_;
+    std::optional<std::uint64_t> writing_;
+    std::vector<OwnFingerprints::Change> since_;
+    bool filling_ = true;
+};
+
+TEST(OwnFingerprints, SubscribersHaveWhatIsAnnouncedWhateverIsGoingOn) {
+    // At first so narrow that many keys share a fingerprint.
+    OwnModel model(QuotientShape{8'192, 1, 8'000}, 2);
+    for (int i = 0; i < 8'000; ++i) {
+        model.step();
+        if (HasFatalFailure()) FAIL() << "at step " << i;
+        if (i % 400 == 0) model.check();
+    }
+    model.check();
+    EXPECT_GT(model.epochs, 2U);
+    EXPECT_GT(model.snapshots, 20U);
+}
+
+TEST(OwnFingerprints, WhatComesAndGoesIsNotTold) {
+    OwnFingerprints own(quotient_shape_for(1'000, 0.001), 1);
+    own.stored(key(1));
+    own.stored(key(2));
+    own.removed(key(1));
+    EXPECT_EQ(own.changed_since_announced(), 2U);
+    auto change = own.take_delta();
+    ASSERT_TRUE(change);
+    EXPECT_EQ(change->delta, (FingerprintDelta{{fingerprint(key(2), own.shape())}, {}}));
+    EXPECT_EQ(own.generation(), 1U);
+    own.removed(key(2));
+    own.stored(key(2));
+    change = own.take_delta();
+    ASSERT_TRUE(change);
+    EXPECT_TRUE(change->delta.empty());
+    EXPECT_EQ(change->objects, 1U);
+    own.removed(key(2));
+    change = own.take_delta();
+    ASSERT_TRUE(change);
+    EXPECT_EQ(change->ranks, Numbers{0});
+    EXPECT_EQ(own.announced_objects(), 0U);
+    EXPECT_EQ(own.check_hash(), 0U);
+}
+
+TEST(OwnFingerprints, TooMuchChangeIsToldByASnapshot) {
+    OwnFingerprints own(quotient_shape_for(20'000, 0.001), 1);
+    Bytes cut_short;
+    ASSERT_TRUE(own.begin_snapshot(cut_short));
+    for (std::uint64_t i = 0; i < 20'000; ++i) own.stored(key(i));
+    EXPECT_EQ(own.write_some(1), OwnFingerprints::Written::given_up);
+    EXPECT_FALSE(own.all_told());
+    Bytes out;
+    EXPECT_FALSE(own.begin_snapshot(out)) << "what is announced is not known any more";
+    EXPECT_EQ(own.take_delta(), std::nullopt);
+    EXPECT_EQ(own.generation(), 1U);
+    EXPECT_TRUE(own.all_told());
+    const auto replica = replica_of(snapshot_of(own), own.shape());
+    EXPECT_EQ(replica.size(), 20'000U);
+    EXPECT_EQ(replica.check_hash(), own.check_hash());
+}
+
+TEST(OwnFingerprints, CuckooFiltersAreToldNumbersAndNoRanks) {
+    const auto shape = cuckoo_shape_for(5'000, 0.001);
+    OwnFingerprints own(shape, 1);
+    CuckooFilter replica(shape);
+    std::uint64_t next = 0;
+    for (int round = 0; round < 40; ++round) {
+        for (int i = 0; i < 300; ++i, ++next) {
+            own.stored(key(next));
+            if (next >= 4'000) own.removed(key(next - 4'000));
+        }
+        const auto change = own.take_delta();
+        ASSERT_TRUE(change);
+        EXPECT_TRUE(change->ranks.empty());
+        Bytes payload;
+        encode_fingerprint_delta(change->delta, universe(shape), payload);
+        const auto delta = decode_fingerprint_delta(payload, universe(shape));
+        ASSERT_TRUE(delta);
+        ASSERT_TRUE(apply(*delta, replica));
+        ASSERT_EQ(replica.check_hash(), own.check_hash());
+    }
+    for (auto i = next - 4'000; i < next; ++i) {
+        ASSERT_TRUE(replica.contains(fingerprint(key(i), shape)));
+    }
+    CuckooSnapshotDecoder decoder(shape);
+    ASSERT_TRUE(decoder.take(snapshot_of(own)));
+    const auto newcomer = decoder.finish();
+    ASSERT_TRUE(newcomer);
+    EXPECT_EQ(newcomer->check_hash(), own.check_hash());
+}
+
+constexpr std::uint64_t kObjects = 200'000;
+
+/// Steady churn: each object that comes pushes out the oldest.
+double bytes_per_replaced(const FingerprintShape& shape, double changed, int announcements) {
+    OwnFingerprints own(shape, 1);
+    std::uint64_t next = 0;
+    for (; next < kObjects; ++next) own.stored(key(next));
+    own.take_delta();
+    const auto replaced = static_cast<std::uint64_t>(changed * kObjects);
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < announcements; ++i) {
+        for (std::uint64_t j = 0; j < replaced; ++j, ++next) {
+            own.stored(key(next));
+            own.removed(key(next - kObjects));
+        }
+        const auto change = own.take_delta();
+        Bytes payload;
+        if (std::holds_alternative<QuotientShape>(shape)) {
+            encode_ranked_delta(change->delta.added, change->ranks, universe(shape),
+                                change->objects, payload);
+        } else {
+            encode_fingerprint_delta(change->delta, universe(shape), payload);
+        }
+        bytes += payload.size();
+    }
+    return static_cast<double>(bytes) / static_cast<double>(replaced) / announcements;
+}
+
+TEST(FingerprintCost, KeepsToTheGoalOfAnnouncementBytes) {
+    const FingerprintShape quotient = quotient_shape(kObjects << 12, kObjects);
+    const FingerprintShape cuckoo = cuckoo_shape_for(kObjects, 1.0 / 4096);
+    const auto at_1 = bytes_per_replaced(quotient, 0.01, 10);
+    const auto at_01 = bytes_per_replaced(quotient, 0.001, 100);
+    EXPECT_LE(at_1, 3.7);
+    EXPECT_LE(at_01, 4.5);
+    const auto cuckoo_1 = bytes_per_replaced(cuckoo, 0.01, 10);
+    const auto cuckoo_01 = bytes_per_replaced(cuckoo, 0.001, 100);
+    EXPECT_LE(cuckoo_1, 5.5);
+    EXPECT_LE(cuckoo_01, 6.5);
+    std::cout << "bytes per replaced object at error 2^-12, t 1 % and 0.1 %: quotient " << at_1
+              << ", " << at_01 << "; cuckoo " << cuckoo_1 << ", " << cuckoo_01 << '\n';
+}
+
+TEST(FingerprintCost, TheOwnerNeedsLittleBesidesItsKeys) {
+    constexpr std::uint64_t kMany = 1'000'000;
+    OwnFingerprints own(quotient_shape_for(kMany, 1.0 / 4096), 1);
+    for (std::uint64_t i = 0; i < kMany; ++i) own.stored(key(i));
+    own.take_delta();
+    const auto at_rest = own.memory_bytes();
+    EXPECT_LE(at_rest, kMany * 27);
+    for (auto i = kMany; own.all_told() || own.changed_since_announced() < kMany / 40; ++i) {
+        own.stored(key(i));
+        own.removed(key(i - kMany));
+    }
+    EXPECT_LE(own.memory_bytes() - at_rest, 1'000'000U) << "the most that can be pending";
+    std::cout << static_cast<double>(at_rest) / kMany << " bytes for each key, and "
+              << own.memory_bytes() - at_rest << " bytes for 50,000 changes that are not told\n";
+}
+
+}  // namespace
+}  // namespace summary
