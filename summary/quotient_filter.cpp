@@ -12,6 +12,7 @@ namespace summary {
 
 namespace {
 
+constexpr std::size_t kWordsInLine = 8;
 constexpr unsigned kCountBits = 8;
 constexpr std::uint64_t kMiddle = std::uint64_t{1} << 23;  // a start just where it is nominal
 
@@ -22,66 +23,66 @@ inline std::uint64_t window(const Words& words, std::uint64_t at) {
     return shared_load(there[0]) >> shift | shared_load(there[1]) << 1 << (63 - shift);
 }
 
-void put(Words& words, std::uint64_t index, std::uint64_t mask, std::uint64_t bits) {
-    auto& word = words[index];
+/// `size` is at most 32, and `bits` below 2^size.
+void put_bits(Words& words, std::uint64_t at, unsigned size, std::uint64_t bits) {
+    const auto shift = static_cast<unsigned>(at % 64);
+    auto& word = words[at / 64];
+    shared_store(word, (word & ~(low_bits(size) << shift)) | bits << shift);
+    if (shift + size <= 64) return;
+    auto& next = words[at / 64 + 1];
+    const auto more = 64 - shift;
+    shared_store(next, (next & ~(low_bits(size) >> more)) | bits >> more);
+}
+
+/// The edges of a move: bits beside it belong to others, whose readers nobody warns.
+void merge(std::uint64_t& word, std::uint64_t bits, std::uint64_t mask) {
     shared_store(word, (word & ~mask) | (bits & mask));
 }
 
-void put_bits(Words& words, std::uint64_t at, unsigned size, std::uint64_t bits) {
-    const auto shift = static_cast<unsigned>(at % 64);
-    put(words, at / 64, low_bits(size) << shift, bits << shift);
-    if (shift + size > 64)
-        put(words, at / 64 + 1, low_bits(shift + size - 64), bits >> (64 - shift));
-}
-
-/// Of the word `index`, the bits that lie in [from, to).
-std::uint64_t part(std::uint64_t index, std::uint64_t from, std::uint64_t to) {
-    const auto begin = index * 64;
-    auto mask = ~std::uint64_t{0};
-    if (from > begin) mask &= ~low_bits(static_cast<unsigned>(from - begin));
-    if (to < begin + 64) mask &= low_bits(static_cast<unsigned>(to - begin));
-    return mask;
-}
-
 /// Bits [from, to) to [from + by, to + by), the last first.
-void move_bits_up(Words& words, std::uint64_t from, std::uint64_t to, std::uint64_t by) {
+void move_bits_up(Words& all, std::uint64_t from, std::uint64_t to, std::uint64_t by) {
     if (from == to) return;
+    auto* const words = all.data();
     const auto first = (from + by) / 64;
     const auto last = (to + by - 1) / 64;
+    const auto in_first = ~low_bits(static_cast<unsigned>((from + by) % 64));
+    const auto in_last = low_bits(static_cast<unsigned>((to + by - 1) % 64 + 1));
     const auto shift = by % 64;
     const auto back = by / 64;
     auto upper = words[last - back];
-    for (auto i = last;; --i) {
+    const auto next = [&](std::uint64_t i) {
         const auto lower = i > back ? words[i - back - 1] : 0;
-        const auto bits = shift == 0 ? upper : upper << shift | lower >> (64 - shift);
+        const auto bits = upper << shift | lower >> 1 >> (63 - shift);
         upper = lower;
-        if (i != first && i != last) {
-            shared_store(words[i], bits);
-            continue;
-        }
-        put(words, i, part(i, from + by, to + by), bits);
-        if (i == first) return;
-    }
+        return bits;
+    };
+    if (first == last) return merge(words[first], next(first), in_first & in_last);
+    merge(words[last], next(last), in_last);
+    for (auto i = last - 1; i > first; --i) shared_store(words[i], next(i));
+    merge(words[first], next(first), in_first);
 }
 
 /// Bits [from, to) to [from - by, to - by), the first first.
-void move_bits_down(Words& words, std::uint64_t from, std::uint64_t to, std::uint64_t by) {
+void move_bits_down(Words& all, std::uint64_t from, std::uint64_t to, std::uint64_t by) {
     if (from == to) return;
+    auto* const words = all.data();
     const auto first = (from - by) / 64;
     const auto last = (to - by - 1) / 64;
+    const auto in_first = ~low_bits(static_cast<unsigned>((from - by) % 64));
+    const auto in_last = low_bits(static_cast<unsigned>((to - by - 1) % 64 + 1));
     const auto shift = by % 64;
     const auto ahead = by / 64;
     auto lower = words[first + ahead];
-    for (auto i = first; i <= last; ++i) {
+    const auto next = [&](std::uint64_t i) {
         const auto upper = words[i + ahead + 1];
-        const auto bits = shift == 0 ? lower : lower >> shift | upper << (64 - shift);
+        const auto bits = lower >> shift | upper << 1 << (63 - shift);
         lower = upper;
-        if (i != first && i != last) {
-            shared_store(words[i], bits);
-        } else {
-            put(words, i, part(i, from - by, to - by), bits);
-        }
-    }
+        return bits;
+    };
+    if (first == last) return merge(words[first], next(first), in_first & in_last);
+    merge(words[first], next(first), in_first);
+    for (auto i = first + 1; i < last; ++i) shared_store(words[i], next(i));
+    merge(words[last], next(last), in_last);
 }
 
 std::uint64_t quotients(const QuotientShape& shape) {
@@ -134,7 +135,7 @@ QuotientFilter::QuotientFilter(const QuotientShape& shape) : shape_(shape) {
     step_ = (slots_ << kStepBits) / blocks;
     occupied_ = Words(blocks);
     run_ends_ = Words(slots_ / 64 + 2);
-    remainders_ = Words(slots_ * shape.remainder_bits / 64 + 2);
+    remainders_ = Words(slots_ * shape.remainder_bits / 64 + 2 + kWordsInLine);
     blocks_.assign(blocks, static_cast<std::uint32_t>(kMiddle << kCountBits));
     versions_.assign(((blocks - 1) >> kRegionLog2) + 1, 0);
     counts_.assign(versions_.size(), 0);
@@ -169,7 +170,9 @@ bool QuotientFilter::ends_run(std::uint64_t slot) const {
 }
 
 void QuotientFilter::set_ends_run(std::uint64_t slot, bool ends) {
-    put_bits(run_ends_, slot, 1, ends ? 1 : 0);
+    auto& word = run_ends_[slot / 64];
+    const auto bit = std::uint64_t{1} << (slot % 64);
+    shared_store(word, ends ? word | bit : word & ~bit);
 }
 
 /// One past the end of the run before. A reader between two states may not find that: any slot of
@@ -186,6 +189,13 @@ std::uint64_t QuotientFilter::run_start(Block block, unsigned run) const {
     return block.end();
 }
 
+/// The lines of a block's remainders, while others are read that say which of them is wanted.
+void QuotientFilter::prefetch(Block block) const {
+    const auto* const first = remainders_.data() + block.start * shape_.remainder_bits / 64;
+    __builtin_prefetch(first);
+    __builtin_prefetch(first + kWordsInLine);
+}
+
 bool QuotientFilter::find(std::uint64_t fingerprint) const {
     const auto quotient = fingerprint >> shape_.remainder_bits;
     const auto wanted = fingerprint & low_bits(shape_.remainder_bits);
@@ -194,6 +204,7 @@ bool QuotientFilter::find(std::uint64_t fingerprint) const {
     const auto runs = shared_load(occupied_[index]);
     if ((runs >> in_block & 1) == 0) return false;
     const auto block = this->block(index);
+    prefetch(block);
     for (auto slot = run_start(block, ones(runs & low_bits(in_block))); slot < block.end();
          ++slot) {
         const auto here = remainder(slot);
@@ -263,7 +274,6 @@ bool QuotientFilter::push_down(std::uint64_t first, std::uint64_t last) {
 
 /// A free slot behind the block, from the nearest place that has one.
 bool QuotientFilter::make_room(std::uint64_t index) {
-    if (block(index).end() < start_of(index + 1)) return true;
     for (std::uint64_t away = 1; away <= kReach; ++away) {
         const auto last = index + away;
         if (last < block_count() && block(last).end() < start_of(last + 1)) {
@@ -293,9 +303,13 @@ bool QuotientFilter::insert(std::uint64_t fingerprint) {
     const auto added = fingerprint & low_bits(shape_.remainder_bits);
     const auto index = quotient >> kBlockLog2;
     const auto in_block = static_cast<unsigned>(quotient % 64);
-    if (block(index).count == kMaxInBlock || !make_room(index)) return false;
-
-    const auto there = block(index);
+    auto there = block(index);
+    prefetch(there);
+    if (there.count == kMaxInBlock) return false;
+    if (there.end() == start_of(index + 1)) {
+        if (!make_room(index)) return false;
+        there = block(index);
+    }
     const auto runs = occupied_[index];
     const bool new_run = (runs >> in_block & 1) == 0;
     auto slot = run_start(there, ones(runs & low_bits(in_block)));
@@ -325,6 +339,7 @@ bool QuotientFilter::erase(std::uint64_t fingerprint) {
     if ((runs >> in_block & 1) == 0) return false;
 
     const auto there = block(index);
+    prefetch(there);
     const auto first = run_start(there, ones(runs & low_bits(in_block)));
     auto slot = first;
     while (remainder(slot) < wanted && !ends_run(slot)) ++slot;

@@ -135,6 +135,7 @@ private:
     void set_ends_run(std::uint64_t slot, bool ends);
     /// The slot where a block's run number `run` begins.
     std::uint64_t run_start(Block block, unsigned run) const;
+    void prefetch(Block block) const;
     bool find(std::uint64_t fingerprint) const;
     void move_up(std::uint64_t from, std::uint64_t to, std::uint64_t slots);
     void move_down(std::uint64_t from, std::uint64_t to, std::uint64_t slots);

@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "summary/counting_bloom_filter.hpp"
 #include "summary/counting_bloom_own.hpp"
 #include "summary/directory.hpp"
+#include "summary/fingerprint_coding.hpp"
+#include "summary/own_fingerprints.hpp"
 #include "summary/replica.hpp"
 #include "summary/sizing.hpp"
 
@@ -252,6 +255,229 @@ void load_one_peer_into_a_directory(benchmark::State& state) {
     for (auto _ : state) directory.load(3, contents[next++ % 2]);
 }
 BENCHMARK(load_one_peer_into_a_directory)->Arg(16)->Arg(64)->Unit(benchmark::kMillisecond);
+
+// Operations of each kind of filter at a million keys and the error 2^-12. The filters are as full
+// as their shapes allow: the quotient filter to the last fingerprint it is made for, the cuckoo
+// filter what the next power of two leaves.
+
+constexpr double kError = 1.0 / 4096;
+constexpr std::uint64_t kBatch = kObjects / 20;
+
+struct CountingBloom {
+    CountingBloomFilter filter{shape_for(kObjects, kError)};
+    std::vector<Flip> flips;
+
+    bool insert(std::uint64_t number) {
+        flips.clear();
+        filter.insert(key(number), flips);
+        return true;
+    }
+    bool erase(std::uint64_t number) {
+        flips.clear();
+        filter.erase(key(number), flips);
+        return true;
+    }
+    bool contains(std::uint64_t number) const {
+        for (const auto position : positions(key(number), filter.shape())) {
+            if (!filter.bits().get(position)) return false;
+        }
+        return true;
+    }
+    /// Of the receiver, as for the others.
+    std::uint64_t memory_bytes() const { return filter.shape().bits / 8; }
+};
+
+struct Quotient {
+    QuotientFilter filter{quotient_shape(kObjects << 12, kObjects)};
+
+    std::uint64_t of(std::uint64_t number) const {
+        return fingerprint(key(number), filter.shape().universe);
+    }
+    bool insert(std::uint64_t number) { return filter.insert(of(number)); }
+    bool erase(std::uint64_t number) { return filter.erase(of(number)); }
+    bool contains(std::uint64_t number) const { return filter.contains(of(number)); }
+    std::uint64_t memory_bytes() const { return filter.memory_bytes(); }
+};
+
+struct Cuckoo {
+    CuckooFilter filter{cuckoo_shape(kObjects, kError)};
+
+    std::uint64_t of(std::uint64_t number) const {
+        return cuckoo_fingerprint(key(number), filter.shape());
+    }
+    bool insert(std::uint64_t number) { return filter.insert(of(number)); }
+    bool erase(std::uint64_t number) { return filter.erase(of(number)); }
+    bool contains(std::uint64_t number) const { return filter.contains(of(number)); }
+    std::uint64_t memory_bytes() const { return filter.memory_bytes(); }
+};
+
+/// A filter of keys that come at one end and go at the other.
+template <class Filter>
+class Churned {
+public:
+    explicit Churned(std::uint64_t objects) : end_(objects) {
+        for (std::uint64_t number = 0; number < objects; ++number) filter.insert(number);
+    }
+    void erase_batch() {
+        for (const auto end = first_ + kBatch; first_ < end; ++first_) {
+            ok &= filter.erase(first_);
+        }
+    }
+    void insert_batch() {
+        for (const auto end = end_ + kBatch; end_ < end; ++end_) ok &= filter.insert(end_);
+    }
+
+    Filter filter;
+    bool ok = true;
+
+private:
+    std::uint64_t first_ = 0;
+    std::uint64_t end_;
+};
+
+/// Time for one operation, of a batch; what is done between batches is not counted.
+template <class Work, class Between>
+void in_batches(benchmark::State& state, Work work, Between between) {
+    for (auto _ : state) {
+        work();
+        state.PauseTiming();
+        between();
+        state.ResumeTiming();
+    }
+    state.counters["each"] =
+        benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(kBatch),
+                           benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+template <class Filter>
+void insert_into(benchmark::State& state) {
+    Churned<Filter> churned(kObjects);
+    churned.erase_batch();
+    in_batches(
+        state, [&] { churned.insert_batch(); }, [&] { churned.erase_batch(); });
+    if (!churned.ok) state.SkipWithError("refused");
+}
+
+template <class Filter>
+void erase_from(benchmark::State& state) {
+    Churned<Filter> churned(kObjects);
+    in_batches(
+        state, [&] { churned.erase_batch(); }, [&] { churned.insert_batch(); });
+    if (!churned.ok) state.SkipWithError("refused");
+}
+
+template <class Filter>
+void look_up_present(benchmark::State& state) {
+    const Churned<Filter> churned(kObjects);
+    std::uint64_t number = 0;
+    bool ok = true;
+    for (auto _ : state) ok &= churned.filter.contains(number++ % kObjects);
+    if (!ok) state.SkipWithError("missed");
+}
+
+template <class Filter>
+void look_up_absent(benchmark::State& state) {
+    const Churned<Filter> churned(kObjects);
+    std::uint64_t number = kObjects;
+    std::uint64_t false_hits = 0;
+    for (auto _ : state) false_hits += churned.filter.contains(number++) ? 1 : 0;
+    state.counters["error_x_4096"] =
+        static_cast<double>(false_hits) / static_cast<double>(number - kObjects) / kError;
+    state.counters["bits_per_key"] =
+        static_cast<double>(churned.filter.memory_bytes()) * 8 / static_cast<double>(kObjects);
+}
+
+BENCHMARK_TEMPLATE(insert_into, CountingBloom);
+BENCHMARK_TEMPLATE(insert_into, Quotient);
+BENCHMARK_TEMPLATE(insert_into, Cuckoo);
+BENCHMARK_TEMPLATE(erase_from, CountingBloom);
+BENCHMARK_TEMPLATE(erase_from, Quotient);
+BENCHMARK_TEMPLATE(erase_from, Cuckoo);
+BENCHMARK_TEMPLATE(look_up_present, CountingBloom);
+BENCHMARK_TEMPLATE(look_up_present, Quotient);
+BENCHMARK_TEMPLATE(look_up_present, Cuckoo);
+BENCHMARK_TEMPLATE(look_up_absent, CountingBloom);
+BENCHMARK_TEMPLATE(look_up_absent, Quotient);
+BENCHMARK_TEMPLATE(look_up_absent, Cuckoo);
+
+/// As replace_one_object, of an owner that announces fingerprints.
+void replace_one_object_of_fingerprints(benchmark::State& state) {
+    OwnFingerprints own(quotient_shape_for(kObjects, kError), 1);
+    for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
+    own.take_delta();
+    std::uint64_t number = kObjects;
+    for (auto _ : state) {
+        own.stored(key(number));
+        own.removed(key(number - kObjects));
+        ++number;
+        if (own.changed_since_announced() >= kObjects / 1000) {
+            benchmark::DoNotOptimize(own.take_delta());
+        }
+    }
+}
+BENCHMARK(replace_one_object_of_fingerprints);
+
+void snapshot_of_a_million_fingerprints(benchmark::State& state) {
+    OwnFingerprints own(quotient_shape_for(kObjects, kError), 1);
+    for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
+    own.take_delta();
+    Bytes payload;
+    for (auto _ : state) {
+        payload.clear();
+        own.begin_snapshot(payload);
+        own.write_some(std::numeric_limits<std::uint64_t>::max());
+    }
+    state.counters["MB"] = static_cast<double>(payload.size()) / 1e6;
+}
+BENCHMARK(snapshot_of_a_million_fingerprints)->Unit(benchmark::kMillisecond);
+
+void quotient_filter_from_a_snapshot(benchmark::State& state) {
+    const auto shape = quotient_shape_for(kObjects, kError);
+    OwnFingerprints own(shape, 1);
+    for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
+    own.take_delta();
+    Bytes payload;
+    own.begin_snapshot(payload);
+    own.write_some(std::numeric_limits<std::uint64_t>::max());
+    for (auto _ : state) {
+        QuotientSnapshotDecoder decoder(shape);
+        decoder.take(payload);
+        benchmark::DoNotOptimize(decoder.finish());
+    }
+}
+BENCHMARK(quotient_filter_from_a_snapshot)->Unit(benchmark::kMillisecond);
+
+/// 0.1 % replaced: decoded, ranks looked up, applied.
+void quotient_filter_follows_a_delta(benchmark::State& state) {
+    const auto shape = quotient_shape_for(kObjects, kError);
+    OwnFingerprints own(shape, 1);
+    QuotientFilter filter(shape);
+    for (std::uint64_t number = 0; number < kObjects; ++number) {
+        own.stored(key(number));
+        filter.insert(fingerprint(key(number), shape.universe));
+    }
+    own.take_delta();
+    std::uint64_t number = kObjects;
+    Bytes payload;
+    bool ok = true;
+    for (auto _ : state) {
+        state.PauseTiming();
+        for (std::uint64_t i = 0; i < kObjects / 1000; ++i, ++number) {
+            own.stored(key(number));
+            own.removed(key(number - kObjects));
+        }
+        const auto change = own.take_delta();
+        payload.clear();
+        encode_ranked_delta(change->delta.added, change->ranks, shape.universe, change->objects,
+                            payload);
+        state.ResumeTiming();
+        const auto delta = decode_ranked_delta(payload, filter);
+        ok = ok && delta && apply(*delta, filter);
+    }
+    state.counters["bytes"] = static_cast<double>(payload.size());
+    if (!ok) state.SkipWithError("out of step");
+}
+BENCHMARK(quotient_filter_follows_a_delta)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace summary
