@@ -9,6 +9,18 @@
 
 namespace summary {
 
+namespace {
+
+std::size_t words_of(CuckooShape shape) {
+    return ((std::size_t{kTagsInBucket} * shape.tag_bits) << shape.buckets_log2) / 64 + 2;
+}
+
+}  // namespace
+
+std::uint64_t memory_bytes(CuckooShape shape) {
+    return words_of(shape) * sizeof(std::uint64_t);
+}
+
 std::uint64_t capacity(CuckooShape shape) {
     const auto tags = std::uint64_t{kTagsInBucket} << shape.buckets_log2;
     return static_cast<std::uint64_t>(static_cast<double>(tags) * kMaxCuckooLoad);
@@ -43,13 +55,8 @@ CuckooFilter::CuckooFilter(CuckooShape shape)
     : shape_(shape),
       tag_mask_((std::uint64_t{1} << shape.tag_bits) - 1),
       bucket_mask_((std::uint64_t{1} << shape.buckets_log2) - 1),
-      words_(((std::uint64_t{kTagsInBucket} * shape.tag_bits) << shape.buckets_log2) / 64 + 2) {
+      words_(words_of(shape)) {
     assert(is_valid(shape));
-}
-
-/// The tag alone says how far its buckets are apart.
-std::uint64_t CuckooFilter::other(std::uint64_t bucket, std::uint64_t tag) const {
-    return bucket ^ (check_term(tag) & bucket_mask_);
 }
 
 /// The four tags of a bucket.
@@ -87,10 +94,10 @@ bool CuckooFilter::contains(std::uint64_t fingerprint) const {
     const auto tag = fingerprint & tag_mask_;
     const auto bucket = fingerprint >> shape_.tag_bits;
     const auto second = other(bucket, tag);
-    __builtin_prefetch(&words_[second * kTagsInBucket * shape_.tag_bits / 64]);
+    __builtin_prefetch(&words_[word_of(second)]);
     for (unsigned i = 0; i < kAttempts; ++i) {
         const auto before = shared_load(version_);
-        if (place_of(bucket, tag) || place_of(second, tag)) return true;
+        if ((before & kCopying) != 0 || place_of(bucket, tag) || place_of(second, tag)) return true;
         const std::atomic_ref<std::uint64_t> now(const_cast<std::uint64_t&>(version_));
         if (now.load(std::memory_order_relaxed) == before) return false;
     }
@@ -153,6 +160,18 @@ bool CuckooFilter::erase(std::uint64_t fingerprint) {
         return true;
     }
     return false;
+}
+
+void CuckooFilter::copy_from(const CuckooFilter& other) {
+    assert(other.shape_ == shape_);
+    const auto next = version_ + 1;
+    std::atomic_ref<std::uint64_t>(version_).store(version_ | kCopying, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+        if (words_[i] != other.words_[i]) shared_store(words_[i], other.words_[i]);
+    }
+    shared_store(version_, next);
+    size_ = other.size_;
+    check_ = other.check_;
 }
 
 bool CuckooFilter::release(std::uint64_t words) {

@@ -31,6 +31,9 @@ constexpr bool is_valid(CuckooShape shape) {
            (kMaxUniverse >> shape.buckets_log2 >> shape.tag_bits) != 0;
 }
 
+/// What a filter of this shape takes.
+std::uint64_t memory_bytes(CuckooShape shape);
+
 /// How many fingerprints a shape is made for, and the smallest for so many at an error (as far as
 /// kMaxTagBits go).
 std::uint64_t capacity(CuckooShape shape);
@@ -71,6 +74,13 @@ public:
     /// Any thread. Precondition, here and below: is_fingerprint(fingerprint, shape()).
     bool contains(std::uint64_t fingerprint) const;
 
+    /// Any thread: asks for the memory that contains() looks at.
+    void prefetch(std::uint64_t fingerprint) const {
+        const auto bucket = fingerprint >> shape_.tag_bits;
+        __builtin_prefetch(&words_[word_of(bucket)]);
+        __builtin_prefetch(&words_[word_of(other(bucket, fingerprint & tag_mask_))]);
+    }
+
     /// One more of it. False, and nothing changes, when no place was found in kMaxSearched buckets
     /// (there are eight for any one fingerprint).
     bool insert(std::uint64_t fingerprint);
@@ -81,6 +91,10 @@ public:
     /// The sum of check_term() over what was inserted and not erased.
     std::uint64_t check_hash() const { return check_; }
 
+    /// Becomes equal to `other`; readers that come meanwhile are told yes. Precondition: the same
+    /// shape.
+    void copy_from(const CuckooFilter& other);
+
     std::uint64_t memory_bytes() const { return words_.size() * sizeof(std::uint64_t); }
     /// When it is of no more use to anybody: gives about so many words back; true at the end.
     bool release(std::uint64_t words);
@@ -88,6 +102,7 @@ public:
 private:
     static constexpr std::size_t kMaxSearched = 2048;  // buckets that are looked at for room
     static constexpr unsigned kAttempts = 8;           // of a reader
+    static constexpr std::uint64_t kCopying = std::uint64_t{1} << 63;
 
     /// A bucket that the search has reached, by moving a tag of the one before.
     struct Reached {
@@ -97,7 +112,13 @@ private:
     };
     using Search = std::array<Reached, kMaxSearched>;
 
-    std::uint64_t other(std::uint64_t bucket, std::uint64_t tag) const;
+    /// The tag alone says how far its buckets are apart.
+    std::uint64_t other(std::uint64_t bucket, std::uint64_t tag) const {
+        return bucket ^ (check_term(tag) & bucket_mask_);
+    }
+    std::size_t word_of(std::uint64_t bucket) const {
+        return bucket * kTagsInBucket * shape_.tag_bits / 64;
+    }
     std::uint64_t load(std::uint64_t bucket) const;
     std::uint64_t tag_at(std::uint64_t tags, unsigned place) const;
     void store(std::uint64_t bucket, unsigned place, std::uint64_t tag);
@@ -109,7 +130,7 @@ private:
     std::uint64_t bucket_mask_ = 0;
     std::uint64_t size_ = 0;
     std::uint64_t check_ = 0;
-    std::uint64_t version_ = 0;  // how often a tag has moved
+    std::uint64_t version_ = 0;  // how often a tag has moved; kCopying while all do
     Words words_;
 };
 

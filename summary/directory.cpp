@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "summary/bloom_descriptor.hpp"
+#include "summary/fingerprint_descriptor.hpp"
 
 namespace summary {
 
@@ -12,6 +13,10 @@ Directory::Kinds Directory::make_table(const Descriptor& of, std::size_t lanes) 
     switch (of.kind()) {
         case Kind::counting_bloom:
             break;
+        case Kind::quotient:
+            return FingerprintTable<QuotientFilter>(shape_from<QuotientShape>(of).value(), lanes);
+        case Kind::cuckoo:
+            return FingerprintTable<CuckooFilter>(shape_from<CuckooShape>(of).value(), lanes);
     }
     return BloomTable(shape_of(of).value(), lanes);
 }

@@ -12,6 +12,7 @@
 #include "summary/bloom_table.hpp"
 #include "summary/descriptor.hpp"
 #include "summary/filter.hpp"
+#include "summary/fingerprint_table.hpp"
 #include "summary/key.hpp"
 #include "summary/lanes.hpp"
 #include "summary/peer_set.hpp"
@@ -78,7 +79,8 @@ public:
     bool release(std::uint64_t words);
 
 private:
-    using Kinds = std::variant<BloomTable>;
+    using Kinds =
+        std::variant<BloomTable, FingerprintTable<QuotientFilter>, FingerprintTable<CuckooFilter>>;
 
     /// The filters of all peers of one sort.
     struct Table {

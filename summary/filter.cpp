@@ -1,9 +1,11 @@
 #include "summary/filter.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "summary/bloom_descriptor.hpp"
 #include "summary/coding.hpp"
+#include "summary/fingerprint_descriptor.hpp"
 
 namespace summary {
 
@@ -15,18 +17,51 @@ Descriptor sort_of(const BloomFilter& filter) {
     return descriptor_of(filter.shape());
 }
 
+template <class Fingerprints>
+Descriptor sort_of(const Fingerprints& filter) {
+    return descriptor_of(FingerprintShape(filter.shape()));
+}
+
 bool claims(const BloomFilter& filter, const Key& key) {
     return filter.contains(key.hash);
+}
+
+template <class Fingerprints>
+bool claims(const Fingerprints& filter, const Key& key) {
+    return filter.contains(fingerprint(key.hash, FingerprintShape(filter.shape())));
 }
 
 std::uint64_t hash_of(const BloomFilter& filter) {
     return filter.bits().check_hash();
 }
 
+template <class Fingerprints>
+std::uint64_t hash_of(const Fingerprints& filter) {
+    return filter.check_hash();
+}
+
 std::optional<Change> apply_to(BloomFilter& filter, std::span<const std::byte> payload) {
     auto delta = decode_delta(payload, filter.shape().bits);
     if (!delta) return std::nullopt;
     filter.apply(*delta);
+    return Change(std::move(*delta));
+}
+
+std::optional<Change> apply_to(QuotientFilter& filter, std::span<const std::byte> payload) {
+    auto delta = decode_ranked_delta(payload, filter);
+    if (!delta || !apply(*delta, filter)) return std::nullopt;
+    return Change(std::move(*delta));
+}
+
+std::optional<Change> apply_to(CuckooFilter& filter, std::span<const std::byte> payload) {
+    const auto shape = filter.shape();
+    auto delta = decode_fingerprint_delta(payload, universe(shape));
+    const auto fits = [&](std::uint64_t number) { return is_fingerprint(number, shape); };
+    if (!delta || !std::all_of(delta->added.begin(), delta->added.end(), fits) ||
+        !std::all_of(delta->removed.begin(), delta->removed.end(), fits) ||
+        !apply(*delta, filter)) {
+        return std::nullopt;
+    }
     return Change(std::move(*delta));
 }
 

@@ -13,6 +13,10 @@ double clamped(double error) {
     return std::clamp(error, kMinError, kMaxError);
 }
 
+std::uint64_t size_at(double rung) {
+    return static_cast<std::uint64_t>(std::ceil(std::exp2(rung / kRungsPerOctave) * kMinObjects));
+}
+
 }  // namespace
 
 std::uint64_t universe(const FingerprintShape& shape) {
@@ -43,10 +47,12 @@ double false_positive_rate(const FingerprintShape& shape, double objects) {
 }
 
 QuotientShape quotient_shape_for(std::uint64_t objects, double error) {
-    const auto wanted = static_cast<double>(std::max(objects, kMinObjects)) / kMinObjects;
-    const auto rung = std::ceil(std::log2(wanted) * kRungsPerOctave - 1e-9);
-    const auto size = std::ceil(std::exp2(rung / kRungsPerOctave) * kMinObjects);
-    const auto held = std::min(static_cast<std::uint64_t>(size), kMaxFingerprints);
+    const auto wanted = std::min(std::max(objects, kMinObjects), kMaxFingerprints);
+    const auto octaves = std::log2(static_cast<double>(wanted) / kMinObjects);
+    auto rung = std::floor(octaves * kRungsPerOctave);
+    while (size_at(rung) < wanted) ++rung;
+    while (rung > 0 && size_at(rung - 1) >= wanted) --rung;
+    const auto held = std::min(size_at(rung), kMaxFingerprints);
     const auto range = std::ceil(static_cast<double>(held) / clamped(error));
     constexpr auto kUnit = std::uint64_t{1} << kKeyShardsLog2;
     const auto universe = (static_cast<std::uint64_t>(range) + kUnit - 1) / kUnit * kUnit;

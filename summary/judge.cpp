@@ -1,6 +1,7 @@
 #include "summary/judge.hpp"
 
 #include "summary/bloom_descriptor.hpp"
+#include "summary/fingerprint_descriptor.hpp"
 
 namespace summary {
 
@@ -16,6 +17,11 @@ std::optional<std::uint64_t> replica_bytes(const Descriptor& of) {
     switch (of.kind()) {
         case Kind::counting_bloom:
             if (const auto shape = shape_of(of)) return replica_bytes(*shape);
+            break;
+        case Kind::quotient:
+        case Kind::cuckoo:
+            if (const auto shape = fingerprint_shape_of(of)) return replica_bytes(*shape);
+            break;
     }
     return std::nullopt;
 }
@@ -33,6 +39,9 @@ Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
     switch (head.of.kind()) {
         case Kind::counting_bloom:
             return judge_snapshot(*shape_of(head.of), head.objects, head.payload_bytes);
+        case Kind::quotient:
+        case Kind::cuckoo:
+            return judge_snapshot(*fingerprint_shape_of(head.of), head.objects, head.payload_bytes);
     }
     return Verdict::unknown_kind;
 }
@@ -43,6 +52,9 @@ Description describe(const Descriptor& of) {
             const auto shape = shape_of(of).value_or(Shape{});
             return {name(of.kind()), shape.bits, shape.hashes};
         }
+        case Kind::quotient:
+        case Kind::cuckoo:
+            return {name(of.kind()), replica_bytes(of).value_or(0) * 8, 1};
     }
     return {name(of.kind())};
 }

@@ -6,6 +6,10 @@ std::string_view name(Kind kind) {
     switch (kind) {
         case Kind::counting_bloom:
             return "counting_bloom";
+        case Kind::quotient:
+            return "quotient";
+        case Kind::cuckoo:
+            return "cuckoo";
     }
     return "unknown";
 }
@@ -20,6 +24,8 @@ std::optional<Kind> kind_named(std::string_view name) {
 KeyHash entry_of(Kind kind, const Key& key) {
     switch (kind) {
         case Kind::counting_bloom:
+        case Kind::quotient:
+        case Kind::cuckoo:
             return key.hash;
     }
     return {};

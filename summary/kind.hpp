@@ -12,8 +12,8 @@
 namespace summary {
 
 /// The first byte of a descriptor.
-enum class Kind : std::uint8_t { counting_bloom = 1 };
-inline constexpr std::array kKinds{Kind::counting_bloom};
+enum class Kind : std::uint8_t { counting_bloom = 1, quotient = 2, cuckoo = 3 };
+inline constexpr std::array kKinds{Kind::counting_bloom, Kind::quotient, Kind::cuckoo};
 inline constexpr Kind kDefaultKind = Kind::counting_bloom;
 
 /// As settings and status pages call it.

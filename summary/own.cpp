@@ -10,6 +10,10 @@ Own::Kinds Own::make(const Config& config) {
     switch (config.kind) {
         case Kind::counting_bloom:
             break;
+        case Kind::quotient:
+            return QuotientOwn(config);
+        case Kind::cuckoo:
+            return CuckooOwn(config);
     }
     return CountingBloomOwn(config);
 }

@@ -8,6 +8,7 @@
 
 #include "summary/counting_bloom_own.hpp"
 #include "summary/descriptor.hpp"
+#include "summary/fingerprint_own.hpp"
 #include "summary/key_hash.hpp"
 #include "summary/own_config.hpp"
 
@@ -61,7 +62,9 @@ public:
         bool step(Own& own);
 
     private:
-        std::variant<std::monostate, CountingBloomOwn::SnapshotWriter> writer_;
+        std::variant<std::monostate, CountingBloomOwn::SnapshotWriter, QuotientOwn::SnapshotWriter,
+                     CuckooOwn::SnapshotWriter>
+            writer_;
     };
 
     Descriptor descriptor() const;
@@ -91,7 +94,7 @@ public:
     bool tidy();
 
 private:
-    using Kinds = std::variant<CountingBloomOwn>;
+    using Kinds = std::variant<CountingBloomOwn, QuotientOwn, CuckooOwn>;
     static Kinds make(const Config& config);
 
     Kinds own_;

@@ -47,26 +47,46 @@ void OwnFingerprints::note(KeyHash key, std::size_t index, bool came) {
         const auto term = check_term(fingerprint(key, growth_->shape));
         growth_->check += came ? term : ~term + 1;
     }
-    if (pending_lost_) return;
     auto& shard = shards_[index];
     shard.pending.push_back(number << 1 | (came ? 1 : 0));
     shard.pending_balance += came ? 1 : -1;
     ++pending_;
-    if (pending_ <= std::max(objects_ / kObjectsPerPending, kMinPending)) return;
-    forget_changes();
+    if (snapshot_ || pending_ <= std::max(objects_ / kObjectsPerPending, kMinPending)) return;
+    announce_all();
     pending_lost_ = true;
 }
 
-/// What is pending is told, or never will be.
-void OwnFingerprints::forget_changes() {
-    for (auto& shard : shards_) {
-        shard.pending = {};
-        shard.told = {};
+/// What is there is what is announced, and changes begin anew.
+void OwnFingerprints::announce_all() {
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        auto& shard = shards_[i];
+        auto changes = std::exchange(shard.pending, {});
+        if (snapshot_ && i >= snapshot_->next) {
+            shard.told.insert(shard.told.end(), changes.begin(), changes.end());
+        }
         shard.pending_balance = 0;
     }
-    snapshot_.reset();  // what was announced cannot be told any more
     pending_ = 0;
+    announced_ = objects_;
+    announced_check_ = check_;
+}
+
+/// A new epoch.
+void OwnFingerprints::forget_changes() {
+    snapshot_.reset();
+    announce_all();
+    for (auto& shard : shards_) shard.told = {};
     pending_lost_ = false;
+    next_to_tell_ = 0;
+    stored_ = 0;
+    removed_ = 0;
+    generation_ = 0;
+}
+
+void OwnFingerprints::restart(std::uint64_t epoch) {
+    growth_.reset();
+    forget_changes();
+    epoch_ = epoch;
 }
 
 std::vector<OwnFingerprints::Net> OwnFingerprints::net_of(std::vector<std::uint64_t> changes) {
@@ -87,8 +107,7 @@ std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t
     removed_ = 0;
     if (pending_lost_) {
         pending_lost_ = false;
-        announced_ = objects_;
-        announced_check_ = check_;
+        announce_all();
         return std::nullopt;
     }
     Change change;
@@ -146,15 +165,13 @@ void OwnFingerprints::tell(std::size_t index, std::uint64_t first_rank, Change& 
     }
 }
 
-bool OwnFingerprints::begin_snapshot(Bytes& out) {
-    if (pending_lost_) return false;
+void OwnFingerprints::begin_snapshot(Bytes& out) {
     for (auto& shard : shards_) shard.told = {};
-    snapshot_.emplace(Snapshot{{universe(shape_), announced_, out}});
-    return true;
+    snapshot_.reset(new Snapshot{{universe(shape_), announced_, out}});
 }
 
-OwnFingerprints::Written OwnFingerprints::write_some(std::uint64_t keys) {
-    if (!snapshot_) return Written::given_up;
+bool OwnFingerprints::write_some(std::uint64_t keys) {
+    assert(snapshot_);
     std::uint64_t done = 0;
     for (; snapshot_->next < shards_.size() && done < keys; ++snapshot_->next) {
         auto& shard = shards_[snapshot_->next];
@@ -162,11 +179,10 @@ OwnFingerprints::Written OwnFingerprints::write_some(std::uint64_t keys) {
         shard.told = {};
         done += std::max<std::uint64_t>(shard.keys.size(), 1);
     }
-    if (snapshot_->next < shards_.size()) return Written::some;
+    if (snapshot_->next < shards_.size()) return false;
     snapshot_->encoder.finish();
     snapshot_.reset();
-    for (auto& shard : shards_) shard.told = {};
-    return Written::all;
+    return true;
 }
 
 /// The shard as it was announced: without what came since then, and with what went.
@@ -209,14 +225,9 @@ bool OwnFingerprints::grow_some(std::uint64_t keys) {
     }
     if (growth.fed < shards_.size()) return false;
     shape_ = growth.shape;
-    check_ = announced_check_ = growth.check;
-    announced_ = objects_;
+    check_ = growth.check;
     growth_.reset();
     forget_changes();
-    next_to_tell_ = 0;
-    stored_ = 0;
-    removed_ = 0;
-    generation_ = 0;
     ++epoch_;
     return true;
 }

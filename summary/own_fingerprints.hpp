@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace summary {
 /// changes or is announced while it is written.
 ///
 /// One thread only. Memory besides the keys (KeyTable): 8 bytes for each change that is not told
-/// yet, of which there are at most one for kObjectsPerPending objects.
+/// yet, of which there are at most one for kObjectsPerPending objects (more while a snapshot is
+/// written).
 class OwnFingerprints {
 public:
     /// With more untold changes than objects / kObjectsPerPending only a snapshot tells them.
@@ -30,6 +32,8 @@ public:
     /// 2^kKeyShardsLog2, a cuckoo filter has at least 2^kKeyShardsLog2 buckets. `first_epoch` must
     /// differ from those of earlier runs that peers may remember.
     OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch);
+    /// The same keys in another epoch, with nothing untold.
+    void restart(std::uint64_t epoch);
 
     /// False, and nothing changes, when the key was there already.
     bool stored(KeyHash key);
@@ -62,14 +66,13 @@ public:
     std::uint64_t announced_objects() const { return announced_; }
     std::uint64_t check_hash() const { return announced_check_; }
 
-    /// Begins to write a snapshot of what is announced to `out`, which must stay until it is done
-    /// or given up; one that was under way is given up. False when changes were lost: take_delta()
-    /// first.
-    bool begin_snapshot(Bytes& out);
-    enum class Written { some, all, given_up };
-    /// The fingerprints of about so many keys. `given_up` when there is none under way: a new epoch
-    /// has begun, or too much has changed.
-    Written write_some(std::uint64_t keys);
+    /// Begins to write a snapshot of what is announced to `out`, which must stay until it is done,
+    /// or another is begun, or a new epoch. When only a snapshot tells what has changed, this is
+    /// one that does.
+    void begin_snapshot(Bytes& out);
+    /// The fingerprints of about so many keys; true when all are written. Precondition: one was
+    /// begun in this epoch and is not done.
+    bool write_some(std::uint64_t keys);
 
     std::uint64_t epoch() const { return epoch_; }
     std::uint64_t generation() const { return generation_; }
@@ -118,10 +121,11 @@ private:
     void tell(std::size_t index, std::uint64_t first_rank, Change& change);
     void write(const Shard& shard, FingerprintSnapshotEncoder& encoder) const;
     void forget_changes();
+    void announce_all();
 
     FingerprintShape shape_;
     std::vector<Shard> shards_{std::size_t{1} << kKeyShardsLog2};
-    std::optional<Snapshot> snapshot_;
+    std::unique_ptr<Snapshot> snapshot_;
     std::optional<Growth> growth_;
     std::uint64_t objects_ = 0;
     std::uint64_t check_ = 0;  // of what is there now

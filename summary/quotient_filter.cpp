@@ -89,6 +89,16 @@ std::uint64_t quotients(const QuotientShape& shape) {
     return ((shape.universe - 1) >> shape.remainder_bits) + 1;
 }
 
+/// A sixteenth more than it is made for.
+std::uint64_t slots_of(const QuotientShape& shape) {
+    return shape.capacity + shape.capacity / 16 + 16;
+}
+
+/// With what moves and prefetches may look at behind the end.
+std::uint64_t words_for(std::uint64_t bits) {
+    return bits / 64 + 2 + kWordsInLine;
+}
+
 }  // namespace
 
 bool is_valid(const QuotientShape& shape) {
@@ -96,6 +106,10 @@ bool is_valid(const QuotientShape& shape) {
            shape.remainder_bits <= kMaxRemainderBits && quotients(shape) <= kMaxQuotients &&
            quotients(shape) / 64 <= shape.capacity && shape.capacity >= 1 &&
            shape.capacity <= kMaxFingerprints;
+}
+
+std::uint64_t memory_bytes(const QuotientShape& shape) {
+    return QuotientFilter::memory_of(shape);
 }
 
 QuotientShape quotient_shape(std::uint64_t universe, std::uint64_t capacity) {
@@ -130,16 +144,28 @@ private:
 
 QuotientFilter::QuotientFilter(const QuotientShape& shape) : shape_(shape) {
     assert(is_valid(shape));
-    const auto blocks = (quotients(shape) + 63) >> kBlockLog2;
-    slots_ = shape.capacity + shape.capacity / 16 + 16;
+    const auto blocks = blocks_of(shape);
+    slots_ = slots_of(shape);
     step_ = (slots_ << kStepBits) / blocks;
     occupied_ = Words(blocks);
-    run_ends_ = Words(slots_ / 64 + 2);
-    remainders_ = Words(slots_ * shape.remainder_bits / 64 + 2 + kWordsInLine);
+    run_ends_ = Words(words_for(slots_));
+    remainders_ = Words(words_for(slots_ * shape.remainder_bits));
     blocks_.assign(blocks, static_cast<std::uint32_t>(kMiddle << kCountBits));
-    versions_.assign(((blocks - 1) >> kRegionLog2) + 1, 0);
+    versions_.assign(regions_of(blocks), 0);
     counts_.assign(versions_.size(), 0);
-    groups_.assign(((versions_.size() - 1) >> kGroupLog2) + 1, 0);
+    groups_.assign(groups_of(blocks), 0);
+}
+
+std::uint64_t QuotientFilter::blocks_of(const QuotientShape& shape) {
+    return (quotients(shape) + (1U << kBlockLog2) - 1) >> kBlockLog2;
+}
+
+std::uint64_t QuotientFilter::memory_of(const QuotientShape& shape) {
+    const auto blocks = blocks_of(shape);
+    const auto slots = slots_of(shape);
+    return (blocks + words_for(slots) + words_for(slots * shape.remainder_bits)) *
+               sizeof(std::uint64_t) +
+           (blocks + 2 * regions_of(blocks) + groups_of(blocks)) * sizeof(std::uint32_t);
 }
 
 QuotientFilter::Block QuotientFilter::block(std::uint64_t index) const {
@@ -190,7 +216,7 @@ std::uint64_t QuotientFilter::run_start(Block block, unsigned run) const {
 }
 
 /// The lines of a block's remainders, while others are read that say which of them is wanted.
-void QuotientFilter::prefetch(Block block) const {
+void QuotientFilter::prefetch_block(Block block) const {
     const auto* const first = remainders_.data() + block.start * shape_.remainder_bits / 64;
     __builtin_prefetch(first);
     __builtin_prefetch(first + kWordsInLine);
@@ -204,7 +230,7 @@ bool QuotientFilter::find(std::uint64_t fingerprint) const {
     const auto runs = shared_load(occupied_[index]);
     if ((runs >> in_block & 1) == 0) return false;
     const auto block = this->block(index);
-    prefetch(block);
+    prefetch_block(block);
     for (auto slot = run_start(block, ones(runs & low_bits(in_block))); slot < block.end();
          ++slot) {
         const auto here = remainder(slot);
@@ -304,7 +330,7 @@ bool QuotientFilter::insert(std::uint64_t fingerprint) {
     const auto index = quotient >> kBlockLog2;
     const auto in_block = static_cast<unsigned>(quotient % 64);
     auto there = block(index);
-    prefetch(there);
+    prefetch_block(there);
     if (there.count == kMaxInBlock) return false;
     if (there.end() == start_of(index + 1)) {
         if (!make_room(index)) return false;
@@ -339,7 +365,7 @@ bool QuotientFilter::erase(std::uint64_t fingerprint) {
     if ((runs >> in_block & 1) == 0) return false;
 
     const auto there = block(index);
-    prefetch(there);
+    prefetch_block(there);
     const auto first = run_start(there, ones(runs & low_bits(in_block)));
     auto slot = first;
     while (remainder(slot) < wanted && !ends_run(slot)) ++slot;
@@ -481,6 +507,24 @@ std::optional<QuotientFilter> QuotientFilter::merged(const QuotientFilter& one,
         (take_left ? left : right) = (take_left ? of_one : of_other).next();
     }
     return builder.finish();
+}
+
+void QuotientFilter::copy_from(const QuotientFilter& other) {
+    assert(other.shape_ == shape_);
+    const auto copy = [](auto& to, const auto& from) {
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            if (to[i] != from[i]) shared_store(to[i], from[i]);
+        }
+    };
+    const Change change(*this, 0, block_count() - 1);
+    copy(occupied_, other.occupied_);
+    copy(run_ends_, other.run_ends_);
+    copy(remainders_, other.remainders_);
+    copy(blocks_, other.blocks_);
+    counts_ = other.counts_;
+    groups_ = other.groups_;
+    size_ = other.size_;
+    check_ = other.check_;
 }
 
 std::uint64_t QuotientFilter::memory_bytes() const {

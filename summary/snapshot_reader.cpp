@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "summary/bloom_descriptor.hpp"
+#include "summary/fingerprint_descriptor.hpp"
 
 namespace summary {
 
@@ -12,10 +13,23 @@ std::optional<Filter> SnapshotReader::Bloom::finish() {
     return BloomFilter(shape, std::move(*whole));
 }
 
+template <class Decoder>
+std::optional<Filter> SnapshotReader::Fingerprints<Decoder>::finish() {
+    auto filter = decoder.finish();
+    if (!filter) return std::nullopt;
+    return Filter(std::move(*filter));
+}
+
 SnapshotReader::Reader SnapshotReader::reader_of(const Descriptor& of) {
     switch (of.kind()) {
         case Kind::counting_bloom:
             break;
+        case Kind::quotient:
+            return Fingerprints<QuotientSnapshotDecoder>{
+                QuotientSnapshotDecoder(shape_from<QuotientShape>(of).value())};
+        case Kind::cuckoo:
+            return Fingerprints<CuckooSnapshotDecoder>{
+                CuckooSnapshotDecoder(shape_from<CuckooShape>(of).value())};
     }
     const auto shape = shape_of(of).value();
     return Bloom{shape, SnapshotDecoder(shape.bits)};

@@ -8,6 +8,7 @@
 #include "summary/coding.hpp"
 #include "summary/descriptor.hpp"
 #include "summary/filter.hpp"
+#include "summary/fingerprint_coding.hpp"
 #include "summary/shape.hpp"
 
 namespace summary {
@@ -31,7 +32,14 @@ private:
         bool take(std::span<const std::byte> piece) { return bits.take(piece); }
         std::optional<Filter> finish();
     };
-    using Reader = std::variant<Bloom>;
+    template <class Decoder>
+    struct Fingerprints {
+        Decoder decoder;
+        bool take(std::span<const std::byte> piece) { return decoder.take(piece); }
+        std::optional<Filter> finish();
+    };
+    using Reader = std::variant<Bloom, Fingerprints<QuotientSnapshotDecoder>,
+                                Fingerprints<CuckooSnapshotDecoder>>;
     static Reader reader_of(const Descriptor& of);
 
     Reader reader_;

@@ -15,7 +15,7 @@ set(shown_to_protocol ${shown_by_summary})
 set(shown_to_proxy ${shown_by_summary} bloom_filter)
 set(shown_to_measure ${shown_by_summary})
 # No name of one kind either: what they include may include it.
-set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
+set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|[A-Za-z]*Quotient|[A-Za-z]*Cuckoo|[A-Za-z]*Fingerprint|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
 
 set(below "")
 set(checked 0)

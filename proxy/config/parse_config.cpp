@@ -351,9 +351,7 @@ void read_summary(ConfigSection& root, SummaryConfig& out) {
         if (summary::kind_named(*kind)) {
             out.kind = std::move(*kind);
         } else {
-            const bool planned = *kind == "quotient" || *kind == "cuckoo";
-            in->fail("kind", "must be " + names_of_kinds() +
-                                 (planned ? std::string("; this kind is ") + kLater : ""));
+            in->fail("kind", "must be " + names_of_kinds());
         }
     }
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);

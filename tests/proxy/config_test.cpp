@@ -278,11 +278,15 @@ TEST(Config, RefusesWhatThisVersionDoesNotHave) {
         errors(file(R"(, "cache": {"disk": {"path": "/x", "size": "1GiB"}})")),
         ElementsAre(
             "$.cache.disk: the disk tier is not available in this version; remove this key"));
-    EXPECT_THAT(errors(file(R"(, "summary": {"kind": "quotient"})")),
-                ElementsAre("$.summary.kind: must be \"counting_bloom\"; this kind is not "
-                            "available in this version"));
+}
+
+TEST(Config, KnowsThreeKindsOfSummaries) {
+    for (const std::string kind : {"counting_bloom", "quotient", "cuckoo"}) {
+        EXPECT_EQ(good(file(R"(, "summary": {"kind": ")" + kind + R"("})")).summary.kind, kind);
+    }
     EXPECT_THAT(errors(file(R"(, "summary": {"kind": "bloom"})")),
-                ElementsAre("$.summary.kind: must be \"counting_bloom\""));
+                ElementsAre("$.summary.kind: must be \"counting_bloom\" or \"quotient\" or "
+                            "\"cuckoo\""));
 }
 
 TEST(Config, ReadsWhatTlsNeeds) {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "summary/fingerprint_shape.hpp"
+#include "summary/fingerprint_descriptor.hpp"
+#include "summary/judge.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -71,6 +72,70 @@ TEST(FingerprintFormat, KeysBecomeNumbers) {
     EXPECT_EQ(cuckoo_fingerprint(key, {10, 12}), std::uint64_t{768} << 12 | 1);
     EXPECT_EQ(fingerprint(key, FingerprintShape(kSmall)), 1536U);
     EXPECT_EQ(fingerprint(key, FingerprintShape(CuckooShape{10, 12})), 768U << 12 | 1);
+}
+
+TEST(FingerprintFormat, Descriptors) {
+    const auto quotient = bytes({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 32});
+    EXPECT_EQ(descriptor_of(QuotientShape{2048, 6, 32}), *Descriptor::from(quotient));
+    EXPECT_EQ(fingerprint_shape_of(*Descriptor::from(quotient)),
+              FingerprintShape(QuotientShape{2048, 6, 32}));
+    const auto cuckoo = bytes({3, 10, 12});
+    EXPECT_EQ(descriptor_of(CuckooShape{10, 12}), *Descriptor::from(cuckoo));
+    EXPECT_EQ(fingerprint_shape_of(*Descriptor::from(cuckoo)),
+              FingerprintShape(CuckooShape{10, 12}));
+}
+
+TEST(FingerprintFormat, OtherDescriptorsAreRefused) {
+    const auto refused = [](std::initializer_list<unsigned> values) {
+        const auto of = *Descriptor::from(bytes(values));
+        return !fingerprint_shape_of(of) && judge(of, ~std::uint64_t{0}) == Verdict::malformed;
+    };
+    EXPECT_TRUE(refused({2}));
+    EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 32, 0}));
+    EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 0, 0, 0, 32})) << "no multiple";
+    EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32})) << "no universe";
+    EXPECT_TRUE(refused({2, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 32})) << "above 2^40";
+    EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0})) << "no capacity";
+    EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0, 0, 1})) << "above 2^30";
+    EXPECT_TRUE(refused({2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}))
+        << "far more quotients than places";
+    EXPECT_TRUE(refused({3, 10}));
+    EXPECT_TRUE(refused({3, 10, 12, 0}));
+    EXPECT_TRUE(refused({3, 9, 12})) << "too few buckets";
+    EXPECT_TRUE(refused({3, 29, 8}));
+    EXPECT_TRUE(refused({3, 10, 3}));
+    EXPECT_TRUE(refused({3, 10, 17}));
+    EXPECT_TRUE(refused({3, 28, 13})) << "above 2^40";
+}
+
+TEST(FingerprintFormat, SnapshotHeadsAreJudged) {
+    const auto verdict = [](const FingerprintShape& shape, std::uint64_t objects,
+                            std::uint64_t payload_bytes) {
+        return judge(SnapshotHead{descriptor_of(shape), objects, payload_bytes}, 1 << 26);
+    };
+    const auto roomy = quotient_shape_for(16 * 1'024, 0.001);
+    EXPECT_EQ(verdict(roomy, 0, 2), Verdict::accepted) << "as for 1,024 objects";
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 0, 2), Verdict::too_large);
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 2'500 - 64), Verdict::accepted);
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 2'500 - 65), Verdict::too_large);
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 1 << 20), Verdict::malformed);
+    EXPECT_EQ(verdict(quotient_shape_for(100'000'000, 0.001), 100'000'000, 1 << 27),
+              Verdict::too_large)
+        << "more than it may take";
+    EXPECT_EQ(verdict(CuckooShape{12, 12}, 900, 2'000), Verdict::accepted);
+    EXPECT_EQ(verdict(CuckooShape{13, 12}, 900, 2'000), Verdict::too_large);
+}
+
+TEST(FingerprintFormat, ReplicasTakeWhatTheirFiltersTake) {
+    for (const std::uint64_t objects : {1'000, 30'000, 1'000'000}) {
+        const auto quotient = quotient_shape_for(objects, 0.0003);
+        const auto said = replica_bytes(FingerprintShape(quotient));
+        const auto taken = QuotientFilter(quotient).memory_bytes();
+        EXPECT_EQ(said, taken);
+        const auto cuckoo = cuckoo_shape_for(objects, 0.0003);
+        EXPECT_EQ(replica_bytes(FingerprintShape(cuckoo)), CuckooFilter(cuckoo).memory_bytes());
+    }
 }
 
 TEST(FingerprintFormat, SnapshotOfFour) {

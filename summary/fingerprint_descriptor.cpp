@@ -1,0 +1,93 @@
+#include "summary/fingerprint_descriptor.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "summary/sizing.hpp"
+
+namespace summary {
+
+namespace {
+
+constexpr std::size_t kNumberBytes = 8;
+constexpr std::size_t kQuotientBytes = 1 + 2 * kNumberBytes;  // kind, universe, capacity
+constexpr std::size_t kCuckooBytes = 1 + 1 + 1;               // kind, buckets, tag bits
+static_assert(kQuotientBytes <= kMaxDescriptorBytes);
+
+/// A shape is left when it is used by a quarter; one that has much more room says nothing of its
+/// objects. Cuckoo filters come in powers of two.
+constexpr std::uint64_t kMostRoom = 16;
+constexpr std::uint64_t kPayloadSlack = 64;
+constexpr std::uint64_t kMostBytesEach = 8;  // of a payload, for each of the capacity
+
+void append_number(std::uint64_t number, std::vector<std::byte>& out) {
+    for (std::size_t i = 0; i < kNumberBytes; ++i) {
+        out.push_back(static_cast<std::byte>(number >> (8 * (kNumberBytes - 1 - i))));
+    }
+}
+
+std::uint64_t take_number(std::span<const std::byte> bytes) {
+    std::uint64_t number = 0;
+    for (const auto byte : bytes.first(kNumberBytes)) {
+        number = number << 8 | std::to_integer<std::uint64_t>(byte);
+    }
+    return number;
+}
+
+constexpr bool is_of(std::span<const std::byte> bytes, Kind kind, std::size_t size) {
+    return bytes.size() == size && bytes.front() == static_cast<std::byte>(kind);
+}
+
+}  // namespace
+
+Descriptor descriptor_of(const FingerprintShape& shape) {
+    std::vector<std::byte> bytes;
+    if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) {
+        bytes.push_back(static_cast<std::byte>(Kind::quotient));
+        append_number(quotient->universe, bytes);
+        append_number(quotient->capacity, bytes);
+    } else {
+        const auto cuckoo = std::get<CuckooShape>(shape);
+        bytes.push_back(static_cast<std::byte>(Kind::cuckoo));
+        bytes.push_back(static_cast<std::byte>(cuckoo.buckets_log2));
+        bytes.push_back(static_cast<std::byte>(cuckoo.tag_bits));
+    }
+    return *Descriptor::from(bytes);
+}
+
+std::optional<FingerprintShape> fingerprint_shape_of(const Descriptor& of) {
+    const auto bytes = of.bytes();
+    constexpr auto kUnit = std::uint64_t{1} << kKeyShardsLog2;
+    if (is_of(bytes, Kind::quotient, kQuotientBytes)) {
+        const auto universe = take_number(bytes.subspan(1));
+        const auto capacity = take_number(bytes.subspan(1 + kNumberBytes));
+        if (universe == 0 || universe > kMaxUniverse || universe % kUnit != 0 || capacity == 0 ||
+            capacity > kMaxFingerprints) {
+            return std::nullopt;
+        }
+        const auto shape = quotient_shape(universe, capacity);
+        if (is_valid(shape)) return shape;
+    } else if (is_of(bytes, Kind::cuckoo, kCuckooBytes)) {
+        const CuckooShape shape{std::to_integer<unsigned>(bytes[1]),
+                                std::to_integer<unsigned>(bytes[2])};
+        if (is_valid(shape) && shape.buckets_log2 >= kKeyShardsLog2) return shape;
+    }
+    return std::nullopt;
+}
+
+std::uint64_t replica_bytes(const FingerprintShape& shape) {
+    return std::visit([](const auto& kind) { return memory_bytes(kind); }, shape);
+}
+
+/// As judge_snapshot() of Bloom filters has it: whoever wants us to take memory has to send bytes
+/// for it, and the payload is no longer than one can be.
+Verdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
+                       std::uint64_t payload_bytes) {
+    const auto held = capacity(shape);
+    if (held / kMostRoom > std::max(objects, kMinObjects)) return Verdict::too_large;
+    if (payload_bytes + kPayloadSlack < std::min(objects, held) / 8) return Verdict::too_large;
+    const auto most = kMostBytesEach * (held + held / 8) + 2 * kPayloadSlack;
+    return payload_bytes > most ? Verdict::malformed : Verdict::accepted;
+}
+
+}  // namespace summary

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "summary/coding.hpp"
+#include "summary/fingerprint_descriptor.hpp"
+#include "summary/own_config.hpp"
+#include "summary/own_fingerprints.hpp"
+
+namespace summary {
+
+/// The owner's side of a summary of the kinds quotient and cuckoo; how it is used is in own.hpp.
+/// What it adds to OwnFingerprints is the size.
+template <Kind kKindOfFilter>
+class FingerprintOwn {
+public:
+    static constexpr Kind kKind = kKindOfFilter;
+
+    /// A shape is left when less than one part in so many of its capacity is used, for one with so
+    /// many times the objects there are: as CountingBloomOwn.
+    static constexpr std::uint64_t kShrinkBelow = 4;
+    static constexpr double kRoomAfterRegrow = 1.35;
+
+    explicit FingerprintOwn(const OwnConfig& config);
+    FingerprintOwn(const OwnConfig& config, FingerprintOwn&& earlier);
+
+    bool stored(KeyHash key) { return own_.stored(key); }
+    bool removed(KeyHash key) { return own_.removed(key); }
+    std::uint64_t objects() const { return own_.objects(); }
+    std::uint64_t changed_since_announced() const { return own_.changed_since_announced(); }
+    std::optional<Bytes> take_payload(std::size_t max_bytes);
+    bool all_told() const { return own_.all_told(); }
+
+    class SnapshotWriter {
+    public:
+        SnapshotWriter(FingerprintOwn& own, Bytes& out) { own.own_.begin_snapshot(out); }
+        SnapshotWriter(const SnapshotWriter&) = delete;
+        SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+        bool step(FingerprintOwn& own) { return own.own_.write_some(2 * own.config_.keys_at_once); }
+    };
+
+    Descriptor descriptor() const { return descriptor_of(own_.shape()); }
+    std::uint64_t epoch() const { return own_.epoch(); }
+    std::uint64_t generation() const { return own_.generation(); }
+    std::uint64_t check_hash() const { return own_.check_hash(); }
+
+    /// Part of the capacity that is used.
+    double fill() const;
+    double expected_false_hit() const { return own_.expected_false_hit(); }
+
+    Fit fit() const;
+    void set_error(double error) { config_.error = error; }
+    bool suits() const;
+
+    void begin_regrow();
+    bool growing() const { return own_.growing(); }
+    bool grow_some() { return own_.grow_some(config_.keys_at_once); }
+    /// There is never any left over.
+    bool tidy() { return false; }
+
+private:
+    FingerprintShape shape_for(std::uint64_t objects) const;
+
+    OwnConfig config_;
+    OwnFingerprints own_;
+};
+
+using QuotientOwn = FingerprintOwn<Kind::quotient>;
+using CuckooOwn = FingerprintOwn<Kind::cuckoo>;
+extern template class FingerprintOwn<Kind::quotient>;
+extern template class FingerprintOwn<Kind::cuckoo>;
+
+}  // namespace summary

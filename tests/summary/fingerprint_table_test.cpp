@@ -1,0 +1,206 @@
+// The directory of peers that announce fingerprints, alone and beside those of other kinds.
+
+#include "summary/fingerprint_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <thread>
+
+#include "summary/directory.hpp"
+#include "summary/own.hpp"
+#include "summary/replica.hpp"
+#include "summary/snapshot_reader.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace summary {
+namespace {
+
+using test::asked;
+using test::key;
+
+constexpr std::size_t kNoLimit = ~std::size_t{0};
+
+/// A peer that stores keys and is followed by a replica.
+class Peer {
+public:
+    Peer(Kind kind, unsigned peer) : number(peer), first_(peer * 10'000), next_(first_) {
+        OwnConfig config;
+        config.kind = kind;
+        config.error = 0.001;
+        config.expected_objects = 3'000;
+        own_.emplace(config);
+        change(2'000);
+        while (!own_->all_told()) own_->take_delta(kNoLimit);
+        join();
+    }
+
+    /// So many more, and half as many less.
+    void change(std::uint64_t count) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            own_->stored(key(next_++));
+            if (i % 2 == 0) own_->removed(key(first_++));
+        }
+    }
+    void join() {
+        std::vector<std::byte> payload;
+        Own::SnapshotWriter writer(*own_, payload);
+        while (!writer.step(*own_)) continue;
+        SnapshotReader reader(own_->descriptor());
+        ASSERT_TRUE(reader.take(payload));
+        ASSERT_EQ(replica.apply_snapshot(own_->epoch(), own_->generation(), *reader.finish()),
+                  Apply::ok);
+    }
+    /// What the replica has followed since.
+    Change announce() {
+        const auto payload = own_->take_delta(kNoLimit);
+        auto applied = replica.apply_delta(own_->epoch(), own_->generation(), *payload);
+        EXPECT_EQ(applied.what, Apply::ok);
+        return std::move(*applied.change);
+    }
+    Directory::Member member() const { return {number, replica.descriptor(), &replica.filter()}; }
+    std::uint64_t first() const { return first_; }
+    std::uint64_t next() const { return next_; }
+
+    unsigned number;
+    Replica replica;
+
+private:
+    std::uint64_t first_;
+    std::uint64_t next_;
+    std::optional<Own> own_;
+};
+
+class Peers {
+public:
+    explicit Peers(std::initializer_list<Kind> kinds) {
+        for (const auto kind : kinds) {
+            all.emplace_back(kind, static_cast<unsigned>(all.size() * 7 + 1));
+        }
+    }
+    std::vector<Directory::Member> members() const {
+        std::vector<Directory::Member> result;
+        for (const auto& peer : all) result.push_back(peer.member());
+        return result;
+    }
+    /// Each replica asked on its own.
+    void expect_alike(const Directory& directory) const {
+        for (const auto& some : all) {
+            for (auto i = some.first() - 200; i < some.next() + 2'000; i += 3) {
+                PeerSet expected;
+                for (const auto& peer : all) {
+                    if (peer.replica.contains(asked(key(i)))) expected.insert(peer.number);
+                }
+                ASSERT_EQ(directory.candidates(asked(key(i))), expected);
+            }
+        }
+    }
+
+    std::deque<Peer> all;
+};
+
+class DirectoryOfKinds : public testing::TestWithParam<std::initializer_list<Kind>> {};
+
+TEST_P(DirectoryOfKinds, AnswersAsEachReplicaAndFollows) {
+    Peers peers(GetParam());
+    Directory directory(peers.members());
+    EXPECT_EQ(directory.active().size(), peers.all.size());
+    peers.expect_alike(directory);
+    for (int round = 0; round < 5; ++round) {
+        for (auto& peer : peers.all) {
+            peer.change(100);
+            directory.apply(peer.number, peer.announce());
+        }
+        peers.expect_alike(directory);
+    }
+    auto& again = peers.all.front();
+    directory.drop(again.number);
+    again.change(300);
+    again.announce();
+    again.join();
+    directory.load(again.number, again.replica.filter());
+    peers.expect_alike(directory);
+    while (!directory.release(1 << 12)) continue;
+}
+
+TEST_P(DirectoryOfKinds, IsFilledInSlicesWhilePeersGoOn) {
+    Peers peers(GetParam());
+    const auto members = peers.members();
+    Directory directory(members, Directory::InSlices{});
+    EXPECT_TRUE(directory.active().empty());
+    unsigned slices = 1;
+    while (!directory.fill_some(1)) {
+        auto& peer = peers.all[slices % peers.all.size()];
+        peer.change(20);
+        directory.apply(peer.number, peer.announce());
+        if (slices % 50 == 0) std::this_thread::yield();
+        ++slices;
+    }
+    EXPECT_EQ(directory.active().size(), peers.all.size());
+    peers.expect_alike(directory);
+    // A snapshot in the place of what was there, in slices.
+    auto& again = peers.all.back();
+    again.change(100);
+    again.announce();
+    directory.begin_load(again.number, again.replica.filter());
+    while (!directory.fill_some(1)) continue;
+    peers.expect_alike(directory);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mixed, DirectoryOfKinds,
+    testing::Values(std::initializer_list<Kind>{Kind::quotient},
+                    std::initializer_list<Kind>{Kind::cuckoo, Kind::cuckoo, Kind::cuckoo},
+                    std::initializer_list<Kind>{Kind::quotient, Kind::counting_bloom, Kind::cuckoo,
+                                                Kind::quotient, Kind::quotient}));
+
+TEST(DirectoryOfFingerprints, TakesInWhoFindsALaneToSpare) {
+    Peers peers({Kind::quotient, Kind::quotient, Kind::quotient});
+    Directory directory(peers.members());
+    auto& newcomer = peers.all.emplace_back(Kind::quotient, 50);
+    ASSERT_TRUE(directory.adopt(50, newcomer.replica.descriptor()));
+    EXPECT_FALSE(directory.is_active(50));
+    EXPECT_TRUE(directory.candidates(asked(key(newcomer.first()))).empty());
+    directory.load(50, newcomer.replica.filter());
+    peers.expect_alike(directory);
+    const Peer another(Kind::quotient, 51);
+    EXPECT_FALSE(directory.adopt(51, another.replica.descriptor())) << "four lanes";
+}
+
+/// A reader never misses a key that its peer keeps, whatever comes and goes, and through snapshots.
+TEST(DirectoryOfFingerprints, ReadersNeedNoLockWhileTheWriterWrites) {
+    Peers peers({Kind::quotient, Kind::cuckoo});
+    Directory directory(peers.members());
+    const auto kept = peers.all[0].next() - 1;
+    const auto also_kept = peers.all[1].next() - 1;
+    std::atomic<bool> done{false};
+    std::atomic<std::uint64_t> looked{0};
+    std::uint64_t missed = 0;
+    std::thread reader([&] {
+        while (!done) {
+            if (!directory.candidates(asked(key(kept))).contains(peers.all[0].number)) ++missed;
+            if (!directory.candidates(asked(key(also_kept))).contains(peers.all[1].number)) {
+                ++missed;
+            }
+            ++looked;
+        }
+    });
+    for (int round = 0; round < 40 || looked < 2'000; ++round) {
+        for (auto& peer : peers.all) {
+            if (peer.first() + 200 < (peer.number == 1 ? kept : also_kept)) {
+                peer.change(20);
+                directory.apply(peer.number, peer.announce());
+            }
+            peer.join();
+            directory.load(peer.number, peer.replica.filter());
+        }
+    }
+    done = true;
+    reader.join();
+    EXPECT_EQ(missed, 0U);
+}
+
+}  // namespace
+}  // namespace summary
