@@ -117,6 +117,55 @@ TEST_F(ClusterTest, AShapeOutgrownIsANewEpochThatPeersFollow) {
     EXPECT_TRUE(b.in_step_with("a"));
 }
 
+TEST_F(ClusterTest, NodesWithSummariesOfSeveralKindsAreInStep) {
+    std::vector<TestNode*> nodes;
+    for (const auto kind : summary::kKinds) {
+        auto configured = config(std::string(1, static_cast<char>('a' + nodes.size())), 3);
+        configured.summary_kind = kind;
+        nodes.push_back(&add(configured));
+    }
+    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    const auto url = [](std::size_t node, int i) {
+        return "http://" + std::to_string(node) + '/' + std::to_string(i);
+    };
+    const auto name = [](std::size_t node) {
+        return std::string(1, static_cast<char>('a' + node));
+    };
+    const auto all_see = [&](int i) {
+        return run_until([&] {
+            for (std::size_t of = 0; of < nodes.size(); ++of) {
+                for (std::size_t by = 0; by < nodes.size(); ++by) {
+                    if (by != of && !nodes[by]->sees(name(of), url(of, i))) return false;
+                }
+            }
+            return true;
+        });
+    };
+    // Enough for another size of each.
+    for (int i = 0; i < 6000; ++i) {
+        for (std::size_t of = 0; of < nodes.size(); ++of) nodes[of]->store(url(of, i));
+    }
+    ASSERT_TRUE(all_see(5999));
+    for (int i = 0; i < 6000; i += 2) {
+        for (std::size_t of = 0; of < nodes.size(); ++of) nodes[of]->remove(url(of, i));
+    }
+    for (std::size_t of = 0; of < nodes.size(); ++of) nodes[of]->store(url(of, 6000));
+    ASSERT_TRUE(all_see(6000));
+    EXPECT_TRUE(all_in_step());
+    for (std::size_t of = 0; of < nodes.size(); ++of) {
+        auto& by = *nodes[(of + 1) % nodes.size()];
+        EXPECT_EQ(nodes[of]->cluster->status().own.kind, summary::name(summary::kKinds[of]));
+        int gone_but_seen = 0;
+        for (int i = 0; i < 6000; ++i) {
+            const bool seen = by.sees(name(of), url(of, i));
+            ASSERT_TRUE(seen || i % 2 == 0) << name(of) << i;
+            if (seen && i % 2 == 0) ++gone_but_seen;
+        }
+        EXPECT_LT(gone_but_seen, 60) << name(of);
+        EXPECT_EQ(by.status_of(name(of)).check_failures, 0U);
+    }
+}
+
 TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
