@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/heartbeat.hpp"
 #include "protocol/peer_finder.hpp"
 #include "protocol/publisher_link.hpp"
 #include "protocol/shared.hpp"
@@ -314,7 +315,7 @@ private:
         const auto& node = known_[number];
         shared_.neighbours.add_peer(number, node);
         shared_.pulse(number) = {};
-        subscriptions_.add_peer(number, node);
+        subscriptions_.add_peer(number);
         shared_.invalidations.add_peer(number);
         // Who comes back is to drop what was invalidated meanwhile.
         if (const auto was = former_.extract(node); !was.empty())

@@ -1,5 +1,6 @@
 #include "protocol/error.hpp"
 
+#include <boost/system/errc.hpp>
 #include <string>
 
 namespace protocol {
@@ -105,6 +106,35 @@ public:
 #pragma GCC diagnostic pop
 
 }  // namespace
+
+namespace {
+
+std::string_view name_of_system(const boost::system::error_code& error) {
+    namespace errc = boost::system::errc;
+    if (error == errc::connection_refused) return "connection_refused";
+    if (error == errc::connection_reset) return "connection_reset";
+    if (error == errc::connection_aborted) return "connection_aborted";
+    if (error == errc::broken_pipe) return "connection_reset";  // the same, seen when writing
+    if (error == errc::timed_out) return "connection_timed_out";
+    if (error == errc::host_unreachable) return "host_unreachable";
+    if (error == errc::network_unreachable) return "network_unreachable";
+    if (error == errc::network_down) return "network_down";
+    if (error == errc::address_not_available) return "address_not_available";
+    if (error == errc::permission_denied || error == errc::operation_not_permitted)
+        return "not_permitted";
+    if (error == errc::too_many_files_open || error == errc::too_many_files_open_in_system)
+        return "no_descriptors";
+    return {};
+}
+
+}  // namespace
+
+std::string reason_of(const boost::system::error_code& error) {
+    if (error.category() == error_category())
+        return std::string(name(static_cast<Error>(error.value())));
+    const auto known = name_of_system(error);
+    return known.empty() ? "system:" + std::to_string(error.value()) : std::string(known);
+}
 
 const boost::system::error_category& error_category() noexcept {
     static const Category category;

@@ -2,6 +2,7 @@
 
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -63,6 +64,10 @@ const boost::system::error_category& error_category() noexcept;
 
 /// Short snake_case name, for status and metrics; `Error::wrong_key` -> "wrong_key".
 std::string_view name(Error error) noexcept;
+
+/// Short name of what ended a link: ours as in name(Error), those of the system that come with
+/// connecting as `connection_refused`, others as "system:<number>".
+std::string reason_of(const boost::system::error_code& error);
 
 inline boost::system::error_code make_error_code(Error error) noexcept {
     return {static_cast<int>(error), error_category()};

@@ -41,15 +41,15 @@ error_code error_of(const std::exception_ptr& exception) {
 
 }  // namespace
 
-Link::Link(asio::ip::tcp::socket socket, Traffic& traffic)
-    : socket_(std::move(socket)),
-      wake_(socket_.get_executor()),
-      traffic_(&traffic),
-      remote_(remote_of(socket_)),
-      heard_at_(Clock::now()) {
+Link::Link(asio::ip::tcp::socket socket)
+    : socket_(std::move(socket)), wake_(socket_.get_executor()), remote_(remote_of(socket_)) {
     error_code ignored;  // a matter of speed only
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.non_blocking(true, ignored);
+}
+
+Link::~Link() {
+    if (end_ != nullptr) end_->set_driver(nullptr);
 }
 
 std::string Link::remote() const {
@@ -59,117 +59,13 @@ std::string Link::remote() const {
     return host + ':' + std::to_string(remote_.port());
 }
 
-awaitable<Result<ByteView>> Link::read_frame(std::size_t max_bytes, Clock::time_point deadline,
-                                             Error late) {
-    for (;;) {
-        const auto frame = input_.next(max_bytes);
-        if (!frame) co_return frame.error();
-        if (*frame) co_return **frame;
-        const auto room = input_.prepare();
-        const auto bytes = co_await receive(room, deadline, late);
-        if (!bytes) {
-            const bool ended = bytes.error() == asio::error::eof;
-            co_return ended ? make_error_code(Error::connection_closed) : bytes.error();
-        }
-        traffic_->bytes_received += *bytes;
-        input_.commit(*bytes);
-    }
-}
-
-awaitable<Result<std::size_t>> Link::receive(std::span<std::byte> room, Clock::time_point deadline,
-                                             Error late) {
-    const auto buffer = asio::buffer(room.data(), room.size());
-    if (deadline != Clock::time_point::max()) {
-        co_return co_await within(deadline, socket_.async_read_some(buffer, as_result), late);
-    }
-    const auto [error, bytes] = co_await socket_.async_read_some(buffer, as_result);
-    if (error) co_return error;
-    co_return bytes;
-}
-
-/// What the socket takes at once of the output from there on; 0 if it has no room.
-Result<std::size_t> Link::write_what_goes(std::size_t from) {
-    error_code error;
-    const auto bytes = socket_.write_some(asio::buffer(output_) + from, error);
-    traffic_->bytes_sent += bytes;
-    if (error && error != asio::error::would_block) return error;
-    return bytes;
-}
-
-awaitable<Result<void>> Link::write(Clock::time_point deadline, Error late) {
-    const auto at_once = write_what_goes(0);
-    if (!at_once) co_return at_once.error();
-    if (*at_once < output_.size()) {
-        const auto rest = asio::buffer(output_) + *at_once;
-        const auto written =
-            co_await within(deadline, asio::async_write(socket_, rest, as_result), late);
-        if (!written) co_return written.error();
-        traffic_->bytes_sent += *written;
-    }
-    output_.clear();
-    co_return Result<void>();
-}
-
-awaitable<Result<void>> Link::flush(const LinkEnd& end, Clock::duration gone_after) {
-    const auto not_reading_at = Clock::now() + gone_after;
-    for (std::size_t sent = 0;;) {
-        const auto bytes = write_what_goes(sent);
-        if (!bytes) co_return bytes.error();
-        sent += *bytes;
-        if (sent == output_.size()) break;
-        const auto deadline = std::min(not_reading_at, silent_at(end, gone_after));
-        auto room = socket_.async_wait(asio::ip::tcp::socket::wait_write, as_result);
-        const auto there = co_await within(deadline, std::move(room), Error::timed_out);
-        if (there) continue;
-        if (there.error() != Error::timed_out) co_return there.error();
-        const auto now = Clock::now();
-        if (now >= silent_at(end, gone_after)) co_return make_error_code(Error::peer_silent);
-        if (now >= not_reading_at) co_return make_error_code(Error::peer_not_reading);
-    }
-    output_.clear();
-    co_return Result<void>();
-}
-
-awaitable<Result<HelloMessage>> Link::read_hello(Clock::time_point deadline) {
-    const auto frame = co_await read_frame(kMaxHelloFrameBytes, deadline, Error::hello_timeout);
-    if (!frame) co_return frame.error();
-    co_return open_hello(*frame);
-}
-
-awaitable<Result<void>> Link::write_hello(HelloMessage message, Clock::time_point deadline) {
-    seal_hello(message, output_);
-    co_return co_await write(deadline, Error::hello_timeout);
-}
-
-void Link::secure(const LinkKey& sending, const LinkKey& receiving) {
-    sealer_.emplace(sending);
-    opener_.emplace(receiving);
-}
-
-awaitable<Result<void>> Link::read_welcome(Clock::time_point deadline) {
-    const auto frame = co_await read_frame(kMaxHelloFrameBytes, deadline, Error::hello_timeout);
-    if (!frame) co_return frame.error();
-    if ((*frame)[1] == static_cast<std::byte>(FrameType::refusal)) {
-        const auto refusal = open_hello(*frame);
-        if (!refusal) co_return refusal.error();
-        co_return make_error_code(std::get<Refusal>(*refusal).reason);
-    }
-    const auto message = opener_->open(*frame);
-    if (!message) co_return message.error();
-    if (!std::holds_alternative<Welcome>(*message)) {
-        co_return make_error_code(Error::unexpected_frame);
-    }
-    heard_at_ = Clock::now();
-    co_return Result<void>();
-}
-
-void Link::write_welcome() {
-    sealer_->seal(Welcome{}, output_);
-}
-
-awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {
+awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
+                                std::function<void()> settled) {
     const auto executor = co_await asio::this_coro::executor;
-    if (closed_because_) co_return make_error_code(*closed_because_);
+    if (end.closed()) co_return *end.over(Clock::now());
+    end_ = &end;
+    end.set_driver(this);
+    settled_ = std::move(settled);
     // What is sent must arrive, also where the peer is heard elsewhere, and however seldom it
     // speaks: its kernel answers for it. Twice the time, so that where we see ourselves what is
     // wrong we say so.
@@ -184,8 +80,10 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {
     const auto [order, read_exception, read_error, write_exception, write_error] =
         co_await std::move(both).async_wait(asio::experimental::wait_for_one(),
                                             asio::use_awaitable);
+    end.set_driver(nullptr);
+    end_ = nullptr;
     socket_.close(ignored);
-    if (closed_because_) co_return make_error_code(*closed_because_);
+    if (end.ended()) co_return *end.over(Clock::now());
     const bool reader_first = order[0] == 0;
     const auto& exception = reader_first ? read_exception : write_exception;
     if (exception) co_return error_of(exception);
@@ -196,38 +94,68 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after) {
     co_return error;
 }
 
-void Link::close(Error reason) {
-    if (closed_because_) return;
-    closed_because_ = reason;
-    error_code ignored;
-    socket_.close(ignored);
+void Link::woken() {
+    if (end_->closed()) {
+        error_code ignored;
+        socket_.close(ignored);
+    }
     wake_.cancel();
 }
 
 awaitable<error_code> Link::read_loop(LinkEnd& end) {
     for (;;) {
-        const auto frame = co_await read_frame(kMaxFrameBytes, Clock::time_point::max(),
-                                               Error::peer_silent);  // the writer sees to that
-        if (!frame && end.finished() && frame.error() == Error::connection_closed)
-            co_return make_error_code(Error::goodbye);  // it has read the last frame
+        const auto frame = input_.next(end.greeted() ? kMaxFrameBytes : kMaxHelloFrameBytes);
         if (!frame) co_return frame.error();
-        // What was on its way through the event loop when the link was closed comes too late: the
-        // end may have handed its place to another link.
-        if (closed_because_) co_return make_error_code(*closed_because_);
-        const auto message = opener_->open(*frame);
-        if (!message) co_return message.error();
-        heard_at_ = Clock::now();
-        const auto taken = end.on_message(*message, heard_at_);
-        if (!taken) co_return taken.error();
-        if (end.due() <= heard_at_) wake();  // the answer goes out now
+        if (*frame) {
+            const auto taken = hand_in(end, **frame);
+            if (!taken) co_return taken.error();
+            continue;
+        }
+        const auto room = input_.prepare();
+        const auto buffer = asio::buffer(room.data(), room.size());
+        const auto [error, bytes] = co_await socket_.async_read_some(buffer, as_result);
+        if (error == asio::error::eof && end.finished())
+            co_return make_error_code(Error::goodbye);  // it has read the last frame
+        if (error == asio::error::eof) co_return make_error_code(Error::connection_closed);
+        if (error) co_return error;
+        end.traffic().bytes_received += bytes;
+        input_.commit(bytes);
     }
+}
+
+Result<void> Link::hand_in(LinkEnd& end, ByteView frame) {
+    // What was on its way through the event loop when the link was closed comes too late: the end
+    // may have handed its place to another link.
+    if (end.ended()) return {};
+    secure(end);
+    const auto now = Clock::now();
+    const bool refusal = frame[1] == static_cast<std::byte>(FrameType::refusal);
+    if (!opener_ || (refusal && !end.greeted())) {
+        end.on_hello(open_hello(frame), now);
+    } else {
+        const auto message = opener_->open(frame);
+        if (!message) return message.error();
+        end.on_message(*message, now);
+    }
+    settled_();
+    if (end.due() <= now) {
+        wake_.cancel();  // the answer goes out now
+    } else if (end.ended()) {
+        return *end.over(now);
+    }
+    return {};
+}
+
+void Link::secure(const LinkEnd& end) {
+    const auto& tags = end.tags();
+    if (!tags || opener_) return;
+    sealer_.emplace(tags->sending);
+    opener_.emplace(tags->receiving);
 }
 
 awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after) {
     const auto executor = co_await asio::this_coro::executor;
     for (;;) {
-        const auto silent = silent_at(end, gone_after);
-        if (Clock::now() >= silent) co_return make_error_code(Error::peer_silent);
         fill_output(end);
         if (!output_.empty()) {
             const bool more = output_.size() >= kWriteBatchBytes;
@@ -235,37 +163,70 @@ awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after)
             if (!written) co_return written.error();
             // However much the socket takes, others have their turn.
             if (more) co_await asio::post(executor, asio::use_awaitable);
-            if (!socket_.is_open()) {
-                co_return asio::error::make_error_code(asio::error::operation_aborted);
-            }
-        } else if (end.finished()) {
+            if (end.closed()) co_return *end.over(Clock::now());
+            continue;
+        }
+        if (const auto reason = end.over(Clock::now())) co_return *reason;
+        if (end.finished()) {
             error_code ignored;
             socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
             // The other end closes when it has read it all, and the reader sees that.
             const auto at_last = Clock::now() + kFarewell;
-            while (socket_.is_open() && Clock::now() < at_last) {
+            while (!end.ended() && Clock::now() < at_last) {
                 wake_.expires_at(at_last);
                 co_await wake_.async_wait(as_result);
             }
             co_return make_error_code(Error::goodbye);
-        } else {
-            if (output_.capacity() > kIdleOutputBytes) output_ = Bytes();
-            wake_.expires_at(std::min(end.due(), silent));
-            co_await wake_.async_wait(as_result);
-            if (!socket_.is_open()) {
-                co_return asio::error::make_error_code(asio::error::operation_aborted);
-            }
         }
+        if (output_.capacity() > kIdleOutputBytes) output_ = Bytes();
+        wake_.expires_at(std::min(end.due(), end.limit().at));
+        co_await wake_.async_wait(as_result);
     }
 }
 
 void Link::fill_output(LinkEnd& end) {
     const auto now = Clock::now();
-    while (output_.size() < kWriteBatchBytes) {
-        const auto message = end.next(now);
-        if (!message) return;
-        sealer_->seal(*message, output_);
+    while (output_.size() < kWriteBatchBytes && !end.closed()) {
+        const auto said = end.next(now);
+        if (!said) break;
+        secure(end);
+        if (const auto* hello = std::get_if<HelloMessage>(&*said)) {
+            seal_hello(*hello, output_);
+        } else {
+            sealer_->seal(std::get<Message>(*said), output_);
+        }
     }
+    settled_();
+}
+
+/// What the socket takes at once of the output from there on; 0 if it has no room.
+Result<std::size_t> Link::write_what_goes(std::size_t from) {
+    error_code error;
+    const auto bytes = socket_.write_some(asio::buffer(output_) + from, error);
+    end_->traffic().bytes_sent += bytes;
+    if (error && error != asio::error::would_block) return error;
+    return bytes;
+}
+
+awaitable<Result<void>> Link::flush(const LinkEnd& end, Clock::duration gone_after) {
+    const auto not_reading_at = Clock::now() + gone_after;
+    for (std::size_t sent = 0;;) {
+        const auto bytes = write_what_goes(sent);
+        if (!bytes) co_return bytes.error();
+        sent += *bytes;
+        if (sent == output_.size()) break;
+        const auto limit = end.limit();
+        auto room = socket_.async_wait(asio::ip::tcp::socket::wait_write, as_result);
+        const auto there =
+            co_await within(std::min(not_reading_at, limit.at), std::move(room), Error::timed_out);
+        if (there) continue;
+        if (there.error() != Error::timed_out) co_return there.error();
+        const auto now = Clock::now();
+        if (const auto until = end.limit(); now >= until.at) co_return make_error_code(until.why);
+        if (now >= not_reading_at) co_return make_error_code(Error::peer_not_reading);
+    }
+    output_.clear();
+    co_return Result<void>();
 }
 
 }  // namespace protocol

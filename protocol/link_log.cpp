@@ -15,15 +15,19 @@ bool is_ordinary(const boost::system::error_code& error) {
 
 }  // namespace
 
-std::string reason_of(const boost::system::error_code& error) {
-    if (error.category() == error_category()) {
-        return std::string(name(static_cast<Error>(error.value())));
-    }
-    return "system:" + std::to_string(error.value());
-}
-
 void LinkLog::ended(std::string_view link, const boost::system::error_code& error,
                     std::string_view detail, TimePoint now, bool expected) {
+    note(link, "ended", error, detail, now, expected);
+}
+
+void LinkLog::failed(std::string_view link, const boost::system::error_code& error,
+                     std::string_view detail, TimePoint now, bool expected) {
+    note(link, "could not be made", error, detail, now, expected);
+}
+
+void LinkLog::note(std::string_view link, std::string_view what,
+                   const boost::system::error_code& error, std::string_view detail, TimePoint now,
+                   bool expected) {
     const auto reason = reason_of(error);
     ++counts_[reason];
     const auto subject = std::string(link) + ' ' + reason;
@@ -43,7 +47,7 @@ void LinkLog::ended(std::string_view link, const boost::system::error_code& erro
         state.kept_back == 0 ? "" : fmt::format(" ({} more since the last line)", state.kept_back);
     state = {now, 0};
     const auto level = expected || is_ordinary(error) ? spdlog::level::info : spdlog::level::warn;
-    spdlog::log(level, "{}: {} ended: {} [{}]{}{}{}", node_, link, error.message(), reason,
+    spdlog::log(level, "{}: {} {}: {} [{}]{}{}{}", node_, link, what, error.message(), reason,
                 detail.empty() ? "" : ": ", detail, repeated);
 }
 

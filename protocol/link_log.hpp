@@ -12,9 +12,6 @@ namespace protocol {
 inline constexpr auto kLogAgainAfter = std::chrono::seconds(10);
 inline constexpr std::size_t kMaxLogSubjects = 4096;  // more are counted, not logged
 
-/// Short name of what ended a link: ours as in name(Error), the system's as "system:<number>".
-std::string reason_of(const boost::system::error_code& error);
-
 /// Why links end or are refused: counted by reason, and logged, the same trouble at most once in
 /// kLogAgainAfter. Control thread only.
 class LinkLog {
@@ -28,6 +25,9 @@ public:
     /// itself, or not be there yet.
     void ended(std::string_view link, const boost::system::error_code& error,
                std::string_view detail, TimePoint now, bool expected = false);
+    /// As ended(), of a link that never was.
+    void failed(std::string_view link, const boost::system::error_code& error,
+                std::string_view detail, TimePoint now, bool expected = false);
     void up(std::string_view link);
     /// Who is a peer has changed.
     void joined(std::string_view peer);
@@ -42,6 +42,9 @@ private:
         TimePoint logged_at;
         std::uint64_t kept_back = 0;
     };
+
+    void note(std::string_view link, std::string_view what, const boost::system::error_code& error,
+              std::string_view detail, TimePoint now, bool expected);
 
     std::string node_;
     std::map<std::string, std::uint64_t> counts_;

@@ -67,6 +67,7 @@ void Neighbourhood::place(std::size_t peer, HostPort http) {
 void Neighbourhood::remove_peer(std::size_t peer) {
     assert(replicas_[peer] == nullptr);
     show(peer, {});
+    takes_away_ = true;
     standings_[peer] = {};
 }
 
@@ -94,6 +95,7 @@ void Neighbourhood::unlinked(std::size_t peer) {
     auto shown = view_.peers[peer];
     shown.token.clear();
     shown.in_step = false;
+    takes_away_ = true;
     show(peer, std::move(shown));
     standings_[peer].in_step = false;
     if (std::exchange(replicas_[peer], nullptr) != nullptr) {
@@ -170,6 +172,7 @@ void Neighbourhood::judge(std::size_t peer) {
     if (view_.peers[peer].in_step == counts) return;
     auto shown = view_.peers[peer];
     shown.in_step = counts;
+    takes_away_ = takes_away_ || !counts;
     show(peer, std::move(shown));
 }
 
@@ -179,6 +182,7 @@ void Neighbourhood::show(std::size_t peer, PeerView::Peer as) {
 }
 
 std::shared_ptr<const PeerView> Neighbourhood::take_view() {
+    takes_away_ = false;
     if (!std::exchange(changed_, false)) return nullptr;
     view_.directory = directory_;
     return std::make_shared<const PeerView>(view_);

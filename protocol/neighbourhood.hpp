@@ -60,6 +60,8 @@ public:
 
     /// Does the present view differ from the one taken last?
     bool changed() const { return changed_; }
+    /// And does somebody count no more that counts there? Then it is to be shown at once.
+    bool takes_away() const { return takes_away_; }
     /// The present view if it differs from the one taken last; else null.
     std::shared_ptr<const PeerView> take_view();
 
@@ -77,7 +79,7 @@ private:
     void show(std::size_t peer, PeerView::Peer as);
 
     PeerView view_;
-    bool changed_ = true;
+    bool changed_ = true, takes_away_ = false;
     std::vector<Standing> standings_;
     std::shared_ptr<Graveyard> graveyard_;
     std::shared_ptr<summary::Directory> directory_;  // what the workers have

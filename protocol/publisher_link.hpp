@@ -7,18 +7,18 @@
 #include <optional>
 #include <string>
 
-#include "protocol/backoff.hpp"
 #include "protocol/cluster_status.hpp"
 #include "protocol/link.hpp"
 #include "protocol/membership.hpp"
-#include "protocol/outbox.hpp"
+#include "protocol/publisher_end.hpp"
+#include "protocol/redial.hpp"
 #include "protocol/shared.hpp"
 
 namespace protocol {
 
-/// Our link to whoever is at one place, over all its connections: dials, says hello, publishes, and
-/// dials again when that ends. Must outlive run().
-class PublisherLink {
+/// Our link to whoever is at one place, over all its connections: dials when Redial says so, lets
+/// PublisherEnd speak, and dials again when that ends. Must outlive run().
+class PublisherLink final : private PublisherEnd::Owner {
 public:
     struct Hooks {
         /// The place has answered. Which peer that is, or why there is to be no link.
@@ -36,7 +36,7 @@ public:
                   std::optional<std::size_t> peer, Hooks hooks);
 
     /// Before run(): the run of the peer that `earlier` knew is not a new one.
-    void take_over(const PublisherLink& earlier) { instance_ = earlier.instance_; }
+    void take_over(const PublisherLink& earlier) { kept_.instance = earlier.kept_.instance; }
 
     /// Goes on until cancelled or retired. After the goodbye there is a link only while something
     /// that was invalidated since is not confirmed.
@@ -49,8 +49,8 @@ public:
     /// Whom we expect there from now on; empty: whoever it is.
     void expect(const std::string& node) { node_ = node; }
     /// It is this peer that is reached here; nothing: nobody known, or a peer that is reached
-    /// elsewhere.
-    void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
+    /// elsewhere. Not while up().
+    void set_peer(std::optional<std::size_t> peer);
     std::optional<std::size_t> peer() const { return peer_; }
 
     void offer(const Announcement& announcement);
@@ -58,11 +58,9 @@ public:
     /// Something was added to the invalidations.
     void invalidated();
     /// There may be something to send.
-    void wake() {
-        if (link_ != nullptr) link_->wake();
-    }
+    void wake();
     void say_goodbye();
-    bool up() const { return outbox_.has_value(); }
+    bool up() const { return end_ && end_->up(); }
 
     /// The peer has proved to be alive, in this run of its. Dials at once instead of waiting;
     /// gives up a link to an earlier run.
@@ -70,23 +68,23 @@ public:
 
     /// Adds our side's numbers.
     void report(ClusterStatus::Peer& status) const;
-    std::uint64_t announcement_bytes() const;
+    std::uint64_t announcement_bytes() const { return counters().announcement_bytes; }
     const std::string& last_error() const { return last_error_; }
 
 private:
-    class End;
+    // PublisherEnd::Owner
+    Result<std::size_t> met(const std::string& node, const Instance& instance) override;
+    void met_self() override;
+    void up_now() override;
+    void confirmed() override;
 
     awaitable<boost::system::error_code> dial_and_publish();
     awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPlaces::Place& place);
-    awaitable<Result<Instance>> say_hello(Link& link);
-    awaitable<boost::system::error_code> publish(Link& link);
-    void note_end(const boost::system::error_code& error);
-    Outbox::Counters counters() const;
-    Result<void> confirmed(std::uint64_t last);
-    void judge_standing();
-
-    bool rests() const;
-    std::uint64_t pending() const;
+    awaitable<boost::system::error_code> publish(Link& link, DialPlaces::Place& place);
+    void note_end(const boost::system::error_code& error, bool was_up);
+    Outbox::Counters counters() const { return end_ ? end_->counters() : kept_.counters; }
+    void judge_absence();
+    bool pending() const;
 
     Shared& shared_;
     std::uint64_t contact_;
@@ -95,23 +93,15 @@ private:
     std::optional<std::size_t> peer_;
     Hooks hooks_;
     std::string name_;  // "link to b", for logs
-    Backoff backoff_;
+    Redial redial_;
     boost::asio::steady_timer pause_;
-    bool dial_at_once_ = false;
-    bool dialled_ = true;
     bool retired_ = false;
-    bool leaving_ = false;
 
+    PublisherEnd::Kept kept_;
     // The present connection, if there is one.
-    Link* link_ = nullptr;
-    std::optional<Outbox> outbox_;    // once the hello is over
-    Instance instance_{};             // of the peer, once it is known
-    std::uint64_t behind_until_ = 0;  // it must confirm this before its copies count
+    std::optional<PublisherEnd> end_;
+    DialPlaces::Place* dial_place_ = nullptr;  // until the hello is over
     std::string remote_;
-
-    Traffic traffic_;
-    Outbox::Counters earlier_;  // of connections that have ended
-    std::uint64_t connects_ = 0;
     std::string last_error_;
 };
 

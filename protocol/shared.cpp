@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "protocol/crypto.hpp"
-#include "summary/false_hit_budget.hpp"
 
 namespace protocol {
 namespace {
@@ -33,37 +32,17 @@ std::uint64_t first_epoch() {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
 }
 
-Publisher::Config publisher_config(const ClusterConfig& config) {
-    Publisher::Config result;
-    const auto peers = peers_provided_for(!config.dns_peers.empty(), config.peers.size(), 0);
-    result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
-    result.summary.first_epoch = first_epoch();
-    result.summary.kind = config.summary_kind;
-    result.announce_changed = config.announce_changed;
-    result.announce_delay = config.announce_delay;
-    result.check_hash = config.timings.check_hash;
-    return result;
-}
-
 }  // namespace
 
 Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks to_owner)
-    : executor(std::move(on)),
-      config(std::move(configuration)),
-      self{config.node, fresh_instance()},
-      keys(config.keys),
-      publisher(publisher_config(config), std::chrono::steady_clock::now()),
-      invalidations(0, config.max_invalidations_kept),
-      membership(config.node, config.max_peers, config.timings.forget),
+    : NodeState(std::move(configuration), fresh_instance(), first_epoch(),
+                std::chrono::steady_clock::now()),
+      executor(std::move(on)),
       resolver(executor, names_kept_for_no_time(config.dns)),
       dialer(executor),
       dial_places(executor),
       log(config.node),
-      hooks(std::move(to_owner)),
-      beat_interval(protocol::beat_interval(config.timings.heartbeat, config.peers.size())) {
-    rules.is_peer = [this](std::string_view node) { return membership.admits(node); };
-    rules.max_summary_bytes = config.max_summary_bytes;
-}
+      hooks(std::move(to_owner)) {}
 
 void Shared::show_view() {
     const auto view = neighbours.take_view();
@@ -79,6 +58,11 @@ void Shared::show_view_soon() {
         (*still)->view_is_planned = false;
         (*still)->show_view();
     });
+}
+
+void Shared::settle() {
+    if (neighbours.changed()) neighbours.takes_away() ? show_view() : show_view_soon();
+    if (plan_work) plan_work();
 }
 
 Nonce fresh_nonce() {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/error.hpp>
+#include <cerrno>
 #include <set>
 #include <string>
 
@@ -51,6 +53,20 @@ TEST(Errors, WhatTravelsKeepsItsNumber) {  // FORMAT.md
 TEST(Errors, UnknownOnesAreSaidToBe) {
     EXPECT_EQ(name(static_cast<Error>(99)), "unknown");
     EXPECT_STREQ(error_category().name(), "hearsay.protocol");
+}
+
+TEST(Errors, WhatComesWithConnectingHasNames) {
+    namespace errc = boost::system::errc;
+    EXPECT_EQ(reason_of(make_error_code(Error::wrong_key)), "wrong_key");
+    EXPECT_EQ(reason_of(errc::make_error_code(errc::connection_refused)), "connection_refused");
+    EXPECT_EQ(reason_of(boost::system::error_code(ECONNREFUSED, boost::system::system_category())),
+              "connection_refused");
+    EXPECT_EQ(reason_of(boost::asio::error::make_error_code(boost::asio::error::connection_reset)),
+              "connection_reset");
+    EXPECT_EQ(reason_of(boost::system::error_code(EHOSTUNREACH, boost::system::system_category())),
+              "host_unreachable");
+    EXPECT_EQ(reason_of(boost::system::error_code(EXDEV, boost::system::system_category())),
+              "system:" + std::to_string(EXDEV));
 }
 
 }  // namespace

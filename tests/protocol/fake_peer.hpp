@@ -2,7 +2,9 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,17 +31,20 @@ public:
     void listen(const std::string& address) {
         acceptor_ = std::make_unique<boost::asio::ip::tcp::acceptor>(
             io_, boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(address), 3129));
-        start(io_, subscribe(), end_);
+        subscriber_.emplace(self_, keys_, rules_, fresh_nonce());
+        start(io_, take_one(), end_);
     }
     /// Publishes to the node at this address.
     void dial(const std::string& node, const std::string& address) {
-        start(io_, publish(node, address), end_);
+        publisher_.emplace(self_, keys_, node, fresh_nonce(), bloom({128, 4}));
+        to_say_.push_back(HelloMessage(publisher_->hello()));
+        start(io_, connect(address), end_);
     }
 
     /// A payload it views must stay.
     void say(const Message& message) {
         to_say_.push_back(message);
-        if (link_) link_->wake();
+        wake();
     }
     template <typename T>
     std::size_t heard() const {
@@ -49,73 +54,72 @@ public:
     }
     /// Of deltas and snapshots that it was told.
     std::size_t announcement_bytes() const { return announcement_bytes_; }
-    bool up() const { return up_; }
+    bool up() const { return greeted(); }
     /// Why its link ended, once it has.
     const std::optional<boost::system::error_code>& end() const { return end_.value; }
 
-    Result<void> on_message(const Message& message, Clock::time_point) override {
+    void on_hello(const Result<HelloMessage>& message, TimePoint) override {
+        if (!message) return LinkEnd::end(message.error());
+        if (publisher_) {
+            const auto answer = publisher_->on_message(*message);
+            if (!answer) return LinkEnd::end(answer.error());
+            secure(answer->secrets.from_publisher, answer->secrets.from_subscriber);
+            to_say_.push_front(HelloMessage(answer->proof));
+        } else if (std::holds_alternative<Hello>(*message)) {
+            const auto challenge = subscriber_->on_hello(*message);
+            if (!challenge) return LinkEnd::end(challenge.error());
+            to_say_.push_front(HelloMessage(*challenge));
+        } else {
+            const auto secrets = subscriber_->on_proof(*message);
+            if (!secrets) return LinkEnd::end(secrets.error());
+            secure(secrets->from_subscriber, secrets->from_publisher);
+            to_say_.push_front(Message(Welcome{}));
+            welcomed();
+        }
+    }
+    void on_message(const Message& message, TimePoint) override {
+        if (std::holds_alternative<Welcome>(message)) return welcomed();
         heard_.push_back(message);  // what it views is gone soon: only for counting
         if (const auto* delta = std::get_if<Delta>(&message))
             announcement_bytes_ += delta->payload.size();
         if (const auto* part = std::get_if<SnapshotPart>(&message))
             announcement_bytes_ += part->payload.size();
-        return {};
     }
-    std::optional<Message> next(Clock::time_point) override {
-        if (to_say_.empty()) return std::nullopt;
-        const auto message = to_say_.front();
+    std::optional<Said> next(TimePoint) override {
+        if (!may_speak()) return std::nullopt;
+        auto message = std::move(to_say_.front());
         to_say_.pop_front();
         return message;
     }
-    Clock::time_point due() const override { return Clock::time_point::max(); }
-    bool finished() const override { return false; }
+    TimePoint due() const override { return may_speak() ? TimePoint::min() : TimePoint::max(); }
+    Limit limit() const override { return {TimePoint::max(), Error::peer_silent}; }
+    Traffic& traffic() override { return traffic_; }
 
 private:
-    using Ended = boost::system::error_code;
-
-    static Clock::time_point soon() { return Clock::now() + std::chrono::seconds(5); }
-
-    awaitable<Ended> subscribe() {
-        auto [error, socket] = co_await acceptor_->async_accept(as_result);
-        if (error) co_return error;
-        link_ = std::make_unique<Link>(std::move(socket), traffic_);
-        SubscriberHello hello(self_, keys_, rules_, fresh_nonce());
-        const auto first = co_await link_->read_hello(soon());
-        if (!first) co_return first.error();
-        const auto challenge = hello.on_hello(*first);
-        if (!challenge) co_return challenge.error();
-        HelloMessage second = *challenge;
-        co_await link_->write_hello(std::move(second), soon());
-        const auto third = co_await link_->read_hello(soon());
-        if (!third) co_return third.error();
-        const auto secrets = hello.on_proof(*third);
-        if (!secrets) co_return secrets.error();
-        link_->secure(secrets->from_subscriber, secrets->from_publisher);
-        link_->write_welcome();
-        up_ = true;
-        co_return co_await link_->run(*this, std::chrono::seconds(10));
+    /// All but the hello waits until that is over.
+    bool may_speak() const {
+        return !to_say_.empty() &&
+               (greeted() || std::holds_alternative<HelloMessage>(to_say_.front()));
     }
 
-    awaitable<Ended> publish(std::string node, std::string address) {
+    using Ended = boost::system::error_code;
+
+    awaitable<Ended> take_one() {
+        auto [error, socket] = co_await acceptor_->async_accept(as_result);
+        if (error) co_return error;
+        link_ = std::make_unique<Link>(std::move(socket));
+        std::function<void()> nothing = [] {};
+        co_return co_await link_->run(*this, std::chrono::seconds(10), std::move(nothing));
+    }
+
+    awaitable<Ended> connect(std::string address) {
         boost::asio::ip::tcp::socket socket(io_);
         const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address(address), 3129);
         const auto [error] = co_await socket.async_connect(endpoint, as_result);
         if (error) co_return error;
-        link_ = std::make_unique<Link>(std::move(socket), traffic_);
-        const PublisherHello hello(self_, keys_, node, fresh_nonce(), bloom({128, 4}));
-        HelloMessage first = hello.hello();
-        co_await link_->write_hello(std::move(first), soon());
-        const auto challenge = co_await link_->read_hello(soon());
-        if (!challenge) co_return challenge.error();
-        const auto answer = hello.on_message(*challenge);
-        if (!answer) co_return answer.error();
-        link_->secure(answer->secrets.from_publisher, answer->secrets.from_subscriber);
-        HelloMessage proof = answer->proof;
-        co_await link_->write_hello(std::move(proof), soon());
-        const auto welcome = co_await link_->read_welcome(soon());
-        if (!welcome) co_return welcome.error();
-        up_ = true;
-        co_return co_await link_->run(*this, std::chrono::seconds(10));
+        link_ = std::make_unique<Link>(std::move(socket));
+        std::function<void()> nothing = [] {};
+        co_return co_await link_->run(*this, std::chrono::seconds(10), std::move(nothing));
     }
 
     boost::asio::io_context& io_;
@@ -123,13 +127,14 @@ private:
     KeyRing keys_;
     SubscriberHello::Rules rules_;
     Traffic traffic_;
+    std::optional<PublisherHello> publisher_;
+    std::optional<SubscriberHello> subscriber_;
     std::unique_ptr<boost::asio::ip::tcp::acceptor> acceptor_;
     std::unique_ptr<Link> link_;
-    std::deque<Message> to_say_;
+    std::deque<Said> to_say_;
     std::vector<Message> heard_;
     std::size_t announcement_bytes_ = 0;
-    bool up_ = false;
-    Pending<boost::system::error_code> end_;
+    Pending<Ended> end_;
 };
 
 }  // namespace protocol::test

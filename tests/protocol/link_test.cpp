@@ -7,6 +7,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,29 +24,42 @@ using asio::ip::tcp;
 
 /// Says what it is told to and notes what it hears.
 struct ScriptedEnd : LinkEnd {
-    Result<void> on_message(const Message& message, Clock::time_point) override {
-        ++heard;
-        if (std::holds_alternative<Goodbye>(message)) return make_error_code(Error::goodbye);
-        return {};
+    void on_hello(const Result<HelloMessage>& message, TimePoint) override {
+        ++hellos;
+        if (!message) end(message.error());
+        if (message && std::holds_alternative<Refusal>(*message))
+            end(make_error_code(std::get<Refusal>(*message).reason));
     }
-    std::optional<Message> next(Clock::time_point) override {
+    void on_message(const Message& message, TimePoint) override {
+        ++heard;
+        if (std::holds_alternative<Goodbye>(message)) end(make_error_code(Error::goodbye));
+    }
+    std::optional<Said> next(TimePoint) override {
         if (to_say.empty()) return std::nullopt;
-        const auto message = to_say.front();
+        auto message = to_say.front();
         to_say.pop_front();
         return message;
     }
-    Clock::time_point due() const override { return Clock::time_point::max(); }
-    Clock::time_point heard_elsewhere() const override { return elsewhere; }
-    Clock::duration silence_limit(Clock::duration gone_after) const override {
-        return std::max(gone_after, silence);
+    TimePoint due() const override {
+        return ended() && !to_say.empty() ? TimePoint::min() : TimePoint::max();
     }
+    Limit limit() const override { return until; }
     bool finished() const override { return leaving && to_say.empty(); }
+    Traffic& traffic() override { return counted; }
 
-    Clock::time_point elsewhere = Clock::time_point::min();
-    Clock::duration silence{0};
-    std::deque<Message> to_say;
+    void know_the_keys() { secure(counting<LinkKey>(1), counting<LinkKey>(2)); }
+    void greet() { welcomed(); }
+    void refuse(Error why) {
+        to_say.push_back(HelloMessage(Refusal{why}));
+        end(make_error_code(why));
+        wake();
+    }
+
+    Limit until{TimePoint::max(), Error::peer_silent};
+    std::deque<Said> to_say;
     bool leaving = false;
-    int heard = 0;
+    int heard = 0, hellos = 0;
+    Traffic counted;
 };
 
 /// A link under test, and a plain socket at its other end.
@@ -57,11 +71,12 @@ protected:
         tcp::acceptor acceptor(io, {asio::ip::make_address("127.0.0.1"), 0});
         other.emplace(io);
         other->connect(acceptor.local_endpoint());
-        link = std::make_unique<Link>(acceptor.accept(), traffic);
-        link->secure(counting<LinkKey>(1), counting<LinkKey>(2));
+        link = std::make_unique<Link>(acceptor.accept());
         to_link.emplace(counting<LinkKey>(2));
         from_link.emplace(counting<LinkKey>(1));
-        end = ScriptedEnd();
+        end.emplace();
+        end->know_the_keys();
+        end->greet();
         ended = {};
     }
     void say(const Message& message) {
@@ -71,9 +86,10 @@ protected:
     void begin(Clock::duration gone_after = 10s) {
         auto run_link = [](Link& of, ScriptedEnd& with,
                            Clock::duration after) -> awaitable<boost::system::error_code> {
-            co_return co_await of.run(with, after);
+            std::function<void()> nothing = [] {};
+            co_return co_await of.run(with, after, std::move(nothing));
         };
-        start(io, run_link(*link, end, gone_after), ended);
+        start(io, run_link(*link, *end, gone_after), ended);
     }
     /// Runs until the link has ended, and says why.
     boost::system::error_code reason() {
@@ -87,18 +103,17 @@ protected:
     }
 
     asio::io_context io;
-    Traffic traffic;
+    std::optional<ScriptedEnd> end;
     std::optional<tcp::socket> other;
     std::unique_ptr<Link> link;
     std::optional<Sealer> to_link;
     std::optional<Opener> from_link;
-    ScriptedEnd end;
     Pending<boost::system::error_code> ended;
 };
 
 TEST_F(LinkTest, WhatItsEndHasToSayGoesOutAsFramesOfTheLink) {
-    end.to_say = {Heartbeat{1, 2, 3}, Goodbye{}};
-    end.leaving = true;
+    end->to_say = {Heartbeat{1, 2, 3}, Goodbye{}};
+    end->leaving = true;
     begin();
     turn();
     Bytes got(1000);
@@ -108,7 +123,7 @@ TEST_F(LinkTest, WhatItsEndHasToSayGoesOutAsFramesOfTheLink) {
     EXPECT_FALSE(ended.value) << "nobody has read the goodbye";
     other->close();
     EXPECT_EQ(reason(), Error::goodbye);
-    EXPECT_EQ(traffic.bytes_sent, got.size());
+    EXPECT_EQ(end->counted.bytes_sent, got.size());
     FrameBuffer buffer;
     const auto room = buffer.prepare();
     std::copy(got.begin(), got.end(), room.begin());
@@ -122,10 +137,10 @@ TEST_F(LinkTest, WhatItsEndHasToSayGoesOutAsFramesOfTheLink) {
 TEST_F(LinkTest, WokenItSpeaksBeforeItIsDue) {
     begin();
     turn();
-    end.to_say = {Heartbeat{1, 2, 3}};
+    end->to_say = {Heartbeat{1, 2, 3}};
     turn();
     EXPECT_EQ(other->available(), 0U);
-    link->wake();
+    end->wake();
     turn();
     EXPECT_GT(other->available(), 0U);
 }
@@ -135,46 +150,39 @@ TEST_F(LinkTest, EndsWithWhatItsEndMakesOfAMessage) {
     say(Heartbeat{});
     say(Goodbye{});
     EXPECT_EQ(reason(), Error::goodbye);
-    EXPECT_EQ(end.heard, 2);
-    EXPECT_GT(traffic.bytes_received, 0U);
+    EXPECT_EQ(end->heard, 2);
+    EXPECT_GT(end->counted.bytes_received, 0U);
 }
 
-TEST_F(LinkTest, SilenceEndsIt) {
-    begin(20ms);
-    EXPECT_EQ(reason(), Error::peer_silent);
+TEST_F(LinkTest, WhenItsEndSaysSoItIsOver) {
+    end->until = {Clock::now() + 20ms, Error::hello_timeout};
+    begin();
+    EXPECT_EQ(reason(), Error::hello_timeout);
 }
 
-TEST_F(LinkTest, WhoIsHeardElsewhereIsNotSilent) {
-    end.elsewhere = Clock::now() + 1h;
-    begin(20ms);
+TEST_F(LinkTest, ItsEndMayChangeItsMindUntilThen) {
+    end->until = {Clock::now() + 20ms, Error::peer_silent};
+    begin();
+    end->until.at = Clock::now() + 1h;
     io.restart();
     io.run_for(100ms);
     EXPECT_FALSE(ended.value);
-    end.elsewhere = Clock::now() - 20ms;
-    link->wake();
-    EXPECT_EQ(reason(), Error::peer_silent);
-}
-
-TEST_F(LinkTest, WhoHasPromisedToSpeakLaterIsNotSilent) {
-    end.silence = 1h;
-    begin(20ms);
-    io.restart();
-    io.run_for(100ms);
-    EXPECT_FALSE(ended.value);
-    end.silence = 20ms;
-    link->wake();
+    end->until.at = Clock::now();
+    end->wake();
     EXPECT_EQ(reason(), Error::peer_silent);
 }
 
 TEST_F(LinkTest, BytesThatMakeNoFrameAreSilence) {
-    begin(20ms);
+    end->until = {Clock::now() + 20ms, Error::peer_silent};
+    begin();
     asio::write(*other, asio::buffer(unhex("00000040 0112")));
     EXPECT_EQ(reason(), Error::peer_silent);
+    EXPECT_EQ(end->heard, 0);
 }
 
 TEST_F(LinkTest, AFullSocketEndsIt) {
     const Bytes part(kSnapshotPartBytes);
-    for (int i = 0; i < 400; ++i) end.to_say.push_back(SnapshotPart{part});
+    for (int i = 0; i < 400; ++i) end->to_say.push_back(SnapshotPart{part});
     begin(100ms);
     for (int i = 0; i < 20 && !ended.value; ++i) {  // it hears enough, and is not heard
         say(Heartbeat{});
@@ -193,17 +201,17 @@ TEST_F(LinkTest, TheOtherEndMayCloseIt) {
 TEST_F(LinkTest, ClosedItSaysWhyAndOnlyTheFirstReasonCounts) {
     begin();
     turn();
-    link->close(Error::superseded);
-    link->close(Error::restarted);
+    end->close(make_error_code(Error::superseded));
+    end->close(make_error_code(Error::restarted));
     EXPECT_EQ(reason(), Error::superseded);
 }
 
 TEST_F(LinkTest, ClosedBeforeItRunsItDoesNotRun) {
-    end.to_say = {Heartbeat{}};
-    link->close(Error::superseded);
+    end->to_say = {Heartbeat{}};
+    end->close(make_error_code(Error::superseded));
     begin();
     EXPECT_EQ(reason(), Error::superseded);
-    EXPECT_EQ(end.to_say.size(), 1U);
+    EXPECT_EQ(end->to_say.size(), 1U);
 }
 
 TEST_F(LinkTest, ClosedItHearsNothingMoreHoweverFarTheFrameHadCome) {
@@ -217,43 +225,64 @@ TEST_F(LinkTest, ClosedItHearsNothingMoreHoweverFarTheFrameHadCome) {
         say(Heartbeat{});
         io.restart();
         for (int i = 0; i < handlers; ++i) io.poll_one();
-        const auto heard = end.heard;
+        const auto heard = end->heard;
         heard_before_close += heard;
-        link->close(Error::superseded);
+        end->close(make_error_code(Error::superseded));
         EXPECT_EQ(reason(), Error::superseded);
-        EXPECT_EQ(end.heard, heard) << "closed after " << handlers << " handlers";
+        EXPECT_EQ(end->heard, heard) << "closed after " << handlers << " handlers";
     }
     EXPECT_GT(heard_before_close, 0);  // the last ones came too late
     EXPECT_LT(heard_before_close, 40);
 }
 
-TEST_F(LinkTest, HelloMessagesHaveADeadline) {
-    auto read = [](Link& from) -> awaitable<Result<HelloMessage>> {
-        co_return co_await from.read_hello(Clock::now() + 5ms);
-    };
-    EXPECT_EQ(run(io, read(*link)).error(), Error::hello_timeout);
+TEST_F(LinkTest, AHelloFrameHasALowerLimit) {
+    end.emplace();
+    begin();
+    asio::write(*other, asio::buffer(unhex("00000201")));
+    EXPECT_EQ(reason(), Error::frame_too_large);
 }
 
-TEST_F(LinkTest, AHelloFrameHasALowerLimit) {
-    auto read = [](Link& from) -> awaitable<Result<HelloMessage>> {
-        co_return co_await from.read_hello(Clock::now() + 5s);
-    };
-    asio::write(*other, asio::buffer(unhex("00000201")));
-    EXPECT_EQ(run(io, read(*link)).error(), Error::frame_too_large);
+TEST_F(LinkTest, UntilItsEndKnowsTheKeysMessagesAreThoseOfTheHello) {
+    end.emplace();
+    begin();
+    asio::write(*other, asio::buffer(sealed(Proof{})));
+    turn();
+    EXPECT_EQ(end->hellos, 1);
+    asio::write(*other, asio::buffer(unhex("00000002 0301")));  // a hello without its fields
+    EXPECT_EQ(reason(), Error::malformed_frame);
+    EXPECT_EQ(end->hellos, 2) << "its end is told what was wrong";
 }
 
 TEST_F(LinkTest, InsteadOfTheWelcomeARefusalMayCome) {
-    auto read = [](Link& from) -> awaitable<Result<void>> {
-        co_return co_await from.read_welcome(Clock::now() + 5s);
-    };
+    end.emplace();
+    end->know_the_keys();
+    begin();
     asio::write(*other, asio::buffer(sealed(Refusal{Error::duplicate_id})));
-    EXPECT_EQ(run(io, read(*link)).error(), Error::duplicate_id);
+    EXPECT_EQ(reason(), Error::duplicate_id);
     connect();
-    say(Heartbeat{});
-    EXPECT_EQ(run(io, read(*link)).error(), Error::unexpected_frame);
-    connect();
-    say(Welcome{});
-    EXPECT_TRUE(run(io, read(*link)));
+    begin();
+    asio::write(*other, asio::buffer(sealed(Refusal{Error::duplicate_id})));
+    EXPECT_EQ(reason(), Error::frame_too_short) << "it has been welcomed: all must be tagged";
+}
+
+TEST_F(LinkTest, ARefusalGoesOutBeforeTheEnd) {
+    end.emplace();
+    begin();
+    turn();
+    end->refuse(Error::wrong_key);
+    EXPECT_EQ(reason(), Error::wrong_key);
+    const auto expected = sealed(Refusal{Error::wrong_key});
+    Bytes got(expected.size());
+    asio::read(*other, asio::buffer(got));
+    EXPECT_EQ(got, expected);
+}
+
+TEST_F(LinkTest, ItsEndMayOutliveItInTheMiddle) {
+    begin();
+    turn();
+    link.reset();
+    end->wake();  // tells nobody
+    EXPECT_FALSE(end->ended());
 }
 
 }  // namespace

@@ -204,6 +204,12 @@ TEST(Directory, TakesInWhoFindsALaneToSpare) {
         for (const auto key : Peers::keys_of(1023)) {
             ASSERT_TRUE(directory.candidates(test::asked(key)).contains(1023));
         }
+        // What it says next is not laid over what it said first.
+        const Filter nothing = BloomFilter(kShape);
+        directory.load(1023, nothing);
+        for (const auto key : Peers::keys_of(1023)) {
+            ASSERT_FALSE(directory.candidates(test::asked(key)).contains(1023));
+        }
         for (auto next = count + 1; next < std::bit_ceil(count); ++next) {
             ASSERT_TRUE(directory.adopt(next, test::bloom(kShape)));
         }

@@ -301,6 +301,25 @@ TEST_F(SlicedDirectory, ALaneIsLoadedInSlicesWhileItChanges) {
     expect_as_if_built_at_once(directory, members);
 }
 
+TEST_F(SlicedDirectory, ALaneThatWasNeverUsedIsLoadedInSlicesAndAgainInTheMiddle) {
+    std::vector<Filter> filters;
+    for (std::uint64_t i = 0; i < 4; ++i) filters.push_back(filled(kSmall, 400 * i));
+    std::vector<Directory::Member> members;
+    for (unsigned i = 0; i < 3; ++i) members.push_back(member(i, filters[i]));
+    Directory directory(members);  // of 4 lanes
+    members.push_back(member(3, filters[3]));
+    ASSERT_TRUE(directory.adopt(3, descriptor_of(filters[3])));
+    directory.begin_load(3, filters[3]);
+    for (int slice = 0; slice < 5; ++slice) {
+        ASSERT_FALSE(directory.fill_some(16));
+        turn_a_bit(filters[3], 3, directory);
+    }
+    filters[3] = filled(kSmall, 9000);  // begins anew, over what is there
+    directory.begin_load(3, filters[3]);
+    while (!directory.fill_some(16)) turn_a_bit(filters[3], 3, directory);
+    expect_as_if_built_at_once(directory, members);
+}
+
 TEST_F(SlicedDirectory, GivesItsMemoryBackInPieces) {
     const auto large = test::bloom({std::uint64_t{64} << 20, 4});  // 8 MiB for each peer
     Directory directory(std::vector<Directory::Member>{{0, large, nullptr}, {1, large, nullptr}});

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "protocol/cluster_config.hpp"
+#include "protocol/doorstep.hpp"
+#include "protocol/hello.hpp"
+#include "protocol/invalidation_log.hpp"
+#include "protocol/keys.hpp"
+#include "protocol/membership.hpp"
+#include "protocol/neighbourhood.hpp"
+#include "protocol/publisher.hpp"
+
+namespace protocol {
+
+/// What all links of one node work on, without anything that waits: no executor, no socket, no
+/// clock, no randomness, no log. Whoever runs the node (Shared, or a simulator) looks after each
+/// step whether the neighbourhood has another view to show, and whether it or the publisher has
+/// work to be done in slices. One thread. Lives as long as any link.
+struct NodeState {
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    /// `instance`: random, this run's.
+    NodeState(ClusterConfig configuration, const Instance& instance, std::uint64_t first_epoch,
+              TimePoint now);
+
+    ClusterConfig config;  // without an entry for ourselves
+    Identity self;
+    KeyRing keys;
+    SubscriberHello::Rules rules;
+    Publisher publisher;
+    InvalidationLog invalidations;
+    Membership membership;
+    Neighbourhood neighbours;
+    Doorstep doorstep;
+
+    /// What the two links between us and a peer know of each other, so that a peer is heard on both
+    /// when it speaks on one.
+    struct Pulse {
+        TimePoint heard_at = TimePoint::min();  // on the link from it
+        std::chrono::milliseconds promised{0};  // it speaks again within this time, on one of them
+        bool listens_elsewhere = false;         // it has said so on our link to it, which is up
+    };
+    Pulse& pulse(std::size_t peer) {
+        if (pulses.size() <= peer) pulses.resize(peer + 1);
+        return pulses[peer];
+    }
+    std::vector<Pulse> pulses;
+
+    /// How far apart our heartbeats are on each link; follows the number of peers.
+    std::chrono::nanoseconds beat_interval;
+    /// How long this peer may say nothing before it is gone.
+    std::chrono::nanoseconds silence_limit(std::size_t peer);
+};
+
+}  // namespace protocol

@@ -1,0 +1,283 @@
+#include "protocol/subscriber_end.hpp"
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <utility>
+
+namespace protocol {
+namespace {
+
+using boost::system::error_code;
+
+/// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
+constexpr int kBeatsAlive = 2;
+
+void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
+    sum.announcements += more.announcements;
+    sum.announcement_bytes += more.announcement_bytes;
+    sum.snapshots += more.snapshots;
+    sum.heartbeats += more.heartbeats;
+    sum.resyncs += more.resyncs;
+    sum.check_failures += more.check_failures;
+    sum.invalidations += more.invalidations;
+}
+
+}  // namespace
+
+void Subscriptions::add_peer(std::size_t peer, TimePoint now) {
+    while (slots_.size() <= peer) slots_.emplace_back();
+    auto& slot = slots_[peer];
+    slot = Slot();
+    slot.confirmed_at = now;
+}
+
+void Subscriptions::remove_peer(std::size_t peer) {
+    node_.doorstep.forget_peer(peer);
+    auto* const end = slots_[peer].end;
+    if (end == nullptr) return;
+    end->leave(make_error_code(Error::no_peer_any_more));
+    end->close(make_error_code(Error::no_peer_any_more));
+}
+
+void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
+    slots_[peer].instance = earlier.slots_[peer].instance;
+    slots_[peer].applied = earlier.slots_[peer].applied;
+    slots_[peer].shapes = earlier.slots_[peer].shapes;
+}
+
+std::uint64_t Subscriptions::announcement_bytes(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    const auto now = slot.end != nullptr ? slot.end->session_->counters().announcement_bytes : 0;
+    return slot.earlier.announcement_bytes + now;
+}
+
+void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
+    const auto& slot = slots_[peer];
+    auto counters = slot.earlier;
+    auto confirmed_at = slot.confirmed_at;
+    if (slot.end != nullptr) {
+        const auto& session = *slot.end->session_;
+        const auto& replica = session.replica();
+        add(counters, session.counters());
+        confirmed_at = session.confirmed_at();
+        status.epoch = replica.epoch();
+        status.generation = replica.generation();
+        const auto summary = describe(replica.descriptor());
+        status.bits = summary.bits;
+        status.hashes = summary.hashes;
+        status.objects = session.objects();
+    }
+    status.state = slot.state;
+    if (slot.state == PeerState::in_step) {
+        if (!node_.neighbours.present(peer)) status.state = PeerState::waiting_snapshot;
+        if (node_.neighbours.behind(peer)) status.state = PeerState::behind;
+    }
+    status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
+    status.announcements_received += counters.announcements;
+    status.snapshots_received += counters.snapshots;
+    status.heartbeats_received += counters.heartbeats;
+    status.resyncs += counters.resyncs;
+    status.check_failures += counters.check_failures;
+    status.invalidations_received += counters.invalidations;
+    status.bytes_sent += slot.traffic.bytes_sent;
+    status.bytes_received += slot.traffic.bytes_received;
+    if (!slot.last_error.empty()) status.last_error = slot.last_error;
+}
+
+SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from,
+                             const Nonce& nonce, TimePoint now)
+    : all_(all),
+      node_(all.node_),
+      from_(from),
+      hello_(std::in_place, node_.self, node_.keys, node_.rules, nonce),
+      hello_until_(now + node_.config.timings.hello),
+      heard_at_(now) {
+    const auto arrival = node_.doorstep.arrive(from_);
+    ticket_ = arrival.ticket;
+    all_.hellos_.emplace(arrival.ticket, this);
+    if (!arrival.gives_way) return;
+    const auto other = all_.hellos_.find(*arrival.gives_way);
+    other->second->close(make_error_code(Error::too_many_links));
+}
+
+SubscriberEnd::~SubscriberEnd() {
+    leave_doorstep();
+    leave(error_code(boost::asio::error::operation_aborted));
+}
+
+bool SubscriberEnd::leave_doorstep() {
+    if (!ticket_) return false;
+    node_.doorstep.leave(*ticket_);
+    all_.hellos_.erase(*ticket_);
+    ticket_.reset();
+    return true;
+}
+
+void SubscriberEnd::on_hello(const Result<HelloMessage>& message, TimePoint now) {
+    if (ended()) return;
+    if (!message) return refuse(message.error());
+    challenged_ ? take_proof(*message, now) : take_hello(*message);
+}
+
+void SubscriberEnd::take_hello(const HelloMessage& message) {
+    const auto challenge = hello_->on_hello(message);
+    claimed_ = node_.neighbours.index_of(hello_->hello().from);
+    if (claimed_) who_ = hello_->hello().from;
+    if (!challenge) return refuse(challenge.error());
+    if (claimed_ && all_.slots_[*claimed_].end == nullptr)
+        all_.slots_[*claimed_].state = PeerState::hello;
+    challenged_ = true;
+    says_ = HelloMessage(*challenge);
+}
+
+void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
+    const auto secrets = hello_->on_proof(message);
+    if (!secrets) return refuse(secrets.error());
+    if (const auto error = admit(now)) return refuse(error);
+    who_ = hello_->hello().from;
+    leave_doorstep();
+    node_.doorstep.proved(*peer_, from_);
+    secure(secrets->from_subscriber, secrets->from_publisher);
+    all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
+    node_.neighbours.linked(*peer_, secrets->token);
+    says_ = Message(Welcome{});
+    welcomed();
+    hello_.reset();
+}
+
+/// A peer has one link to us. A second connection of the same run replaces the first; one of
+/// another run too, unless the first is plainly alive: then there are two of them.
+error_code SubscriberEnd::admit(TimePoint now) {
+    const auto& node = hello_->hello().from;
+    const auto& instance = hello_->hello().instance;
+    if (const auto known = node_.neighbours.index_of(node)) {
+        const auto& slot = all_.slots_[*known];
+        if (slot.end != nullptr && slot.instance != instance) {
+            const auto alive_within =
+                kBeatsAlive * std::max<std::chrono::nanoseconds>(node_.config.timings.heartbeat,
+                                                                 node_.pulse(*known).promised);
+            const bool alive = now - slot.end->heard_at_ < alive_within;
+            if (alive) return make_error_code(Error::duplicate_id);
+        }
+    }
+    const auto peer = all_.hooks_.admit(node, instance, from_);
+    if (!peer)
+        return make_error_code(node_.membership.admits(node) ? Error::peers_full
+                                                              : Error::unknown_node);
+    auto& slot = all_.slots_[*peer];
+    if (auto* const earlier = slot.end) {
+        earlier->leave(make_error_code(Error::superseded));
+        earlier->close(make_error_code(Error::superseded));
+    }
+    peer_ = peer;
+    traffic_ = &slot.traffic;
+    if (slot.instance != instance) slot.applied = 0;
+    session_.emplace(
+        SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
+        slot.applied);
+    slot.end = this;
+    slot.instance = instance;
+    slot.state = PeerState::waiting_snapshot;
+    slot.last_error.clear();
+    heard_at_ = now;
+    return {};
+}
+
+/// Tells the other end why, if the reason is one that travels.
+void SubscriberEnd::refuse(const error_code& error) {
+    const bool travels = error.category() == error_category() &&
+                         error.value() >= static_cast<int>(Error::first_refusal);
+    if (travels) says_ = HelloMessage(Refusal{static_cast<Error>(error.value())});
+    end(error);
+}
+
+void SubscriberEnd::on_message(const Message& message, TimePoint now) {
+    if (ended()) return;
+    // It must not be confirmed.
+    if (all_.closed_) return end(error_code(boost::asio::error::operation_aborted));
+    heard_at_ = now;
+    const auto peer = *peer_;
+    auto& slot = all_.slots_[peer];
+    auto& pulse = node_.pulse(peer);
+    pulse.heard_at = now;
+    if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
+    const auto* begin = std::get_if<SnapshotBegin>(&message);
+    if (begin != nullptr && !slot.shapes.take(begin->summary, now))
+        return end(make_error_code(Error::too_many_shapes));
+    const auto action = session_->on_message(message, now);
+    if (action) {
+        if (const auto* close = std::get_if<SyncSession::Close>(&*action))
+            return end(make_error_code(close->reason));
+        if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
+            node_.neighbours.change(peer, change->what);
+        } else if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) {
+            apply(*drop);
+        } else {
+            load();
+        }
+    }
+    slot.state = session_->in_step() ? PeerState::in_step : PeerState::waiting_snapshot;
+    node_.neighbours.set_in_step(peer, session_->in_step());
+}
+
+void SubscriberEnd::apply(const SyncSession::Drop& drop) {
+    if (all_.hooks_.invalidated)
+        all_.hooks_.invalidated(
+            {{drop.keys.begin(), drop.keys.end()}, {drop.tags.begin(), drop.tags.end()}, drop.all});
+    all_.slots_[*peer_].applied = session_->applied();
+}
+
+void SubscriberEnd::load() {
+    const auto& replica = session_->replica();
+    node_.neighbours.load(*peer_, replica);
+    if (session_->counters().snapshots > 1) return;
+    if (all_.hooks_.in_step)
+        all_.hooks_.in_step(*peer_, session_->objects(), describe(replica.descriptor()));
+}
+
+std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
+    if (says_) return std::exchange(says_, std::nullopt);
+    if (ended() || !session_) return std::nullopt;
+    session_->beat_every(node_.beat_interval);
+    session_->set_heard_elsewhere(node_.pulse(*peer_).listens_elsewhere);
+    if (auto message = session_->next(now)) return std::move(*message);
+    return std::nullopt;
+}
+
+LinkEnd::TimePoint SubscriberEnd::due() const {
+    if (says_) return TimePoint::min();
+    if (ended() || !session_) return TimePoint::max();
+    return session_->due();
+}
+
+LinkEnd::Limit SubscriberEnd::limit() const {
+    if (!session_) return {hello_until_, Error::hello_timeout};
+    return {heard_at_ + node_.silence_limit(*peer_), Error::peer_silent};
+}
+
+void SubscriberEnd::over_because(const error_code& error) {
+    leave_doorstep();
+    const bool stops = error == boost::asio::error::operation_aborted;
+    if (peer_) {
+        leave(error);
+        auto& slot = all_.slots_[*peer_];
+        // Else there is a newer one.
+        if (!stops && slot.end == nullptr) slot.last_error = reason_of(error);
+    } else if (claimed_ && !stops && all_.slots_[*claimed_].end == nullptr) {
+        all_.slots_[*claimed_].state = PeerState::refused;
+        all_.slots_[*claimed_].last_error = reason_of(error);
+    }
+}
+
+void SubscriberEnd::leave(const error_code& error) {
+    if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer one has the place
+    auto& slot = all_.slots_[*peer_];
+    add(slot.earlier, session_->counters());
+    slot.confirmed_at = session_->confirmed_at();
+    slot.end = nullptr;
+    slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
+    node_.neighbours.unlinked(*peer_);
+    if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
+}
+
+}  // namespace protocol

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "protocol/cluster_status.hpp"
+#include "protocol/invalidation.hpp"
+#include "protocol/link_end.hpp"
+#include "protocol/node_state.hpp"
+#include "protocol/shape_allowance.hpp"
+#include "protocol/sync_session.hpp"
+#include "summary/judge.hpp"
+
+namespace protocol {
+
+class SubscriberEnd;
+
+/// What we know of the peers as publishers, over all their connections, and of those connections
+/// that have not said yet whose they are. No I/O, no clock. Must outlive all ends.
+class Subscriptions {
+public:
+    using TimePoint = NodeState::TimePoint;
+    using Address = boost::asio::ip::address;
+
+    struct Hooks {
+        /// A node that may become a peer has proved that it holds a key. Its number, or nothing if
+        /// there is no room for it.
+        std::function<std::optional<std::size_t>(const std::string& node, const Instance& instance,
+                                                 const Address& from)>
+            admit;
+        /// Its link is to be welcomed.
+        std::function<void(std::size_t peer, const Instance& instance)> heard_of;
+        /// Its first summary over this link is there.
+        std::function<void(std::size_t peer, std::uint64_t objects,
+                           const summary::Description& summary)>
+            in_step;
+        /// It has invalidated this.
+        std::function<void(const Invalidation&)> invalidated;
+        /// It has no link to us any more.
+        std::function<void(std::size_t peer)> left;
+    };
+    Subscriptions(NodeState& node, Hooks hooks) : node_(node), hooks_(std::move(hooks)) {}
+    Subscriptions(const Subscriptions&) = delete;
+    Subscriptions& operator=(const Subscriptions&) = delete;
+
+    /// There is another peer of this number.
+    void add_peer(std::size_t peer, TimePoint now);
+    /// There is none any more; its link ends. To be called when its numbers have been read.
+    void remove_peer(std::size_t peer);
+    /// What this peer has had applied already, so that it is not applied again.
+    void take_over(const Subscriptions& earlier, std::size_t peer);
+    /// Nobody is there any more to apply what peers say.
+    void close() { closed_ = true; }
+
+    /// Adds our side's numbers.
+    void report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;
+    std::uint64_t announcement_bytes(std::size_t peer) const;
+
+private:
+    friend class SubscriberEnd;
+
+    /// What we know of one peer, over all its connections.
+    struct Slot {
+        PeerState state = PeerState::connecting;
+        SubscriberEnd* end = nullptr;  // the present connection, if there is one
+        Instance instance{};
+        Traffic traffic;
+        std::uint64_t applied = 0;  // the last invalidation of that run
+        ShapeAllowance shapes;
+        SyncSession::Counters earlier;  // of connections that have ended
+        TimePoint confirmed_at;
+        std::string last_error;
+    };
+
+    NodeState& node_;
+    Hooks hooks_;
+    std::deque<Slot> slots_;                             // by number; they stay where they are
+    std::map<Doorstep::Ticket, SubscriberEnd*> hellos_;  // under way, each with its place
+    bool closed_ = false;
+    Traffic unknown_;  // of connections whose peer is not known
+};
+
+/// The end of a link at the node that was dialled and follows the other's summary, over one
+/// connection: stands on the doorstep, lets the publisher prove itself or tells it why it is
+/// refused, then keeps a replica in step. A machine, see LinkEnd.
+class SubscriberEnd final : public LinkEnd {
+public:
+    SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from, const Nonce& nonce,
+                  TimePoint now);
+    ~SubscriberEnd() override;
+
+    void on_hello(const Result<HelloMessage>& message, TimePoint now) override;
+    void on_message(const Message& message, TimePoint now) override;
+    std::optional<Said> next(TimePoint now) override;
+    TimePoint due() const override;
+    Limit limit() const override;
+    Traffic& traffic() override { return traffic_ != nullptr ? *traffic_ : all_.unknown_; }
+
+    /// The connection has ended, for this reason. To be called once, at its end.
+    void over_because(const boost::system::error_code& error);
+
+    /// Whose link it is, once that has proved itself.
+    std::optional<std::size_t> peer() const { return peer_; }
+    /// Whose it is, or says it is if that is a peer; else empty.
+    const std::string& who() const { return who_; }
+
+private:
+    friend class Subscriptions;
+
+    void take_hello(const HelloMessage& message);
+    void take_proof(const HelloMessage& message, TimePoint now);
+    boost::system::error_code admit(TimePoint now);
+    void begin(TimePoint now);
+    void refuse(const boost::system::error_code& error);
+    bool leave_doorstep();
+    void leave(const boost::system::error_code& error);
+    void apply(const SyncSession::Drop& drop);
+    void load();
+
+    Subscriptions& all_;
+    NodeState& node_;
+    Subscriptions::Address from_;
+    std::optional<Doorstep::Ticket> ticket_;
+    std::optional<SubscriberHello> hello_;  // until it is over
+    std::optional<Said> says_;              // of the hello
+    bool challenged_ = false;
+    std::optional<std::size_t> claimed_, peer_;
+    std::string who_;
+    Traffic* traffic_ = nullptr;
+    std::optional<SyncSession> session_;  // once it is welcome
+    TimePoint hello_until_, heard_at_;
+};
+
+}  // namespace protocol

@@ -1,0 +1,255 @@
+#include "protocol/publisher_end.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/protocol/link_ends.hpp"
+
+namespace protocol::test {
+namespace {
+
+/// a dials b, which follows.
+class PublisherEndTest : public ::testing::Test {
+protected:
+    PublisherEnd& end() { return *publishing.end; }
+    /// The link is up, and all that was to be said now is said.
+    void link() {
+        b_end = subscribing(b);
+        exchange(end(), *b_end);
+        ASSERT_TRUE(end().up());
+    }
+    Challenge challenge_of_b() {
+        b_end = subscribing(b);
+        b_end->on_hello(HelloMessage(says<Hello>(end())), kNow);
+        return says<Challenge>(*b_end);
+    }
+
+    MachineNode a{"a", "b", 1}, b{"b", "a", 2};
+    Publishing publishing{a};
+    std::unique_ptr<SubscriberEnd> b_end;
+};
+
+TEST_F(PublisherEndTest, GreetsProvesItselfAndWaitsToBeWelcomed) {
+    EXPECT_LE(end().due(), kNow);
+    const auto hello = says<Hello>(end());
+    EXPECT_EQ(hello.from, "a");
+    EXPECT_EQ(hello.to, "b");
+    EXPECT_FALSE(end().next(kNow));
+    EXPECT_EQ(end().due(), TimePoint::max());
+    EXPECT_FALSE(end().tags());
+
+    b_end = subscribing(b);
+    b_end->on_hello(HelloMessage(hello), kNow);
+    end().on_hello(HelloMessage(says<Challenge>(*b_end)), kNow);
+    EXPECT_EQ(publishing.owner.met_nodes, std::vector<std::string>{"b"});
+    EXPECT_TRUE(end().tags());
+    EXPECT_FALSE(end().greeted());
+    b_end->on_hello(HelloMessage(says<Proof>(end())), kNow);
+    EXPECT_FALSE(end().next(kNow)) << "it is not welcome yet";
+    EXPECT_EQ(publishing.owner.ups, 0);
+
+    end().on_message(says<Welcome>(*b_end), kNow);
+    EXPECT_TRUE(end().up());
+    EXPECT_EQ(publishing.owner.ups, 1);
+    EXPECT_EQ(publishing.kept.connects, 1U);
+    says<SnapshotBegin>(end());
+    EXPECT_FALSE(end().over(kNow));
+}
+
+TEST_F(PublisherEndTest, TheTokenIsGoodBeforeThePeerIsToldAnything) {
+    const auto before = a.state.neighbours.take_view();
+    link();
+    const auto after = a.state.neighbours.take_view();
+    ASSERT_TRUE(after);
+    const auto token = b.state.neighbours.take_view()->peers[0].token;
+    EXPECT_FALSE(before->authenticate("b", token));
+    EXPECT_EQ(after->authenticate("b", token), 0U);
+}
+
+TEST_F(PublisherEndTest, ARefusalEndsItWhetherItComesAtOnceOrAfterTheProof) {
+    says<Hello>(end());
+    end().on_hello(HelloMessage(Refusal{Error::wrong_key}), kNow);
+    EXPECT_EQ(over(end()), Error::wrong_key);
+    EXPECT_FALSE(end().next(kNow));
+
+    Publishing later(a);
+    b_end = subscribing(b);
+    b_end->on_hello(HelloMessage(says<Hello>(*later.end)), kNow);
+    later.end->on_hello(HelloMessage(says<Challenge>(*b_end)), kNow);
+    says<Proof>(*later.end);
+    later.end->on_hello(HelloMessage(Refusal{Error::duplicate_id}), kNow);
+    EXPECT_EQ(over(*later.end), Error::duplicate_id);
+}
+
+TEST_F(PublisherEndTest, WhatIsNoChallengeOrNoWelcomeEndsIt) {
+    says<Hello>(end());
+    end().on_hello(HelloMessage(Proof{}), kNow);
+    EXPECT_EQ(over(end()), Error::unexpected_frame);
+
+    Publishing garbled(a);
+    garbled.end->on_hello(make_error_code(Error::malformed_frame), kNow);
+    EXPECT_EQ(over(*garbled.end), Error::malformed_frame);
+
+    Publishing early(a);
+    b_end = subscribing(b);
+    b_end->on_hello(HelloMessage(says<Hello>(*early.end)), kNow);
+    early.end->on_hello(HelloMessage(says<Challenge>(*b_end)), kNow);
+    early.end->on_message(Heartbeat{}, kNow);
+    EXPECT_EQ(over(*early.end), Error::unexpected_frame);
+    EXPECT_EQ(early.owner.ups, 0);
+}
+
+TEST_F(PublisherEndTest, WhoeverTheMembershipDoesNotWantGetsNoProof) {
+    const auto challenge = challenge_of_b();
+    publishing.owner.answer = make_error_code(Error::reached_elsewhere);
+    end().on_hello(HelloMessage(challenge), kNow);
+    EXPECT_EQ(over(end()), Error::reached_elsewhere);
+    EXPECT_FALSE(end().next(kNow));
+    EXPECT_FALSE(end().tags());
+}
+
+TEST_F(PublisherEndTest, ItRecognisesItsOwnNode) {
+    auto own = says<Hello>(end());
+    Challenge echo;
+    echo.instance = own.instance;
+    end().on_hello(HelloMessage(echo), kNow);
+    EXPECT_EQ(over(end()), Error::own_id);
+    EXPECT_EQ(publishing.owner.selves, 1);
+    EXPECT_TRUE(publishing.owner.met_nodes.empty());
+}
+
+TEST_F(PublisherEndTest, TheHelloHasItsTime) {
+    const auto limit = kNow + a.state.config.timings.hello;
+    EXPECT_FALSE(end().over(limit - 1ns));
+    EXPECT_EQ(over(end(), limit), Error::hello_timeout);
+    const auto challenge = challenge_of_b();
+    end().on_hello(HelloMessage(challenge), limit - 1ns);
+    EXPECT_EQ(over(end(), limit), Error::hello_timeout) << "it is not over with the challenge";
+}
+
+TEST_F(PublisherEndTest, APeerThatIsForgottenMeanwhileIsNotWelcome) {
+    const auto challenge = challenge_of_b();
+    end().on_hello(HelloMessage(challenge), kNow);
+    pass(end(), *b_end, kNow);
+    end().set_peer(std::nullopt);
+    pass(*b_end, end(), kNow);
+    EXPECT_EQ(over(end()), Error::no_peer_any_more);
+    EXPECT_FALSE(end().up());
+}
+
+TEST_F(PublisherEndTest, SilenceIsTheEndUnlessThePeerIsHeardElsewhereOrHasPromisedLess) {
+    link();
+    const auto gone_after = a.state.config.timings.gone_after;
+    EXPECT_FALSE(end().over(kNow + gone_after - 1ns));
+    EXPECT_EQ(over(end(), kNow + gone_after), Error::peer_silent);
+    a.state.pulse(0).heard_at = kNow + 1s;
+    EXPECT_FALSE(end().over(kNow + gone_after));
+    EXPECT_EQ(over(end(), kNow + 1s + gone_after), Error::peer_silent);
+    end().on_message(Heartbeat{0, 0, kListensElsewhere, 10s}, kNow + 2s);
+    EXPECT_TRUE(a.state.pulse(0).listens_elsewhere);
+    const auto limit = kNow + 2s + a.state.silence_limit(0);
+    EXPECT_GT(limit, kNow + 2s + 10s);
+    EXPECT_FALSE(end().over(limit - 1ns));
+    EXPECT_EQ(over(end(), limit), Error::peer_silent);
+}
+
+TEST_F(PublisherEndTest, InvalidationsGoAheadOfEverythingEvenInTheMiddleOfASnapshot) {
+    const auto challenge = challenge_of_b();
+    end().on_hello(HelloMessage(challenge), kNow);
+    pass(end(), *b_end, kNow);
+    pass(*b_end, end(), kNow);
+    a.invalidate(7);
+    EXPECT_EQ(says<Invalidate>(end()).last, 1U) << "before the snapshot";
+    says<SnapshotBegin>(end());
+    a.invalidate(8);
+    EXPECT_EQ(says<Invalidate>(end()).last, 2U) << "in the middle of it";
+    says<SnapshotPart>(end());
+    says<Heartbeat>(end());
+    EXPECT_FALSE(end().next(kNow));
+}
+
+TEST_F(PublisherEndTest, WhatWasInvalidatedWhileThePeerWasAwayHoldsItBackUntilItHasConfirmed) {
+    a.invalidate(7);
+    const auto challenge = challenge_of_b();
+    end().on_hello(HelloMessage(challenge), kNow);
+    pass(end(), *b_end, kNow);
+    pass(*b_end, end(), kNow);
+    EXPECT_TRUE(a.state.neighbours.behind(0));
+    exchange(end(), *b_end);
+    EXPECT_FALSE(a.state.neighbours.behind(0));
+    EXPECT_EQ(publishing.owner.confirmations, 1);
+    EXPECT_EQ(a.state.invalidations.pending(0), 0U);
+}
+
+TEST_F(PublisherEndTest, ToConfirmWhatWasNeverSaidEndsIt) {
+    link();
+    end().on_message(Confirm{1}, kNow);
+    EXPECT_EQ(over(end()), Error::unexpected_frame);
+    EXPECT_EQ(publishing.owner.confirmations, 0);
+}
+
+TEST_F(PublisherEndTest, WhatOnlyAPublisherMaySayEndsIt) {
+    for (const Message& message : {Message(Delta{}), Message(Goodbye{}), Message(Welcome{})}) {
+        Publishing each(a);
+        auto other = subscribing(b);
+        exchange(*each.end, *other);
+        ASSERT_TRUE(each.end->up());
+        each.end->on_message(message, kNow);
+        EXPECT_EQ(over(*each.end), Error::unexpected_frame);
+    }
+}
+
+TEST_F(PublisherEndTest, BeatsWhenItIsDueAndSendsASnapshotAgainWhenItIsAsked) {
+    link();
+    const auto due = end().due();
+    EXPECT_GT(due, kNow);
+    EXPECT_FALSE(end().next(due - 1ns));
+    EXPECT_EQ(says<Heartbeat>(end(), due).epoch, a.state.publisher.own().epoch());
+    end().on_message(SnapshotRequest{}, due);
+    says<SnapshotBegin>(end(), due);
+}
+
+TEST_F(PublisherEndTest, TheGoodbyeWaitsUntilAllInvalidationsAreConfirmed) {
+    link();
+    a.invalidate(7);
+    end().say_goodbye();
+    const auto order = says<Invalidate>(end());
+    EXPECT_FALSE(end().next(kNow + 1h));
+    EXPECT_EQ(end().due(), TimePoint::max());
+    EXPECT_FALSE(end().finished());
+    end().on_message(Confirm{order.last}, kNow);
+    says<Goodbye>(end());
+    EXPECT_TRUE(end().finished());
+    EXPECT_FALSE(end().next(kNow + 1h));
+}
+
+TEST_F(PublisherEndTest, ClosedItSaysAndHearsNothingMoreAndTheFirstReasonCounts) {
+    struct Driver final : LinkEnd::Driver {
+        void woken() override { ++wakes; }
+        int wakes = 0;
+    } driver;
+    link();
+    end().set_driver(&driver);
+    a.invalidate(7);
+    end().close(make_error_code(Error::restarted));
+    end().close(make_error_code(Error::no_peer_any_more));
+    EXPECT_GT(driver.wakes, 0);
+    EXPECT_EQ(over(end()), Error::restarted);
+    EXPECT_FALSE(end().next(kNow));
+    EXPECT_EQ(end().due(), TimePoint::max());
+    end().on_message(Confirm{1}, kNow);
+    EXPECT_EQ(publishing.owner.confirmations, 0);
+}
+
+TEST_F(PublisherEndTest, WhatItHasCountedStays) {
+    link();
+    EXPECT_EQ(end().counters().snapshots, 1U);
+    a.state.pulse(0).listens_elsewhere = true;
+    end().leave();
+    EXPECT_FALSE(end().up());
+    EXPECT_EQ(publishing.kept.counters.snapshots, 1U);
+    EXPECT_EQ(end().counters().snapshots, 1U) << "counted once";
+    EXPECT_FALSE(a.state.pulse(0).listens_elsewhere) << "the link on which it said so is gone";
+}
+
+}  // namespace
+}  // namespace protocol::test

@@ -1,0 +1,265 @@
+#include "protocol/subscriber_end.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/error.hpp>
+
+#include "tests/protocol/link_ends.hpp"
+
+namespace protocol::test {
+namespace {
+
+/// b is dialled by a.
+class SubscriberEndTest : public ::testing::Test {
+protected:
+    /// Another connection from a, up to where all that was to be said now is said.
+    struct Connection {
+        Connection(MachineNode& a, MachineNode& b, TimePoint now = kNow)
+            : publishing(a, b.state.self.node, now), end(subscribing(b, now)) {
+            exchange(*publishing.end, *end, now);
+        }
+        Publishing publishing;
+        std::unique_ptr<SubscriberEnd> end;
+    };
+    /// Everything up to the proof of a node that dials.
+    Proof proof_for(SubscriberEnd& end, Publishing& publishing) {
+        end.on_hello(HelloMessage(says<Hello>(*publishing.end)), kNow);
+        publishing.end->on_hello(HelloMessage(says<Challenge>(end)), kNow);
+        return says<Proof>(*publishing.end);
+    }
+
+    MachineNode a{"a", "b", 1}, b{"b", "a", 2};
+};
+
+TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
+    Publishing publishing(a);
+    const auto end = subscribing(b);
+    EXPECT_FALSE(end->next(kNow)) << "who dials speaks first";
+    EXPECT_EQ(end->due(), TimePoint::max());
+    const auto proof = proof_for(*end, publishing);
+    EXPECT_EQ(b.report().state, PeerState::hello);
+    EXPECT_EQ(b.state.doorstep.size(), 1U);
+    EXPECT_FALSE(end->tags());
+    end->on_hello(HelloMessage(proof), kNow);
+    EXPECT_TRUE(end->tags() && end->greeted());
+    EXPECT_EQ(b.state.doorstep.size(), 0U);
+    EXPECT_EQ(b.heard_of, 1);
+    EXPECT_EQ(b.report().state, PeerState::waiting_snapshot);
+    publishing.end->on_message(says<Welcome>(*end), kNow);
+    EXPECT_EQ(says<Heartbeat>(*end).objects, kListensElsewhere);
+    pass(*publishing.end, *end, kNow);
+    EXPECT_EQ(b.in_step, 1);
+    EXPECT_EQ(b.report().state, PeerState::in_step);
+    EXPECT_TRUE(b.state.neighbours.take_view()->peers[0].in_step);
+}
+
+TEST_F(SubscriberEndTest, SaysWhyItRefuses) {
+    MachineNode other("a", "b", 3, "another cluster key, also 32 bytes and more");
+    Publishing publishing(other);
+    const auto end = subscribing(b);
+    end->on_hello(HelloMessage(says<Hello>(*publishing.end)), kNow);
+    EXPECT_LE(end->due(), kNow);
+    EXPECT_EQ(says<Refusal>(*end).reason, Error::wrong_key);
+    EXPECT_EQ(over(*end), Error::wrong_key);
+    end->over_because(over(*end));
+    EXPECT_EQ(b.report().state, PeerState::refused);
+    EXPECT_EQ(b.report().last_error, "wrong_key");
+}
+
+TEST_F(SubscriberEndTest, AFalseProofIsRefused) {
+    Publishing publishing(a);
+    const auto end = subscribing(b);
+    auto proof = proof_for(*end, publishing);
+    proof.mac[0] ^= std::byte{1};
+    end->on_hello(HelloMessage(proof), kNow);
+    EXPECT_EQ(says<Refusal>(*end).reason, Error::bad_proof);
+    EXPECT_EQ(over(*end), Error::bad_proof);
+    EXPECT_FALSE(end->tags());
+    EXPECT_EQ(b.heard_of, 0);
+}
+
+TEST_F(SubscriberEndTest, OfWhatIsNoHelloOnlyWhatTravelsIsSaid) {
+    const auto old = subscribing(b);
+    old->on_hello(make_error_code(Error::wrong_version), kNow);
+    EXPECT_EQ(says<Refusal>(*old).reason, Error::wrong_version);
+    const auto garbled = subscribing(b);
+    garbled->on_hello(make_error_code(Error::malformed_frame), kNow);
+    EXPECT_FALSE(garbled->next(kNow));
+    EXPECT_EQ(over(*garbled), Error::malformed_frame);
+    const auto late = subscribing(b);
+    late->on_hello(HelloMessage(Proof{}), kNow);  // without a hello
+    EXPECT_EQ(over(*late), Error::unexpected_frame);
+}
+
+TEST_F(SubscriberEndTest, TheHelloHasItsTimeFromTheConnectionOn) {
+    Publishing publishing(a);
+    const auto end = subscribing(b);
+    const auto limit = kNow + b.state.config.timings.hello;
+    proof_for(*end, publishing);
+    EXPECT_FALSE(end->over(limit - 1ns));
+    EXPECT_EQ(over(*end, limit), Error::hello_timeout);
+}
+
+TEST_F(SubscriberEndTest, AnotherConnectionOfTheSameRunTakesThePlaceOfTheFirst) {
+    Connection first(a, b);
+    Connection second(a, b);
+    EXPECT_EQ(over(*first.end), Error::superseded);
+    EXPECT_TRUE(first.end->closed());
+    EXPECT_FALSE(second.end->over(kNow));
+    EXPECT_EQ(b.left, 1);
+    first.end->over_because(make_error_code(Error::superseded));
+    first.end.reset();
+    EXPECT_EQ(b.report().state, PeerState::in_step) << "the end of the first is not the peer's";
+    EXPECT_EQ(b.report().last_error, "");
+    EXPECT_EQ(b.report().snapshots_received, 2U);
+}
+
+TEST_F(SubscriberEndTest, AnotherRunTakesThePlaceOnlyOfOneThatIsNotPlainlyAlive) {
+    Connection first(a, b);
+    MachineNode twin("a", "b", 9);
+    Publishing dials(twin);
+    const auto end = subscribing(b);
+    const auto proof = proof_for(*end, dials);
+    end->on_hello(HelloMessage(proof), kNow + 1s);
+    EXPECT_EQ(says<Refusal>(*end).reason, Error::duplicate_id);
+    EXPECT_FALSE(first.end->over(kNow + 1s));
+
+    Publishing again(twin);
+    const auto later = subscribing(b);
+    const auto second_proof = proof_for(*later, again);
+    later->on_hello(HelloMessage(second_proof), kNow + 1min);
+    says<Welcome>(*later, kNow + 1min);
+    EXPECT_EQ(over(*first.end), Error::superseded);
+}
+
+TEST_F(SubscriberEndTest, WhatComesAfterAnotherHasThePlaceDoesNotCount) {
+    Connection first(a, b);
+    Connection second(a, b);
+    a.invalidate(7);
+    first.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow);
+    EXPECT_TRUE(b.dropped.keys.empty());
+    EXPECT_FALSE(first.end->next(kNow + 1h)) << "nor is it confirmed";
+}
+
+TEST_F(SubscriberEndTest, ConfirmsWhatHasBeenDroppedAheadOfAllElse) {
+    Connection link(a, b);
+    link.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow + 10s);
+    EXPECT_EQ(b.dropped.keys.size(), 1U);
+    EXPECT_EQ(says<Confirm>(*link.end, kNow + 10s).last, 1U);
+    says<Heartbeat>(*link.end, kNow + 10s);
+    // Over the next connection of the same run it is confirmed again, and not done again.
+    Connection next(a, b);
+    next.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow + 10s);
+    EXPECT_EQ(b.dropped.keys.size(), 1U);
+    EXPECT_EQ(says<Confirm>(*next.end, kNow + 10s).last, 1U);
+}
+
+TEST_F(SubscriberEndTest, NothingIsConfirmedWhenNobodyIsThereAnyMoreToApplyIt) {
+    Connection link(a, b);
+    b.subscriptions.close();
+    link.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow);
+    EXPECT_TRUE(b.dropped.keys.empty());
+    EXPECT_EQ(over(*link.end), boost::asio::error::operation_aborted);
+    EXPECT_FALSE(link.end->next(kNow));
+}
+
+TEST_F(SubscriberEndTest, SilenceIsTheEndAndWhatWasSaidOnTheOtherLinkDoesNotCountHere) {
+    Connection link(a, b);
+    const auto limit = kNow + b.state.silence_limit(0);
+    EXPECT_FALSE(link.end->over(limit - 1ns));
+    EXPECT_EQ(over(*link.end, limit), Error::peer_silent);
+    link.end->on_message(Heartbeat{}, limit - 1ns);
+    EXPECT_FALSE(link.end->over(limit));
+}
+
+TEST_F(SubscriberEndTest, BeatsOnceAndThenOnlyIfItIsNotHeardElsewhere) {
+    Connection link(a, b);
+    auto due = link.end->due();
+    says<Heartbeat>(*link.end, due);
+    b.state.pulse(0).listens_elsewhere = true;
+    due = link.end->due();
+    EXPECT_FALSE(link.end->next(due));
+    b.state.pulse(0).listens_elsewhere = false;
+    due = link.end->due();
+    says<Heartbeat>(*link.end, due);
+}
+
+TEST_F(SubscriberEndTest, AGoodbyeAndABreakAreToldApart) {
+    Connection link(a, b);
+    link.publishing.end->say_goodbye();
+    pass(*link.publishing.end, *link.end, kNow);
+    EXPECT_EQ(over(*link.end), Error::goodbye);
+    link.end->over_because(over(*link.end));
+    EXPECT_EQ(b.report().state, PeerState::withdrawn);
+    EXPECT_EQ(b.left, 1);
+    EXPECT_EQ(b.state.neighbours.take_view()->peers[0].token, "");
+
+    Connection broken(a, b);
+    broken.end->over_because(make_error_code(Error::connection_closed));
+    EXPECT_EQ(b.report().state, PeerState::gone);
+    EXPECT_EQ(b.report().last_error, "connection_closed");
+}
+
+TEST_F(SubscriberEndTest, HoweverItGoesItsPlaceIsFree) {
+    { Connection link(a, b); }  // nobody has said why
+    EXPECT_EQ(b.report().state, PeerState::gone);
+    EXPECT_EQ(b.left, 1);
+    { const auto end = subscribing(b); }
+    EXPECT_EQ(b.state.doorstep.size(), 0U);
+}
+
+TEST_F(SubscriberEndTest, APeerThatIsRemovedLosesItsLink) {
+    Connection link(a, b);
+    b.subscriptions.remove_peer(0);
+    EXPECT_EQ(over(*link.end), Error::no_peer_any_more);
+    EXPECT_TRUE(link.end->closed());
+    EXPECT_EQ(b.left, 1);
+}
+
+TEST_F(SubscriberEndTest, AStrangersOldestHelloMakesRoom) {
+    std::vector<std::unique_ptr<SubscriberEnd>> hellos;
+    for (std::size_t i = 0; i < kMaxAtOncePerAddress; ++i)
+        hellos.push_back(subscribing(b, kNow, "10.0.0.1"));
+    EXPECT_FALSE(hellos.front()->ended());
+    hellos.push_back(subscribing(b, kNow, "10.0.0.1"));
+    EXPECT_EQ(over(*hellos[0]), Error::too_many_links);
+    EXPECT_TRUE(hellos[0]->closed());
+    EXPECT_FALSE(hellos[1]->ended());
+    EXPECT_EQ(b.state.doorstep.size(), kMaxAtOncePerAddress);
+}
+
+/// Both nodes with both links, in virtual time: what a simulator does.
+TEST_F(SubscriberEndTest, TwoNodesStayInStepForAnHourInVirtualTimeAndNoticeACut) {
+    Connection to_b(a, b), to_a(b, a);
+    const std::vector<std::pair<LinkEnd*, LinkEnd*>> links{{&*to_b.publishing.end, to_b.end.get()},
+                                                           {&*to_a.publishing.end, to_a.end.get()}};
+    const auto due = [&] {
+        auto next = TimePoint::max();
+        for (const auto& [one, other] : links)
+            for (const auto* end : {one, other})
+                next = std::min({next, end->due(), end->limit().at});
+        return next;
+    };
+    auto now = kNow;
+    for (; now < kNow + 1h; now = std::max(now, due())) {
+        for (const auto& [one, other] : links) {
+            exchange(*one, *other, now);
+            ASSERT_FALSE(one->over(now) || other->over(now)) << (now - kNow) / 1s << " s";
+        }
+    }
+    EXPECT_EQ(a.report(now).state, PeerState::in_step);
+    EXPECT_EQ(b.report(now).state, PeerState::in_step);
+    // One beat a second each way on the links of the publishers, none from the subscribers.
+    EXPECT_NEAR(static_cast<double>(b.report(now).heartbeats_received), 3600, 600);
+
+    const auto cut = now;
+    for (; !to_b.end->over(now) && now < cut + 1min; now += 10ms)
+        for (const auto& [one, other] : links)
+            for (auto* end : {one, other})
+                while (end->next(now)) continue;  // lost
+    EXPECT_EQ(over(*to_b.end, now), Error::peer_silent);
+    EXPECT_LE(now - cut, b.state.silence_limit(0) + 1s);
+}
+
+}  // namespace
+}  // namespace protocol::test
