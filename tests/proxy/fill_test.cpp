@@ -1,0 +1,178 @@
+#include "proxy/storage/fill.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/proxy/buffers.hpp"
+
+namespace proxy {
+namespace {
+
+using test::text_of;
+
+/// A fill with its writer's side driven by the test.
+class FillTest : public ::testing::Test {
+protected:
+    std::shared_ptr<Wakeup> wakeup() { return std::make_shared<Wakeup>(io.get_executor()); }
+    void begin(bool shared, std::uint64_t length = 0) {
+        Fill::Answer answer;
+        answer.response = std::make_shared<StoredResponse>();
+        answer.shared = shared;
+        answer.length = length;
+        answer.length_known = length > 0;
+        fill->begin(std::move(answer));
+    }
+    void append(std::string_view data) {
+        if (fill->room() < data.size()) fill->add_block(data.size(), {});
+        fill->append(data);
+    }
+    static std::string take(Fill::Reader& reader) {
+        std::vector<boost::asio::const_buffer> out;
+        const auto piece = reader.peek(1000, 10, out);
+        const auto text = text_of(out);
+        reader.consume(piece.bytes);
+        return text;
+    }
+
+    boost::asio::io_context io;
+    std::shared_ptr<Fill> fill = std::make_shared<Fill>(wakeup(), 10);
+};
+
+TEST_F(FillTest, GivesEveryReaderTheWholeBodyWheneverItCame) {
+    Fill::Reader early(fill, wakeup(), true);
+    EXPECT_EQ(early.state().phase, Fill::Phase::waiting);
+    begin(true, 8);
+    append("half");
+    EXPECT_EQ(take(early), "half");
+    Fill::Reader late(fill, wakeup(), false);
+    append("half");
+    EXPECT_EQ(take(early), "half");
+    fill->complete(true);
+    EXPECT_TRUE(late.state().answer.shared);
+    EXPECT_EQ(take(late), "halfhalf");
+    std::vector<boost::asio::const_buffer> out;
+    EXPECT_TRUE(late.peek(10, 10, out).end);
+}
+
+TEST_F(FillTest, ReleasesFollowersWhenTheAnswerIsNotToBeShared) {
+    Fill::Reader leader(fill, wakeup(), true), follower(fill, wakeup(), false);
+    begin(false, 100);
+    EXPECT_FALSE(leader.state().released);
+    EXPECT_TRUE(follower.state().released);
+    Fill::Reader late(fill, wakeup(), false);
+    EXPECT_TRUE(late.state().released);
+    fill->complete(false);
+    EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
+}
+
+TEST_F(FillTest, KeepsAWindowOfWhatIsNotStored) {
+    Fill::Reader leader(fill, wakeup(), true);
+    begin(false, 100);
+    append("0123456789");
+    EXPECT_EQ(fill->ahead(), fill->window_bytes());
+    EXPECT_EQ(take(leader), "0123456789");
+    EXPECT_EQ(fill->ahead(), 0u);
+}
+
+TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
+    Fill::Reader leader(fill, wakeup(), true);
+    begin(true);
+    append("0123456789");
+    Fill::Reader follower(fill, wakeup(), false);
+    fill->stop_sharing();
+    Fill::Reader late(fill, wakeup(), false);
+    EXPECT_TRUE(late.state().released);
+    EXPECT_EQ(fill->ahead(), 10u);
+    EXPECT_EQ(take(leader), "0123456789");
+    EXPECT_EQ(take(follower), "0123456789");
+    append("more");
+    EXPECT_EQ(take(leader), "more");
+    EXPECT_EQ(take(follower), "more");
+}
+
+TEST(UnreadFetch, GoesOnWhenLittleIsMissingOrNoMoreThanHasCome) {
+    constexpr auto kMost = kNearlyDoneBytes;
+    EXPECT_TRUE(goes_on_unread(0, kMost));
+    EXPECT_FALSE(goes_on_unread(0, kMost + 1));
+    EXPECT_TRUE(goes_on_unread(5 * kMost, 10 * kMost));
+    EXPECT_FALSE(goes_on_unread(5 * kMost, 10 * kMost + 1));
+    EXPECT_TRUE(goes_on_unread(10 * kMost, 10 * kMost));
+    EXPECT_TRUE(goes_on_unread(kMost, std::nullopt));
+    EXPECT_FALSE(goes_on_unread(kMost + 1, std::nullopt)) << "of unknown length";
+}
+
+TEST_F(FillTest, IsWantedWhileSomebodyReadsOrLittleIsMissing) {
+    {
+        Fill::Reader leader(fill, wakeup(), true);
+        begin(true, 2 * kNearlyDoneBytes);
+        EXPECT_TRUE(fill->wanted());
+    }
+    EXPECT_FALSE(fill->wanted());
+    append(std::string(kNearlyDoneBytes, 'x'));
+    EXPECT_TRUE(fill->wanted());
+}
+
+TEST_F(FillTest, KnowsTheSlowestOfThousandsWhoComeAndGo) {
+    auto leader = std::make_unique<Fill::Reader>(fill, wakeup(), true);
+    begin(true);
+    std::vector<std::unique_ptr<Fill::Reader>> followers;
+    for (int i = 0; i < 3000; ++i)
+        followers.push_back(std::make_unique<Fill::Reader>(fill, wakeup(), false));
+    append(std::string(4000, 'x'));
+    fill->stop_sharing();
+    leader->consume(4000);
+    std::vector<std::uint64_t> taken(followers.size(), 0);
+    std::mt19937 random(7);
+    while (!followers.empty()) {
+        const auto one = random() % followers.size();
+        if (random() % 4 == 0) {
+            followers.erase(followers.begin() + static_cast<std::ptrdiff_t>(one));
+            taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(one));
+        } else {
+            const auto bytes = std::min<std::uint64_t>(random() % 1000, 4000 - taken[one]);
+            followers[one]->consume(bytes);
+            taken[one] += bytes;
+        }
+        const auto slowest = taken.empty() ? 4000 : *std::min_element(taken.begin(), taken.end());
+        ASSERT_EQ(fill->ahead(), 4000 - slowest);
+    }
+    EXPECT_EQ(fill->audience().readers, 1u);
+    leader.reset();
+    EXPECT_EQ(fill->audience().readers, 0u);
+    EXPECT_EQ(fill->audience().joined, 3001u);
+}
+
+TEST_F(FillTest, LeavesABodyThatStandsInTheStoreWhole) {
+    auto body = std::make_shared<Body>();
+    body->add_block(10, {});
+    body->append("0123456789");
+    Fill::Reader leader(fill, wakeup(), true);
+    Fill::Answer answer;
+    answer.response = std::make_shared<StoredResponse>(StoredMetadata(), body);
+    answer.validated = true;
+    fill->begin(std::move(answer));
+    EXPECT_EQ(take(leader), "0123456789");
+    fill->complete(false);
+    EXPECT_EQ(body->dropped(), 0u);
+}
+
+TEST_F(FillTest, TellsReadersThatItFailed) {
+    Fill::Reader leader(fill, wakeup(), true);
+    begin(true, 100);
+    append("part");
+    fill->fail(FetchError::reset);
+    std::vector<boost::asio::const_buffer> out;
+    EXPECT_TRUE(leader.peek(1000, 10, out).failed || text_of(out) == "part");
+    leader.consume(4);
+    out.clear();
+    EXPECT_TRUE(leader.peek(1000, 10, out).failed);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "summary/key_hash.hpp"
+
+namespace proxy::test {
+
+/// The hash of a key under a secret of the tests.
+inline summary::KeyHash hash(std::string_view uri) {
+    static const summary::KeyHasher hasher = [] {
+        std::array<std::byte, summary::KeyHasher::kSecretBytes> secret{};
+        for (std::size_t i = 0; i < secret.size(); ++i)
+            secret[i] = static_cast<std::byte>(i * 37 + 11);
+        return summary::KeyHasher(secret);
+    }();
+    return hasher(uri);
+}
+
+}  // namespace proxy::test

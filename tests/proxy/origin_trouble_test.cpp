@@ -1,0 +1,34 @@
+#include "proxy/upstream/origin_trouble.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace proxy {
+namespace {
+
+TEST(OriginTrouble, IsUnreachableOnlyWhereNoAnswerCouldBeHad) {
+    for (const auto error :
+         {FetchError::resolve_failed, FetchError::connect_failed, FetchError::connect_timeout,
+          FetchError::tls_failed, FetchError::head_timeout, FetchError::body_timeout,
+          FetchError::reset, FetchError::resolve_timeout}) {
+        EXPECT_EQ(trouble_of(error), OriginTrouble::unreachable) << to_string(error);
+        EXPECT_TRUE(went_forward(error)) << to_string(error);
+    }
+    for (const auto error : {FetchError::busy, FetchError::no_descriptors, FetchError::stopping}) {
+        EXPECT_EQ(trouble_of(error), OriginTrouble::error) << to_string(error);
+        EXPECT_FALSE(went_forward(error)) << to_string(error);
+    }
+    EXPECT_EQ(trouble_of(FetchError::origin_down), OriginTrouble::unreachable);
+    EXPECT_FALSE(went_forward(FetchError::origin_down)) << "it was spared the question";
+    for (const auto error : {FetchError::not_allowed, FetchError::own_listener}) {
+        EXPECT_EQ(trouble_of(error), std::nullopt) << to_string(error);
+        EXPECT_FALSE(went_forward(error)) << to_string(error);
+    }
+    EXPECT_EQ(trouble_of(FetchError::malformed), OriginTrouble::error);
+    EXPECT_EQ(trouble_of(FetchError::origin_error), OriginTrouble::error);
+    EXPECT_TRUE(went_forward(FetchError::malformed));
+}
+
+}  // namespace
+}  // namespace proxy

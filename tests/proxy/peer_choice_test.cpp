@@ -1,0 +1,127 @@
+#include "proxy/upstream/peer_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <vector>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+
+const PeerRecord::Time kNow = PeerRecord::Time(1000h);
+
+void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round_trip = 1ms,
+         PeerRecord::Time now = kNow) {
+    record.asked();
+    record.answered_after(round_trip, now);
+    record.ended(verdict, now);
+}
+
+TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
+    PeerRecord record;
+    for (const auto verdict : {PeerVerdict::hit, PeerVerdict::false_hit, PeerVerdict::stale_hit,
+                               PeerVerdict::refused, PeerVerdict::timeout, PeerVerdict::failure})
+        ask(record, verdict);
+    const auto& counts = record.counts();
+    EXPECT_EQ(counts.asked, 6u);
+    EXPECT_EQ(counts.hits, 1u);
+    EXPECT_EQ(counts.false_hits, 1u);
+    EXPECT_EQ(counts.stale_hits, 1u);
+    EXPECT_EQ(counts.refused, 1u);
+    EXPECT_EQ(counts.failures, 2u);
+}
+
+TEST(PeerRecord, IsNotBlamedForAnAnswerThatAnotherOneOutran) {
+    PeerRecord record;
+    for (unsigned i = 0; i < 2 * kBreakerFailures; ++i) ask(record, PeerVerdict::outrun);
+    EXPECT_TRUE(record.may_ask(kNow));
+    EXPECT_EQ(record.counts().failures, 2 * kBreakerFailures);  // what it gave was of no use
+}
+
+TEST(PeerRecord, KnowsWhenItsDistanceWasLastMeasured) {
+    PeerRecord record;
+    EXPECT_TRUE(record.measured_long_ago(kNow));
+    record.measure_from(kNow);
+    EXPECT_FALSE(record.measured_long_ago(kNow + kMeasureAgainAfter / 2));
+    record.answered_after(5ms, kNow + kMeasureAgainAfter);
+    EXPECT_EQ(record.round_trip().mean(), 5ms);
+    EXPECT_FALSE(record.measured_long_ago(kNow + kMeasureAgainAfter * 3 / 2));
+    EXPECT_TRUE(record.measured_long_ago(kNow + 2 * kMeasureAgainAfter));
+}
+
+TEST(PeerRecord, IsLeftAloneAfterFailuresInARowForLongerEachTime) {
+    PeerRecord record;
+    for (unsigned i = 0; i < kBreakerFailures; ++i) {
+        EXPECT_TRUE(record.may_ask(kNow));
+        ask(record, PeerVerdict::timeout);
+    }
+    EXPECT_FALSE(record.may_ask(kNow));
+    EXPECT_TRUE(record.may_ask(kNow + kBreakerFirst));
+    ask(record, PeerVerdict::failure, 1ms, kNow + kBreakerFirst);
+    EXPECT_FALSE(record.may_ask(kNow + 2 * kBreakerFirst));
+    EXPECT_TRUE(record.may_ask(kNow + 3 * kBreakerFirst));
+    for (int i = 0; i < 50; ++i) ask(record, PeerVerdict::failure);
+    EXPECT_TRUE(record.may_ask(kNow + kBreakerMax));  // never for ever
+    ask(record, PeerVerdict::hit, 1ms, kNow + kBreakerMax);
+    ask(record, PeerVerdict::failure, 1ms, kNow + kBreakerMax);
+    EXPECT_TRUE(record.may_ask(kNow + kBreakerMax));  // one success closes the breaker
+}
+
+TEST(PeerRecord, IsDistrustedWhenMostAnswersWereFalseHits) {
+    PeerRecord record;
+    for (unsigned i = 0; i < kDistrustAfter - 1; ++i) ask(record, PeerVerdict::false_hit);
+    EXPECT_TRUE(record.may_ask(kNow));
+    ask(record, PeerVerdict::false_hit);
+    EXPECT_FALSE(record.may_ask(kNow));
+    EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));
+    ask(record, PeerVerdict::false_hit);
+    EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));  // a new judgement needs new evidence
+}
+
+TEST(ChoosePeers, TakesTheCheapestTwoThatMayBeAsked) {
+    std::vector<PeerRecord> records(5);
+    const std::chrono::milliseconds times[]{9ms, 1ms, 5ms, 2ms, 7ms};
+    for (std::size_t i = 0; i < records.size(); ++i)
+        for (int n = 0; n < 200; ++n) ask(records[i], PeerVerdict::hit, times[i]);
+    auto choice = choose_peers({0, 1, 2, 3, 4}, records, kNow);
+    ASSERT_EQ(choice.count, 2u);
+    EXPECT_EQ(choice.peers[0], 1u);
+    EXPECT_EQ(choice.peers[1], 3u);
+    for (unsigned i = 0; i < kBreakerFailures; ++i) ask(records[1], PeerVerdict::failure);
+    choice = choose_peers({0, 1, 3, 4}, records, kNow);
+    EXPECT_EQ(choice.peers[0], 3u);
+    EXPECT_EQ(choice.peers[1], 4u);
+    EXPECT_EQ(choose_peers({1}, records, kNow).count, 0u);
+    EXPECT_EQ(choose_peers({}, records, kNow).count, 0u);
+    EXPECT_EQ(choose_peers({63, 700}, records, kNow).count, 0u);  // no peers
+}
+
+TEST(PeersNamed, AreTheSameAfterAReloadThatReordersThem) {
+    const auto view_of = [](std::initializer_list<const char*> nodes) {
+        protocol::PeerView view;
+        view.peers.resize(nodes.size());
+        std::size_t number = 0;
+        for (const auto* node : nodes) {
+            protocol::PeerView::Peer peer;
+            peer.node = node;
+            view.peers.set(number++, peer);
+        }
+        return view;
+    };
+    const PeerNames names{"c", "a", "c"};
+    EXPECT_EQ(peers_named(names, view_of({"a", "b", "c"})), (summary::PeerSet{0, 2}));
+    EXPECT_EQ(peers_named(names, view_of({"b", "a", "c"})), (summary::PeerSet{1, 2}));
+    EXPECT_EQ(peers_named(names, view_of({"b", "a"})), (summary::PeerSet{1}));
+    EXPECT_TRUE(peers_named({}, view_of({"b", "a"})).empty());
+}
+
+TEST(ChoosePeers, PrefersThePeerWithLessUnderWay) {
+    std::vector<PeerRecord> records(2);
+    records[0].asked();
+    EXPECT_EQ(choose_peers({0, 1}, records, kNow).peers[0], 1u);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,64 @@
+#include "proxy/upstream/request_snapshot.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/upstream/peer_request.hpp"
+#include "tests/proxy/request.hpp"
+
+namespace proxy {
+namespace {
+
+using test::key_of;
+using test::line;
+using test::request_head;
+
+const auto kFieldKey = protocol::field_key("0123456789abcdef0123456789abcdef");
+
+TEST(RequestSnapshot, KeepsTheHostAsTheClientWroteIt) {
+    const auto head = request_head("GET", "/a%2f?q", {line("Host", "H.test:80"), line("X-A", "1")});
+    const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /a%2f?q HTTP/1.1\r\nHost: H.test:80\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
+}
+
+TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2
+    const auto head = request_head("GET", "http://real.test/x", {line("Host", "other.test")});
+    const RequestSnapshot snapshot(head, key_of("http://real.test/x", "other.test"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
+}
+
+TEST(RequestSnapshot, OfAHeadAsksForWhatAGetBrings) {
+    const auto head = request_head("HEAD", "/x", {line("Host", "h.test")});
+    EXPECT_EQ(RequestSnapshot(head, key_of("/x"), true).method, "GET");
+}
+
+TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
+    const auto head =
+        request_head("GET", "/",
+                     {line("Host", "h.test"), line("Connection", "x-hop"), line("X-Hop", "1"),
+                      line("If-None-Match", "\"a\""), line("Range", "bytes=0-1"),
+                      line("Expect", "100-continue"), line("Hearsay-Peer", "b token")});
+    const RequestSnapshot whole(head, key_of("/"), true);
+    EXPECT_EQ(whole.text, "");
+    const RequestSnapshot as_is(head, key_of("/"), false);
+    EXPECT_EQ(as_is.text, "If-None-Match: \"a\"\r\nRange: bytes=0-1\r\n");
+}
+
+TEST(RequestSnapshot, TellsOriginsAloneOfTheClient) {
+    const auto head = request_head(
+        "GET", "/a",
+        {line("Host", "h.test"), line("X-Forwarded-For", "10.0.0.1"), line("X-B", "2"),
+         line("Forwarded", "for=10.0.0.1"), line("Connection", "x-forwarded-for, forwarded")});
+    const RequestSnapshot snapshot(head, key_of("/a"), true);
+    EXPECT_EQ(origin_request(snapshot, "n", ""),
+              "GET /a HTTP/1.1\r\nHost: h.test\r\nX-B: 2\r\nX-Forwarded-For: 10.0.0.1\r\n"
+              "Forwarded: for=10.0.0.1\r\nVia: 1.1 n\r\n\r\n")
+        << "whatever Connection names";
+    const auto to_peer = PeerRequest(snapshot, {}, kFieldKey).text("a", "t0ken", std::nullopt);
+    EXPECT_EQ(to_peer.find("10.0.0.1"), std::string::npos) << to_peer;
+    EXPECT_EQ(snapshot.fields.size(), 3u) << "what may be varied by";
+}
+
+}  // namespace
+}  // namespace proxy

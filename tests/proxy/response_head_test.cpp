@@ -1,0 +1,45 @@
+#include "proxy/http/response_head.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/proxy/request.hpp"
+
+namespace proxy {
+namespace {
+
+using test::line;
+
+TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {
+    Head head;
+    head.status = 200;
+    head.fields = {line("Date", "Sat, 21 Nov 2026 10:00:00 GMT"),
+                   line("Age", "5"),
+                   line("Content-Length", "10"),
+                   line("Connection", "close"),
+                   line("Cache-Status", "up; hit"),
+                   line("X-A", "1"),
+                   line("X-A", "2")};
+    std::string out;
+    LiveFields live;
+    render_response(head, "n", {}, WallTime{}, out, live);
+    EXPECT_EQ(out,
+              "HTTP/1.1 200 OK\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\nX-A: 1\r\nX-A: 2\r\nVia: "
+              "1.1 n\r\n");
+    EXPECT_EQ(live.cache_status, "up; hit");
+    EXPECT_TRUE(live.has_age);
+}
+
+TEST(RenderResponse, AddsADateThatIsMissing) {  // RFC 9110 §6.6.1
+    Head head;
+    head.status = 404;
+    std::string out;
+    LiveFields live;
+    render_response(head, "n", {}, WallTime{}, out, live);
+    EXPECT_EQ(out,
+              "HTTP/1.1 404 Not Found\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.1 n\r\n");
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,395 @@
+#include "proxy/storage/store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/http/vary.hpp"
+#include "proxy/storage/claim.hpp"
+#include "tests/proxy/hash.hpp"
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Head;
+using test::hash;
+
+using Clock = Store::Clock;
+
+const Clock::time_point kNow = Clock::time_point(1000h);
+
+/// A store and what it told its listener.
+class StoreTest : public ::testing::Test {
+protected:
+    std::shared_ptr<StoredResponse> response(std::string_view body,
+                                             std::chrono::seconds lifetime = 100s) {
+        return response_in(store, body, lifetime);
+    }
+    static std::shared_ptr<StoredResponse> response_in(Store& store, std::string_view body,
+                                                       std::chrono::seconds lifetime = 100s) {
+        auto result = std::make_shared<StoredResponse>();
+        result->status = 200;
+        result->head = "HTTP/1.1 200 OK\r\n";
+        result->freshness.lifetime = saturate(lifetime);
+        result->arrival.steady = kNow;
+        result->body = std::make_shared<Body>();
+        auto charge = store.reserve(body.size(), kNow);
+        if (!charge) return nullptr;
+        result->body->add_block(body.size(), std::move(*charge));
+        result->body->append(body);
+        return result;
+    }
+    bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
+        return store_in(store, uri, find(uri).generation, std::move(what));
+    }
+    static bool store_in(Store& store, std::string_view uri, std::uint64_t generation,
+                         std::shared_ptr<StoredResponse> what) {
+        Claim claim(store, hash(uri), uri, nullptr);
+        claim.stay_alone(generation);
+        return claim.publish(std::move(what), kNow);
+    }
+    Claim claim(std::string_view uri, std::shared_ptr<Fill> fill) {
+        return Claim(store, hash(uri), uri, std::move(fill));
+    }
+    Store::Found find(std::string_view uri, const Head& request = "") {
+        return store.find(hash(uri), uri, request, kNow);
+    }
+    std::shared_ptr<Fill> fill() {
+        return std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
+    }
+    int told(std::string_view uri) const {
+        const auto found = announced.find(hash(uri).low);
+        return found == announced.end() ? 0 : found->second;
+    }
+
+    boost::asio::io_context io;
+    std::map<std::uint64_t, int> announced;  // +1 stored, -1 removed
+    Store store{10'000, [this](const summary::Key& key, bool stored) {
+                    EXPECT_EQ(key.hash, hash(key.uri));
+                    auto& count = announced[key.hash.low];
+                    count += stored ? 1 : -1;
+                    EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+                }};
+};
+
+TEST_F(StoreTest, FindsWhatWasPublished) {
+    EXPECT_EQ(find("u").response, nullptr);
+    ASSERT_TRUE(put("u", response("one")));
+    EXPECT_EQ(find("u").response->body->size(), 3u);
+    EXPECT_EQ(store.stats().objects, 1u);
+    EXPECT_EQ(told("u"), 1);
+}
+
+TEST_F(StoreTest, TellsNobodyOfWhatCannotBeReused) {
+    put("short", response("x", 2s));
+    auto validated = response("x");
+    validated->freshness.always_validate = true;
+    put("no-cache", validated);
+    EXPECT_EQ(told("short"), 0);
+    EXPECT_EQ(told("no-cache"), 0);
+    put("short", response("x", 10s));
+    EXPECT_EQ(told("short"), 1);
+    put("short", response("x", 1s));  // once told it stays told until it is removed
+    EXPECT_EQ(told("short"), 1);
+    store.invalidate(hash("short"), kNow);
+    EXPECT_EQ(told("short"), 0);
+}
+
+TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
+    for (int i = 0; i < 50; ++i) {
+        auto next = response(std::string(1000, 'x'));
+        ASSERT_NE(next, nullptr);
+        put("u" + std::to_string(i), next);
+        EXPECT_LE(store.stats().memory_bytes, 10'000u);
+    }
+    const auto stats = store.stats();
+    EXPECT_EQ(stats.objects + stats.evictions, 50u);
+    std::uint64_t standing = 0;
+    for (const auto& [key, count] : announced) standing += static_cast<std::uint64_t>(count);
+    EXPECT_EQ(standing, stats.objects);
+}
+
+TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
+    const auto is_there = [&](const std::string& uri) {
+        return store.peek(hash(uri), uri, Head(""));
+    };
+    EXPECT_FALSE(is_there("used"));
+    put("used", response("x"));
+    EXPECT_TRUE(is_there("used"));
+    EXPECT_FALSE(store.peek(hash("used"), "another of this hash", Head("")));
+    const auto coming = fill();
+    {
+        auto mine = claim("coming", coming);
+        EXPECT_TRUE(mine.take({}).leads);
+        EXPECT_TRUE(is_there("coming"));
+    }
+    EXPECT_FALSE(is_there("coming"));
+}
+
+TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
+    // What is left of 100 objects after twice as many, when every other one was looked at.
+    const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
+        Store one(100'000, [](const summary::Key&, bool) {});
+        const auto put_into = [&](const std::string& uri) {
+            store_in(one, uri, 0, response_in(one, std::string(500, 'x')));
+        };
+        const auto uri = [](int i) { return "u" + std::to_string(i); };
+        for (int i = 0; i < 100; ++i) put_into(uri(i));
+        for (int i = 0; i < 100; i += 2) look(one, uri(i));
+        for (int i = 100; i < 300; ++i) put_into(uri(i));
+        std::set<std::string> left;
+        for (int i = 0; i < 100; ++i)
+            if (one.peek(hash(uri(i)), uri(i), Head(""))) left.insert(uri(i));
+        return left;
+    };
+    const auto unseen = survivors([](Store&, const std::string&) {});
+    EXPECT_EQ(survivors([](Store& one, const std::string& uri) {
+                  EXPECT_TRUE(one.peek(hash(uri), uri, Head("")));
+              }),
+              unseen);
+    EXPECT_NE(survivors([](Store& one, const std::string& uri) {
+                  one.find(hash(uri), uri, Head(""), kNow);
+              }),
+              unseen);
+}
+
+TEST_F(StoreTest, EvictsNothingThatIsRead) {
+    put("u", response(std::string(9000, 'x')));
+    auto held = find("u").response;
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().memory_bytes, 9000u);
+    EXPECT_NE(find("u").response, nullptr) << "it would free nothing";
+    EXPECT_EQ(store.stats().evictions, 0u);
+    held.reset();
+    EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().evictions, 1u);
+}
+
+TEST_F(StoreTest, CountsReplacedBytesUntilTheirReaderIsDone) {
+    put("u", response(std::string(9000, 'x')));
+    auto held = find("u").response;
+    store.invalidate(hash("u"), kNow);
+    EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
+    EXPECT_EQ(store.stats().memory_bytes, 9000u);
+    held.reset();
+    EXPECT_NE(response(std::string(5000, 'y')), nullptr);
+}
+
+TEST_F(StoreTest, IsNotEmptiedByWhatSlowReadersHold) {
+    put("large", response(std::string(5000, 'x')));
+    for (int i = 0; i < 4; ++i) put(std::to_string(i), response(std::string(1000, 'x')));
+    auto held = find("large").response;
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(response(std::string(4000, 'y')), nullptr);
+    EXPECT_NE(find("large").response, nullptr);
+    EXPECT_GE(store.stats().objects, 3u) << "a quarter of the cap is left to others";
+    EXPECT_NE(response(std::string(1000, 'y')), nullptr) << "what fits beside it is stored";
+    held.reset();
+    EXPECT_NE(response(std::string(4000, 'y')), nullptr);
+}
+
+TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
+    for (std::size_t i = 0; i < kMaxVariants + 5; ++i) {
+        const auto language = "Accept-Language: l" + std::to_string(i);
+        const Head request{std::string_view(language)};
+        auto next = response("x");
+        next->vary_names = "accept-language";
+        append_variant(next->variant, next->vary_names, request);
+        put("u", next);
+        EXPECT_NE(find("u", Head(std::string_view(language))).response, nullptr);
+    }
+    EXPECT_TRUE(find("u", "Accept-Language: l0").other_variants);
+    EXPECT_NE(find("u", "Accept-Language: l10").response, nullptr);
+    EXPECT_EQ(store.stats().objects, 1u);
+}
+
+TEST_F(StoreTest, HasOneLeaderForEachUri) {
+    const auto leading = fill();
+    auto first = claim("u", leading), second = claim("u", fill());
+    EXPECT_TRUE(first.take(find("u")).leads);
+    const auto taken = second.take(find("u"));
+    EXPECT_FALSE(taken.leads);
+    EXPECT_EQ(taken.other, leading);
+    first.abandon(false, kNow);
+    EXPECT_TRUE(second.take(find("u")).leads);
+}
+
+TEST_F(StoreTest, HasNoLeaderAnyMoreWhenItsClaimIsGone) {
+    auto next = claim("u", fill());
+    {
+        auto leading = claim("u", fill()), following = claim("u", fill());
+        EXPECT_TRUE(leading.take(find("u")).leads);
+        EXPECT_FALSE(following.take(find("u")).leads);
+        { auto another = claim("u", fill()); }  // one that leads nothing ends nothing
+        EXPECT_NE(find("u").fill, nullptr);
+    }
+    EXPECT_EQ(find("u").fill, nullptr);
+    EXPECT_FALSE(find("u").unshareable);
+    EXPECT_TRUE(next.take(find("u")).leads);
+}
+
+TEST_F(StoreTest, EndsAClaimOnce) {
+    auto first = claim("u", fill()), second = claim("u", fill());
+    EXPECT_TRUE(first.take(find("u")).leads);
+    first.abandon(false, kNow);
+    EXPECT_TRUE(second.take(find("u")).leads);
+    first.abandon(false, kNow);
+    EXPECT_NE(find("u").fill, nullptr) << "that is another's claim";
+}
+
+TEST_F(StoreTest, SaysWhenSomethingWasStoredMeanwhile) {
+    const auto seen = find("u");
+    put("u", response("x"));
+    auto late = claim("u", fill());
+    const auto taken = late.take(seen);
+    EXPECT_EQ(taken.other, nullptr);
+    EXPECT_FALSE(taken.leads);
+}
+
+TEST_F(StoreTest, RemembersForAWhileWhatIsNotWorthWaitingFor) {
+    auto first = claim("u", fill());
+    first.take(find("u"));
+    first.abandon(true, kNow);
+    EXPECT_TRUE(find("u").unshareable);
+    EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + kHitForMiss).unshareable);
+}
+
+TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
+    auto first = claim("u", fill()), newcomer = claim("u", fill());
+    first.take(find("u"));
+    store.invalidate(hash("u"), kNow);
+    EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
+    EXPECT_FALSE(first.publish(response("old"), kNow));
+    EXPECT_EQ(find("u").response, nullptr);
+}
+
+TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
+    const auto seen = find("u");
+    for (int i = 0; i < 20'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
+    EXPECT_TRUE(store_in(store, "u", seen.generation, response("x")));
+}
+
+TEST_F(StoreTest, DropsEverythingAndWhatIsUnderWayWhenItIsOrderedTo) {
+    put("one", response("x"));
+    put("two", response("x"));
+    auto first = claim("u", fill());
+    first.take(find("u"));
+    store.invalidate_all(kNow + 5s);
+    EXPECT_EQ(store.stats().objects, 0u);
+    EXPECT_EQ(told("one"), 0);
+    EXPECT_FALSE(first.publish(response("old"), kNow));
+    EXPECT_EQ(store.invalidated_at(hash("never seen")), kNow + 5s);
+    EXPECT_TRUE(put("u", response("new")));
+    EXPECT_EQ(store.stats().objects, 1u);
+}
+
+std::shared_ptr<StoredResponse> tagged(std::shared_ptr<StoredResponse> plain,
+                                       std::initializer_list<std::string_view> tags) {
+    for (const auto tag : tags) plain->tags.push_back(hash(tag));
+    std::sort(plain->tags.begin(), plain->tags.end(), precedes);
+    return plain;
+}
+
+TEST_F(StoreTest, DropsByTagWhatCarriesItAndNothingElse) {
+    for (int i = 0; i < 50; ++i) put(std::to_string(i), tagged(response("x"), {"a", "b"}));
+    put("other", tagged(response("x"), {"b"}));
+    put("plain", response("x"));
+    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 50u);
+    EXPECT_EQ(store.stats().objects, 2u);
+    EXPECT_EQ(told("0"), 0);
+    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u);
+    EXPECT_EQ(store.invalidate_tag(hash("b"), kNow), 1u);
+    EXPECT_NE(find("plain").response, nullptr);
+}
+
+TEST_F(StoreTest, DropsTheBlocksOfABodyWithItsUri) {
+    store.will_hold_blocks();
+    put("u", response("index"));
+    put("u \"tag\" 0-9", tagged(response("x"), {"u"}));
+    put("v \"tag\" 0-9", tagged(response("x"), {"v"}));
+    EXPECT_TRUE(store.invalidate(hash("u"), kNow));
+    EXPECT_EQ(store.stats().objects, 1u);
+    EXPECT_NE(find("v \"tag\" 0-9").response, nullptr);
+}
+
+TEST_F(StoreTest, KnowsTheTagsOfWhatReplacedAResponse) {
+    put("u", tagged(response("x"), {"old"}));
+    put("u", tagged(response("y"), {"new"}));
+    EXPECT_EQ(store.invalidate_tag(hash("old"), kNow), 0u);
+    EXPECT_NE(find("u").response, nullptr);
+    EXPECT_EQ(store.invalidate_tag(hash("new"), kNow), 1u);
+}
+
+TEST_F(StoreTest, DoesNotStoreWhatATagEndedWhileItWasFetched) {
+    auto first = claim("u", fill()), newcomer = claim("u", fill());
+    first.take(find("u"));
+    const auto tags = std::vector{hash("a")};
+    EXPECT_TRUE(first.tag(tags));
+    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u) << "nothing was stored yet";
+    EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
+    EXPECT_FALSE(first.publish(tagged(response("old"), {"a"}), kNow));
+    EXPECT_EQ(store.invalidated_at(hash("v"), tags), kNow);
+}
+
+TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
+    auto first = claim("u", fill());
+    first.take(find("u"));
+    store.invalidate_tag(hash("a"), kNow);
+    EXPECT_FALSE(first.tag(std::vector{hash("a")}));
+    EXPECT_TRUE(first.tag(std::vector{hash("b")}));
+}
+
+TEST_F(StoreTest, RefusesNoCopyForWhatOthersInvalidated) {
+    store.will_hold_blocks();
+    for (int i = 0; i < 100'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
+    int refused = 0;
+    for (int i = 0; i < 1'000; ++i)
+        refused += store.invalidated_at(hash("u" + std::to_string(i))).has_value();
+    EXPECT_LE(refused, 5);
+    EXPECT_EQ(store.invalidated_at(hash("7")), kNow);
+}
+
+TEST_F(StoreTest, ServesManyThreads) {
+    std::vector<std::thread> threads;
+    Store shared(200'000, [](const summary::Key&, bool) {});
+    for (unsigned t = 0; t < 4; ++t) {
+        threads.emplace_back([&shared, t] {
+            std::mt19937 random(t);
+            for (int i = 0; i < 3000; ++i) {
+                const auto uri = "u" + std::to_string(random() % 300);
+                const auto key = hash(uri);
+                const auto found = shared.find(key, uri, {}, kNow);
+                if (found.response) {
+                    ASSERT_EQ(found.response->body->size(), 1000u);
+                    if (random() % 8 == 0) shared.invalidate(key, kNow);
+                    continue;
+                }
+                auto charge = shared.reserve(1000, kNow);
+                if (!charge) continue;
+                auto next = std::make_shared<StoredResponse>();
+                next->freshness.lifetime = saturate(100s);
+                next->arrival.steady = kNow;
+                next->body = std::make_shared<Body>();
+                next->body->add_block(1000, std::move(*charge));
+                next->body->append(std::string(1000, 'x'));
+                Claim claim(shared, key, uri, nullptr);
+                claim.stay_alone(found.generation);
+                claim.publish(std::move(next), kNow);
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_LE(shared.stats().memory_bytes, 200'000u);
+    EXPECT_GT(shared.stats().objects, 0u);
+}
+
+}  // namespace
+}  // namespace proxy

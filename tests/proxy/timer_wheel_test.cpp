@@ -1,0 +1,52 @@
+#include "proxy/net/timer_wheel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A timer that notes when it went off.
+struct Noted final : TimerWheel::Timer {
+    void expire() override {
+        ++expired;
+        at = TimerWheel::Clock::now();
+    }
+    int expired = 0;
+    TimerWheel::Clock::time_point at;
+};
+
+TEST(TimerWheel, ExpiresOnceAtTheDeadlineOrATickLater) {
+    boost::asio::io_context io;
+    TimerWheel wheel(io.get_executor());
+    Noted soon, moved, never;
+    const auto begun = TimerWheel::Clock::now();
+    wheel.arm(soon, begun + 30ms);
+    wheel.arm(moved, begun + 10ms);
+    wheel.arm(moved, begun + 60ms);  // put off
+    wheel.arm(never, begun + 20ms);
+    wheel.disarm(never);
+    io.run();  // until nothing is armed: then it ticks no more
+    EXPECT_GE(soon.at - begun, 30ms);
+    EXPECT_GE(moved.at - begun, 60ms);
+    EXPECT_EQ(soon.expired, 1);
+    EXPECT_EQ(moved.expired, 1);
+    EXPECT_EQ(never.expired, 0);
+}
+
+TEST(TimerWheel, ForgetsATimerThatIsGone) {
+    boost::asio::io_context io;
+    TimerWheel wheel(io.get_executor());
+    {
+        Noted gone;
+        wheel.arm(gone, TimerWheel::Clock::now() + 20ms);
+    }
+    io.run();
+}
+
+}  // namespace
+}  // namespace proxy
