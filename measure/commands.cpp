@@ -118,7 +118,7 @@ void print_status(const NodeCounters& n) {
         fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", p.node, width,
                    p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
                    grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
-                   grouped(p.given));
+                   grouped(p.served));
     }
 }
 

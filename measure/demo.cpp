@@ -175,7 +175,7 @@ void wait_for_cluster(std::vector<Member>& members, const Interrupts& interrupts
         }
         return {};
     };
-    const auto missing = wait_until_in_step(admins, kStartWithin, progress, abort);
+    const auto missing = wait_until_in_sync(admins, kStartWithin, progress, abort);
     if (!missing.empty()) throw std::runtime_error("the cluster did not come up: " + missing);
     if (interrupts.any()) throw std::runtime_error("interrupted");
 }
@@ -291,7 +291,7 @@ std::string demo_verdict(const Report& report, bool synthetic) {
 
 std::string too_small_for_the_goal(const Report& report) {
     const auto hits = report.ideal.total.shared_hits;
-    if (hits >= kDemoLeastHits) return {};
+    if (hits >= kDemoLeastHits || report.stopped) return {};
     return fmt::format(
         "too few requests to judge what was found: the ideal has {} hits, {} are needed "
         "(--requests {} has more)",
@@ -299,6 +299,8 @@ std::string too_small_for_the_goal(const Report& report) {
 }
 
 int demo_command(const DemoCommand& command) {
+    // Whoever read the output is gone (`| head`): the end comes by an error, and cleans up.
+    std::signal(SIGPIPE, SIG_IGN);
     try {
         return run_demo(command);
     } catch (const std::exception& error) {

@@ -77,7 +77,7 @@ std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) 
                                n.traffic.origin_requests, n.links.announcements_sent,
                                n.links.announcements_received});
         for (const auto& p : n.peers) {
-            out.insert(out.end(), {p.asked, p.hits, p.false_hits, p.refused, p.failures, p.given});
+            out.insert(out.end(), {p.asked, p.hits, p.false_hits, p.refused, p.failures, p.served});
         }
     }
     return out;
@@ -156,7 +156,7 @@ std::string strangers(const std::vector<NodeCounters>& nodes) {
 
 }  // namespace
 
-std::string wait_until_in_step(const std::vector<HostPort>& admins,
+std::string wait_until_in_sync(const std::vector<HostPort>& admins,
                                std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort) {
     const auto deadline = Clock::now() + timeout;
@@ -193,7 +193,7 @@ std::string wait_until_in_step(const std::vector<HostPort>& admins,
 Report measure(const Trace& trace, const MeasureOptions& options, Progress& progress) {
     Report report = begin_report(trace, options);
     if (!options.admins.empty() && options.wait.count() > 0) {
-        const auto missing = wait_until_in_step(options.admins, options.wait, progress);
+        const auto missing = wait_until_in_sync(options.admins, options.wait, progress);
         if (!missing.empty()) progress.say("going on although " + missing);
     }
     Watch watch(options.admins);
@@ -205,6 +205,7 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
     watch.stop();
     const auto silent =
         options.admins.empty() ? std::vector<std::string>{} : settle(watch, progress);
+    progress.clear();
     if (options.origin) report.origin_requests = options.origin->requests() - origin_before;
 
     const std::size_t proxies = options.replay.proxies.size();

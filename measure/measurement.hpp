@@ -15,14 +15,14 @@ struct MeasureOptions {
     ReplayOptions replay;
     std::vector<HostPort> admins;  ///< none, or one for each proxy in the same order
     std::chrono::milliseconds wait{
-        10'000};                     ///< how long to wait for the proxies to be ready and in step
+        10'000};                     ///< how long to wait for the proxies to be ready and in sync
     const Origin* origin = nullptr;  ///< when it runs in this process
 };
 
-/// Waits until every node is ready and in step with all its peers, for at most `timeout`. What is
+/// Waits until every node is ready and in sync with all its peers, for at most `timeout`. What is
 /// still missing then, in one sentence; empty when nothing is. `abort` may end the wait early with
 /// a reason.
-std::string wait_until_in_step(const std::vector<HostPort>& admins,
+std::string wait_until_in_sync(const std::vector<HostPort>& admins,
                                std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort = {});
 

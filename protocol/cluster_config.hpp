@@ -44,8 +44,9 @@ struct ClusterConfig {
     std::vector<DnsPeers> dns_peers;  // any: who holds a key may come, and is a peer then
     std::size_t max_peers = 256;      // listed and found, at most kMaxPeers
     summary::Kind summary_kind = summary::kDefaultKind;  // of our own
-    double false_hit_budget = summary::kDefaultFalseHitBudget;  // expected false hits per local miss, over all peers
-    double announce_changed = 0.001;  // tell when this share of the objects has changed
+    double false_hit_budget =
+        summary::kDefaultFalseHitBudget;  // expected false hits per local miss, over all peers
+    double announce_changed = 0.001;      // tell when this share of the objects has changed
     std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);  // or after this long
     DnsSettings dns;  // how dns_peers are looked up
     Timings timings;

@@ -10,9 +10,9 @@ std::string_view name(PeerState state) noexcept {
             return "hello";
         case PeerState::waiting_snapshot:
             return "waiting_snapshot";
-        case PeerState::in_step:
+        case PeerState::in_sync:
             return "in_step";
-        case PeerState::behind:
+        case PeerState::lagging:
             return "behind";
         case PeerState::withdrawn:
             return "withdrawn";

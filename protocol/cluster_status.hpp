@@ -16,8 +16,8 @@ enum class PeerState {
     connecting,        // no connection from it yet
     hello,             // connected, not yet authenticated
     waiting_snapshot,  // link up, no summary yet, or it must be replaced
-    in_step,           // its summary counts
-    behind,            // in step, but it has not confirmed what we invalidated while it was away
+    in_sync,           // its summary counts
+    lagging,           // in sync, but it has not confirmed what we invalidated while it was away
     withdrawn,         // it said goodbye
     gone,              // there was a link and it broke
     refused,           // it, or we, refused the hello
@@ -32,7 +32,7 @@ struct ClusterStatus : LinkCounters {
         PeerState state = PeerState::connecting;
         std::uint64_t epoch = 0;       // of its summary; 0 = none
         std::uint64_t generation = 0;  // deltas since the epoch began
-        double lag_seconds = 0;     // since it last said that we are in step; grows without limit
+        double lag_seconds = 0;     // since it last said that we are in sync; grows without limit
         std::uint64_t objects = 0;  // as it last said
         std::uint64_t bits = 0;
         unsigned hashes = 0;

@@ -63,7 +63,7 @@ void LinkLog::left(std::string_view peer) {
     spdlog::info("{}: {} is no peer any more", node_, peer);
 }
 
-void LinkLog::in_step(std::string_view peer, std::uint64_t objects, std::uint64_t bits,
+void LinkLog::in_sync(std::string_view peer, std::uint64_t objects, std::uint64_t bits,
                       unsigned hashes) {
     spdlog::info("{}: in step with {}: {} objects in {} bits, {} hashes", node_, peer, objects,
                  bits, hashes);

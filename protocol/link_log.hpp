@@ -32,7 +32,7 @@ public:
     /// Who is a peer has changed.
     void joined(std::string_view peer);
     void left(std::string_view peer);
-    void in_step(std::string_view peer, std::uint64_t objects, std::uint64_t bits, unsigned hashes);
+    void in_sync(std::string_view peer, std::uint64_t objects, std::uint64_t bits, unsigned hashes);
 
     /// Reason -> how often.
     const std::map<std::string, std::uint64_t>& counts() const { return counts_; }

@@ -94,10 +94,10 @@ void Neighbourhood::linked(std::size_t peer, std::string token) {
 void Neighbourhood::unlinked(std::size_t peer) {
     auto shown = view_.peers[peer];
     shown.token.clear();
-    shown.in_step = false;
+    shown.in_sync = false;
     takes_away_ = true;
     show(peer, std::move(shown));
-    standings_[peer].in_step = false;
+    standings_[peer].in_sync = false;
     if (std::exchange(replicas_[peer], nullptr) != nullptr) {
         const auto index = static_cast<unsigned>(peer);
         if (directory_) directory_->drop(index);
@@ -156,22 +156,22 @@ bool Neighbourhood::present(std::size_t peer) const {
     return directory_ && directory_->is_active(static_cast<unsigned>(peer));
 }
 
-void Neighbourhood::set_in_step(std::size_t peer, bool in_step) {
-    standings_[peer].in_step = in_step;
+void Neighbourhood::set_in_sync(std::size_t peer, bool in_sync) {
+    standings_[peer].in_sync = in_sync;
     judge(peer);
 }
 
-void Neighbourhood::set_behind(std::size_t peer, bool behind) {
-    standings_[peer].behind = behind;
+void Neighbourhood::set_lagging(std::size_t peer, bool lagging) {
+    standings_[peer].lagging = lagging;
     judge(peer);
 }
 
 void Neighbourhood::judge(std::size_t peer) {
-    const bool counts = standings_[peer].in_step && !standings_[peer].behind && present(peer) &&
+    const bool counts = standings_[peer].in_sync && !standings_[peer].lagging && present(peer) &&
                         !view_.peers[peer].http.host.empty();
-    if (view_.peers[peer].in_step == counts) return;
+    if (view_.peers[peer].in_sync == counts) return;
     auto shown = view_.peers[peer];
-    shown.in_step = counts;
+    shown.in_sync = counts;
     takes_away_ = takes_away_ || !counts;
     show(peer, std::move(shown));
 }

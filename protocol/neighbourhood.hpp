@@ -51,10 +51,10 @@ public:
     void load(std::size_t peer, const summary::Replica& replica);
     /// It was done to its replica.
     void change(std::size_t peer, const summary::Change& change);
-    void set_in_step(std::size_t peer, bool in_step);
+    void set_in_sync(std::size_t peer, bool in_sync);
     /// It has not confirmed what we invalidated: whatever it says, it does not count yet.
-    void set_behind(std::size_t peer, bool behind);
-    bool behind(std::size_t peer) const { return standings_[peer].behind; }
+    void set_lagging(std::size_t peer, bool lagging);
+    bool lagging(std::size_t peer) const { return standings_[peer].lagging; }
     /// Its summary is in the directory that the workers have.
     bool present(std::size_t peer) const;
 
@@ -67,7 +67,7 @@ public:
 
 private:
     struct Standing {
-        bool in_step = false, behind = false;
+        bool in_sync = false, lagging = false;
     };
 
     /// Directories that nobody uses any more, to be taken apart in slices. Any thread may bring

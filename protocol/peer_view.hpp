@@ -26,7 +26,7 @@ struct PeerView {
         std::string node;   // empty: nobody has this number now
         HostPort http;      // no host: not known yet, it cannot be asked
         std::string token;  // to send to it with a request; empty while there is no link from it
-        bool in_step = false;
+        bool in_sync = false;
         std::array<std::string, 2> accepted;  // tokens it may send to us, newest first
 
         /// It is known where to ask it, and it would know us.

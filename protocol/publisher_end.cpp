@@ -109,7 +109,8 @@ void PublisherEnd::begin(TimePoint now) {
 /// nobody here asks it until it has caught up. While the link is up the age of a copy tells, as it
 /// is a matter of milliseconds.
 void PublisherEnd::judge_standing() {
-    node_.neighbours.set_behind(*peer_, node_.invalidations.confirmed(*peer_) < kept_.behind_until);
+    node_.neighbours.set_lagging(*peer_,
+                                 node_.invalidations.confirmed(*peer_) < kept_.behind_until);
 }
 
 std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {

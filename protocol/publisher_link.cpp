@@ -189,7 +189,7 @@ void PublisherLink::invalidated() {
 /// There is no link: what it has not confirmed it may still hold, and have given to others since.
 void PublisherLink::judge_absence() {
     if (!peer_) return;
-    shared_.neighbours.set_behind(*peer_, pending());
+    shared_.neighbours.set_lagging(*peer_, pending());
     shared_.settle();
 }
 

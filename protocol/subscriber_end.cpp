@@ -68,9 +68,9 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
         status.objects = session.objects();
     }
     status.state = slot.state;
-    if (slot.state == PeerState::in_step) {
+    if (slot.state == PeerState::in_sync) {
         if (!node_.neighbours.present(peer)) status.state = PeerState::waiting_snapshot;
-        if (node_.neighbours.behind(peer)) status.state = PeerState::behind;
+        if (node_.neighbours.lagging(peer)) status.state = PeerState::lagging;
     }
     status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
     status.announcements_received += counters.announcements;
@@ -163,7 +163,7 @@ error_code SubscriberEnd::admit(TimePoint now) {
     const auto peer = all_.hooks_.admit(node, instance, from_);
     if (!peer)
         return make_error_code(node_.membership.admits(node) ? Error::peers_full
-                                                              : Error::unknown_node);
+                                                             : Error::unknown_node);
     auto& slot = all_.slots_[*peer];
     if (auto* const earlier = slot.end) {
         earlier->leave(make_error_code(Error::superseded));
@@ -216,8 +216,8 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
             load();
         }
     }
-    slot.state = session_->in_step() ? PeerState::in_step : PeerState::waiting_snapshot;
-    node_.neighbours.set_in_step(peer, session_->in_step());
+    slot.state = session_->in_sync() ? PeerState::in_sync : PeerState::waiting_snapshot;
+    node_.neighbours.set_in_sync(peer, session_->in_sync());
 }
 
 void SubscriberEnd::apply(const SyncSession::Drop& drop) {
@@ -231,8 +231,8 @@ void SubscriberEnd::load() {
     const auto& replica = session_->replica();
     node_.neighbours.load(*peer_, replica);
     if (session_->counters().snapshots > 1) return;
-    if (all_.hooks_.in_step)
-        all_.hooks_.in_step(*peer_, session_->objects(), describe(replica.descriptor()));
+    if (all_.hooks_.in_sync)
+        all_.hooks_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
 }
 
 std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {

@@ -39,7 +39,7 @@ public:
         /// Its first summary over this link is there.
         std::function<void(std::size_t peer, std::uint64_t objects,
                            const summary::Description& summary)>
-            in_step;
+            in_sync;
         /// It has invalidated this.
         std::function<void(const Invalidation&)> invalidated;
         /// It has no link to us any more.
@@ -88,7 +88,7 @@ private:
 
 /// The end of a link at the node that was dialled and follows the other's summary, over one
 /// connection: stands on the doorstep, lets the publisher prove itself or tells it why it is
-/// refused, then keeps a replica in step. A machine, see LinkEnd.
+/// refused, then keeps a replica in sync. A machine, see LinkEnd.
 class SubscriberEnd final : public LinkEnd {
 public:
     SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from, const Nonce& nonce,

@@ -39,7 +39,7 @@ SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
                       },
                       [&shared](std::size_t peer, std::uint64_t objects,
                                 const summary::Description& summary) {
-                          shared.log.in_step(shared.neighbours.node(peer), objects, summary.bits,
+                          shared.log.in_sync(shared.neighbours.node(peer), objects, summary.bits,
                                              summary.hashes);
                       },
                       [&shared](const Invalidation& what) {

@@ -13,7 +13,7 @@
 
 namespace protocol {
 
-/// The subscriber's side of one link, from its Welcome to its end: keeps the replica in step with
+/// The subscriber's side of one link, from its Welcome to its end: keeps the replica in sync with
 /// what the publisher says, and knows when it is not. One recovery for everything: ask for a
 /// snapshot, and go on with the old filter until it is complete. Reads no clock. One thread only.
 class SyncSession {
@@ -72,9 +72,9 @@ public:
     }
 
     /// The replica is what the publisher last announced, as far as we have heard.
-    bool in_step() const { return !awaiting_snapshot_ && replica_.in_step(); }
+    bool in_sync() const { return !awaiting_snapshot_ && replica_.in_sync(); }
     const summary::Replica& replica() const { return replica_; }
-    /// When the publisher last said something that put us, or found us, in step.
+    /// When the publisher last said something that put us, or found us, in sync.
     TimePoint confirmed_at() const { return confirmed_at_; }
     /// How many objects the publisher said it has.
     std::uint64_t objects() const { return objects_; }

@@ -361,7 +361,7 @@ private:
         housekeeping_.expires_after(kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
-            if (clients_.crowd.has_left(clients_.connections)) ::malloc_trim(0);
+            if (clients_.high_water_mark.has_fallen(clients_.connections)) ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
             keep_house();
@@ -375,10 +375,10 @@ private:
         auto line = "Serving at " + config_->listen.text();
         const auto peers = cluster_->status().peers;
         if (!peers.empty()) {
-            const auto in_step = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
-                return peer.state == protocol::PeerState::in_step;
+            const auto in_sync = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
+                return peer.state == protocol::PeerState::in_sync;
             });
-            line += ", " + std::to_string(in_step) + " of " + std::to_string(peers.size()) +
+            line += ", " + std::to_string(in_sync) + " of " + std::to_string(peers.size()) +
                     " peers are in step";
         }
         const auto& error = reloader_.status().last_error;
@@ -458,11 +458,11 @@ private:
         status.window_bytes = cache_.windows.used();
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
-        const auto in_step = show_links(links, reports_, status);
+        const auto in_sync = show_links(links, reports_, status);
         if (config_->cluster)
             status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
         status.ready = !status.draining &&
-                       (in_step || std::chrono::steady_clock::now() - started_ >= kReadyAlone);
+                       (in_sync || std::chrono::steady_clock::now() - started_ >= kReadyAlone);
         co_return status;
     }
 

@@ -27,8 +27,8 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
     peer.invalidations_sent = link.invalidations_sent;
     peer.invalidations_confirmed = link.invalidations_confirmed;
     peer.invalidations_pending = link.invalidations_pending;
-    const auto left_alone = report.left_alone_until - std::chrono::steady_clock::now();
-    peer.left_alone_seconds = std::max(seconds(left_alone), 0.0);
+    const auto breaker_open = report.breaker_open_until - std::chrono::steady_clock::now();
+    peer.breaker_open_seconds = std::max(seconds(breaker_open), 0.0);
     peer.round_trip_seconds = seconds(report.round_trip.mean());
     peer.round_trip_deviation_seconds = seconds(report.round_trip.deviation());
     return peer;
@@ -38,7 +38,7 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
 
 PeerReport& PeerReport::operator+=(const PeerReport& other) {
     protocol::add(counts, other.counts, kPeerCounters);
-    left_alone_until = std::max(left_alone_until, other.left_alone_until);
+    breaker_open_until = std::max(breaker_open_until, other.breaker_open_until);
     if (!round_trip.known()) round_trip = other.round_trip;
     return *this;
 }
@@ -148,7 +148,7 @@ bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked
         const auto report = reports.find(link.node);
         cluster.peers.push_back(
             status_of(link, report == reports.end() ? PeerReport() : report->second));
-        complete = complete && cluster.peers.back().in_step();
+        complete = complete && cluster.peers.back().in_sync();
     }
     PeerReport gone;
     gone.counts = asked.gone();

@@ -18,8 +18,8 @@ namespace proxy {
 /// Of asking one peer, from some or all workers.
 struct PeerReport {
     PeerRecord::Counts counts;
-    PeerRecord::Time left_alone_until{};  // by one of them at least
-    RoundTrip round_trip;                 // of the first that knows it
+    PeerRecord::Time breaker_open_until{};  // by one of them at least
+    RoundTrip round_trip;                   // of the first that knows it
 
     PeerReport& operator+=(const PeerReport& other);
 };
@@ -62,7 +62,7 @@ void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& 
 /// How long peers are waited for by the origins' times and these settings.
 std::vector<OriginStatus> show_origins(const OriginReports& origins, const ClusterConfig& settings);
 
-/// Writes summary and cluster of `status`. True when all peers are in step, and all names behind
+/// Writes summary and cluster of `status`. True when all peers are in sync, and all names behind
 /// which there may be more have been answered for.
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status);

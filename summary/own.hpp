@@ -21,7 +21,7 @@ namespace summary {
 /// An announcement is named by (epoch, generation): another descriptor is a new epoch that starts
 /// at generation 0 with a snapshot; take_delta() makes the next generation. A snapshot may be taken
 /// at any time and belongs to the generation in which it was begun; whoever has it and all deltas
-/// from then on is in step. check_hash() speaks of what is held now: send it while nothing is
+/// from then on is in sync. check_hash() speaks of what is held now: send it while nothing is
 /// pending, right after take_delta().
 ///
 /// One thread only. What takes long with many objects is done in slices, between which keys come

@@ -24,22 +24,22 @@ const char* to_string(Apply apply) {
 }
 
 Apply Replica::out_of_step(Apply why) {
-    in_step_ = false;
+    in_sync_ = false;
     return why;
 }
 
 Apply Replica::apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter) {
-    if (in_step_ && epoch == epoch_ && generation < generation_) return Apply::repeated;
+    if (in_sync_ && epoch == epoch_ && generation < generation_) return Apply::repeated;
     epoch_ = epoch;
     generation_ = generation;
     filter_ = std::move(filter);
-    in_step_ = true;
+    in_sync_ = true;
     return Apply::ok;
 }
 
 Replica::Applied Replica::apply_delta(std::uint64_t epoch, std::uint64_t generation,
                                       std::span<const std::byte> payload) {
-    if (!in_step_) return {Apply::gap, std::nullopt};
+    if (!in_sync_) return {Apply::gap, std::nullopt};
     if (epoch != epoch_) return {out_of_step(Apply::wrong_epoch), std::nullopt};
     if (generation <= generation_) return {Apply::repeated, std::nullopt};
     if (generation != generation_ + 1) return {out_of_step(Apply::gap), std::nullopt};
@@ -50,7 +50,7 @@ Replica::Applied Replica::apply_delta(std::uint64_t epoch, std::uint64_t generat
 }
 
 Apply Replica::heard(std::uint64_t epoch, std::uint64_t generation) {
-    if (!in_step_) return Apply::gap;
+    if (!in_sync_) return Apply::gap;
     if (epoch != epoch_) return out_of_step(Apply::wrong_epoch);
     if (generation > generation_) return out_of_step(Apply::gap);
     return generation < generation_ ? Apply::repeated : Apply::ok;
@@ -71,7 +71,7 @@ Descriptor Replica::descriptor() const {
 }
 
 bool Replica::contains(const Key& key) const {
-    assert(in_step_);
+    assert(in_sync_);
     return summary::contains(*filter_, key);
 }
 

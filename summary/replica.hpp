@@ -22,14 +22,14 @@ enum class Apply {
 };
 const char* to_string(Apply apply);
 
-/// Our copy of a peer's summary, of any kind. While in_step(), its filter is the one the owner had
+/// Our copy of a peer's summary, of any kind. While in_sync(), its filter is the one the owner had
 /// when it announced (epoch, generation), or for a snapshot that and some of the next announcement;
-/// when in doubt it is not in step, and only a snapshot helps. One thread only. Memory:
+/// when in doubt it is not in sync, and only a snapshot helps. One thread only. Memory:
 /// replica_bytes().
 class Replica {
 public:
     /// Replaces everything; the way to begin, and the only recovery. `repeated` for one that is
-    /// older than what we have of the same epoch while in step.
+    /// older than what we have of the same epoch while in sync.
     Apply apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter);
 
     struct Applied {
@@ -51,7 +51,7 @@ public:
     /// After the link is gone: nothing is known until the next snapshot. Frees the filter.
     void forget();
 
-    bool in_step() const { return in_step_; }
+    bool in_sync() const { return in_sync_; }
     std::uint64_t epoch() const { return epoch_; }
     std::uint64_t generation() const { return generation_; }
     /// Of nothing before the first snapshot.
@@ -67,7 +67,7 @@ private:
     std::uint64_t epoch_ = 0;
     std::uint64_t generation_ = 0;
     std::optional<Filter> filter_;
-    bool in_step_ = false;
+    bool in_sync_ = false;
 };
 
 }  // namespace summary

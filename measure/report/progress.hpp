@@ -18,10 +18,10 @@ public:
     void update(const std::string& text);
     /// A line that stays.
     void say(const std::string& text);
-
-private:
+    /// Takes away what update() left on the line, before others write there.
     void clear();
 
+private:
     bool quiet_, terminal_, open_line_ = false;
     std::chrono::steady_clock::time_point next_{};
 };

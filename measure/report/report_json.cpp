@@ -94,7 +94,7 @@ Json json_of(const BookVerdict& verdict) {
         broken.push_back({{"asker", book.asker},
                           {"giver", book.giver},
                           {"hits", book.hits},
-                          {"given", book.given},
+                          {"given", book.served},
                           {"failures", book.failures}});
     }
     return {{"balanced", verdict.balanced()},

@@ -237,7 +237,7 @@ void write_books(const Report& report, Writer& out) {
                                                   verdict.broken.size(), verdict.books.size())));
         for (const auto& b : verdict.broken) {
             out.line("  {} asked {}: {} hits <= {} given <= {} hits + {} failures does not hold",
-                     b.asker, b.giver, grouped(b.hits), grouped(b.given), grouped(b.hits),
+                     b.asker, b.giver, grouped(b.hits), grouped(b.served), grouped(b.hits),
                      grouped(b.failures));
         }
     } else if (!verdict.books.empty()) {

@@ -143,7 +143,7 @@ std::uint64_t NodeCounters::other_refusals() const {
 std::uint64_t NodeCounters::failures() const {
     return sum_over_peers(*this, &PeerCounters::failures);
 }
-bool NodeCounters::in_step() const {
+bool NodeCounters::in_sync() const {
     for (const auto& peer : peers) {
         if (peer.state != "in_step") return false;
     }
@@ -246,7 +246,7 @@ std::vector<Book> books_between(const std::vector<NodeCounters>& nodes) {
             const PeerCounters* asked = asker.peer(giver.node);
             const PeerCounters* gave = giver.peer(asker.node);
             if (!asked || !gave) continue;
-            books.push_back({asker.node, giver.node, asked->hits, gave->given, asked->failures});
+            books.push_back({asker.node, giver.node, asked->hits, gave->served, asked->failures});
         }
     }
     return books;

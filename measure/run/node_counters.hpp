@@ -54,7 +54,7 @@ struct NodeCounters {
     std::uint64_t false_hits() const;
     std::uint64_t other_refusals() const;  ///< stale hits and refused
     std::uint64_t failures() const;
-    bool in_step() const;  ///< with every peer
+    bool in_sync() const;  ///< with every peer
 };
 
 /// Nothing, with a reason in `why`, when `json` is not what a node answers.
@@ -93,11 +93,11 @@ private:
 
 /// Do the books of two nodes agree? What B says that it gave to A can be no less than the hits that
 /// A had at B, and no more than these and the answers that failed on their way: A.hits(B) <=
-/// B.given(A) <= A.hits(B) + A.failures(B).
+/// B.served(A) <= A.hits(B) + A.failures(B).
 struct Book {
     std::string asker, giver;
-    std::uint64_t hits = 0, given = 0, failures = 0;
-    bool balanced() const { return hits <= given && given <= hits + failures; }
+    std::uint64_t hits = 0, served = 0, failures = 0;
+    bool balanced() const { return hits <= served && served <= hits + failures; }
 };
 
 /// One book for each ordered pair of nodes that know each other.

@@ -154,13 +154,13 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     }
     add_table<PeerCounters>(out, kPeerCounters, asked);
     out.gauge("hearsay_peer_in_step", "1 while the peer's summary is known and current.");
-    for (const auto& peer : peers) out.value(peer.in_step() ? 1.0 : 0.0, {{"peer", peer.node}});
+    for (const auto& peer : peers) out.value(peer.in_sync() ? 1.0 : 0.0, {{"peer", peer.node}});
     out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
     for (const auto& peer : peers) out.value(peer.lag_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_left_alone_seconds",
               "How long a peer that failed, or was asked in vain, is still left alone by one "
               "worker at least.");
-    for (const auto& peer : peers) out.value(peer.left_alone_seconds, {{"peer", peer.node}});
+    for (const auto& peer : peers) out.value(peer.breaker_open_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_round_trip_seconds",
               "How long a peer takes to answer, smoothed; 0 while that is not known.");
     for (const auto& peer : peers) out.value(peer.round_trip_seconds, {{"peer", peer.node}});

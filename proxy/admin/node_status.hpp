@@ -102,12 +102,12 @@ struct PeerStatus : protocol::SyncCounters, PeerCounters {
     std::uint64_t invalidations_sent = 0;
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
-    double left_alone_seconds = 0;  // until a worker asks it again; the longest of all workers
+    double breaker_open_seconds = 0;  // until a worker asks it again; the longest of all workers
     /// From a question to the head of its answer, as the first worker that knows has it; 0:
     /// unknown.
     double round_trip_seconds = 0, round_trip_deviation_seconds = 0;
 
-    bool in_step() const { return state == "in_step"; }
+    bool in_sync() const { return state == "in_step"; }
 };
 
 /// How long an origin takes from a request to the head of its answer, and what follows from that.

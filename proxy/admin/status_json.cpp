@@ -56,7 +56,7 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["state"] = peer.state;
     show<PeerCounters>(out, peer, kPeerCounters);
     out["lag_seconds"] = peer.lag_seconds;
-    out["left_alone_seconds"] = peer.left_alone_seconds;
+    out["left_alone_seconds"] = peer.breaker_open_seconds;
     out["round_trip_seconds"] = peer.round_trip_seconds;
     out["round_trip_deviation_seconds"] = peer.round_trip_deviation_seconds;
     out["objects"] = peer.objects;

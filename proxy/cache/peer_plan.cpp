@@ -23,7 +23,7 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
                            bool is_promised) {
         summary::PeerSet askable;
         for (const auto peer : candidates)
-            if (peer < known.peers.size() && known.peers[peer].in_step &&
+            if (peer < known.peers.size() && known.peers[peer].in_sync &&
                 known.peers[peer].can_be_asked())
                 askable.insert(peer);
         const auto choice = choose_peers(askable, known.records, known.now);

@@ -47,10 +47,10 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
 
 asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
                                   const CacheStatus& status, summary::KeyHash key) {
-    auto& turn = client.turn;
-    turn.outcome = Outcome::local_hit;
-    turn.source = Source::memory;
-    const auto age = current_age(response.freshness, response.residence(turn.begun));
+    auto& transaction = client.transaction;
+    transaction.outcome = Outcome::local_hit;
+    transaction.source = Source::memory;
+    const auto age = current_age(response.freshness, response.residence(transaction.begun));
     if (not_modified(client, response))
         co_return co_await send_not_modified(client, response, nullptr, age, status);
     client.note_type(response);
@@ -63,12 +63,12 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     what.stored_as = key;
     what.bytes = client.head.verb == verb::head ? 0 : size;
     if (part.kind == RangeAnswer::Kind::part) {
-        turn.status = 206;
+        transaction.status = 206;
         body.consume(part.range.first);
         what.bytes = part.range.size();
         compose_part(client, response.head, nullptr, age, status, part.range, size);
     } else {
-        turn.status = response.status;
+        transaction.status = response.status;
         client.compose(response.head, nullptr, age, status, client.framing(response.status, size),
                        size);
     }
@@ -97,10 +97,10 @@ asio::awaitable<bool> send_not_modified(ClientContext& client, const StoredMetad
     append_status_line(head, 304);
     for (const auto& line : fields)
         if (belongs_in_304(line, has_etag)) append_line(head, line);
-    client.turn.status = 304;
+    client.transaction.status = 304;
     client.compose(head, live, age, status, Framing::none, 0);
     const auto sent = co_await client.connection.send(client.buffers);
-    client.turn.aborted = !sent;
+    client.transaction.aborted = !sent;
     co_return (sent && client.keep_alive());
 }
 
@@ -138,9 +138,9 @@ asio::awaitable<bool> BodySender::run() {
             step_ = news == ClientContext::News::late ? Step::broken_off : Step::go_on;
         } else {
             if (step_ == Step::broken_off)
-                client_.turn.cut_short();  // never a short body passed as whole
+                client_.transaction.cut_short();  // never a short body passed as whole
             else
-                client_.turn.aborted = true;
+                client_.transaction.aborted = true;
             co_return false;
         }
     }
@@ -148,7 +148,7 @@ asio::awaitable<bool> BodySender::run() {
 
 /// Books it, and what comes next follows. `whole`: all of it went out; else the client is gone.
 void BodySender::piece_sent(bool whole) {
-    auto& from = client_.turn.from;
+    auto& from = client_.transaction.from;
     const auto bytes = client_.book(chunk_.size(), piece_.bytes);
     if (what_.fetched) {
         const auto of_peer = std::min(bytes, piece_.peer_bytes);

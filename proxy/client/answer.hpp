@@ -29,7 +29,8 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
                   std::optional<std::chrono::seconds> age, const CacheStatus& status,
                   const ByteRange& range, std::uint64_t length);
 
-// Each sends one answer and fills in the turn; true when the connection can carry another request.
+// Each sends one answer and fills in the transaction; true when the connection can carry another
+// request.
 
 /// A complete response or the part that was asked for, or 304, or 416. `key`: of the store's entry,
 /// which for a block is not the client's.

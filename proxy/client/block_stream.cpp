@@ -121,10 +121,10 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
     block.source = state.answer.source == Fill::Source::peer ? Source::peer : Source::origin;
-    client_.turn.upstream = client_.key.host();
+    client_.transaction.upstream = client_.key.host();
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
-        client_.turn.given_by(state.answer.peer);
+        client_.transaction.given_by(state.answer.peer);
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
@@ -142,15 +142,15 @@ BytesBySource BlockStream::expect() {
     const auto now = Clock::now();
     const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
         if (!directory) return std::nullopt;
-        const auto whom = whom_to_ask(candidates(key), {}, {},
-                                      {view->peers, frontend_.upstream.peer_records,
-                                       *client_.config().cluster, origin, now});
+        const auto whom = whom_to_ask(
+            candidates(key), {}, {},
+            {view->peers, frontend_.upstream.peer_records, *client_.config().cluster, origin, now});
         if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
         return whom.turns[0].peer;
     };
     // Who gave a block that its summary does not have holds the body in one piece.
     const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
-    if (now_.source == Source::peer) expected_peer_ = client_.turn.peer;
+    if (now_.source == Source::peer) expected_peer_ = client_.transaction.peer;
     const auto& blocks = *index_->blocks;
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
     for (std::uint64_t i = 0; i < parts; ++i) {
@@ -194,7 +194,8 @@ void BlockStream::describe(CacheStatus& status) {
         status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
     if (all_here && (index_was_here || status.collapsed)) return;
     if (!all_here) {
-        if (client_.turn.cache == CacheResult::hit) client_.turn.cache = CacheResult::partial;
+        if (client_.transaction.cache == CacheResult::hit)
+            client_.transaction.cache = CacheResult::partial;
         if (index_was_here) status.forward = Forward::partial;
         status.collapsed = false;
     }
@@ -239,7 +240,7 @@ asio::awaitable<bool> BlockStream::send() {
         auto sent_rest = false;
         part.last = range_.last;
         if (error == FetchError::changed) sent_rest = co_await send_out_of_whole(part);
-        if (!sent_rest && !client_.turn.aborted) client_.turn.cut_short();
+        if (!sent_rest && !client_.transaction.aborted) client_.transaction.cut_short();
         co_return (sent_rest && client_.keep_alive());
     }
 }

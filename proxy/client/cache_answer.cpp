@@ -35,29 +35,29 @@ asio::awaitable<bool> CacheAnswer::run() {
         if (ended == Followed::close) co_return false;
         if (ended == Followed::alone) break;
     }
-    const auto forward = client_.turn.forward;
+    const auto forward = client_.transaction.forward;
     co_return co_await pass(client_, forward, Outcome::origin_fetch);
 }
 
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
-    auto& turn = client_.turn;
+    auto& transaction = client_.transaction;
     const auto uri = client_.key.uri();
     auto found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
     const auto varies =
         found.other_variants || (found.response && !found.response->vary_names.empty());
-    if (varies && !turn.told_of_client) {
+    if (varies && !transaction.told_of_client) {
         client_.tell_of_client();
         found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
     }
     Lookup lookup{nullptr, {}, found.fill != nullptr, found.other_variants, found.unshareable};
     if (found.response) {
         lookup.stored = &found.response->freshness;
-        lookup.residence = found.response->residence(turn.begun);
+        lookup.residence = found.response->residence(transaction.begun);
     }
     auto plan = plan_reuse(lookup, client_.directives);
     if (plan.serves()) {
         const auto renew = plan.route == Route::serve_and_renew;
-        turn.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
+        transaction.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
         CacheStatus hit;
         hit.ttl = time_to_live(*lookup.stored, lookup.residence);
         // Blocks that are missing are fetched for this client, and stale answers anew.
@@ -71,9 +71,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     const auto asking = this->asking();
     plan = plan_fetch(plan, lookup, asking);
     CacheStatus status;
-    status.forward = turn.forward = plan.forward;
-    turn.client_reload = plan.reuse == Reuse::request;
-    turn.cache = found.response ? CacheResult::reval : CacheResult::miss;
+    status.forward = transaction.forward = plan.forward;
+    transaction.client_reload = plan.reuse == Reuse::request;
+    transaction.cache = found.response ? CacheResult::reval : CacheResult::miss;
     client_.tell_of_client();
     if (plan.route == Route::refuse) {
         const auto keep = co_await refuse_to_fetch();
@@ -196,7 +196,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& reader,
                                                                 Fill::State state, bool leader,
                                                                 CacheStatus status) {
-    auto& turn = client_.turn;
+    auto& transaction = client_.transaction;
     const auto& answer = state.answer;
     const auto& response = *answer.response;
     // What a 304 made good again answers everybody as a hit does, after the trip.
@@ -211,12 +211,12 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     } else if (leader && answer.verdict != StorageVerdict::store) {
         status.detail = to_string(answer.verdict);
     }
-    turn.validated = answer.validated;
+    transaction.validated = answer.validated;
     const auto fetched = leader && !answer.validated;
-    turn.source = !fetched                              ? Source::memory
-                  : answer.source == Fill::Source::peer ? Source::peer
-                                                        : Source::origin;
-    turn.outcome = outcome_of(turn.source);
+    transaction.source = !fetched                              ? Source::memory
+                         : answer.source == Fill::Source::peer ? Source::peer
+                                                               : Source::origin;
+    transaction.outcome = outcome_of(transaction.source);
     const auto live = leader ? answer.live.get() : nullptr;
     if (response.blocks && client_.head.verb == verb::get)
         co_return co_await answer_in_blocks(answer.response, status, live,
@@ -232,7 +232,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
         co_return ended(keep);
     }
 
-    turn.status = response.status;
+    transaction.status = response.status;
     client_.note_type(response);
     const auto length = answer.length_known ? std::optional(answer.length) : std::nullopt;
     const auto part = wanted_part(client_, response, length);
@@ -282,10 +282,11 @@ Selecting CacheAnswer::selecting() {
 }
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
-    auto& turn = client_.turn;
-    turn.upstream = client_.key.host();
-    if (leader && state.answer.source == Fill::Source::peer) turn.given_by(state.answer.peer);
-    if (!leader) turn.cache = CacheResult::hit;
+    auto& transaction = client_.transaction;
+    transaction.upstream = client_.key.host();
+    if (leader && state.answer.source == Fill::Source::peer)
+        transaction.given_by(state.answer.peer);
+    if (!leader) transaction.cache = CacheResult::hit;
 }
 
 /// May this be given to this client in place of what could not be fetched?
@@ -304,11 +305,11 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
     status.forward_status = state.answer.upstream_status;
     const auto asked = went_forward(state.error);
     if (stands_in(stale, state.error)) {
-        client_.turn.cache = CacheResult::stale;
+        client_.transaction.cache = CacheResult::stale;
         if (!asked) status.forward = Forward::none;
         co_return co_await answer_whole(std::move(stale), status);
     }
-    client_.turn.source = Source::none;
+    client_.transaction.source = Source::none;
     if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     client_.note_refused(error);
@@ -321,8 +322,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_failure(Fill::State s
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response,
                                                                  CacheStatus status) {
     if (response->blocks && client_.head.verb == verb::get) {
-        client_.turn.outcome = Outcome::local_hit;
-        client_.turn.source = Source::memory;
+        client_.transaction.outcome = Outcome::local_hit;
+        client_.transaction.source = Source::memory;
         co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
     }
     const auto keep = co_await send_stored(client_, *response, status, client_.hash);
@@ -334,7 +335,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
                                                                      CacheStatus status,
                                                                      const LiveFields* live,
                                                                      bool first_came_along) {
-    const auto age = current_age(index->freshness, index->residence(client_.turn.begun));
+    const auto age = current_age(index->freshness, index->residence(client_.transaction.begun));
     if (not_modified(client_, *index)) {
         const auto keep = co_await send_not_modified(client_, *index, live, age, status);
         co_return ended(keep);
@@ -348,13 +349,13 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
     BlockStream stream(client_, index, client_.route());
     if (client_.directives.only_if_cached && !stream.hold(range)) {
-        client_.turn.source = Source::none;
-        client_.turn.outcome = Outcome::error;
+        client_.transaction.source = Source::none;
+        client_.transaction.outcome = Outcome::error;
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
     const auto error = co_await stream.open(range, first_came_along);
-    if (client_.turn.aborted) co_return Followed::close;
+    if (client_.transaction.aborted) co_return Followed::close;
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         store_.invalidate(client_.hash, Clock::now());
@@ -363,14 +364,14 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     if (error != FetchError::none) {
         status.detail = to_string(error);
         status.forward = Forward::partial;
-        client_.turn.source = Source::none;
-        client_.turn.outcome = Outcome::error;
+        client_.transaction.source = Source::none;
+        client_.transaction.outcome = Outcome::error;
         const auto text = explain(error, client_.key.host());
         const auto keep = co_await client_.refuse(status_of(error), text, status);
         co_return ended(keep);
     }
     stream.describe(status);
-    client_.turn.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
+    client_.transaction.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
     client_.note_type(*index);
     if (part.kind == RangeAnswer::Kind::part)
         compose_part(client_, index->head, live, age, status, range, length);

@@ -21,7 +21,7 @@ std::string_view value_or_empty(Fields fields, field id) {
 
 }  // namespace
 
-void Turn::settle() {
+void Transaction::settle() {
     const auto looked_up = outcome == Outcome::local_hit || outcome == Outcome::peer_hit ||
                            outcome == Outcome::origin_fetch;
     const auto most = from.most();
@@ -33,11 +33,11 @@ void Turn::settle() {
 }
 
 void ClientContext::tell_of_client() {
-    if (std::exchange(turn.told_of_client, true)) return;
+    if (std::exchange(transaction.told_of_client, true)) return;
     ForwardedHop hop;
     const auto* origin = match_origin(config().origins, key.host());
     hop.mode = origin ? config().forwarded.origins : config().forwarded.forward;
-    if (!turn.from_peer) {
+    if (!transaction.from_peer) {
         hop.trusted = requester.through_trusted_proxy();
         hop.sender = requester.hop_text();
         hop.client = requester.text();
@@ -69,7 +69,7 @@ void ClientContext::compose(const std::string& stored_head, const LiveFields* li
     if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", "sv);
     const auto ours = out.size();
     append_cache_status(out, config().node, status);
-    if (frontend.shared.access_log.enabled()) turn.cache_status.assign(out, ours);
+    if (frontend.shared.access_log.enabled()) transaction.cache_status.assign(out, ours);
     out.append("\r\n"sv);
     if (framing == Framing::length) {
         out.append("Content-Length: "sv);
@@ -94,19 +94,19 @@ std::uint64_t ClientContext::book(std::uint64_t before, std::uint64_t body) {
     const auto went = sent - booked_;
     booked_ = sent;
     const auto bytes = std::min(went - std::min(went, before), body);
-    turn.body_bytes += bytes;
+    transaction.body_bytes += bytes;
     return bytes;
 }
 
 void ClientContext::note_type(const StoredResponse& response) {
     if (!frontend.shared.access_log.enabled()) return;
     const auto fields = response.fields();
-    turn.content_type = value_or_empty(fields, field::content_type);
+    transaction.content_type = value_or_empty(fields, field::content_type);
 }
 
 boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_view lines,
                                                    std::string_view body, CacheStatus cache) {
-    turn.status = status;
+    transaction.status = status;
     own_head.clear();
     append_status_line(own_head, status);
     own_head.append(lines).append("Date: ");
@@ -116,7 +116,7 @@ boost::asio::awaitable<bool> ClientContext::answer(unsigned status, std::string_
     if (head.verb != boost::beast::http::verb::head) buffers.emplace_back(body.data(), body.size());
     const auto sent = co_await connection.send(buffers);
     book();
-    turn.aborted = !sent;
+    transaction.aborted = !sent;
     co_return (sent && keep_alive());
 }
 
@@ -145,23 +145,23 @@ boost::asio::awaitable<ClientContext::News> ClientContext::wait_for_news(
         const auto look = std::chrono::steady_clock::now() + Departure::kLook;
         const auto woken = co_await wakeup->wait_until(std::min(look, deadline));
         if (woken) co_return News::come;
-        turn.aborted = connection.has_left();
-        if (turn.aborted) co_return News::client_left;
+        transaction.aborted = connection.has_left();
+        if (transaction.aborted) co_return News::client_left;
         if (deadline <= look) co_return News::late;
     }
 }
 
-void ClientContext::finish_turn() {
-    const auto duration = std::chrono::steady_clock::now() - turn.begun;
+void ClientContext::finish_transaction() {
+    const auto duration = std::chrono::steady_clock::now() - transaction.begun;
     auto& counters = frontend.counters;
-    turn.settle();
-    if (turn.aborted && connection.answer_bytes() == 0) turn.outcome = Outcome::error;
-    if (turn.from_peer) {
-        counters.bytes_to_peers += turn.body_bytes;
+    transaction.settle();
+    if (transaction.aborted && connection.answer_bytes() == 0) transaction.outcome = Outcome::error;
+    if (transaction.from_peer) {
+        counters.bytes_to_peers += transaction.body_bytes;
     } else {
-        ++counters.requests[turn.outcome];
-        counters.durations[static_cast<std::size_t>(turn.outcome)].observe(duration);
-        counters.bytes_to_clients += turn.body_bytes;
+        ++counters.requests[transaction.outcome];
+        counters.durations[static_cast<std::size_t>(transaction.outcome)].observe(duration);
+        counters.bytes_to_clients += transaction.body_bytes;
     }
     auto& log = frontend.shared.access_log;
     if (!log.enabled()) return;
@@ -173,22 +173,22 @@ void ClientContext::finish_turn() {
     record.method = head.method;
     record.url = key.uri().empty() ? head.target : key.uri();
     record.version = static_cast<unsigned>(head.version);
-    record.status = turn.status;
-    record.bytes = turn.body_bytes;
-    record.outcome = turn.outcome;
-    record.cache = turn.cache;
-    record.source = turn.source;
-    record.peer = turn.peer;
-    record.peer_verdict = turn.peer_verdict;
-    record.upstream = turn.source == Source::peer ? turn.peer : turn.upstream;
-    record.role = turn.from_peer ? Role::peer : Role::client;
-    record.content_type = turn.content_type;
+    record.status = transaction.status;
+    record.bytes = transaction.body_bytes;
+    record.outcome = transaction.outcome;
+    record.cache = transaction.cache;
+    record.source = transaction.source;
+    record.peer = transaction.peer;
+    record.peer_verdict = transaction.peer_verdict;
+    record.upstream = transaction.source == Source::peer ? transaction.peer : transaction.upstream;
+    record.role = transaction.from_peer ? Role::peer : Role::client;
+    record.content_type = transaction.content_type;
     record.referer = value_or_empty(head.fields, field::referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);
-    record.validated = turn.validated;
-    record.client_reload = turn.client_reload;
-    record.cache_status = turn.cache_status;
-    record.aborted = turn.aborted;
+    record.validated = transaction.validated;
+    record.client_reload = transaction.client_reload;
+    record.cache_status = transaction.cache_status;
+    record.aborted = transaction.aborted;
     log.write(record);
 }
 

@@ -26,7 +26,7 @@ namespace proxy {
 
 /// What is known of one request's end so far; becomes counters and a log line when the answer has
 /// ended.
-struct Turn {
+struct Transaction {
     std::chrono::steady_clock::time_point begun;
     unsigned status = 0;
     std::uint64_t body_bytes = 0;      // that the socket took
@@ -69,7 +69,7 @@ struct ClientContext {
         requester.settle(*settings, connection.remote_address());
     }
 
-    /// The rules of this request, whatever is reloaded meanwhile; valid until the turn ends.
+    /// The rules of this request, whatever is reloaded meanwhile; valid until the transaction ends.
     const Config& config() const { return *settings; }
     /// The next request goes by what is in effect now.
     void renew_config() {
@@ -85,10 +85,10 @@ struct ClientContext {
         return route_to_origin(config(), key, absolute_form, requester.text());
     }
 
-    /// Writes into the head what an origin is to read of the client there, once in a turn: before
-    /// the request goes to an origin, and before a response that varies is looked for, as it may
-    /// vary by that. A peer's question (turn.from_peer) is given what does not depend on the
-    /// client.
+    /// Writes into the head what an origin is to read of the client there, once in a transaction:
+    /// before the request goes to an origin, and before a response that varies is looked for, as it
+    /// may vary by that. A peer's question (transaction.from_peer) is given what does not depend on
+    /// the client.
     void tell_of_client();
 
     /// Will the connection carry another request after this answer?
@@ -129,11 +129,11 @@ struct ClientContext {
 
     enum class News { come, late, client_left };
     /// Waits for a notice to `wakeup`, until `deadline` and as long as the client is there; when it
-    /// is not, the turn is `aborted`.
+    /// is not, the transaction is `aborted`.
     boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
 
-    /// Counts and logs the turn.
-    void finish_turn();
+    /// Counts and logs the transaction.
+    void finish_transaction();
 
     Frontend& frontend;
     std::shared_ptr<const Config> settings;
@@ -147,7 +147,7 @@ struct ClientContext {
     bool absolute_form = false;  // the target said where to go
     summary::KeyHash hash;
     RequestDirectives directives;
-    Turn turn;
+    Transaction transaction;
     std::vector<boost::asio::const_buffer> buffers;
     std::string out;  // what `buffers` views, beside stored bytes
     std::string own_head;

@@ -51,7 +51,7 @@ public:
                 client_.connection.part();
                 co_return;
             }
-            begin_turn();
+            begin_transaction();
             auto keep = false;
             if (received == ClientConnection::Received::head) {
                 const auto parsed = parse();
@@ -66,10 +66,10 @@ public:
                 parse_error_ = client_.connection.refusal();
                 co_await refuse_parse();
             }
-            client_.finish_turn();
+            client_.finish_transaction();
             if (!keep) break;
         }
-        if (client_.turn.aborted) {
+        if (client_.transaction.aborted) {
             // To HTTP/1.0 a plain end would mean that the body is whole.
             if (client_.head.version < 11) client_.connection.reset();
         } else if (!client_.connection.broken()) {
@@ -79,11 +79,11 @@ public:
     }
 
 private:
-    void begin_turn() {
+    void begin_transaction() {
         client_.renew_config();
         client_.requester.begin();
-        client_.turn = Turn{};
-        client_.turn.begun = Clock::now();
+        client_.transaction = Transaction{};
+        client_.transaction.begun = Clock::now();
         client_.head.verb = verb::unknown;
         client_.head.version = 11;
         client_.head.target = client_.head.method = {};
@@ -100,9 +100,9 @@ private:
     }
 
     asio::awaitable<void> refuse_plain_http() {
-        begin_turn();
+        begin_transaction();
         co_await client_.refuse(400, "This port speaks TLS: ask for https://.");
-        client_.finish_turn();
+        client_.finish_transaction();
         co_await client_.connection.linger();
     }
 
@@ -141,7 +141,7 @@ private:
                     // A token lets a peer ask, and nothing else.
                     if (head.verb != verb::get || !client_.parser->is_done())
                         co_return co_await refuse_question();
-                    client_.turn.from_peer = true;
+                    client_.transaction.from_peer = true;
                     client_.tell_of_client();
                     CacheAnswer answer(client_);
                     co_return co_await answer.run_for_peer(*peer, wish);
@@ -259,7 +259,7 @@ private:
             lines = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
             lines.append(client_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
         }
-        client_.turn.outcome = Outcome::uncacheable;
+        client_.transaction.outcome = Outcome::uncacheable;
         co_return co_await client_.answer(200, lines, body);
     }
 

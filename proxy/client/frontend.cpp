@@ -36,7 +36,7 @@ void Frontend::drain() {
 void Frontend::add(Session& session) {
     session.index_ = sessions_.size();
     sessions_.push_back(&session);
-    shared.crowd.grew_to(shared.connections.fetch_add(1, std::memory_order_relaxed) + 1);
+    shared.high_water_mark.raise_to(shared.connections.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
 void Frontend::remove(Session& session) {

@@ -9,7 +9,7 @@
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/config/config.hpp"
-#include "proxy/net/crowd.hpp"
+#include "proxy/net/high_water_mark.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/access_log.hpp"
@@ -35,7 +35,7 @@ struct SharedFrontend {
     AccessLog access_log;
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
-    Crowd crowd;
+    HighWaterMark high_water_mark;
     /// What the limit of open files leaves to clients: half, so that each can be served from
     /// upstream.
     const std::uint64_t connections_possible = descriptor_limit() / 2;

@@ -23,8 +23,8 @@ bool is_version(Fields request, const StoredResponse& response) {
 }  // namespace
 
 asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish) {
-    auto& turn = client_.turn;
-    turn.peer = frontend_.upstream.peers->peers[peer].node;
+    auto& transaction = client_.transaction;
+    transaction.peer = frontend_.upstream.peers->peers[peer].node;
     recover_quickly(client_.connection.socket().native_handle());
     client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     if (frontend_.draining()) co_return co_await refuse_peer(Refusal::draining);
@@ -43,12 +43,12 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
     if (wants_block) {
         const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
         hash = frontend_.cache.shared.key_hasher(uri);
-        found = frontend_.cache.look_up(hash, uri, {}, turn.begun);
+        found = frontend_.cache.look_up(hash, uri, {}, transaction.begun);
     }
     const auto is_block = found.response || found.fill;
     if (!is_block) {
         hash = client_.hash;
-        found = frontend_.cache.look_up(hash, client_.key.uri(), selecting(), turn.begun);
+        found = frontend_.cache.look_up(hash, client_.key.uri(), selecting(), transaction.begun);
     }
 
     std::optional<Fill::Reader> reader;
@@ -81,9 +81,9 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
     gave();
     if (reply.kind == PeerReply::Kind::growing)
         co_return co_await give_growing(*reader, std::move(state));
-    turn.cache = CacheResult::hit;
+    transaction.cache = CacheResult::hit;
     CacheStatus status;
-    status.ttl = time_to_live(response->freshness, response->residence(turn.begun));
+    status.ttl = time_to_live(response->freshness, response->residence(transaction.begun));
     if (reply.kind == PeerReply::Kind::head_alone)
         co_return co_await send_head_alone(*response, status);
     co_return co_await send_stored(client_, *response, status, hash);
@@ -107,18 +107,18 @@ asio::awaitable<bool> CacheAnswer::send_head_alone(const StoredResponse& respons
     head.clear();
     append_status_line(head, 304);
     head.append(response.head, response.head.find('\n') + 1);
-    client_.turn.status = 304;
-    client_.turn.outcome = Outcome::local_hit;
-    client_.turn.source = Source::memory;
-    const auto age = current_age(response.freshness, response.residence(client_.turn.begun));
+    client_.transaction.status = 304;
+    client_.transaction.outcome = Outcome::local_hit;
+    client_.transaction.source = Source::memory;
+    const auto age = current_age(response.freshness, response.residence(client_.transaction.begun));
     client_.compose(head, nullptr, age, status, Framing::length, response.body_bytes());
     const auto sent = co_await client_.connection.send(client_.buffers);
-    client_.turn.aborted = !sent;
+    client_.transaction.aborted = !sent;
     co_return (sent && client_.keep_alive());
 }
 
 void CacheAnswer::gave() {
-    frontend_.upstream.record_or_gone(client_.turn.peer).gave();
+    frontend_.upstream.record_or_gone(client_.transaction.peer).gave();
 }
 
 asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {

@@ -17,10 +17,10 @@ constexpr std::chrono::seconds kControlSlack{2};
 }  // namespace
 
 asio::awaitable<bool> answer_purge(ClientContext& client) {
-    client.turn.outcome = Outcome::uncacheable;
+    client.transaction.outcome = Outcome::uncacheable;
     if (!client.requester.may_purge(client.config(), client.head.fields)) {
         ++client.frontend.counters.refusals[RequestRefusal::forbidden];
-        client.turn.outcome = Outcome::error;
+        client.transaction.outcome = Outcome::error;
         co_return co_await client.refuse(403,
                                          "PURGE is not for this address (purge.allow), nor "
                                          "through a proxy that is not in "
@@ -33,7 +33,7 @@ asio::awaitable<bool> answer_purge(ClientContext& client) {
                                  [reply](PurgeReport report) { reply->give(std::move(report)); });
     const auto in_time = co_await reply->wait_until(Clock::now() + kPurgeDeadline + kControlSlack);
     if (!in_time) {
-        client.turn.outcome = Outcome::error;
+        client.transaction.outcome = Outcome::error;
         co_return co_await client.refuse(503, "This node is too busy to purge.");
     }
 

@@ -155,12 +155,12 @@ public:
         interim_.clear();
         append_switching(interim_, head, config_.node);
         client_.parser.reset();  // no other request on this connection
-        client_.turn.status = head.status;
-        client_.turn.outcome = Outcome::uncacheable;
-        client_.turn.source = Source::origin;
+        client_.transaction.status = head.status;
+        client_.transaction.outcome = Outcome::uncacheable;
+        client_.transaction.source = Source::origin;
         client_.buffers.assign(1, asio::buffer(interim_));
         const auto sent = co_await client_.connection.send(client_.buffers);
-        client_.turn.aborted = !sent;
+        client_.transaction.aborted = !sent;
         if (!sent) co_return false;
         const auto upstream = exchange_.take_connection();
         co_await run_tunnel(client_, *upstream);
@@ -173,9 +173,10 @@ public:
         client_.own_head.clear();
         render_response(head, config_.node, config_.cache.rules, exchange_.arrival().wall,
                         client_.own_head, live);
-        client_.turn.status = head.status;
-        client_.turn.source = Source::origin;
-        if (const auto type = head.get(field::content_type)) client_.turn.content_type = *type;
+        client_.transaction.status = head.status;
+        client_.transaction.source = Source::origin;
+        if (const auto type = head.get(field::content_type))
+            client_.transaction.content_type = *type;
         const auto is_head = client_.head.verb == verb::head;
         const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
                                      snapshot_.fields, client_.directives};
@@ -197,9 +198,9 @@ public:
         std::optional<std::chrono::seconds> age;
         if (live.has_age) age = received_age(head.fields);
         client_.compose(client_.own_head, &live, age, status, framing, length.value_or(0));
-        client_.turn.outcome = outcome;
+        client_.transaction.outcome = outcome;
         if (!co_await client_.connection.send(client_.buffers)) {
-            client_.turn.aborted = true;
+            client_.transaction.aborted = true;
             co_return false;
         }
         std::string chunk;
@@ -209,11 +210,11 @@ public:
                 co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
             watch_.end();
             if (error == FetchError::abandoned) {
-                client_.turn.aborted = true;
+                client_.transaction.aborted = true;
                 co_return false;
             }
             if (error != FetchError::none) {  // cut, never a short body passed as whole
-                client_.turn.cut_short();
+                client_.transaction.cut_short();
                 co_return false;
             }
             std::uint64_t bytes = 0;
@@ -233,9 +234,9 @@ public:
                 if (exchange_.done()) client_.buffers.push_back(asio::buffer(kLastChunk));
             }
             const auto sent = co_await client_.connection.send(client_.buffers);
-            client_.turn.from.add(Source::origin, client_.book(chunk.size(), bytes));
+            client_.transaction.from.add(Source::origin, client_.book(chunk.size(), bytes));
             if (!sent) {
-                client_.turn.aborted = true;
+                client_.transaction.aborted = true;
                 co_return false;
             }
         }
@@ -397,7 +398,7 @@ private:
 
 asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
                             Outcome outcome, std::string upgrade) {
-    client.turn.upstream = target.host;
+    client.transaction.upstream = target.host;
     Relay relay(client, target, std::move(upgrade));
     auto error = co_await relay.ask();
     if (error == FetchError::none && relay.switched_unasked()) error = FetchError::malformed;
@@ -412,7 +413,7 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
         co_return false;
     }
     if (relay.client_gone()) {
-        client.turn.aborted = true;
+        client.transaction.aborted = true;
         co_return false;
     }
     if (error == FetchError::none) {  // else it is counted and logged

@@ -267,7 +267,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());
     target.client = client.requester.text();
-    client.turn.upstream = target.host;
+    client.transaction.upstream = target.host;
     OriginQuestion asked(frontend.upstream, target);
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
     if (asked.allowed())
@@ -289,32 +289,32 @@ asio::awaitable<void> tunnel(ClientContext& client) {
 
     // No Via or Cache-Status: nobody but this node made this answer, and no cache was in its way.
     static constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
-    auto& turn = client.turn;
-    turn.status = 200;
-    turn.outcome = Outcome::uncacheable;
-    turn.source = Source::origin;
+    auto& transaction = client.transaction;
+    transaction.status = 200;
+    transaction.outcome = Outcome::uncacheable;
+    transaction.source = Source::origin;
     client.buffers.assign(1, asio::buffer(kEstablished));
     const auto sent = co_await client.connection.send(client.buffers);
     if (!sent) {
-        turn.aborted = true;
+        transaction.aborted = true;
         co_return;
     }
     co_await run_tunnel(client, *upstream);
 }
 
 asio::awaitable<void> run_tunnel(ClientContext& client, UpstreamConnection& upstream) {
-    auto& turn = client.turn;
+    auto& transaction = client.transaction;
     auto early_up = take_all(client.connection.input());
     auto early_down = take_all(upstream.buffer);
     Tunnel passage(client.frontend, {client.connection.socket(), client.connection.tls()},
-                   {upstream.socket, upstream.tls.get()}, turn.body_bytes);
+                   {upstream.socket, upstream.tls.get()}, transaction.body_bytes);
     const auto end = co_await passage.run(std::move(early_up), std::move(early_down));
     switch (end) {
         case Tunnel::End::clean:
         case Tunnel::End::idle:
             break;
         case Tunnel::End::client_reset: {
-            turn.aborted = true;
+            transaction.aborted = true;
             boost::system::error_code ignored;
             upstream.tls.reset();  // it works on the descriptor
             upstream.socket.set_option(asio::socket_base::linger(true, 0), ignored);
@@ -322,11 +322,11 @@ asio::awaitable<void> run_tunnel(ClientContext& client, UpstreamConnection& upst
             break;
         }
         case Tunnel::End::upstream_reset:
-            turn.aborted = true;
+            transaction.aborted = true;
             client.connection.reset();
             break;
         case Tunnel::End::cancelled:
-            turn.aborted = true;
+            transaction.aborted = true;
             break;
     }
 }

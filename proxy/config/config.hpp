@@ -124,9 +124,9 @@ struct AnnounceConfig {
 };
 
 struct SummaryConfig {
-    std::string kind{name(summary::kDefaultKind)};  // of summary::kKinds
-    double false_hit_budget = summary::kDefaultFalseHitBudget;                // per local miss, over all peers
-    std::uint64_t peer_max = 256ull << 20;          // bytes; a peer with a larger one is refused
+    std::string kind{name(summary::kDefaultKind)};              // of summary::kKinds
+    double false_hit_budget = summary::kDefaultFalseHitBudget;  // per local miss, over all peers
+    std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
     AnnounceConfig announce;
 };
 

@@ -10,7 +10,7 @@ using protocol::Described;
 struct PeerCounters {
     std::uint64_t asked = 0;
     std::uint64_t hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
-    std::uint64_t given = 0;  // answers of ours out of the store: bodies, parts, heads
+    std::uint64_t served = 0;  // answers of ours out of the store: bodies, parts, heads
 };
 
 /// How to add one: described.hpp. /metrics names the peer.
@@ -47,7 +47,7 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
      "",
      "hearsay_peer_requests_total",
      {"result", "failure"}},
-    {&PeerCounters::given, "cluster.peers[].given", "answers",
+    {&PeerCounters::served, "cluster.peers[].given", "answers",
      "Answers given to a peer out of the own store.", "hearsay_peer_given_total"},
 };
 static_assert(protocol::every_member_has_a_row(kPeerCounters));

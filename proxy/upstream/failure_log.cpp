@@ -40,7 +40,7 @@ void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError e
 }
 
 void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,
-                       FetchError last, ParseError what, std::chrono::nanoseconds left_alone) {
+                       FetchError last, ParseError what, std::chrono::nanoseconds breaker_open) {
     const auto place = peer.text();
     const auto more = log.admit(node, Clock::now());
     if (!more) return;
@@ -48,8 +48,8 @@ void log_peer_failures(RateLimitedLog& log, std::string_view node, const Upstrea
                        : last != FetchError::none ? to_string(last)
                                                   : std::string_view("no usable body");
     spdlog::warn("peer {} has failed {} times in a row, is left alone for {:.1f} s [{} {}]{}", node,
-                 kBreakerFailures, std::chrono::duration<double>(left_alone).count(), place, cause,
-                 *more);
+                 kBreakerFailures, std::chrono::duration<double>(breaker_open).count(), place,
+                 cause, *more);
 }
 
 }  // namespace proxy

@@ -16,6 +16,6 @@ void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError e
 
 /// A peer has failed several times in a row and is left alone for a while.
 void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,
-                       FetchError last, ParseError what, std::chrono::nanoseconds left_alone);
+                       FetchError last, ParseError what, std::chrono::nanoseconds breaker_open);
 
 }  // namespace proxy

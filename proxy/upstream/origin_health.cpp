@@ -8,9 +8,9 @@ OriginHealth::Leave OriginHealth::may_ask(const std::string& place, bool has_sta
     const auto found = origins_.find(place);
     if (found == origins_.end()) return Leave::ask;
     auto& origin = found->second;
-    const auto left_alone =
+    const auto breaker_open =
         origin.state == State::down || (origin.state == State::silent && has_stand_in);
-    if (!left_alone) return Leave::ask;
+    if (!breaker_open) return Leave::ask;
     if (now < origin.ask_again_at) return Leave::no;
     origin.pause = std::min<std::chrono::nanoseconds>(2 * origin.pause, kOriginPauseMax);
     origin.ask_again_at = now + origin.pause;

@@ -59,7 +59,7 @@ public:
     void measure_from(Time now) { measured_at_ = now; }
 
     const Counts& counts() const { return counts_; }
-    void gave() { ++counts_.given; }
+    void gave() { ++counts_.served; }
     void add(const Counts& counts) { protocol::add(counts_, counts, kPeerCounters); }
 
 private:

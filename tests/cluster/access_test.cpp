@@ -84,7 +84,7 @@ TEST_F(Access, OfPeersIsByTheirTokenAlone) {
     settings.clients.trusted_proxies = {"127.0.0.1"};
     start(settings);
     start(config("b", 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_EQ(get("a", "/one", "X-Forwarded-For: 10.0.0.1\r\n").status, 200u);
     ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
     EXPECT_EQ(get("a", "/one").status, 403u);

@@ -16,7 +16,7 @@ protected:
         settings.admin = AdminConfig{{"127.0.0.1", admin_port_}};
         start(settings);
         start(config("b", 2));
-        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
     /// Everywhere that the ports in use can be reached at.
     std::vector<std::string> places() const {

@@ -132,7 +132,7 @@ TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
     set_peer_budget(*settings.cluster, 2s);
     start(config("a", 2));
     start(settings);
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     for (int i = 0; i < 10; ++i) get("a", "/" + std::to_string(i));
     ASSERT_TRUE(eventually([&] { return announced("a", 10); }));
     for (int i = 0; i < 10; ++i) EXPECT_EQ(get("b", "/" + std::to_string(i)).status, 200u);

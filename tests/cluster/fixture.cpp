@@ -76,12 +76,12 @@ void NodesTest::start_cluster(unsigned nodes) {
     for (unsigned i = 0; i < nodes; ++i)
         start(config(std::string(1, static_cast<char>('a' + i)), nodes));
     for (const auto& running : nodes_)
-        ASSERT_TRUE(eventually([&] { return in_step(running.name); })) << running.name;
+        ASSERT_TRUE(eventually([&] { return in_sync(running.name); })) << running.name;
 }
 
-bool NodesTest::in_step(const std::string& node) const {
+bool NodesTest::in_sync(const std::string& node) const {
     for (const auto& peer : status(node).cluster.peers)
-        if (!peer.in_step()) return false;
+        if (!peer.in_sync()) return false;
     return true;
 }
 
@@ -110,7 +110,7 @@ bool NodesTest::announced(const std::string& node, std::uint64_t objects) const 
     for (const auto& running : nodes_) {
         if (running.name == node) continue;
         for (const auto& peer : status(running.name).cluster.peers)
-            if (peer.node == node && (!peer.in_step() || peer.objects < objects)) return false;
+            if (peer.node == node && (!peer.in_sync() || peer.objects < objects)) return false;
     }
     return true;
 }

@@ -33,9 +33,9 @@ protected:
     Config config(const std::string& node, unsigned nodes) const;
     /// `file`: where the node would read it again.
     Node& start(Config config, const std::filesystem::path& file = {});
-    /// Starts nodes a, b, ... and waits until all are in step.
+    /// Starts nodes a, b, ... and waits until all are in sync.
     void start_cluster(unsigned nodes);
-    bool in_step(const std::string& node) const;
+    bool in_sync(const std::string& node) const;
 
     static std::string address(const std::string& node);
     Client client(const std::string& node = "a") const { return {address(node), kProxyPort}; }

@@ -58,7 +58,7 @@ TEST_F(Leaving, ItsPeersHaveReadTheGoodbyeBeforeItIsNotReady) {
     start(config("b", 3));
     start(config("c", 3));
     for (const auto* each : {"a", "b", "c"})
-        ASSERT_TRUE(eventually([&] { return in_step(each); })) << each;
+        ASSERT_TRUE(eventually([&] { return in_sync(each); })) << each;
     store("a", "/one");
     node.drain();
     ASSERT_TRUE(not_ready());
@@ -124,7 +124,7 @@ TEST_F(Leaving, OfFiveNodesThreeUnderLoadLosesNoRequest) {
         nodes.push_back(&start(settings));
         addresses.push_back(address(name));
     }
-    for (const auto& name : names) ASSERT_TRUE(eventually([&] { return in_step(name); })) << name;
+    for (const auto& name : names) ASSERT_TRUE(eventually([&] { return in_sync(name); })) << name;
 
     std::atomic<bool> enough{false};
     std::vector<std::unique_ptr<Caller>> callers;

@@ -27,7 +27,7 @@ protected:
         other.cache.block = block;
         start(other);
         start(settings);
-        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
     std::chrono::nanoseconds stall = ClusterConfig().peer_stall;
     std::uint64_t slice_from = CacheConfig().slice_from, block = CacheConfig().block;
@@ -286,7 +286,7 @@ TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {
         settings.cluster->gone_after = 1s;
         start(settings);
     }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     int first = 0;
     EXPECT_TRUE(eventually([&] {  // by chance not at once, when the machine is busy
         const auto target = "/first" + std::to_string(first++);
@@ -299,11 +299,11 @@ TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {
         EXPECT_EQ(get("a", "/a" + std::to_string(i)).status, 200u);
         EXPECT_EQ(get("b", "/b" + std::to_string(i)).status, 200u);
     }
-    ASSERT_TRUE(eventually([&] { return !in_step("a") && !in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return !in_sync("a") && !in_sync("b"); }));
     EXPECT_EQ(get("b", "/a0").status, 200u);  // alone
 
     for (auto& wire : wires) wire.heal();
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     ASSERT_TRUE(eventually([&] {
         return announced("a", status("a").summary.objects) &&
                announced("b", status("b").summary.objects);

@@ -21,7 +21,7 @@ protected:
         settings.cluster->peer_detour = detour;
         start(config("a", 2));
         start(settings);
-        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
     std::future<Answer> begin_get(const std::string& target) {
         return std::async(std::launch::async, [this, target] { return get("b", target); });
@@ -143,7 +143,7 @@ TEST_F(PeerRace, NobodyWaitsForAPeerThatIsFartherThanTheOrigin) {
     EXPECT_EQ(work().origin_hedges, 3u);
     EXPECT_EQ(work().requests[Outcome::origin_fetch], 3u);
     EXPECT_EQ(seen("b", "a").asked, 3u);
-    EXPECT_EQ(seen("b", "a").left_alone_seconds, 0.0);  // that is no failure
+    EXPECT_EQ(seen("b", "a").breaker_open_seconds, 0.0);  // that is no failure
     later.open();
 }
 

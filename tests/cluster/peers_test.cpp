@@ -14,13 +14,13 @@ protected:
             settings.cluster->copy = copy;
             start(settings);
         }
-        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
     /// What holds between two nodes at rest (DESIGN, Outcomes).
     void expect_balanced(const std::string& one, const std::string& other) const {
         for (const auto& [asker, giver] : {std::pair(one, other), std::pair(other, one)}) {
             const auto asked = seen(asker, giver);
-            const auto given = seen(giver, asker).given;
+            const auto given = seen(giver, asker).served;
             EXPECT_LE(asked.hits, given);
             EXPECT_LE(given, asked.hits + asked.failures);
         }
@@ -144,7 +144,7 @@ TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
     // booked as given.
     const auto pretended = get("a", "/one", "Hearsay-Peer: b 00000000000000000000000000000000\r\n");
     EXPECT_EQ(pretended.status, 200u);
-    EXPECT_EQ(seen("a", "b").given, 0u);
+    EXPECT_EQ(seen("a", "b").served, 0u);
     EXPECT_EQ(count("a", Outcome::local_hit), 1u);
     get("a", "/two", "Hearsay-Peer: b 00000000000000000000000000000000\r\n");
     for (const auto& head : origin.heads()) EXPECT_EQ(field_of(head, "Hearsay-Peer"), "") << head;
@@ -158,7 +158,7 @@ protected:
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
         start(config("a", 2));
         start(settings);
-        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
         store("a", "/token");
         get("b", "/token");
         ASSERT_EQ(stand_in.requests(), 1u);
@@ -173,7 +173,7 @@ protected:
         EXPECT_TRUE(answer.cache_status().ends_with("detail=" + std::string(reason)))
             << answer.cache_status();
     }
-    std::uint64_t given() const { return seen("a", "b").given; }
+    std::uint64_t given() const { return seen("a", "b").served; }
 
     ScriptedOrigin stand_in{[](Exchange& e) {
         e.answer("Cache-Status: a; fwd=uri-miss; detail=absent\r\n", "", "504 No");
@@ -306,7 +306,7 @@ TEST_F(AskedByAPeer, LetsItFollowAFillOnceItsHeadIsThere) {
 TEST_F(AskedByAPeer, IsNotFooledByATokenOfAnEarlierRun) {
     kill("a");
     start(config("a", 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_EQ(ask("/token").status, 504u);  // as for any client: only-if-cached, and not there
     get("a", "/token");
     EXPECT_EQ(ask("/token").status, 200u);
@@ -335,7 +335,7 @@ TEST_F(Peers, GoOnAtTheOriginWhenAPeerDiesInsideABody) {
             CopyPolicy::never;  // b passes it on in a window, as slowly as its client reads
         start(settings);
     }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     store("a", "/one");
     auto slow = client("b");
     slow.begin("GET", "/one");
@@ -420,7 +420,7 @@ TEST_F(Peers, AreLeftAloneForAWhileWhenTheyDoNotAnswer) {
     settings.cluster->peers.front().http.port = 1;  // nobody there
     start(config("a", 2));
     start(settings);
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     for (int i = 0; i < 20; ++i) store("a", "/" + std::to_string(i));
     for (int i = 0; i < 20; ++i) EXPECT_EQ(get("b", "/" + std::to_string(i)).status, 200u);
     const auto peer = seen("b", "a");
@@ -436,7 +436,7 @@ TEST_F(Peers, ServeOnWhenOneOfThemIsKilledAndComeBackIntoStep) {
     EXPECT_EQ(get("a", "/one").status, 200u);
     EXPECT_EQ(get("b", "/one").status, 200u);
     start(config("c", 3));
-    EXPECT_TRUE(eventually([&] { return in_step("a") && in_step("b") && in_step("c"); }));
+    EXPECT_TRUE(eventually([&] { return in_sync("a") && in_sync("b") && in_sync("c"); }));
     EXPECT_EQ(seen("a", "c").objects, 0u);  // it came back empty, and that is known
     store("c", "/two");
     EXPECT_TRUE(contains(get("a", "/two").cache_status(), "PEER_c"));

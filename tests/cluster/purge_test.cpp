@@ -22,7 +22,7 @@ protected:
             if (i == 0) settings.cluster->peers[0].link.host = address("y");
             start(settings);
         }
-        ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+        ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
     /// An origin whose content is what `version` says; each answer says it is 100 s old, so that
     /// the age of copies says what it would after that time.
@@ -67,7 +67,7 @@ TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
     start_with_wire(2);
     store("b", "/one");
     wire_->cut();
-    ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_step(); }));
+    ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_sync(); }));
     version = 2;
     client("a").ask("POST", "/one", "", "x");
     ASSERT_TRUE(eventually([&] { return seen("a", "b").state == "behind"; }));
@@ -76,7 +76,7 @@ TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
     EXPECT_EQ(seen("a", "b").asked, 0u) << "its summary has it, but it does not count";
     EXPECT_EQ(get("b", "/one").body, "version 1") << "b cannot know";
     wire_->heal();
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_EQ(seen("a", "b").invalidations_pending, 0u);
     EXPECT_EQ(get("b", "/one").body, "version 2");
 }
@@ -86,7 +86,7 @@ TEST_F(Purge, ANodeRefusesCopiesThatAreOlderThanItsInvalidation) {
     start_with_wire(3);
     store("b", "/one");
     wire_->cut();
-    ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_step(); }));
+    ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_sync(); }));
     client("a").ask("POST", "/one", "", "x");
     ASSERT_TRUE(eventually([&] { return seen("c", "a").invalidations_received == 1; }));
     version = 2;
@@ -248,14 +248,14 @@ TEST_F(Purge, ThatDoesNotReachEverybodySaysWhoIsAway) {
     start_with_wire(3);
     store("b", "/one");
     wire_->cut();
-    ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_step(); }));
+    ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_sync(); }));
     version = 2;
     const auto answer = client("a").ask("PURGE", "/one");
     EXPECT_EQ(answer.status, 202u);
     EXPECT_EQ(json::parse(answer.body).at("confirmed"), json{"c"});
     EXPECT_EQ(json::parse(answer.body).at("away"), json{"b"});
     wire_->heal();
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_EQ(get("b", "/one").body, "version 2") << "it was kept for b";
 }
 

@@ -485,7 +485,7 @@ TEST_F(StaleAtAPeer, IsValidatedAtTheOriginAndFetchedFromThePeer) {
     EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
     EXPECT_EQ(peer("b").stale_hits, 1u);
     EXPECT_EQ(peer("b").hits, 1u);
-    EXPECT_EQ(peer("a").given, 1u);
+    EXPECT_EQ(peer("a").served, 1u);
     EXPECT_EQ(origin.requests(), 2u);
     EXPECT_TRUE(contains(get("b", "/one").cache_status(), "b; hit"));
 }
@@ -500,7 +500,7 @@ TEST_F(StaleAtAPeer, GivesWayToWhatTheOriginHasNow) {
     EXPECT_EQ(get("b", "/one").body, "version 2");
     EXPECT_EQ(field_of(origin.heads().back(), "If-None-Match"), "\"v1\"");
     EXPECT_EQ(peer("b").hits, 0u);
-    EXPECT_EQ(peer("a").given, 0u);
+    EXPECT_EQ(peer("a").served, 0u);
 }
 
 }  // namespace

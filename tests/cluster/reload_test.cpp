@@ -382,7 +382,7 @@ TEST_F(Reload, WritesTheAccessLogElsewhereAndOtherwise) {
 TEST_F(Reload, AddsAPeerWithoutARestart) {
     run(config("a", 2));
     run(config("b", 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     store("a", "/early");
     const auto before = status("a").cluster;
     run(config("c", 3));
@@ -390,7 +390,7 @@ TEST_F(Reload, AddsAPeerWithoutARestart) {
     EXPECT_EQ(reload(config("b", 3)), paths({"$.cluster.peers"}));
     for (const auto* node : {"a", "b", "c"})
         EXPECT_TRUE(eventually([&] {
-            return status(node).cluster.peers.size() == 2 && in_step(node);
+            return status(node).cluster.peers.size() == 2 && in_sync(node);
         })) << node;
     EXPECT_GE(status("a").cluster.bytes_sent, before.bytes_sent);  // counted on
 
@@ -406,7 +406,7 @@ TEST_F(Reload, AddsAPeerWithoutARestart) {
 
 TEST_F(Reload, ForgetsAPeerThatIsListedNoMore) {
     for (const auto* node : {"a", "b", "c"}) run(config(node, 3));
-    for (const auto* node : {"a", "b", "c"}) ASSERT_TRUE(eventually([&] { return in_step(node); }));
+    for (const auto* node : {"a", "b", "c"}) ASSERT_TRUE(eventually([&] { return in_sync(node); }));
     store("c", "/one");
     EXPECT_EQ(get("b", "/one").status, 200u);
     EXPECT_EQ(seen("b", "c").asked, 1u);
@@ -414,16 +414,16 @@ TEST_F(Reload, ForgetsAPeerThatIsListedNoMore) {
     auto settings = config("b", 3);
     std::erase_if(settings.cluster->peers, [](const auto& peer) { return peer.node == "a"; });
     reload(settings);
-    EXPECT_TRUE(eventually([&] { return status("b").cluster.peers.size() == 1 && in_step("b"); }));
+    EXPECT_TRUE(eventually([&] { return status("b").cluster.peers.size() == 1 && in_sync("b"); }));
     EXPECT_EQ(seen("b", "c").asked, 1u);  // its record came along, to another place
-    EXPECT_TRUE(eventually([&] { return announced("c", 2) || in_step("b"); }));
+    EXPECT_TRUE(eventually([&] { return announced("c", 2) || in_sync("b"); }));
     EXPECT_TRUE(contains(get("b", "/two").cache_status(), "detail=PEER_c"));
     EXPECT_EQ(seen("b", "c").asked, 2u);
 }
 
 TEST_F(Reload, TakesPeersFromThePortOfTheAdminAndSaysTheDifference) {
     for (const auto* node : {"a", "b"}) run(config(node, 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     run(config("c", 3));
     const auto order = [](const std::string& node, const std::string& body) {
         return admin_client(node).ask("POST", "/api/v1/peers", "Content-Type: application/json\r\n",
@@ -441,14 +441,14 @@ TEST_F(Reload, TakesPeersFromThePortOfTheAdminAndSaysTheDifference) {
         EXPECT_EQ(told["added"], json::array({"c"}));
         EXPECT_EQ(told["before"].size() + 1, told["after"].size());
     }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b") && in_step("c"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b") && in_sync("c"); }));
     store("c", "/of-c");
     EXPECT_EQ(get("a", "/of-c").status, 200u);
     EXPECT_EQ(count("a", Outcome::peer_hit), 1u);
 
     EXPECT_EQ(order("a", R"({"remove": ["c"]})").status, 200u);
     EXPECT_TRUE(eventually([&] { return status("a").cluster.peers.size() == 1; }));
-    EXPECT_TRUE(in_step("a"));
+    EXPECT_TRUE(in_sync("a"));
     const auto left = status("a").cluster;
     EXPECT_EQ(left.peers_gone, 1u);
     EXPECT_EQ(left.gone.hits, 1u);
@@ -466,7 +466,7 @@ TEST_F(Reload, TakesPeersFromThePortOfTheAdminAndSaysTheDifference) {
 
 TEST_F(Reload, OfPeersAloneLeavesTheOthersTheirLinks) {
     for (const auto* node : {"a", "b"}) run(config(node, 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     const auto epoch = seen("b", "a").epoch;
     EXPECT_EQ(reload(config("a", 3)), paths({"$.cluster.peers"}));
     EXPECT_EQ(status("a").cluster.peers.size(), 2u);
@@ -476,7 +476,7 @@ TEST_F(Reload, OfPeersAloneLeavesTheOthersTheirLinks) {
 
 TEST_F(Reload, KeepsAnsweringWhileLinksAreMadeAnew) {
     for (const auto* node : {"a", "b"}) run(config(node, 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> answers{0}, failures{0};
     std::vector<std::thread> clients;
@@ -502,18 +502,18 @@ TEST_F(Reload, KeepsAnsweringWhileLinksAreMadeAnew) {
     stop = true;
     for (auto& each : clients) each.join();
     EXPECT_EQ(failures, 0u);
-    EXPECT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    EXPECT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_TRUE(eventually([&] { return announced("a", status("a").summary.objects); }));
     EXPECT_EQ(status("a").summary.objects, status("a").cache.objects);
 }
 
 TEST_F(Reload, KeepsTheInvalidationsThatAPeerHasNotConfirmed) {
     for (const auto* node : {"a", "b"}) run(config(node, 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     ASSERT_EQ(client("a").ask("POST", "/first", "", "x").status, 200u);
     ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_confirmed == 1; }));
     kill("b");
-    ASSERT_TRUE(eventually([&] { return !in_step("a"); }));
+    ASSERT_TRUE(eventually([&] { return !in_sync("a"); }));
     ASSERT_EQ(client("a").ask("POST", "/second", "", "x").status, 200u);
     ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 1; }));
     auto settings = config("a", 2);
@@ -521,7 +521,7 @@ TEST_F(Reload, KeepsTheInvalidationsThatAPeerHasNotConfirmed) {
     EXPECT_EQ(reload(settings), paths({"$.cluster.heartbeat"}));
     EXPECT_EQ(seen("a", "b").invalidations_pending, 1u);
     run(config("b", 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
     EXPECT_EQ(seen("a", "b").invalidations_confirmed, 2u);  // the numbers go on
 
@@ -535,13 +535,13 @@ TEST_F(Reload, KeepsTheInvalidationsThatAPeerHasNotConfirmed) {
 TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
     const std::string new_key(40, 'n');
     for (const auto* node : {"a", "b"}) run(config(node, 2));
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     store("a", "/one");
     for (const auto* node : {"a", "b"}) {  // [old] -> [new, old], one node after the other
         auto settings = config(node, 2);
         settings.cluster->keys.insert(settings.cluster->keys.begin(), new_key);
         EXPECT_EQ(reload(settings), paths({"$.cluster.keys"}));
-        EXPECT_TRUE(eventually([&] { return in_step("a") && in_step("b"); })) << node;
+        EXPECT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); })) << node;
     }
     EXPECT_TRUE(eventually([&] { return announced("a", 1); }));
     EXPECT_TRUE(contains(get("b", "/one").cache_status(), "detail=PEER_a"));
@@ -552,7 +552,7 @@ TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
     const auto errors = refusal(settings);
     EXPECT_EQ(errors.at(0).path, "$.cluster.keys");
     EXPECT_TRUE(contains(errors.at(0).message, "the last key gives")) << errors.at(0).message;
-    EXPECT_TRUE(in_step("a"));
+    EXPECT_TRUE(in_sync("a"));
     EXPECT_FALSE(contains(admin("a", "/api/v1/config").body, new_key));
 }
 

@@ -87,7 +87,7 @@ TEST_P(Storing, AnswersHeadFromAStoredGet) {
     EXPECT_EQ(head.field("X-Other"), "1");
     EXPECT_EQ(lines(head.head, "Age"), 1u);
     EXPECT_EQ(connection.ask("HEAD", target("/head"), "If-None-Match: \"v\"\r\n").status, 304u);
-    EXPECT_EQ(connection.get(target("/head")).body, "text");  // no body came, all is in step
+    EXPECT_EQ(connection.get(target("/head")).body, "text");  // no body came, all is in sync
     EXPECT_EQ(asked("/head"), 1u);
 }
 

@@ -32,7 +32,7 @@ protected:
     void start_all(const std::vector<Config>& nodes) {
         for (const auto& each : nodes) start(each);
         for (const auto& each : nodes)
-            ASSERT_TRUE(eventually([&] { return in_step(each.node); })) << each.node;
+            ASSERT_TRUE(eventually([&] { return in_sync(each.node); })) << each.node;
     }
     void start_three() { start_all({settings("a"), settings("b"), settings("c")}); }
     /// The origin serves `file`, made so long, from here on.
@@ -89,7 +89,7 @@ protected:
             for (const auto& giver : names) {
                 if (asker == giver) continue;
                 const auto asked = seen(asker, giver);
-                const auto given = seen(giver, asker).given;
+                const auto given = seen(giver, asker).served;
                 EXPECT_LE(asked.hits, given) << asker << giver;
                 EXPECT_LE(given, asked.hits + asked.failures) << asker << giver;
             }
@@ -485,7 +485,7 @@ TEST_F(Roles, OfPeersAreLeftOutOnWish) {
     start_all({quiet, settings("b"), settings("c")});
     store("a", "/one");
     get("b", "/one");
-    ASSERT_EQ(seen("a", "b").given, 1u);
+    ASSERT_EQ(seen("a", "b").served, 1u);
     const auto lines = log("a");
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0]["role"], "client");

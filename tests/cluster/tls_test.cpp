@@ -443,7 +443,7 @@ TEST_F(TlsClients, ShareWhatTheyFetchWithOtherNodes) {
         add_tls(settings);
         start(settings);
     }
-    ASSERT_TRUE(eventually([&] { return in_step("a") && in_step("b"); }));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     EXPECT_EQ(secure("a").get("/one").status, 200u);
     ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
     const auto got = secure("b").get("/one");

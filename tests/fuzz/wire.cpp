@@ -111,7 +111,7 @@ void check_delta(const summary::Delta& delta, std::uint64_t bits) {
     FUZZ_CHECK(done.what == Apply::ok && done.change == summary::Change(delta));
     FUZZ_CHECK(check_hash(replica.filter()) == once.check_hash());
     FUZZ_CHECK(replica.check(1, 2, once.check_hash()) == Apply::ok);
-    FUZZ_CHECK(replica.apply_delta(1, 4, coded).what == Apply::gap && !replica.in_step());
+    FUZZ_CHECK(replica.apply_delta(1, 4, coded).what == Apply::gap && !replica.in_sync());
 }
 
 void check_snapshot(const summary::BitArray& snapshot, std::uint64_t bits) {

@@ -49,7 +49,7 @@ TEST(DemoVerdict, HasNoGoalForOtherPeoplesLogs) {  // their pace may leave no ti
 
 TEST(DemoVerdict, IsBadWhenTheBooksDoNotBalance) {
     auto report = found_126_of(126);
-    report.rows[1].counted->peers[0].given = 15;
+    report.rows[1].counted->peers[0].served = 15;
     EXPECT_EQ(demo_verdict(report, false), "the books do not balance");
     report.rows[1].counted.reset();
     EXPECT_EQ(demo_verdict(report, false), "the books do not balance");

@@ -130,17 +130,17 @@ TEST(Measure, DoesWithoutAdminPorts) {
 TEST(WaitUntilInStep, IsDoneWhenAllAre) {
     const CountingProxy a, b;
     Progress quiet(true);
-    EXPECT_EQ(wait_until_in_step({a.admin(), b.admin()}, 10s, quiet), "");
+    EXPECT_EQ(wait_until_in_sync({a.admin(), b.admin()}, 10s, quiet), "");
 }
 
 TEST(WaitUntilInStep, SaysWhatIsMissing) {
     CountingProxy proxy;
     proxy.peer_state = "connecting";
     Progress quiet(true);
-    EXPECT_EQ(wait_until_in_step({proxy.admin()}, 0s, quiet),
+    EXPECT_EQ(wait_until_in_sync({proxy.admin()}, 0s, quiet),
               "n and its peer b are not in step (connecting)");
     const HostPort gone = nobody();
-    EXPECT_EQ(wait_until_in_step({gone}, 0s, quiet), gone.text() + ": Connection refused");
+    EXPECT_EQ(wait_until_in_sync({gone}, 0s, quiet), gone.text() + ": Connection refused");
 }
 
 TEST(WaitUntilInStep, WaitsForThoseWhoLookForOneAnother) {
@@ -148,14 +148,14 @@ TEST(WaitUntilInStep, WaitsForThoseWhoLookForOneAnother) {
     a.admin_name = "a";
     b.admin_name = "b";
     Progress quiet(true);
-    EXPECT_EQ(wait_until_in_step({a.admin(), b.admin()}, 0s, quiet), "") << "b need not know a";
+    EXPECT_EQ(wait_until_in_sync({a.admin(), b.admin()}, 0s, quiet), "") << "b need not know a";
     b.names = R"({"dns": "x"})";
-    EXPECT_EQ(wait_until_in_step({a.admin(), b.admin()}, 0s, quiet), "b has not found a yet");
+    EXPECT_EQ(wait_until_in_sync({a.admin(), b.admin()}, 0s, quiet), "b has not found a yet");
 }
 
 TEST(WaitUntilInStep, EndsWhenThereIsAReason) {
     Progress quiet(true);
-    EXPECT_EQ(wait_until_in_step({nobody()}, 1h, quiet, [] { return "enough"; }), "enough");
+    EXPECT_EQ(wait_until_in_sync({nobody()}, 1h, quiet, [] { return "enough"; }), "enough");
 }
 
 }  // namespace

@@ -46,9 +46,9 @@ TEST(NodeStatus, GivesWhatReportsAreMadeOf) {
     EXPECT_EQ(n->false_hits(), 1u);
     EXPECT_EQ(n->other_refusals(), 5u);
     EXPECT_EQ(n->failures(), 4u);
-    EXPECT_EQ(n->peer("b")->given, 5u);
+    EXPECT_EQ(n->peer("b")->served, 5u);
     EXPECT_EQ(n->peer("x"), nullptr);
-    EXPECT_FALSE(n->in_step());  // c is not
+    EXPECT_FALSE(n->in_sync());  // c is not
 }
 
 /// Gives the numbers of a table values of their own, upwards from `first`.
@@ -127,7 +127,7 @@ NodeCounters at(double uptime, std::uint64_t total, std::uint64_t given_to_b = 0
     n.total = total;
     n.peers.push_back({});
     n.peers[0].node = "b";
-    n.peers[0].given = given_to_b;
+    n.peers[0].served = given_to_b;
     return n;
 }
 Time second(double seconds) {
@@ -150,7 +150,7 @@ TEST(CounterTrack, CountsFromItsFirstSample) {
     const auto track =
         track_of({{0, at(100, 1000, 10)}, {1, at(101, 1500, 12)}, {2, at(102, 1600, 15)}});
     EXPECT_EQ(track.counted().total, 600u);
-    EXPECT_EQ(track.counted().peer("b")->given, 5u);
+    EXPECT_EQ(track.counted().peer("b")->served, 5u);
     EXPECT_EQ(track.restarts(), 0u);
 }
 
@@ -172,7 +172,7 @@ TEST(CounterTrack, CountsPeersThatAppearLater) {
     NodeCounters alone = at(1, 0);
     alone.peers.clear();
     const auto track = track_of({{0, alone}, {1, at(2, 0, 7)}});
-    EXPECT_EQ(track.counted().peer("b")->given, 7u);
+    EXPECT_EQ(track.counted().peer("b")->served, 7u);
 }
 
 TEST(CounterTrack, NoticesARestartByCountersThatGoBack) {
@@ -205,7 +205,7 @@ NodeCounters node(const std::string& name, const std::string& peer, std::uint64_
     p.node = peer;
     p.hits = hits;
     p.failures = failures;
-    p.given = given;
+    p.served = given;
     return n;
 }
 
@@ -214,13 +214,13 @@ TEST(Books, CompareWhatBothSidesCounted) {
     ASSERT_EQ(books.size(), 2u);
     EXPECT_EQ(books[0].asker + books[0].giver, "ab");
     EXPECT_EQ(books[0].hits, 10u);
-    EXPECT_EQ(books[0].given, 12u);
+    EXPECT_EQ(books[0].served, 12u);
     EXPECT_EQ(books[0].failures, 2u);
     EXPECT_EQ(books[1].asker + books[1].giver, "ba");
-    EXPECT_EQ(books[1].given, 7u);
+    EXPECT_EQ(books[1].served, 7u);
 }
 
-TEST(Books, BalanceWhenWhatIsMissingFailed) {  // A.hits(B) <= B.given(A) <= A.hits(B) + failures
+TEST(Books, BalanceWhenWhatIsMissingFailed) {  // A.hits(B) <= B.served(A) <= A.hits(B) + failures
     const auto balanced = [](std::uint64_t hits, std::uint64_t given, std::uint64_t failures) {
         return Book{"a", "b", hits, given, failures}.balanced();
     };

@@ -79,7 +79,7 @@ TEST(Report, BalancesTheBooks) {
 
 TEST(Report, FindsBooksThatDoNotBalance) {
     auto report = two_proxies();
-    report.rows[1].counted->peers[0].given = 15;
+    report.rows[1].counted->peers[0].served = 15;
     const auto verdict = books_of(report);
     EXPECT_FALSE(verdict.balanced());
     ASSERT_EQ(verdict.broken.size(), 1u);

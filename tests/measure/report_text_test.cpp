@@ -94,7 +94,7 @@ TEST(ReportText, ShowsTrouble) {
 
 TEST(ReportText, ShowsBooksThatDoNotBalance) {
     auto report = two_proxies();
-    report.rows[1].counted->peers[0].given = 15;
+    report.rows[1].counted->peers[0].served = 15;
     const auto text = report_text(report, false);
     EXPECT_THAT(text, HasSubstr("books: 1 of 2 pairs DO NOT BALANCE\n  a asked b: 16 hits <= 15 "
                                 "given <= 16 hits + 0 failures does not hold\n"));

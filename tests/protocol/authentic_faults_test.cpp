@@ -20,7 +20,7 @@ protected:
         b.dial("a", address_of("a"));
         b.say(SnapshotBegin{1700, 0, 2, bloom({128, 4}), kSnapshot.size()});
         b.say(SnapshotPart{kSnapshot});
-        ASSERT_TRUE(run_until([&] { return a->in_step_with("b"); }));
+        ASSERT_TRUE(run_until([&] { return a->in_sync_with("b"); }));
     }
     void fake_subscriber() { fake_subscriber(config("a")); }
     void fake_subscriber(ClusterConfig publisher) {
@@ -41,12 +41,12 @@ TEST_F(AuthenticFaults, AGapIsAnsweredByARequestAndMendedByTheSnapshot) {
     fake_publisher();
     b.say(Delta{1700, 2, kDelta});
     ASSERT_TRUE(run_until([&] { return b.heard<SnapshotRequest>() == 1; }));
-    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_FALSE(a->in_sync_with("b"));
     EXPECT_EQ(a->status_of("b").state, PeerState::waiting_snapshot);
     EXPECT_EQ(a->status_of("b").resyncs, 1U);
     b.say(SnapshotBegin{1700, 2, 2, bloom({128, 4}), kSnapshot.size()});
     b.say(SnapshotPart{kSnapshot});
-    EXPECT_TRUE(run_until([&] { return a->in_step_with("b"); }));
+    EXPECT_TRUE(run_until([&] { return a->in_sync_with("b"); }));
     EXPECT_EQ(a->status_of("b").generation, 2U);
 }
 
@@ -61,7 +61,7 @@ TEST_F(AuthenticFaults, APublisherThatSpeaksAsASubscriberLosesItsLink) {
     fake_publisher();
     b.say(SnapshotRequest{});
     EXPECT_EQ(end_of_the_link(), "unexpected_frame");
-    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_FALSE(a->in_sync_with("b"));
 }
 
 TEST_F(AuthenticFaults, ASummaryThatCannotBeDecodedCostsTheLink) {
@@ -153,7 +153,7 @@ TEST_F(AuthenticFaults, WhoHasPromisedToSpeakLaterIsAliveMeanwhile) {
     ASSERT_TRUE(run_until([&] { return c.end().has_value(); }));
     EXPECT_EQ(a->status_of("c").last_error, "peer_silent");
     EXPECT_FALSE(b.end());
-    EXPECT_TRUE(a->in_step_with("b"));
+    EXPECT_TRUE(a->in_sync_with("b"));
     // Nor may somebody else take its name.
     FakePeer other(helpers_, "b", kKey);
     other.dial("a", address_of("a"));

@@ -97,7 +97,7 @@ struct TestNode {
         return view->directory->candidates({hash(key), key})
             .contains(static_cast<unsigned>(index(node)));
     }
-    bool in_step_with(std::string_view node) const { return view && peer(node).in_step; }
+    bool in_sync_with(std::string_view node) const { return view && peer(node).in_sync; }
     ClusterStatus::Peer status_of(std::string_view node) const {
         for (auto& peer : cluster->status().peers) {
             if (peer.node == node) return peer;
@@ -189,10 +189,10 @@ protected:
         return true;
     }
 
-    bool all_in_step() const {
+    bool all_in_sync() const {
         for (const auto& node : nodes_) {
             for (std::size_t i = 0; i < node->view->peers.size(); ++i) {
-                if (!node->view->peers[i].in_step) return false;
+                if (!node->view->peers[i].in_sync) return false;
             }
         }
         return true;

@@ -18,7 +18,7 @@ namespace {
 TEST_F(ClusterTest, TwoNodesSeeWhatEachOtherStoresAndRemoves) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     a.store("http://x/1");
     ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
     EXPECT_FALSE(a.sees("b", "http://x/1"));
@@ -31,7 +31,7 @@ TEST_F(ClusterTest, WhatWasStoredBeforeTheStartIsInTheFirstSnapshot) {
     auto& a = add(config("a"));
     a.store("http://x/1");
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return b.in_step_with("a"); }));
+    ASSERT_TRUE(run_until([&] { return b.in_sync_with("a"); }));
     EXPECT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
     EXPECT_TRUE(run_until([&] { return b.status_of("a").objects == 1; }));
 }
@@ -39,7 +39,7 @@ TEST_F(ClusterTest, WhatWasStoredBeforeTheStartIsInTheFirstSnapshot) {
 TEST_F(ClusterTest, ChangesOfOneTurnOfTheLoopGoOutAsOneAnnouncement) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto before = a.status_of("b").announcements_sent;
     for (int i = 0; i < 200; ++i) a.store("http://x/" + std::to_string(i));
     ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/199"); }));
@@ -53,7 +53,7 @@ TEST_F(ClusterTest, FewChangesAmongManyWaitForTheDelay) {
     auto& a = add(slow);
     auto& b = add(config("b"));
     for (int i = 0; i < 100; ++i) a.store("http://x/" + std::to_string(i));
-    ASSERT_TRUE(run_until([&] { return all_in_step() && b.sees("a", "http://x/99"); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && b.sees("a", "http://x/99"); }));
     const auto told_at = std::chrono::steady_clock::now();
     a.store("http://x/one more");
     ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/one more"); }));
@@ -64,7 +64,7 @@ TEST_F(ClusterTest, ThreeNodesTellThePeersApart) {
     auto& a = add(config("a", 3));
     auto& b = add(config("b", 3));
     auto& c = add(config("c", 3));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     a.store("only a");
     b.store("a or b, says c");
     a.store("a or b, says c");
@@ -79,7 +79,7 @@ TEST_F(ClusterTest, ThreeNodesTellThePeersApart) {
 TEST_F(ClusterTest, TokensOfALinkAreAcceptedByThePublisherOnly) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto token = b.peer("a").token;  // b asks a
     EXPECT_EQ(token.size(), 32U);
     EXPECT_EQ(a.view->authenticate("b", token), a.index("b"));
@@ -92,13 +92,13 @@ TEST_F(ClusterTest, TokensOfALinkAreAcceptedByThePublisherOnly) {
 TEST_F(ClusterTest, TheTokenOfTheLinkBeforeStaysGood) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto first = b.peer("a").token;
     b.restart();
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     EXPECT_TRUE(a.view->authenticate("b", first));
     b.restart();
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     EXPECT_FALSE(a.view->authenticate("b", first));
     EXPECT_TRUE(a.view->authenticate("b", b.peer("a").token));
 }
@@ -106,7 +106,7 @@ TEST_F(ClusterTest, TheTokenOfTheLinkBeforeStaysGood) {
 TEST_F(ClusterTest, AShapeOutgrownIsANewEpochThatPeersFollow) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto epoch = b.status_of("a").epoch;
     const auto bits = b.status_of("a").bits;
     for (int i = 0; i < 5000; ++i) a.store("http://x/" + std::to_string(i));
@@ -114,7 +114,7 @@ TEST_F(ClusterTest, AShapeOutgrownIsANewEpochThatPeersFollow) {
     EXPECT_GT(b.status_of("a").epoch, epoch);
     EXPECT_GT(b.status_of("a").bits, bits);
     for (int i = 0; i < 5000; ++i) ASSERT_TRUE(b.sees("a", "http://x/" + std::to_string(i)));
-    EXPECT_TRUE(b.in_step_with("a"));
+    EXPECT_TRUE(b.in_sync_with("a"));
 }
 
 TEST_F(ClusterTest, NodesWithSummariesOfSeveralKindsAreInStep) {
@@ -124,7 +124,7 @@ TEST_F(ClusterTest, NodesWithSummariesOfSeveralKindsAreInStep) {
         configured.summary_kind = kind;
         nodes.push_back(&add(configured));
     }
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto url = [](std::size_t node, int i) {
         return "http://" + std::to_string(node) + '/' + std::to_string(i);
     };
@@ -151,7 +151,7 @@ TEST_F(ClusterTest, NodesWithSummariesOfSeveralKindsAreInStep) {
     }
     for (std::size_t of = 0; of < nodes.size(); ++of) nodes[of]->store(url(of, 6000));
     ASSERT_TRUE(all_see(6000));
-    EXPECT_TRUE(all_in_step());
+    EXPECT_TRUE(all_in_sync());
     for (std::size_t of = 0; of < nodes.size(); ++of) {
         auto& by = *nodes[(of + 1) % nodes.size()];
         EXPECT_EQ(nodes[of]->cluster->status().own.kind, summary::name(summary::kKinds[of]));
@@ -183,7 +183,7 @@ TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
 TEST_F(ClusterTest, WhoLeavesLearnsWhenItsPeersHaveReadTheGoodbye) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     bool known = false;
     auto wait = [](Cluster& cluster, bool& done) -> awaitable<void> {
         co_await cluster.wait_withdrawn(Clock::time_point::max());
@@ -224,7 +224,7 @@ TEST_F(ClusterTest, WhatIsToldDoesNotWaitForAHeartbeat) {
     first.timings.gone_after = second.timings.gone_after = 5min;
     auto& a = add(first);
     auto& b = add(second);
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     a.store("mine");
     EXPECT_TRUE(run_until([&] { return b.sees("a", "mine"); }));
     a.cluster->withdraw();
@@ -247,13 +247,13 @@ TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndTellsNewsAtOn
     hurried.timings.gone_after = 300ms;
     auto& a = add(many);
     auto& b = add(hurried);
-    ASSERT_TRUE(run_until([&] { return b.in_step_with("a"); }));
+    ASSERT_TRUE(run_until([&] { return b.in_sync_with("a"); }));
     const auto beats = [&] { return b.status_of("a").heartbeats_received; };
     bool lost = false;
     const auto hears = [&](std::uint64_t more) {
         const auto until = beats() + more;
         return run_until([&] {
-            lost = lost || !b.in_step_with("a");
+            lost = lost || !b.in_sync_with("a");
             return beats() >= until;
         });
     };
@@ -274,13 +274,13 @@ TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndTellsNewsAtOn
 TEST_F(ClusterTest, StatusTellsWhatBothSidesCounted) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     a.store("http://x/1");
     ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
     ASSERT_TRUE(run_until([&] { return b.status_of("a").heartbeats_received >= 2; }));
     const auto sent = a.status_of("b");
     const auto received = b.status_of("a");
-    EXPECT_EQ(received.state, PeerState::in_step);
+    EXPECT_EQ(received.state, PeerState::in_sync);
     EXPECT_TRUE(sent.publishing);
     EXPECT_EQ(sent.announcements_sent, received.announcements_received);
     EXPECT_EQ(sent.snapshots_sent, received.snapshots_received);
@@ -326,7 +326,7 @@ TEST_F(ClusterTest, WorksWithoutPeersAndWithoutAKey) {
 TEST_F(ClusterTest, StopLetsTheLoopRunOutOfWork) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     for (auto* node : {&a, &b}) {
         node->cluster->stop();
         node->cluster->stop();
@@ -386,7 +386,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
     a.store("http://x/1");
-    ASSERT_TRUE(run_until([&] { return all_in_step() && b.sees("a", "http://x/1"); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && b.sees("a", "http://x/1"); }));
     a.config = config("a", 3);
     a.config.keys = {kOtherKey, kKey};
     auto next = std::make_unique<Cluster>(*a.io, a.config,
@@ -395,7 +395,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     a.cluster = std::move(next);
     EXPECT_EQ(a.cluster->link_port(), 3129);
     EXPECT_EQ(a.view->peers.size(), 2u);
-    EXPECT_FALSE(a.in_step_with("b"));
+    EXPECT_FALSE(a.in_sync_with("b"));
     a.store("http://x/2");
     auto& c = add([] {
         auto third = config("c", 3);
@@ -403,8 +403,8 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
         return third;
     }());
     ASSERT_TRUE(run_until([&] {
-        return b.sees("a", "http://x/2") && c.sees("a", "http://x/1") && a.in_step_with("b") &&
-               a.in_step_with("c");
+        return b.sees("a", "http://x/2") && c.sees("a", "http://x/1") && a.in_sync_with("b") &&
+               a.in_sync_with("c");
     }));
     EXPECT_TRUE(b.sees("a", "http://x/1"));
     EXPECT_EQ(b.refusals("duplicate_id"), 0u);  // it is the same run

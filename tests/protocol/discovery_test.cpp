@@ -28,7 +28,7 @@ protected:
         found.addresses.clear();
         for (const auto& node : nodes) found.addresses.push_back(address_of(node));
     }
-    /// Each of them has all others as peers, in step, and nobody else.
+    /// Each of them has all others as peers, in sync, and nobody else.
     bool are_a_cluster(const std::vector<TestNode*>& nodes) const {
         for (const auto* node : nodes) {
             for (const auto* other : nodes)
@@ -36,14 +36,14 @@ protected:
             const auto status = node->cluster->status();
             if (status.peers.size() != nodes.size() - 1) return false;
             for (const auto& peer : status.peers)
-                if (peer.state != PeerState::in_step || !peer.publishing) return false;
+                if (peer.state != PeerState::in_sync || !peer.publishing) return false;
         }
         return true;
     }
     static bool knows(const TestNode& node, const std::string& other) {
         const auto& peers = node.view->peers;
         for (std::size_t i = 0; i < peers.size(); ++i)
-            if (peers[i].node == other) return peers[i].in_step;
+            if (peers[i].node == other) return peers[i].in_sync;
         return false;
     }
     static bool has(const TestNode& node, const std::string& other) {

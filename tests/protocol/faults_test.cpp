@@ -29,7 +29,7 @@ TEST_F(Faults, ASummaryNoLongerCountsWhenItsNodeIsKilled) {
     turn(*b->io);
     b->paused = true;
     EXPECT_TRUE(run_until([&] { return !a->sees("b", "theirs"); }));
-    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_FALSE(a->in_sync_with("b"));
     EXPECT_TRUE(a->peer("b").token.empty());
     EXPECT_EQ(a->status_of("b").state, PeerState::gone);
 }
@@ -38,7 +38,7 @@ TEST_F(Faults, AStoppedPeerIsGoneAfterTheSilenceAllowedAndBackWhenItRuns) {
     a = &add(impatient(config("a")));
     b = &add(config("b"));
     b->store("theirs");
-    ASSERT_TRUE(run_until([&] { return all_in_step() && a->sees("b", "theirs"); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "theirs"); }));
     b->paused = true;
     const auto stopped_at = Steady::now();
     ASSERT_TRUE(run_until([&] { return !a->sees("b", "theirs"); }));
@@ -46,7 +46,7 @@ TEST_F(Faults, AStoppedPeerIsGoneAfterTheSilenceAllowedAndBackWhenItRuns) {
     EXPECT_GE(noticed_after, a->config.timings.gone_after / 2);  // the last word was before
     EXPECT_EQ(a->status_of("b").last_error, "peer_silent");
     b->paused = false;
-    EXPECT_TRUE(run_until([&] { return all_in_step() && a->sees("b", "theirs"); }));
+    EXPECT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "theirs"); }));
 }
 
 TEST_F(Faults, NothingOfTheEarlierRunSurvivesARestart) {
@@ -85,15 +85,15 @@ TEST_F(Faults, ARestartedPeerIsInStepBothWaysAsSoonAsItIsHeardOf) {
     a = &add(first);
     b = &add(config("b"));
     for (int i = 0; i < 20000; ++i) a->store("http://x/" + std::to_string(i));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto connects = a->status_of("b").connects;
     b->kill();
     b->paused = true;
-    ASSERT_TRUE(run_until([&] { return !a->in_step_with("b") && !a->status_of("b").publishing; }));
+    ASSERT_TRUE(run_until([&] { return !a->in_sync_with("b") && !a->status_of("b").publishing; }));
     b->paused = false;
     b->boot();
     // By itself, a would dial again in ten minutes.
-    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "http://x/19999"); }));
+    EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "http://x/19999"); }));
     EXPECT_EQ(a->status_of("b").connects, connects + 1);
 }
 
@@ -107,7 +107,7 @@ TEST_F(Faults, AWrongKeyIsRefusedAndSaidSoOnBothSides) {
                a->status_of("b").last_error == "wrong_key";
     }));
     EXPECT_EQ(a->status_of("b").state, PeerState::refused);
-    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_FALSE(a->in_sync_with("b"));
     EXPECT_TRUE(a->peer("b").accepted[0].empty());
 }
 
@@ -122,7 +122,7 @@ TEST_F(Faults, AReplayedHelloIsRefused) {
     dialler.peers[0].link.host = address(200);
     a = &add(dialler);
     b = &add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step() && recorded.size() > 3; }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && recorded.size() > 3; }));
     a->kill();
     a->paused = true;
     ASSERT_TRUE(run_until([&] { return b->status_of("a").state == PeerState::gone; }));
@@ -131,7 +131,7 @@ TEST_F(Faults, AReplayedHelloIsRefused) {
     attacker.connect({asio::ip::make_address(address_of("b")), 3129});
     for (const auto& frame : recorded) asio::write(attacker, asio::buffer(frame));
     EXPECT_TRUE(run_until([&] { return b->refusals("bad_proof") == 1; }));
-    EXPECT_FALSE(b->in_step_with("a"));
+    EXPECT_FALSE(b->in_sync_with("a"));
     EXPECT_TRUE(b->peer("a").token.empty());
 }
 
@@ -147,7 +147,7 @@ TEST_F(Faults, OfTwoNodesWithOneIdTheSecondIsRefused) {
     ASSERT_TRUE(run_until([&] { return a->refusals("duplicate_id") >= 3; }));
     EXPECT_TRUE(a->sees("b", "of the real b"));
     EXPECT_FALSE(a->sees("b", "of the twin"));
-    EXPECT_TRUE(a->in_step_with("b"));
+    EXPECT_TRUE(a->in_sync_with("b"));
     EXPECT_EQ(second.status_of("a").last_error, "duplicate_id");
 }
 
@@ -166,7 +166,7 @@ TEST_F(Faults, ANodeThatListsItselfIgnoresThatEntry) {
     listed.peers.insert(listed.peers.begin(), peer_config("a"));
     a = &add(listed);
     b = &add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     EXPECT_EQ(a->view->peers.size(), 1U);
     EXPECT_EQ(a->view->peers[0].node, "b");
     EXPECT_TRUE(a->cluster->status().refusals.empty() || a->refusals("own_id") == 0);
@@ -177,7 +177,7 @@ TEST_F(Faults, ANodeThatDialsItselfUnderAnotherNameRecognisesItself) {
     mirrored.peers[0].link.host = address_of("a");
     a = &add(mirrored);
     EXPECT_TRUE(run_until([&] { return a->status_of("b").last_error == "own_id"; }));
-    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_FALSE(a->in_sync_with("b"));
 }
 
 TEST_F(Faults, ANodeNotInTheListIsRefused) {
@@ -195,7 +195,7 @@ TEST_F(Faults, AnotherNodeAtTheAddressIsRefused) {
     a = &add(astray);
     b = &add(config("b", 3));
     EXPECT_TRUE(run_until([&] { return a->status_of("c").last_error == "wrong_node"; }));
-    EXPECT_TRUE(run_until([&] { return b->in_step_with("a"); }));
+    EXPECT_TRUE(run_until([&] { return b->in_sync_with("a"); }));
 }
 
 TEST_F(Faults, AShapeAboveTheLimitIsRefused) {
@@ -204,8 +204,8 @@ TEST_F(Faults, AShapeAboveTheLimitIsRefused) {
     a = &add(small);
     b = &add(config("b"));
     EXPECT_TRUE(run_until([&] { return b->status_of("a").last_error == "shape_refused"; }));
-    EXPECT_TRUE(run_until([&] { return b->in_step_with("a"); }));
-    EXPECT_FALSE(a->in_step_with("b"));
+    EXPECT_TRUE(run_until([&] { return b->in_sync_with("a"); }));
+    EXPECT_FALSE(a->in_sync_with("b"));
 }
 
 TEST_F(Faults, AShapeThatGrowsAboveTheLimitEndsTheLink) {
@@ -213,7 +213,7 @@ TEST_F(Faults, AShapeThatGrowsAboveTheLimitEndsTheLink) {
     small.max_summary_bytes = 8000;
     a = &add(small);
     b = &add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     for (int i = 0; i < 20000; ++i) b->store("http://x/" + std::to_string(i));
     EXPECT_TRUE(run_until([&] { return a->refusals("summary_too_large") >= 1; }));
     EXPECT_TRUE(run_until([&] { return b->status_of("a").last_error == "shape_refused"; }));
@@ -226,19 +226,19 @@ TEST_F(Faults, KeysRotateWhileTheClusterWorks) {
     };
     a = &add(config("a"));
     b = &add(config("b"));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     use(*a, {kOtherKey, kKey});
     a->store("x");
-    ASSERT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "x"); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "x"); }));
     use(*b, {kOtherKey, kKey});
     b->store("y");
-    ASSERT_TRUE(run_until([&] { return all_in_step() && a->sees("b", "y"); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "y"); }));
     use(*a, {kOtherKey});  // hashes under the new secret: not comparable until b does so too
     ASSERT_TRUE(run_until([&] { return b->refusals("other_hash_key") > 0; }));
-    EXPECT_FALSE(b->in_step_with("a"));
+    EXPECT_FALSE(b->in_sync_with("a"));
     use(*b, {kOtherKey});
     b->store("z");
-    ASSERT_TRUE(run_until([&] { return all_in_step() && a->sees("b", "z"); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "z"); }));
 }
 
 }  // namespace

@@ -208,7 +208,7 @@ TEST_F(Format, WhatThePageAnnouncesPutsASubscriberInStep) {
         const auto action = session.on_message(*message, now);
         EXPECT_FALSE(action && std::holds_alternative<SyncSession::Close>(*action)) << frame;
     }
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.counters().resyncs, 0U);
     EXPECT_EQ(session.objects(), 3U);
     Opener other(key_of<32>(kFromSubscriber));

@@ -192,8 +192,8 @@ TEST_F(HelloBetween, KindsAndShapesItCannotUseAreRefused) {
         hello.summary = *summary::Descriptor::from(unhex(descriptor));
         return refusal_of(hello);
     };
-    EXPECT_EQ(refused("02 0000000000000080 04"), Error::unknown_kind);
-    EXPECT_EQ(refused("02"), Error::unknown_kind) << "of another length";
+    EXPECT_EQ(refused("7f 0000000000000080 04"), Error::unknown_kind);
+    EXPECT_EQ(refused("7f"), Error::unknown_kind) << "of another length";
     EXPECT_EQ(refused("01 0000000000000000 04"), Error::shape_refused) << "no bits";
     EXPECT_EQ(refused("01 0000000000000040 00"), Error::shape_refused) << "no hashes";
     EXPECT_EQ(refused("01 0000000000000040 11"), Error::shape_refused) << "17 hashes";

@@ -273,7 +273,7 @@ protected:
     void start(ClusterConfig first, ClusterConfig second) {
         a = &add(std::move(first));
         b = &add(std::move(second));
-        ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+        ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     }
     void start() { start(config("a"), config("b")); }
     bool confirmed(std::uint64_t number) const {
@@ -283,7 +283,7 @@ protected:
     void take_b_away() {
         b->paused = true;
         ASSERT_TRUE(
-            run_until([&] { return !a->status_of("b").publishing && !a->in_step_with("b"); }));
+            run_until([&] { return !a->status_of("b").publishing && !a->in_sync_with("b"); }));
     }
 
     TestNode* a = nullptr;
@@ -297,7 +297,7 @@ TEST_F(Invalidations, ReachThePeerAndAreConfirmed) {
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     EXPECT_TRUE(b->has_dropped("one"));
     EXPECT_EQ(b->drops, 1U);
-    EXPECT_TRUE(a->in_step_with("b")) << "a moment is bridged by the copies' age";
+    EXPECT_TRUE(a->in_sync_with("b")) << "a moment is bridged by the copies' age";
     EXPECT_EQ(a->status_of("b").invalidations_sent, 1U);
     EXPECT_EQ(a->status_of("b").invalidations_confirmed, 1U);
     EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
@@ -308,7 +308,7 @@ TEST_F(Invalidations, AreNotPassedOn) {
     a = &add(config("a", 3));
     b = &add(config("b", 3));
     auto& c = add(config("c", 3));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto number = a->invalidate("one");
     ASSERT_TRUE(run_until([&] {
         const auto all = a->cluster->confirmations(number);
@@ -328,12 +328,12 @@ TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
     EXPECT_EQ(a->status_of("b").invalidations_pending, 1U);
     EXPECT_FALSE(a->cluster->confirmations(number).front().linked);
     b->paused = false;
-    ASSERT_TRUE(run_until([&] { return !b->in_step_with("a"); }));  // now it knows
+    ASSERT_TRUE(run_until([&] { return !b->in_sync_with("a"); }));  // now it knows
     bool counted_too_early = false;
     ASSERT_TRUE(run_until([&] {
-        counted_too_early = counted_too_early || (a->in_step_with("b") && !confirmed(number)) ||
-                            (b->in_step_with("a") && !b->has_dropped("one"));
-        return all_in_step();
+        counted_too_early = counted_too_early || (a->in_sync_with("b") && !confirmed(number)) ||
+                            (b->in_sync_with("a") && !b->has_dropped("one"));
+        return all_in_sync();
     }));
     EXPECT_FALSE(counted_too_early);
     EXPECT_TRUE(b->has_dropped("one"));
@@ -350,12 +350,12 @@ TEST_F(Invalidations, APeerWhoseSummaryCameFirstDoesNotCountBeforeItHasConfirmed
     };
     a->invalidate("one");
     relay.cut();
-    ASSERT_TRUE(run_until([&] { return a->status_of("b").state == PeerState::behind; }));
-    EXPECT_FALSE(a->in_step_with("b"));
+    ASSERT_TRUE(run_until([&] { return a->status_of("b").state == PeerState::lagging; }));
+    EXPECT_FALSE(a->in_sync_with("b"));
     relay.from_dialler = [](Bytes frame) { return Frames{std::move(frame)}; };
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     EXPECT_TRUE(b->has_dropped("one"));
-    EXPECT_EQ(a->status_of("b").state, PeerState::in_step);
+    EXPECT_EQ(a->status_of("b").state, PeerState::in_sync);
 }
 
 TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
@@ -382,18 +382,18 @@ TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
 TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {
     a = &add(config("a", 3));
     b = &add(config("b", 3));  // c never comes
-    ASSERT_TRUE(run_until([&] { return a->in_step_with("b") && b->in_step_with("a"); }));
+    ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));
     const auto number = a->invalidate("one");
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     b->restart();
     b->dropped.clear();
-    EXPECT_TRUE(run_until([&] { return b->has_dropped("one") && a->in_step_with("b"); }));
+    EXPECT_TRUE(run_until([&] { return b->has_dropped("one") && a->in_sync_with("b"); }));
 }
 
 TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
     a = &add(config("a", 3));
     b = &add(config("b", 3));  // c comes later
-    ASSERT_TRUE(run_until([&] { return a->in_step_with("b") && b->in_step_with("a"); }));
+    ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));
     constexpr int kMany = 10 * kMaxInvalidatedAtOnce;
     std::uint64_t number = 0;
     for (int i = 0; i < kMany; ++i) number = a->invalidate(std::to_string(i));
@@ -402,14 +402,14 @@ TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
     for (int i = 0; i < 3; ++i) {
         a->config.announce_changed = 0.01 * (i + 1);
         a->reload();
-        ASSERT_TRUE(run_until([&] { return a->in_step_with("b") && b->in_step_with("a"); }));
+        ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));
         EXPECT_EQ(a->refusals("unexpected_frame"), 0U);
         EXPECT_TRUE(confirmed(number));
     }
     EXPECT_EQ(b->dropped.size(), dropped) << "applied twice";
     EXPECT_EQ(a->status_of("c").invalidations_pending, std::uint64_t{kMany});
     auto& c = add(config("c", 3));
-    ASSERT_TRUE(run_until([&] { return a->in_step_with("c") && c.in_step_with("a"); }));
+    ASSERT_TRUE(run_until([&] { return a->in_sync_with("c") && c.in_sync_with("a"); }));
     EXPECT_EQ(c.dropped.size(), std::size_t{kMany});
     EXPECT_FALSE(c.dropped_all);
 }
@@ -436,16 +436,16 @@ TEST_F(Invalidations, APeerThatIsTakenOutAndPutBackDropsWhatWasInvalidatedMeanwh
     a = &add(config("a", 3));
     b = &add(config("b", 3));
     auto& c = add(config("c", 3));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     a->config = config("a", 2);  // without c
     a->reload();
-    ASSERT_TRUE(run_until([&] { return a->in_step_with("b"); }));
+    ASSERT_TRUE(run_until([&] { return a->in_sync_with("b"); }));
     const auto number = a->invalidate("one");
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     EXPECT_FALSE(c.has_dropped("one"));
     a->config = config("a", 3);
     a->reload();
-    ASSERT_TRUE(run_until([&] { return a->in_step_with("c"); }));
+    ASSERT_TRUE(run_until([&] { return a->in_sync_with("c"); }));
     EXPECT_TRUE(c.dropped_all);
     EXPECT_FALSE(b->dropped_all);
 }
@@ -457,7 +457,7 @@ TEST_F(Invalidations, WantOfMemoryForOneCostsThatPeerItsLinkAndNothingElse) {
     ASSERT_TRUE(run_until([&] { return b->refusals("out_of_memory") > 0; }));
     EXPECT_FALSE(confirmed(number));
     b->fails_to_drop = false;
-    ASSERT_TRUE(run_until([&] { return confirmed(number) && all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return confirmed(number) && all_in_sync(); }));
     EXPECT_TRUE(b->has_dropped("one"));
 }
 
@@ -468,7 +468,7 @@ TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {
     take_b_away();
     for (int i = 0; i < 11; ++i) a->invalidate(std::to_string(i));
     b->paused = false;
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     EXPECT_TRUE(b->dropped_all);
     EXPECT_EQ(b->drops, 1U);
     EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
@@ -507,7 +507,7 @@ TEST_F(Invalidations, ReachThePeersOfANodeThatHasSaidGoodbye) {
         EXPECT_TRUE(b->has_dropped(key));
         EXPECT_TRUE(run_until([&] { return b->status_of("a").state == PeerState::withdrawn; }));
     }
-    EXPECT_FALSE(b->in_step_with("a"));
+    EXPECT_FALSE(b->in_sync_with("a"));
 }
 
 TEST_F(Invalidations, AConfirmationOfWhatWasNotSentEndsTheLink) {

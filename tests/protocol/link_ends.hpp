@@ -32,7 +32,7 @@ struct MachineNode {
                    return state.membership.came(node, instance, from.to_string(), kNow);
                },
                [this](std::size_t, const Instance&) { ++heard_of; },
-               [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_step; },
+               [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_sync; },
                [this](const Invalidation& what) { dropped += what; },
                [this](std::size_t) { ++left; }}) {
         state.membership.configure(state.config.peers, {}, kNow);
@@ -66,7 +66,7 @@ struct MachineNode {
     NodeState state;
     Subscriptions subscriptions;
     Invalidation dropped;
-    int heard_of = 0, in_step = 0, left = 0;
+    int heard_of = 0, in_sync = 0, left = 0;
 };
 
 /// Notes what a publishing end tells, and answers for the membership.

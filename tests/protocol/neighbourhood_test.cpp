@@ -45,8 +45,8 @@ TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     neighbours.accept(1, "token");
     neighbours.linked(1, "token");
     neighbours.load(1, replica);
-    neighbours.set_in_step(1, true);
-    ASSERT_TRUE(neighbours.take_view()->peers[1].in_step);
+    neighbours.set_in_sync(1, true);
+    ASSERT_TRUE(neighbours.take_view()->peers[1].in_sync);
     neighbours.unlinked(1);
     neighbours.remove_peer(1);
     auto view = neighbours.take_view();
@@ -57,7 +57,7 @@ TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     view = neighbours.take_view();
     EXPECT_EQ(neighbours.index_of("d"), 1U);
     EXPECT_EQ(view->authenticate("d", "token"), std::nullopt);
-    EXPECT_FALSE(view->peers[1].in_step);
+    EXPECT_FALSE(view->peers[1].in_sync);
     EXPECT_EQ(view->peers[1].http.host, "");
 }
 
@@ -65,10 +65,10 @@ TEST_F(NeighbourhoodTest, WhoseProxyIsNotKnownDoesNotCount) {
     neighbours.add_peer(3, "d");
     const auto replica = replica_with(key(1));
     neighbours.load(3, replica);
-    neighbours.set_in_step(3, true);
-    EXPECT_FALSE(neighbours.take_view()->peers[3].in_step);
+    neighbours.set_in_sync(3, true);
+    EXPECT_FALSE(neighbours.take_view()->peers[3].in_sync);
     neighbours.place(3, {"127.0.0.9", 3128});
-    EXPECT_TRUE(neighbours.take_view()->peers[3].in_step);
+    EXPECT_TRUE(neighbours.take_view()->peers[3].in_sync);
 }
 
 TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummaries) {
@@ -78,7 +78,7 @@ TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummarie
     EXPECT_EQ(view->peers[1].node, "b");
     EXPECT_EQ(view->peers[1].http.host, "127.0.0.1");
     EXPECT_EQ(view->peers[1].http.port, 3128);
-    EXPECT_FALSE(view->peers[1].in_step);
+    EXPECT_FALSE(view->peers[1].in_sync);
     EXPECT_EQ(view->directory, nullptr);
 }
 
@@ -88,9 +88,9 @@ TEST_F(NeighbourhoodTest, AViewIsHandedOutOnlyWhenSomethingChanged) {
     const auto replica = replica_with(key(1));
     neighbours.load(0, replica);
     ASSERT_TRUE(neighbours.take_view());
-    neighbours.set_in_step(0, false);  // as it was
+    neighbours.set_in_sync(0, false);  // as it was
     EXPECT_FALSE(neighbours.take_view());
-    neighbours.set_in_step(0, true);
+    neighbours.set_in_sync(0, true);
     EXPECT_TRUE(neighbours.take_view());
 }
 
@@ -177,10 +177,10 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
     std::shared_ptr<const PeerView> view;
     for (std::size_t i = 0; i < kPeers; ++i) {
         many.load(i, replicas[i]);
-        many.set_in_step(i, true);
+        many.set_in_sync(i, true);
         if (auto next = many.take_view()) view = std::move(next);
         seen.insert(view->directory.get());
-        EXPECT_TRUE(view->peers[i].in_step);
+        EXPECT_TRUE(view->peers[i].in_sync);
         EXPECT_TRUE(view->directory->candidates(asked(key(i))).contains(static_cast<unsigned>(i)));
     }
     EXPECT_EQ(seen.size(), 4U) << "of 1, 2, 4 and 8 lanes";
@@ -192,13 +192,13 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     neighbours.linked(0, "token");
     neighbours.load(0, first);
     neighbours.load(1, second);
-    neighbours.set_in_step(0, true);
+    neighbours.set_in_sync(0, true);
     const auto before = neighbours.take_view();
     neighbours.unlinked(0);
     EXPECT_EQ(before->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
-    EXPECT_FALSE(after->peers[0].in_step);
+    EXPECT_FALSE(after->peers[0].in_sync);
     EXPECT_TRUE(after->peers[0].token.empty());
     EXPECT_EQ(after->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }

@@ -173,9 +173,9 @@ TEST_F(PublisherEndTest, WhatWasInvalidatedWhileThePeerWasAwayHoldsItBackUntilIt
     end().on_hello(HelloMessage(challenge), kNow);
     pass(end(), *b_end, kNow);
     pass(*b_end, end(), kNow);
-    EXPECT_TRUE(a.state.neighbours.behind(0));
+    EXPECT_TRUE(a.state.neighbours.lagging(0));
     exchange(end(), *b_end);
-    EXPECT_FALSE(a.state.neighbours.behind(0));
+    EXPECT_FALSE(a.state.neighbours.lagging(0));
     EXPECT_EQ(publishing.owner.confirmations, 1);
     EXPECT_EQ(a.state.invalidations.pending(0), 0U);
 }

@@ -58,7 +58,7 @@ protected:
         }
     }
     void expect_in_step() {
-        EXPECT_TRUE(session.in_step());
+        EXPECT_TRUE(session.in_sync());
         EXPECT_EQ(session.replica().epoch(), publisher.own().epoch());
         EXPECT_EQ(session.replica().generation(), publisher.own().generation());
         EXPECT_EQ(check_hash(session.replica().filter()), publisher.own().check_hash());
@@ -132,7 +132,7 @@ TEST_F(Large, HeartbeatsGoOnWhileASnapshotIsMadeAndSayWhatWasTold) {
     ASSERT_TRUE(beat && std::holds_alternative<Heartbeat>(*beat));
     EXPECT_EQ(std::get<Heartbeat>(*beat).generation, session.replica().generation());
     session.on_message(*beat, kNow + 1s);
-    EXPECT_TRUE(session.in_step()) << "it is not to ask for what is on its way";
+    EXPECT_TRUE(session.in_sync()) << "it is not to ask for what is on its way";
     finish();
     deliver();
     expect_in_step();
@@ -161,7 +161,7 @@ TEST_F(Large, GrowthTakesSlicesAndTheOldShapeIsKeptInStepMeanwhile) {
     }
     EXPECT_GT(slices, 30U);
     EXPECT_EQ(publisher.own().epoch(), epoch + 1);
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     finish();
     deliver();
     expect_in_step();
@@ -253,7 +253,7 @@ protected:
     void add(unsigned peer) {
         set(replicas[peer], peer);
         neighbours.load(peer, replicas[peer]);
-        neighbours.set_in_step(peer, true);
+        neighbours.set_in_sync(peer, true);
     }
     unsigned finish() {
         unsigned slices = 0;
@@ -267,7 +267,7 @@ protected:
     }
     bool counts(unsigned peer) {
         if (auto next = neighbours.take_view()) view = std::move(next);
-        return view->peers[peer].in_step;
+        return view->peers[peer].in_sync;
     }
 
     Neighbourhood neighbours;

@@ -48,9 +48,9 @@ TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
     publishing.end->on_message(says<Welcome>(*end), kNow);
     EXPECT_EQ(says<Heartbeat>(*end).objects, kListensElsewhere);
     pass(*publishing.end, *end, kNow);
-    EXPECT_EQ(b.in_step, 1);
-    EXPECT_EQ(b.report().state, PeerState::in_step);
-    EXPECT_TRUE(b.state.neighbours.take_view()->peers[0].in_step);
+    EXPECT_EQ(b.in_sync, 1);
+    EXPECT_EQ(b.report().state, PeerState::in_sync);
+    EXPECT_TRUE(b.state.neighbours.take_view()->peers[0].in_sync);
 }
 
 TEST_F(SubscriberEndTest, SaysWhyItRefuses) {
@@ -109,7 +109,7 @@ TEST_F(SubscriberEndTest, AnotherConnectionOfTheSameRunTakesThePlaceOfTheFirst) 
     EXPECT_EQ(b.left, 1);
     first.end->over_because(make_error_code(Error::superseded));
     first.end.reset();
-    EXPECT_EQ(b.report().state, PeerState::in_step) << "the end of the first is not the peer's";
+    EXPECT_EQ(b.report().state, PeerState::in_sync) << "the end of the first is not the peer's";
     EXPECT_EQ(b.report().last_error, "");
     EXPECT_EQ(b.report().snapshots_received, 2U);
 }
@@ -247,8 +247,8 @@ TEST_F(SubscriberEndTest, TwoNodesStayInStepForAnHourInVirtualTimeAndNoticeACut)
             ASSERT_FALSE(one->over(now) || other->over(now)) << (now - kNow) / 1s << " s";
         }
     }
-    EXPECT_EQ(a.report(now).state, PeerState::in_step);
-    EXPECT_EQ(b.report(now).state, PeerState::in_step);
+    EXPECT_EQ(a.report(now).state, PeerState::in_sync);
+    EXPECT_EQ(b.report(now).state, PeerState::in_sync);
     // One beat a second each way on the links of the publishers, none from the subscribers.
     EXPECT_NEAR(static_cast<double>(b.report(now).heartbeats_received), 3600, 600);
 

@@ -51,15 +51,15 @@ protected:
         EXPECT_EQ(hear(begin(generation)), std::nullopt);
         return hear(SnapshotPart{kSnapshot});
     }
-    void in_step_at(std::uint64_t generation) {
+    void in_sync_at(std::uint64_t generation) {
         ASSERT_EQ(hear_snapshot(generation), Action(Load{}));
-        ASSERT_TRUE(session.in_step());
+        ASSERT_TRUE(session.in_sync());
         ASSERT_EQ(session.next(kNow),
                   Message(Heartbeat{kEpoch, generation, kListensElsewhere, 500ms}));
         ASSERT_EQ(session.next(kNow), std::nullopt);
     }
     void expect_asks_for_a_snapshot() {
-        EXPECT_FALSE(session.in_step());
+        EXPECT_FALSE(session.in_sync());
         EXPECT_EQ(session.next(kNow), Message(SnapshotRequest{}));
         EXPECT_EQ(session.next(kNow), std::nullopt) << "asked twice";
         EXPECT_EQ(session.counters().resyncs, 1U);
@@ -69,7 +69,7 @@ protected:
 };
 
 TEST_F(SyncSessionTest, WaitsForTheFirstSnapshotWithoutAsking) {
-    EXPECT_FALSE(session.in_step());
+    EXPECT_FALSE(session.in_sync());
     EXPECT_EQ(session.next(kNow), Message(Heartbeat{0, 0, kListensElsewhere, 500ms}));
     EXPECT_EQ(session.next(kNow), std::nullopt);
     EXPECT_EQ(session.counters().resyncs, 0U);
@@ -77,9 +77,9 @@ TEST_F(SyncSessionTest, WaitsForTheFirstSnapshotWithoutAsking) {
 
 TEST_F(SyncSessionTest, ASnapshotPutsItInStep) {
     EXPECT_EQ(hear(begin()), std::nullopt);
-    EXPECT_FALSE(session.in_step());
+    EXPECT_FALSE(session.in_sync());
     EXPECT_EQ(hear(SnapshotPart{kSnapshot}, kNow + 1s), Action(Load{}));
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.replica().epoch(), kEpoch);
     EXPECT_EQ(session.replica().generation(), 5U);
     EXPECT_EQ(session.replica().descriptor(), bloom(kShape));
@@ -94,7 +94,7 @@ TEST_F(SyncSessionTest, ASnapshotMayComeInAnyParts) {
     EXPECT_EQ(hear(begin()), std::nullopt);
     for (std::size_t i = 0; i + 1 < kSnapshot.size(); ++i) {
         EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).subspan(i, 1)}), std::nullopt);
-        EXPECT_FALSE(session.in_step());
+        EXPECT_FALSE(session.in_sync());
         EXPECT_EQ(session.counters().announcement_bytes, i + 1);
     }
     EXPECT_EQ(session.counters().announcements, 0U);
@@ -102,38 +102,38 @@ TEST_F(SyncSessionTest, ASnapshotMayComeInAnyParts) {
 }
 
 TEST_F(SyncSessionTest, TheNextDeltaIsDone) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(delta(8), kNow + 1s), Action(Change{kChanges}));
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.replica().generation(), 8U);
     EXPECT_EQ(check_hash(session.replica().filter()), check_hash_of({3, 40, 77}));
     EXPECT_EQ(session.confirmed_at(), kNow + 1s);
 }
 
 TEST_F(SyncSessionTest, AsksForASnapshotWhenADeltaIsMissing) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(delta(9)), std::nullopt);
     expect_asks_for_a_snapshot();
     EXPECT_EQ(check_hash(session.replica().filter()), check_hash_of({3, 40}));  // as it was
 }
 
 TEST_F(SyncSessionTest, ARepeatedDeltaChangesNothing) {
-    in_step_at(7);
+    in_sync_at(7);
     ASSERT_TRUE(hear(delta(8)));
     EXPECT_EQ(hear(delta(8)), std::nullopt);
     EXPECT_EQ(hear(delta(3)), std::nullopt);
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.replica().generation(), 8U);
 }
 
 TEST_F(SyncSessionTest, ADeltaOfAnotherEpochAsksForASnapshot) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(delta(8, kEpoch + 1)), std::nullopt);
     expect_asks_for_a_snapshot();
 }
 
 TEST_F(SyncSessionTest, ADeltaOfAnotherEpochIsNotReadForTheOldShape) {
-    in_step_at(7);
+    in_sync_at(7);
     // Position 199: fine for the new shape, out of range for the old one.
     Bytes payload;
     summary::encode_delta({{199}, {}}, 256, payload);
@@ -143,73 +143,73 @@ TEST_F(SyncSessionTest, ADeltaOfAnotherEpochIsNotReadForTheOldShape) {
 
 TEST_F(SyncSessionTest, DeltasBeforeTheSnapshotAreInIt) {
     EXPECT_EQ(hear(delta(1)), std::nullopt);
-    EXPECT_FALSE(session.in_step());
+    EXPECT_FALSE(session.in_sync());
     EXPECT_EQ(session.counters().resyncs, 0U);
-    in_step_at(7);
+    in_sync_at(7);
     ASSERT_EQ(hear(delta(9)), std::nullopt);  // a gap
     EXPECT_EQ(hear(delta(10)), std::nullopt);
     expect_asks_for_a_snapshot();
     EXPECT_EQ(hear_snapshot(10), Action(Load{}));
     EXPECT_EQ(hear(delta(11)), Action(Change{kChanges}));
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
 }
 
 TEST_F(SyncSessionTest, AHeartbeatConfirmsThatItIsInStep) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(heartbeat(7), kNow + 2s), std::nullopt);
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.confirmed_at(), kNow + 2s);
     EXPECT_EQ(session.objects(), 11U);
     EXPECT_EQ(session.counters().heartbeats, 1U);
 }
 
 TEST_F(SyncSessionTest, AHeartbeatAheadOfUsShowsALostDelta) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(heartbeat(8)), std::nullopt);
     expect_asks_for_a_snapshot();
 }
 
 TEST_F(SyncSessionTest, AHeartbeatOfARestartedEpochAsksForASnapshot) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(heartbeat(0, kEpoch + 1)), std::nullopt);
     expect_asks_for_a_snapshot();
     EXPECT_EQ(hear(SnapshotBegin{kEpoch + 1, 0, 0, bloom({256, 4}), 2}), std::nullopt);
     EXPECT_EQ(hear(SnapshotPart{unhex("0300")}), Action(Load{}));
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.replica().descriptor(), bloom({256, 4}));
     EXPECT_EQ(summary::test::bits_of(session.replica()).count_ones(), 0U);
 }
 
 TEST_F(SyncSessionTest, AnEarlierEpochIsTakenAsWellWhenThePublisherSaysSo) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(SnapshotBegin{kEpoch - 1, 2, 0, bloom(kShape), 5}), std::nullopt);
     EXPECT_EQ(hear(SnapshotPart{kSnapshot}), Action(Load{}));
     EXPECT_EQ(session.replica().epoch(), kEpoch - 1);
 }
 
 TEST_F(SyncSessionTest, ACheckHashThatAgreesConfirms) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(CheckHash{kEpoch, 7, check_hash_of({3, 40})}, kNow + 3s), std::nullopt);
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.confirmed_at(), kNow + 3s);
 }
 
 TEST_F(SyncSessionTest, ACheckHashThatDiffersAsksForASnapshot) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(CheckHash{kEpoch, 7, check_hash_of({3, 41})}), std::nullopt);
     expect_asks_for_a_snapshot();
     EXPECT_EQ(session.counters().check_failures, 1U);
 }
 
 TEST_F(SyncSessionTest, ACheckHashOfAnEarlierGenerationSaysNothing) {
-    in_step_at(7);
+    in_sync_at(7);
     ASSERT_TRUE(hear(delta(8)));
     EXPECT_EQ(hear(CheckHash{kEpoch, 7, 12345}), std::nullopt);
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
 }
 
 TEST_F(SyncSessionTest, WhileItWaitsForASnapshotItAsksAgainOnlyAfterAWhile) {
-    in_step_at(7);
+    in_sync_at(7);
     hear(delta(9));
     expect_asks_for_a_snapshot();
     hear(heartbeat(9), kNow + 1s);
@@ -227,7 +227,7 @@ TEST_F(SyncSessionTest, AFirstSnapshotThatNeverComesIsAskedFor) {
 }
 
 TEST_F(SyncSessionTest, BeatsAsSeldomAsItIsToldAndSaysSo) {
-    in_step_at(7);
+    in_sync_at(7);
     session.beat_every(8s);
     EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 8000ms}));
     EXPECT_GT(session.due(), kNow + 7s);
@@ -236,7 +236,7 @@ TEST_F(SyncSessionTest, BeatsAsSeldomAsItIsToldAndSaysSo) {
 
 TEST_F(SyncSessionTest, HeardElsewhereItBeatsOnceAndAgainWhenItIsNotAnyMore) {
     session.set_heard_elsewhere(true);
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(session.next(kNow + 500ms), std::nullopt);
     EXPECT_EQ(session.due(), kNow + 1s);
     hear(heartbeat(9));  // a delta is missing
@@ -249,7 +249,7 @@ TEST_F(SyncSessionTest, HeardElsewhereItBeatsOnceAndAgainWhenItIsNotAnyMore) {
 }
 
 TEST_F(SyncSessionTest, ItsHeartbeatsSayWhatItHoldsWhenTheyAreDue) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(session.due(), kNow + 500ms);
     EXPECT_EQ(session.next(kNow + 499ms), std::nullopt);
     EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 500ms}));
@@ -257,7 +257,7 @@ TEST_F(SyncSessionTest, ItsHeartbeatsSayWhatItHoldsWhenTheyAreDue) {
 }
 
 TEST_F(SyncSessionTest, AGoodbyeEndsTheLink) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(Goodbye{}), Action(Close{Error::goodbye}));
 }
 
@@ -267,16 +267,16 @@ TEST_F(SyncSessionTest, AGoodbyeInTheMidstOfASnapshotEndsTheLinkToo) {
 }
 
 TEST_F(SyncSessionTest, OldBitsServeUntilTheNewSnapshotIsComplete) {
-    in_step_at(7);
+    in_sync_at(7);
     hear(begin(9));
-    EXPECT_TRUE(session.in_step());  // nothing said otherwise
+    EXPECT_TRUE(session.in_sync());  // nothing said otherwise
     EXPECT_EQ(session.replica().generation(), 7U);
 }
 
 TEST_F(SyncSessionTest, ASnapshotOlderThanWhatWeHaveIsIgnored) {
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear_snapshot(6), std::nullopt);
-    EXPECT_TRUE(session.in_step());
+    EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.replica().generation(), 7U);
 }
 
@@ -299,7 +299,7 @@ TEST_F(SyncSessionTest, ASnapshotBegunAnewForgetsThePartsBefore) {
 
 TEST_F(SyncSessionTest, PartsWithoutABeginningAreUnexpected) {
     EXPECT_EQ(hear(SnapshotPart{kSnapshot}), Action(Close{Error::unexpected_frame}));
-    in_step_at(7);
+    in_sync_at(7);
     EXPECT_EQ(hear(SnapshotPart{kSnapshot}), Action(Close{Error::unexpected_frame}));
 }
 
@@ -321,13 +321,13 @@ TEST_F(SyncSessionTest, ASnapshotThatCannotBeDecodedEndsTheLink) {
 }
 
 TEST_F(SyncSessionTest, ADeltaThatCannotBeDecodedEndsTheLink) {
-    in_step_at(7);
+    in_sync_at(7);
     const auto bad = unhex("ff00");
     EXPECT_EQ(hear(Delta{kEpoch, 8, bad}), Action(Close{Error::malformed_summary}));
 }
 
 TEST_F(SyncSessionTest, ADeltaOutOfTheShapeEndsTheLink) {
-    in_step_at(7);
+    in_sync_at(7);
     Bytes payload;
     summary::encode_delta({{199}, {}}, 256, payload);
     EXPECT_EQ(hear(Delta{kEpoch, 8, payload}), Action(Close{Error::malformed_summary}));
@@ -344,8 +344,8 @@ TEST_F(SyncSessionTest, WhatASnapshotSaysOfItselfIsJudgedBeforeItsBytesCome) {
         bad.summary = *summary::Descriptor::from(unhex(descriptor));
         return judged(bad);
     };
-    EXPECT_EQ(judged_as("02 0000000000000080 04"), Error::unknown_kind);
-    EXPECT_EQ(judged_as("02"), Error::unknown_kind);
+    EXPECT_EQ(judged_as("7f 0000000000000080 04"), Error::unknown_kind);
+    EXPECT_EQ(judged_as("7f"), Error::unknown_kind);
     EXPECT_EQ(judged_as("01 0000000000000000 04"), Error::malformed_summary);
     EXPECT_EQ(judged_as("01 0000000000000080 11"), Error::malformed_summary);
     EXPECT_EQ(judged_as("01 0000000000000080"), Error::malformed_summary);
@@ -395,7 +395,7 @@ TEST_F(SyncSessionTest, EndsInStepWhateverIsLost) {
             now += 1s;
             carry(false);
         }
-        ASSERT_TRUE(subscriber.in_step());
+        ASSERT_TRUE(subscriber.in_sync());
         EXPECT_EQ(subscriber.replica().generation(), publisher.own().generation());
         EXPECT_EQ(check_hash(subscriber.replica().filter()), publisher.own().check_hash());
         EXPECT_GT(subscriber.counters().resyncs, 0U);

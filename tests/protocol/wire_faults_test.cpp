@@ -27,7 +27,7 @@ protected:
         a = &add(dialler);
         b = &add(config("b"));
         a->store("before");
-        ASSERT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "before"); }));
+        ASSERT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "before"); }));
     }
 
     /// One frame of a given type on its way from a to b comes out as `mangle` says; b ends the link
@@ -46,11 +46,11 @@ protected:
         }
         ASSERT_TRUE(run_until([&] { return b->refusals(reason) == 1; })) << reason;
         EXPECT_TRUE(run_until([&] {
-            return a->status_of("b").connects > connects && all_in_step() &&
+            return a->status_of("b").connects > connects && all_in_sync() &&
                    b->sees("a", "before") &&
                    (type != FrameType::delta || b->sees("a", "mangled 49"));
         }));
-        EXPECT_TRUE(a->in_step_with("b"));
+        EXPECT_TRUE(a->in_sync_with("b"));
     }
 
     /// Changes what `node` stores: each time by enough for an announcement, and by so little of
@@ -88,7 +88,7 @@ TEST_F(WireFaults, AConnectionLostOnOneSideIsReplacedByTheNext) {
     // b believes the first link alive still, but another of the same run is no other node.
     ASSERT_TRUE(run_until([&] { return b->refusals("superseded") == 1; }));
     a->store("after");
-    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "after"); }));
+    EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "after"); }));
     EXPECT_TRUE(b->sees("a", "before"));
     EXPECT_EQ(b->refusals("duplicate_id"), 0U);
     EXPECT_EQ(b->status_of("a").last_error, "");
@@ -97,12 +97,12 @@ TEST_F(WireFaults, AConnectionLostOnOneSideIsReplacedByTheNext) {
 TEST_F(WireFaults, ALinkToAnEarlierRunIsGivenUpWhenTheNewOneIsHeardOf) {
     with_relay();
     a->restart();
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     relay->lose_listeners();
     b->restart();
     ASSERT_TRUE(run_until([&] { return a->refusals("restarted") == 1; }));
     a->store("after");
-    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "after"); }));
+    EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "after"); }));
 }
 
 TEST_F(WireFaults, ARepeatedFrameEndsTheLinkAndASnapshotRepairs) {
@@ -188,7 +188,7 @@ TEST_F(WireFaults, ConnectionsWithoutAHelloAreLimited) {
     EXPECT_TRUE(run_until([&] { return a->refusals("too_many_links") == 5; }));
     clients.clear();
     b = &add(config("b"));
-    EXPECT_TRUE(run_until([&] { return all_in_step(); }));
+    EXPECT_TRUE(run_until([&] { return all_in_sync(); }));
 }
 
 TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
@@ -212,7 +212,7 @@ TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
         // 1,000 a second, or what the machine can do beside the rest.
         for (int i = 0; i < 4 && next < std::chrono::steady_clock::now(); ++i, next += 1ms)
             one_more();
-        return all_in_step();
+        return all_in_sync();
     }));
 }
 
@@ -224,7 +224,7 @@ TEST_F(WireFaults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory)
     a = &add(publisher);
     b = &add(config("b", 3));
     auto& c = add(config("c", 3));
-    ASSERT_TRUE(run_until([&] { return all_in_step(); }));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     const auto connects = a->status_of("b").connects;
     relay->deaf = true;
     ASSERT_TRUE(run_until([&] {
@@ -235,7 +235,7 @@ TEST_F(WireFaults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory)
     EXPECT_TRUE(run_until([&] { return c.sees("a", "last"); }));
     EXPECT_FALSE(b->sees("a", "last"));
     relay->deaf = false;
-    EXPECT_TRUE(run_until([&] { return b->in_step_with("a") && b->sees("a", "last"); }));
+    EXPECT_TRUE(run_until([&] { return b->in_sync_with("a") && b->sees("a", "last"); }));
     EXPECT_EQ(a->status_of("b").connects, connects);  // all that on one link
 }
 
@@ -248,9 +248,9 @@ TEST_F(WireFaults, APeerThatTakesNothingMoreIsDropped) {
         churn(*a);
         return a->refusals("peer_not_reading") > 0;
     }));
-    EXPECT_TRUE(a->in_step_with("b"));  // the other direction is another link
+    EXPECT_TRUE(a->in_sync_with("b"));  // the other direction is another link
     relay->deaf = false;
-    EXPECT_TRUE(run_until([&] { return all_in_step() && b->sees("a", "before"); }));
+    EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "before"); }));
 }
 
 }  // namespace

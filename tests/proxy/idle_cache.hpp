@@ -15,9 +15,9 @@ class IdleCache {
 public:
     IdleCache() {
         key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/a", {});
-        job = std::make_unique<FetchJob>(cache,
-                                         std::make_shared<RequestSnapshot>(Head(), key, true),
-                                         settings, key.uri(), hasher(key.uri()));
+        job =
+            std::make_unique<FetchJob>(cache, std::make_shared<RequestSnapshot>(Head(), key, true),
+                                       settings, key.uri(), hasher(key.uri()));
         job->route = UpstreamTarget{"h", 80};
     }
 

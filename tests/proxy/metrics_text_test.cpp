@@ -31,9 +31,9 @@ NodeStatus status() {
     peer.node = "b";
     peer.state = "in_step";
     peer.false_hits = 2;
-    peer.given = 9;
+    peer.served = 9;
     peer.lag_seconds = 0.25;
-    peer.left_alone_seconds = 1.5;
+    peer.breaker_open_seconds = 1.5;
     peer.round_trip_seconds = 0.5;
     s.cluster.peers.push_back(peer);
     peer.node = "c\"\n";

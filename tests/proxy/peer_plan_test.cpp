@@ -17,14 +17,14 @@ RoundTrip steady(RoundTrip::Duration time) {
     return result;
 }
 
-/// Four peers in step that can be asked, all equally near, and an origin 80 ms away.
+/// Four peers in sync that can be asked, all equally near, and an origin 80 ms away.
 class WhomToAskTest : public ::testing::Test {
 protected:
     WhomToAskTest() : peers(4), records(4) {
         for (auto& peer : peers) {
             peer.http.host = "h";
             peer.token = "t";
-            peer.in_step = true;
+            peer.in_sync = true;
         }
         for (std::size_t i = 0; i < records.size(); ++i) is_away(i, 1ms);
     }
@@ -62,7 +62,7 @@ TEST_F(WhomToAskTest, AsksTheNearestThatHaveIt) {
 }
 
 TEST_F(WhomToAskTest, AsksNobodyWhoCannotBeAsked) {
-    peers[0].in_step = false;
+    peers[0].in_sync = false;
     peers[1].token.clear();
     peers[2].http.host.clear();
     EXPECT_EQ(asked(whom({0, 1})), Numbers{});

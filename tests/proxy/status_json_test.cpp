@@ -33,7 +33,7 @@ NodeStatus status() {
     peer.hits = 4;
     peer.false_hits = 2;
     peer.lag_seconds = 0.2;
-    peer.left_alone_seconds = 1.5;
+    peer.breaker_open_seconds = 1.5;
     peer.round_trip_seconds = 0.02;
     s.cluster.peers.push_back(peer);
     s.cluster.origins.push_back({"o.example:80", 0.08, 0.004, 0.04, 0.12});

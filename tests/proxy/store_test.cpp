@@ -20,8 +20,8 @@ namespace proxy {
 namespace {
 
 using namespace std::chrono_literals;
-using test::Head;
 using test::hash;
+using test::Head;
 
 using Clock = Store::Clock;
 

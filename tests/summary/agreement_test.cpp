@@ -1,5 +1,5 @@
 // Owner, bytes, a link that loses and repeats, replica and directory together: whatever happens, a
-// replica that believes to be in step has exactly the bits the owner announced.
+// replica that believes to be in sync has exactly the bits the owner announced.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ public:
                 announce();
                 break;
             case 5:
-                if (random_.one_in(2) || !replica_.in_step()) send_snapshot();
+                if (random_.one_in(2) || !replica_.in_sync()) send_snapshot();
                 break;
             case 6:
                 deliver({Message::heartbeat, latest(), {}, {}});
@@ -61,7 +61,7 @@ public:
         announce();
         send_snapshot();
         receive(sent_.back());
-        ASSERT_TRUE(replica_.in_step());
+        ASSERT_TRUE(replica_.in_sync());
         ASSERT_EQ(test::bits_of(replica_), own_.snapshot());
         ASSERT_EQ(replica_.check(own_.epoch(), own_.generation(), own_.check_hash()), Apply::ok);
         for (const auto number : stored_) {
@@ -133,7 +133,7 @@ private:
     void receive(const Message& message) {
         const auto [epoch, generation] = message.announced;
         auto answer = Apply::ok;
-        const bool comparable = message.kind == Message::check_hash && replica_.in_step() &&
+        const bool comparable = message.kind == Message::check_hash && replica_.in_sync() &&
                                 message.announced == at_replica();
         if (message.kind == Message::heartbeat) {
             answer = replica_.heard(epoch, generation);
@@ -162,7 +162,7 @@ private:
         // A snapshot between two announcements is ahead of the check-hash of the first, if that
         // comes again late.
         ASSERT_EQ(answer == Apply::differs, comparable && message.check != expected_.check_hash());
-        if (replica_.in_step()) {
+        if (replica_.in_sync()) {
             ASSERT_EQ(test::bits_of(replica_), expected_);
         }
     }

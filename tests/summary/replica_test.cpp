@@ -29,7 +29,7 @@ Replica at_generation(std::uint64_t generation) {
 
 TEST(Replica, KnowsNothingBeforeTheFirstSnapshot) {
     Replica replica;
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
     EXPECT_EQ(replica.apply_delta(kEpoch, 1, payload(Delta{{3}, {}})).what, Apply::gap);
     EXPECT_EQ(replica.heard(kEpoch, 0), Apply::gap);
     EXPECT_EQ(replica.check(kEpoch, 0, BitArray().check_hash()), Apply::gap);
@@ -39,7 +39,7 @@ TEST(Replica, FollowsSnapshotAndDeltas) {
     auto replica = at_generation(7);
     EXPECT_EQ(replica.apply_delta(kEpoch, 8, payload(Delta{{3}, {1}})).what, Apply::ok);
     EXPECT_EQ(replica.apply_delta(kEpoch, 9, payload(Delta{})).what, Apply::ok);
-    EXPECT_TRUE(replica.in_step());
+    EXPECT_TRUE(replica.in_sync());
     EXPECT_EQ(replica.generation(), 9U);
     EXPECT_EQ(test::bits_of(replica), bits({2, 3}));
     EXPECT_EQ(replica.heard(kEpoch, 9), Apply::ok);
@@ -53,17 +53,17 @@ TEST(Replica, IgnoresWhatItHasSeen) {
     EXPECT_EQ(replica.apply_snapshot(kEpoch, 6, filter({50})), Apply::repeated);
     EXPECT_EQ(replica.heard(kEpoch, 6), Apply::repeated);
     EXPECT_EQ(replica.check(kEpoch, 6, 123), Apply::repeated);
-    EXPECT_TRUE(replica.in_step());
+    EXPECT_TRUE(replica.in_sync());
     EXPECT_EQ(test::bits_of(replica), bits({1, 2}));
 }
 
 TEST(Replica, IsOutOfStepAfterAGapUntilTheNextSnapshot) {
     auto replica = at_generation(7);
     EXPECT_EQ(replica.apply_delta(kEpoch, 9, payload(Delta{{3}, {}})).what, Apply::gap);
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
     EXPECT_EQ(replica.apply_delta(kEpoch, 8, payload(Delta{{3}, {}})).what, Apply::gap);
     EXPECT_EQ(replica.apply_snapshot(kEpoch, 9, filter({3})), Apply::ok);
-    EXPECT_TRUE(replica.in_step());
+    EXPECT_TRUE(replica.in_sync());
     EXPECT_EQ(replica.apply_delta(kEpoch, 10, payload(Delta{{4}, {}})).what, Apply::ok);
     EXPECT_EQ(test::bits_of(replica), bits({3, 4}));
 }
@@ -71,18 +71,18 @@ TEST(Replica, IsOutOfStepAfterAGapUntilTheNextSnapshot) {
 TEST(Replica, LearnsOfALostDeltaFromAHeartbeat) {
     auto replica = at_generation(7);
     EXPECT_EQ(replica.heard(kEpoch, 8), Apply::gap);
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
 }
 
 TEST(Replica, TakesNothingOfAnotherEpochButASnapshot) {
     auto replica = at_generation(7);
     EXPECT_EQ(replica.apply_delta(kEpoch + 1, 8, payload(Delta{{3}, {}})).what, Apply::wrong_epoch);
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
     constexpr Shape kOther{200, 5};
     EXPECT_EQ(replica.apply_snapshot(kEpoch + 1, 0, filter({150}, kOther)), Apply::ok);
     EXPECT_EQ(replica.descriptor(), test::bloom(kOther));
     EXPECT_EQ(replica.heard(kEpoch, 7), Apply::wrong_epoch);
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
 }
 
 TEST(Replica, RefusesWhatDoesNotFitItsFilter) {
@@ -91,7 +91,7 @@ TEST(Replica, RefusesWhatDoesNotFitItsFilter) {
     const auto refused = replica.apply_delta(kEpoch, 8, outside);
     EXPECT_EQ(refused.what, Apply::malformed);
     EXPECT_FALSE(refused.change);
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
     EXPECT_EQ(test::bits_of(replica), bits({1, 2}));
     EXPECT_EQ(at_generation(7).apply_delta(kEpoch, 8, {}).what, Apply::malformed);
 }
@@ -113,13 +113,13 @@ TEST(Replica, SaysWhatADeltaChanged) {
 TEST(Replica, IsOutOfStepWhenTheCheckHashDiffers) {
     auto replica = at_generation(7);
     EXPECT_EQ(replica.check(kEpoch, 7, bits({1}).check_hash()), Apply::differs);
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
 }
 
 TEST(Replica, ForgetsEverything) {
     auto replica = at_generation(7);
     replica.forget();
-    EXPECT_FALSE(replica.in_step());
+    EXPECT_FALSE(replica.in_sync());
     EXPECT_EQ(replica.descriptor(), Descriptor());
     EXPECT_EQ(replica.apply_snapshot(kEpoch, 1, filter({9})), Apply::ok);
 }
