@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "summary/directory.hpp"
 #include "summary/own.hpp"
@@ -75,7 +76,7 @@ private:
 
 class Peers {
 public:
-    explicit Peers(std::initializer_list<Kind> kinds) {
+    explicit Peers(const std::vector<Kind>& kinds) {
         for (const auto kind : kinds) {
             all.emplace_back(kind, static_cast<unsigned>(all.size() * 7 + 1));
         }
@@ -101,7 +102,7 @@ public:
     std::deque<Peer> all;
 };
 
-class DirectoryOfKinds : public testing::TestWithParam<std::initializer_list<Kind>> {};
+class DirectoryOfKinds : public testing::TestWithParam<std::vector<Kind>> {};
 
 TEST_P(DirectoryOfKinds, AnswersAsEachReplicaAndFollows) {
     Peers peers(GetParam());
@@ -151,10 +152,10 @@ TEST_P(DirectoryOfKinds, IsFilledInSlicesWhilePeersGoOn) {
 
 INSTANTIATE_TEST_SUITE_P(
     Mixed, DirectoryOfKinds,
-    testing::Values(std::initializer_list<Kind>{Kind::quotient},
-                    std::initializer_list<Kind>{Kind::cuckoo, Kind::cuckoo, Kind::cuckoo},
-                    std::initializer_list<Kind>{Kind::quotient, Kind::counting_bloom, Kind::cuckoo,
-                                                Kind::quotient, Kind::quotient}));
+    testing::Values(std::vector<Kind>{Kind::quotient},
+                    std::vector<Kind>{Kind::cuckoo, Kind::cuckoo, Kind::cuckoo},
+                    std::vector<Kind>{Kind::quotient, Kind::counting_bloom, Kind::cuckoo,
+                                      Kind::quotient, Kind::quotient}));
 
 TEST(DirectoryOfFingerprints, TakesInWhoFindsALaneToSpare) {
     Peers peers({Kind::quotient, Kind::quotient, Kind::quotient});
