@@ -31,12 +31,7 @@ tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_ex
 
 SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
     : shared_(shared),
-      peers_(shared, {std::move(hooks.admit),
-                      [&shared, heard_of = std::move(hooks.heard_of)](std::size_t peer,
-                                                                      const Instance& instance) {
-                          heard_of(peer, instance);
-                          shared.log.up("link from " + shared.neighbours.node(peer));
-                      },
+      peers_(shared, {std::move(hooks.admit), std::move(hooks.heard_of),
                       [&shared](std::size_t peer, std::uint64_t objects,
                                 const summary::Description& summary) {
                           shared.log.in_sync(shared.neighbours.node(peer), objects, summary.bits,
