@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 # a layer above knows more of summaries than what holds for all their kinds.
 set(layers summary protocol proxy measure)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
-set(rooms_of_measure trace origin run report .)
+set(rooms_of_measure trace origin simulate run report .)
 set(rooms_of_proxy http config telemetry net storage upstream cache client admin .)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
 set(closed_to_admin upstream cache client)
