@@ -14,7 +14,6 @@ namespace {
 
 using boost::beast::http::field;
 using boost::beast::http::verb;
-using Clock = std::chrono::steady_clock;
 
 /// The stored response again, but stale from now on.
 std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored) {
@@ -35,17 +34,17 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields) 
 }
 
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
-                     const Exchange& exchange) {
+                     const Received& answer) {
     auto& store = cache.shared.store;
     const auto uri = request.key.uri();
-    if (exchange.head().status != 200 || request.directives.no_store) return;
-    const auto now = Clock::now();
+    if (answer.head.status != 200 || request.directives.no_store) return;
+    const auto now = answer.arrival.steady;
     const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
     std::shared_ptr<StoredResponse> next;
-    if (speaks_of(exchange.head(), *stored, fields)) {
-        auto fresh = refreshed(request, *stored, fields, received(exchange)).draft;
+    if (speaks_of(answer.head, *stored, fields)) {
+        auto fresh = refreshed(request, *stored, fields, answer).draft;
         if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
     }
     if (!next) next = outdated(*stored);
@@ -85,26 +84,26 @@ KeptCopy::Copy::Copy(Cache& cache, const Config& config, summary::KeyHash hash,
       writer(cache.shared.store, claim, *fill, object_max(config)) {}
 
 KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, summary::KeyHash hash,
-                   const Exchange& exchange, std::string_view head, Clock::time_point asked)
+                   const Received& answer, std::optional<std::uint64_t> length,
+                   std::string_view head, Clock::time_point asked)
     : store_(cache.shared.store) {
-    if (!names_its_own_target(method, exchange.head(), request.key)) return;
-    auto made = draft(request, received(exchange));
+    if (!names_its_own_target(method, answer.head, request.key)) return;
+    auto made = draft(request, answer);
     auto& response = made.response;
     response->head = head;
     const auto uri = request.key.uri();
     if (!response->freshness.is_explicit() || made.verdict != StorageVerdict::store ||
-        !charge(store_, *response, uri, Clock::now()))
+        !charge(store_, *response, uri, answer.arrival.steady))
         return;
     generation_ = store_.generation();
     if (store_.invalidated_at(hash, response->tags) >= asked) return;
     copy_ = std::make_unique<Copy>(cache, request.config, hash, uri);
-    Fill::Answer answer;
-    answer.response = std::move(response);
-    answer.shared = true;
-    const auto length = exchange.content_length();
-    answer.length = length.value_or(0);
-    answer.length_known = length.has_value();
-    copy_->writer.begin(std::move(answer));
+    Fill::Answer kept;
+    kept.response = std::move(response);
+    kept.shared = true;
+    kept.length = length.value_or(0);
+    kept.length_known = length.has_value();
+    copy_->writer.begin(std::move(kept));
 }
 
 void KeptCopy::has_invalidated(std::size_t count) {
@@ -113,16 +112,16 @@ void KeptCopy::has_invalidated(std::size_t count) {
     if (generation_ != before + count) copy_.reset();  // somebody else has, too
 }
 
-void KeptCopy::append(std::string_view piece) {
+void KeptCopy::append(std::string_view piece, Clock::time_point now) {
     if (!copy_) return;
-    copy_->writer.keep(piece, Clock::now());
+    copy_->writer.keep(piece, now);
     if (!copy_->writer.storing()) copy_.reset();
 }
 
-void KeptCopy::finish() {
+void KeptCopy::finish(Clock::time_point now) {
     if (!copy_) return;
     copy_->claim.stay_alone(generation_);
-    copy_->writer.finish(Clock::now());
+    copy_->writer.finish(now);
 }
 
 }  // namespace proxy

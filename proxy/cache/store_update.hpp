@@ -1,23 +1,23 @@
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "proxy/cache/body_writer.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/storing.hpp"
-#include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
 
-// What the store learns from exchanges that are relayed. `hash`: of the request's key.
+// What the store learns from answers that are relayed. `hash`: of the request's key.
 
 /// After the head of the answer to a HEAD: 200 with the validators and the length of the stored GET
 /// gives that its fields, as a 304 would; another 200 makes it stale (RFC 9111 §4.3.5). Any other
 /// answer says nothing, nor is anything learnt of what is on its way.
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
-                     const Exchange& exchange);
+                     const Received& answer);
 
 /// Does the answer to a HEAD speak of what is stored? What it says of validators and length must be
 /// so (RFC 9111 §4.3.5). `fields`: those of `stored`.
@@ -36,17 +36,19 @@ bool names_its_own_target(boost::beast::http::verb method, const Head& answer, c
 /// good. Of any other answer it keeps nothing. Nobody waits for it.
 class KeptCopy {
 public:
-    /// Before invalidate_after(). `head` as render_response() made it; `asked`: before the request
-    /// went out. What was invalidated since then is not kept.
+    using Clock = Store::Clock;
+
+    /// Before invalidate_after(). `length`: of its body, if known; `head` as render_response() made
+    /// it; `asked`: before the request went out. What was invalidated since then is not kept.
     KeptCopy(Cache& cache, const StoringRequest& request, boost::beast::http::verb method,
-             summary::KeyHash hash, const Exchange& exchange, std::string_view head,
-             std::chrono::steady_clock::time_point asked);
+             summary::KeyHash hash, const Received& answer, std::optional<std::uint64_t> length,
+             std::string_view head, Clock::time_point asked);
     /// The answer itself has just invalidated so many: that does not count.
     void has_invalidated(std::size_t count);
     /// What comes of the body; gives up when it is too large or there is no room.
-    void append(std::string_view piece);
+    void append(std::string_view piece, Clock::time_point now);
     /// The body is complete: stores it.
-    void finish();
+    void finish(Clock::time_point now);
 
 private:
     struct Copy {

@@ -180,9 +180,10 @@ public:
         const auto is_head = client_.head.verb == verb::head;
         const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
                                      snapshot_.fields, client_.directives};
-        if (is_head) learn_from_head(frontend_.cache, request, client_.hash, exchange_);
-        KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, exchange_,
-                      client_.own_head, asked_at_);
+        const auto from = received(exchange_);
+        if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from);
+        KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
+                      exchange_.content_length(), client_.own_head, asked_at_);
         if (!is_safe(client_.head.verb) && head.status < 400)
             copy.has_invalidated(invalidate_after(frontend_.cache.shared, client_.key, head));
         std::optional<std::uint64_t> length;
@@ -226,7 +227,7 @@ public:
                 client_.buffers.push_back(asio::buffer(chunk));
             }
             for (const auto piece : exchange_.pieces()) {
-                copy.append(piece);
+                copy.append(piece, Clock::now());
                 client_.buffers.emplace_back(piece.data(), piece.size());
             }
             if (framing == Framing::chunked) {
@@ -240,7 +241,7 @@ public:
                 co_return false;
             }
         }
-        copy.finish();
+        copy.finish(Clock::now());
         // With half a request on it the connection would take the next one for the rest.
         if (sent_whole_) exchange_.finish();
         co_return (framing != Framing::close && client_.keep_alive());

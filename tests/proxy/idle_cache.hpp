@@ -2,7 +2,12 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/fetch_job.hpp"
@@ -15,10 +20,28 @@ class IdleCache {
 public:
     IdleCache() {
         key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/a", {});
-        job =
-            std::make_unique<FetchJob>(cache, std::make_shared<RequestSnapshot>(Head(), key, true),
-                                       settings, key.uri(), hasher(key.uri()));
+        job = std::make_unique<FetchJob>(
+            cache, std::make_shared<RequestSnapshot>(proxy::Head(), key, true), settings, key.uri(),
+            hasher(key.uri()));
         job->route = UpstreamTarget{"h", 80};
+    }
+
+    /// Stores a response to a GET of `uri`, good for a minute from `now` on.
+    void put(std::string_view uri, std::string_view fields, std::string_view body,
+             Store::Clock::time_point now, std::vector<summary::KeyHash> tags = {}) {
+        auto response = std::make_shared<StoredResponse>();
+        response->status = 200;
+        response->head = "HTTP/1.1 200 OK\r\n" + std::string(fields);
+        response->arrival.steady = now;
+        response->freshness.lifetime = StoredSeconds(60);
+        response->tags = std::move(tags);
+        response->body->add_block(body.size(), {});
+        response->body->append(body);
+        Claim(shared.store, hasher(uri), uri, nullptr).publish(std::move(response), now);
+    }
+    /// What of `uri` answers a GET without fields.
+    Store::Found find(std::string_view uri, Store::Clock::time_point now) const {
+        return cache.look_up(hasher(uri), uri, {}, now);
     }
 
     boost::asio::io_context io;
@@ -29,7 +52,11 @@ public:
         return std::make_shared<Config>(std::move(config));
     }();
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
-    SharedCache shared{*settings, hasher, {[](const summary::Key&, bool) {}, {}}};
+    std::vector<protocol::Invalidation> told;  // to the peers
+    SharedCache shared{
+        *settings,
+        hasher,
+        {[](const summary::Key&, bool) {}, [this](auto what) { told.push_back(std::move(what)); }}};
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
     Upstream upstream{io.get_executor(), wheel, settings, shared.windows, counters};

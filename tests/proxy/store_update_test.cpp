@@ -1,13 +1,20 @@
 #include "proxy/cache/store_update.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/proxy/buffers.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
 namespace {
 
+using namespace std::chrono_literals;
 using boost::beast::http::verb;
+using ::testing::HasSubstr;
+
+constexpr Store::Clock::time_point kNow{1000s};
 
 Head head_of(unsigned status, Fields fields) {
     Head head;
@@ -57,6 +64,175 @@ TEST_F(OwnTargetTest, IsWhatAGetWouldBringOnlyAfterPostAnd200) {
     EXPECT_FALSE(names("Content-Location: /a", verb::put));
     EXPECT_FALSE(names("Content-Location: /a", verb::post, 201));
     EXPECT_FALSE(names("Content-Location: /a", verb::post, 206));
+}
+
+/// http://h/a is stored, with "body" as its body and the tag "1", and a relayed answer teaches.
+class LearningTest : public ::testing::Test, protected test::IdleCache {
+protected:
+    static constexpr WallTime kWall = std::chrono::sys_days(2026y / 11 / 20);
+    static constexpr auto kLater = kNow + 50s;
+
+    LearningTest() { put("http://h/a", "ETag: \"1\"\r\n", "body", kNow); }
+
+    StoringRequest asking() const { return {hasher, *settings, key, no_fields, job->directives}; }
+    summary::KeyHash hash() const { return hasher(key.uri()); }
+    std::shared_ptr<const StoredResponse> stored(Store::Clock::time_point now = kLater) const {
+        return find(key.uri(), now).response;
+    }
+    static bool fresh(const StoredResponse& response, Store::Clock::time_point now = kLater) {
+        return is_fresh(response.freshness, response.residence(now));
+    }
+    /// An answer to a HEAD of it has this head.
+    void head_says(const char* lines, unsigned status = 200) {
+        const test::Head text(lines);
+        const auto head = head_of(status, text);
+        learn_from_head(cache, asking(), hash(), {head, kWall, {kLater, kWall}});
+    }
+    /// To a POST to it, which was sent at kNow + 40 s.
+    std::unique_ptr<KeptCopy> posted(const char* lines, verb method = verb::post) {
+        const test::Head text(lines);
+        const auto head = head_of(200, text);
+        return std::make_unique<KeptCopy>(cache, asking(), method, hash(),
+                                          Received{head, kWall, {kLater, kWall}}, std::nullopt,
+                                          "HTTP/1.1 200 OK\r\n", kNow + 40s);
+    }
+    static std::string text_of(const StoredResponse& response) {
+        std::vector<boost::asio::const_buffer> buffers;
+        response.body->view(0, response.body_bytes(), 100, buffers);
+        return test::text_of(buffers);
+    }
+
+    const std::span<const Field> no_fields;
+    static constexpr const char* kOwn = "Content-Location: /a\nCache-Control: max-age=60";
+};
+
+TEST_F(LearningTest, AHeadWithTheSameValidatorsRefreshesWhatIsStored) {  // RFC 9111 §4.3.5
+    head_says("ETag: \"1\"\nCache-Control: max-age=600\nX-New: yes");
+    ASSERT_NE(stored(), nullptr);
+    EXPECT_TRUE(fresh(*stored(), kLater + 599s));
+    EXPECT_THAT(stored()->head, HasSubstr("X-New: yes\r\n"));
+    EXPECT_EQ(text_of(*stored()), "body");
+}
+
+TEST_F(LearningTest, AHeadOfAnotherVersionMakesWhatIsStoredStaleAndNotToBeServed) {
+    head_says("ETag: \"2\"\nCache-Control: max-age=600");
+    ASSERT_NE(stored(), nullptr);
+    EXPECT_FALSE(fresh(*stored()));
+    EXPECT_EQ(stored()->freshness.stale_while_revalidate, StoredSeconds(-1));
+    EXPECT_THAT(stored()->head, HasSubstr("ETag: \"1\""));
+}
+
+TEST_F(LearningTest, AHeadThatForbidsStoringMakesItStaleToo) {
+    head_says("ETag: \"1\"\nCache-Control: no-store");
+    ASSERT_NE(stored(), nullptr);
+    EXPECT_FALSE(fresh(*stored()));
+}
+
+TEST_F(LearningTest, OfNoOtherAnswerToAHead) {
+    head_says("ETag: \"2\"", 404);
+    head_says("ETag: \"2\"", 304);
+    job->directives.no_store = true;
+    head_says("ETag: \"2\"");
+    EXPECT_TRUE(fresh(*stored()));
+}
+
+TEST_F(LearningTest, NothingOfWhatIsNotStored) {
+    shared.drop(shared.of(std::array{key.uri()}));
+    head_says("ETag: \"1\"\nCache-Control: max-age=600");
+    EXPECT_EQ(stored(), nullptr);
+}
+
+TEST_F(LearningTest, WhatCannotBePaidForGoes) {
+    const auto all = shared.store.reserve(settings->cache.memory, kNow);
+    ASSERT_TRUE(all);
+    head_says("ETag: \"1\"\nCache-Control: max-age=600");
+    EXPECT_EQ(stored(), nullptr);
+}
+
+TEST_F(LearningTest, AnAnswerToPostThatNamesItsTargetIsKept) {  // RFC 9110 §9.3.3
+    const auto copy = posted(kOwn);
+    copy->append("new ", kLater);
+    copy->append("body", kLater);
+    EXPECT_EQ(text_of(*stored()), "body") << "before it has ended";
+    copy->finish(kLater);
+    EXPECT_EQ(text_of(*stored()), "new body");
+    EXPECT_TRUE(fresh(*stored(), kLater + 59s));
+    EXPECT_FALSE(fresh(*stored(), kLater + 60s));
+}
+
+TEST_F(LearningTest, AnAnswerThatNamesAnotherTargetOrNoLifetimeOrForbidsItIsNotKept) {
+    const auto keeps = [this](const char* lines, verb method = verb::post) {
+        const auto copy = posted(lines, method);
+        copy->append("new body", kLater);
+        copy->finish(kLater);
+        return text_of(*stored()) != "body";
+    };
+    EXPECT_FALSE(keeps("Content-Location: /b\nCache-Control: max-age=60"));
+    EXPECT_FALSE(keeps(kOwn, verb::put));
+    EXPECT_FALSE(keeps("Content-Location: /a\nETag: \"2\""));
+    EXPECT_FALSE(keeps("Content-Location: /a\nCache-Control: max-age=60, no-store"));
+}
+
+TEST_F(LearningTest, WhatWasInvalidatedAfterTheQuestionIsNotKept) {
+    shared.store.invalidate(hash(), kNow + 45s);
+    const auto copy = posted(kOwn);
+    copy->append("new body", kLater);
+    copy->finish(kLater);
+    EXPECT_EQ(stored(), nullptr);
+}
+
+TEST_F(LearningTest, WhatWasInvalidatedBeforeTheQuestionIs) {
+    shared.store.invalidate(hash(), kNow + 39s);
+    const auto copy = posted(kOwn);
+    copy->append("new body", kLater);
+    copy->finish(kLater);
+    EXPECT_NE(stored(), nullptr);
+}
+
+TEST_F(LearningTest, WhatTheAnswerItselfInvalidatesDoesNotCountAgainstItsCopy) {
+    const auto copy = posted(kOwn);
+    shared.store.invalidate(hash(), kLater);
+    copy->has_invalidated(1);
+    copy->append("new body", kLater);
+    copy->finish(kLater);
+    ASSERT_NE(stored(), nullptr);
+    EXPECT_EQ(text_of(*stored()), "new body");
+}
+
+TEST_F(LearningTest, WhatSomebodyElseInvalidatesDoes) {
+    const auto in_between = posted(kOwn);
+    shared.store.invalidate(hash(), kLater);
+    shared.store.invalidate(hash(), kLater);
+    in_between->has_invalidated(1);
+    in_between->finish(kLater);
+    EXPECT_EQ(stored(), nullptr);
+    const auto after = posted("Content-Location: /a\nCache-Control: max-age=60");
+    after->has_invalidated(0);
+    shared.store.invalidate(hash(), kLater);
+    after->finish(kLater);
+    EXPECT_EQ(stored(), nullptr);
+}
+
+TEST_F(LearningTest, AnUnsafeSuccessInvalidatesWhatItNamesAtTheSameOrigin) {  // RFC 9111 §4.4
+    for (const auto* uri : {"http://h/b", "http://h/c", "http://other/d"})
+        put(uri, "", "body", kNow);
+    const test::Head text("Location: /b\nContent-Location: http://other/d");
+    EXPECT_EQ(invalidate_after(shared, key, head_of(201, text)), 2u);
+    EXPECT_EQ(stored(), nullptr);
+    EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
+    EXPECT_NE(find("http://h/c", kLater).response, nullptr);
+    EXPECT_NE(find("http://other/d", kLater).response, nullptr);
+    ASSERT_EQ(told.size(), 1u) << "the peers hear of all at once";
+    EXPECT_EQ(told[0].keys.size(), 2u);
+}
+
+TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
+    put("http://h/b", "", "body", kNow, {hasher("cache-group http://h g")});
+    const test::Head text("Cache-Group-Invalidation: \"g\"");
+    EXPECT_EQ(invalidate_after(shared, key, head_of(200, text)), 2u);
+    EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].tags.size(), 1u);
 }
 
 }  // namespace
