@@ -44,11 +44,13 @@ struct SimulatedNetwork {
     struct Partition {
         std::chrono::milliseconds from, until;  // since the first request
         std::size_t proxies = 0;                // the first so many are cut off from the others
+        bool operator==(const Partition&) const = default;
     };
     std::vector<Partition> partitions;
     struct Restart {
         std::chrono::milliseconds at;
         std::size_t proxy = 0;  // comes back empty
+        bool operator==(const Restart&) const = default;
     };
     std::vector<Restart> restarts;
 
@@ -56,6 +58,7 @@ struct SimulatedNetwork {
     bool is_even() const {
         return jitter.count() == 0 && dropped == 0 && partitions.empty() && restarts.empty();
     }
+    bool operator==(const SimulatedNetwork&) const = default;
 };
 
 struct SimulationConfig {
@@ -74,8 +77,11 @@ struct SimulationConfig {
     SimulatedNetwork network;
     std::uint64_t unknown_bytes = 8192;  // for sizes that the log never tells
     bool unit_objects = false;           // each object weighs one byte: cache_bytes are objects
+    std::uint64_t object_max = 0;        // larger ones are not stored; 0: all that fit
     double warm_up = 0;                  // this part of the requests is not counted
     std::uint64_t seed = 1;
+
+    bool operator==(const SimulationConfig&) const = default;
 };
 
 /// What a simulation counted, after its warm-up.
