@@ -29,6 +29,11 @@ void SharedCache::invalidate(protocol::Invalidation what) {
     hooks.tell_peers(std::move(what));
 }
 
+bool SharedCache::stores_copy(CopyPolicy policy, summary::KeyHash key, bool renews) {
+    const std::lock_guard lock(remote_hits_access_);
+    return proxy::stores_copy(policy, key, renews, remote_hits_);
+}
+
 protocol::Invalidation SharedCache::of(std::span<const std::string_view> uris) const {
     protocol::Invalidation what;
     for (const auto uri : uris) what.keys.push_back(key_hasher(uri));

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -10,6 +8,7 @@
 
 #include "protocol/invalidation.hpp"
 #include "protocol/keys.hpp"
+#include "proxy/cache/copy_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/storage/store.hpp"
@@ -17,23 +16,6 @@
 #include "summary/key_hash.hpp"
 
 namespace proxy {
-
-/// Keys that were fetched from a peer once, for the copy policy `second_use`. Any thread.
-class SeenOnce {
-public:
-    static constexpr std::size_t kMaxKeys = 65536;  // then it starts anew
-
-    /// True when the key was noted before.
-    bool note(summary::KeyHash key) {
-        const std::lock_guard lock(mutex_);
-        if (seen_.size() >= kMaxKeys) seen_.clear();
-        return !seen_.insert(key.low ^ key.high).second;
-    }
-
-private:
-    std::mutex mutex_;
-    boost::unordered_flat_set<std::uint64_t> seen_;
-};
 
 /// What the workers of a node have in common of the cache. Any thread.
 struct SharedCache {
@@ -54,12 +36,18 @@ struct SharedCache {
     /// What names these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
+    /// copy_plan.hpp's, for all workers.
+    bool stores_copy(CopyPolicy policy, summary::KeyHash key, bool renews);
+
     const Hooks hooks;
     const summary::KeyHasher key_hasher;
     const protocol::FieldKey field_key;  // without a cluster of no use
     MemoryBudget windows;  // of what passes through without being stored (limits.body_windows)
     Store store;
-    SeenOnce seen_once;
+
+private:
+    std::mutex remote_hits_access_;
+    RemoteHits remote_hits_;
 };
 
 /// One worker's cache: what is stored, and the way to those who have what is not. One thread.

@@ -81,7 +81,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     live->lines.append(from.own_lines);
     if (job_.block) cache_.shared.store.will_hold_blocks();
     const auto from_peer = sender.source == Fill::Source::peer;
-    const auto copy = wants_copy(sender);
+    const auto copy = stores(sender);
     if (!job_.block) verdict = fits(verdict, length, object_max(config_));
     if (sharing_of(verdict, copy) == Sharing::stored) {
         if (!charge(response))
@@ -168,7 +168,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto sharing = sharing_of(made.verdict, wants_copy(sender));
+    const auto sharing = sharing_of(made.verdict, stores(sender));
     Fill::Answer answer;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
@@ -193,12 +193,11 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
     job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
 }
 
-bool Delivery::wants_copy(const Sender& sender) {
-    if (sender.source != Fill::Source::peer) return true;
-    const auto policy = config_.cluster->copy;
-    const auto seen_before =
-        policy == CopyPolicy::second_use && cache_.shared.seen_once.note(job_.claim.hash());
-    return keeps_copy(policy, seen_before);
+/// Is what it gives stored, if it may be?
+bool Delivery::stores(const Sender& sender) {
+    return sender.source != Fill::Source::peer ||
+           cache_.shared.stores_copy(config_.cluster->copy, job_.claim.hash(),
+                                     job_.stale != nullptr);
 }
 
 /// The body is complete. What became of it.

@@ -53,7 +53,7 @@ public:
 private:
     Draft block_draft(const Received& from) const;
     boost::asio::awaitable<FetchError> resume(std::string_view etag);
-    bool wants_copy(const Sender& sender);
+    bool stores(const Sender& sender);
     StorageVerdict finish();
     void abandon(bool unshareable);
 

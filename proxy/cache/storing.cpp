@@ -90,18 +90,6 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     return result;
 }
 
-bool keeps_copy(CopyPolicy policy, bool seen_before) {
-    switch (policy) {
-        case CopyPolicy::always:
-            return true;
-        case CopyPolicy::second_use:
-            return seen_before;
-        case CopyPolicy::never:
-            break;
-    }
-    return false;
-}
-
 StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& length,
                     std::uint64_t object_max) {
     return verdict == StorageVerdict::store && length && *length > object_max
@@ -109,8 +97,8 @@ StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& 
                : verdict;
 }
 
-Sharing sharing_of(StorageVerdict verdict, bool keeps_copy) {
-    if (!keeps_copy) return Sharing::not_copied;
+Sharing sharing_of(StorageVerdict verdict, bool stores_copy) {
+    if (!stores_copy) return Sharing::not_copied;
     return verdict == StorageVerdict::store ? Sharing::stored : Sharing::passed_on;
 }
 

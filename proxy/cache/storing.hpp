@@ -74,9 +74,6 @@ struct Refreshed {
 Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
                     const Received& not_modified);
 
-/// Does this node keep what a peer gave (cluster.copy)? `seen_before`: it came from a peer before.
-bool keeps_copy(CopyPolicy policy, bool seen_before);
-
 /// Of an answer that may be stored by its head: is it too large? `length`: of its body, if known. A
 /// body of which that is not known proves it when it comes.
 StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& length,
@@ -88,7 +85,8 @@ enum class Sharing : std::uint8_t {
     passed_on,   // nobody; others do not wait for the next one either (hit-for-miss)
     not_copied,  // nobody, as this node keeps no copy of what a peer has; that says nothing of it
 };
-Sharing sharing_of(StorageVerdict verdict, bool keeps_copy);
+/// `stores_copy`: this node stores what that sender gives (copy_plan.hpp).
+Sharing sharing_of(StorageVerdict verdict, bool stores_copy);
 
 /// How an answer ended that did not come whole, in the words of what the store counts.
 StorageVerdict verdict_of(FetchError end);

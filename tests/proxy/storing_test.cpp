@@ -81,14 +81,6 @@ TEST_F(StoringTest, NamesTagsOfTheResponseInOrder) {
     EXPECT_TRUE(precedes(made.response->tags[0], made.response->tags[1]));
 }
 
-TEST(CopyPolicy, KeepsAllOnlyWhatIsUsedAgainOrNothing) {
-    for (const auto seen_before : {false, true}) {
-        EXPECT_TRUE(keeps_copy(CopyPolicy::always, seen_before));
-        EXPECT_FALSE(keeps_copy(CopyPolicy::never, seen_before));
-        EXPECT_EQ(keeps_copy(CopyPolicy::second_use, seen_before), seen_before);
-    }
-}
-
 TEST(Sharing, IsForAllOnlyOfWhatIsStored) {
     EXPECT_EQ(sharing_of(StorageVerdict::store, true), Sharing::stored);
     EXPECT_EQ(sharing_of(StorageVerdict::is_private, true), Sharing::passed_on);
