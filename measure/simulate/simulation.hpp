@@ -78,6 +78,7 @@ struct SimulationConfig {
     std::uint64_t unknown_bytes = 8192;  // for sizes that the log never tells
     bool unit_objects = false;           // each object weighs one byte: cache_bytes are objects
     std::uint64_t object_max = 0;        // larger ones are not stored; 0: all that fit
+    double requests_per_second = 0;      // all proxies together; 0: at the log's own times
     double warm_up = 0;                  // this part of the requests is not counted
     std::uint64_t seed = 1;
 
@@ -92,13 +93,14 @@ struct SimulationCounts {
     std::uint64_t questions = 0;             // to peers
     std::uint64_t false_hits_collision = 0;  // asked, and it never told that it has it
     std::uint64_t false_hits_stale = 0;      // asked, and it has evicted it since
+    std::uint64_t failures = 0;              // asked, and cut off
     std::uint64_t false_misses = 0;          // a peer had it, and nobody was asked who has
     std::uint64_t announcements = 0;  // messages: deltas and snapshots, once for each receiver
     std::uint64_t announcement_bytes = 0;
     std::uint64_t snapshots = 0;
-    std::uint64_t query_messages =
-        0;  // questions that found nothing, and ICP's queries and replies
-    std::uint64_t query_bytes = 0;
+    /// Questions that found nothing; of ICP and the paper's schemes, which ask before they fetch,
+    /// all queries and replies.
+    std::uint64_t query_messages = 0, query_bytes = 0;
     std::uint64_t stored = 0, evicted = 0;  // objects
     std::uint64_t summary_bytes = 0;        // of one proxy at the end: its own and its peers'
     double waited_ms = 0;                   // by all requests together, for peers and the origin

@@ -49,6 +49,8 @@ public:
     /// complete, reusable) and once when no tier holds anything of it any more. The key views the
     /// URI as the store has it. Must be quick and must not call the store.
     using Listener = std::function<void(const summary::Key&, bool stored)>;
+    /// By the first bits of a key; each has an eviction queue of its own, whose turns go round.
+    static constexpr std::size_t kShards = 16;
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
     ~Store();
@@ -124,8 +126,6 @@ private:
                  std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
                  Clock::time_point now);
     void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
-
-    static constexpr std::size_t kShards = 16;
 
     struct Entry : EvictionQueue::Node {
         std::string uri;

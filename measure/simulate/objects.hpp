@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/trace/trace.hpp"
+#include "summary/key.hpp"
+#include "summary/kind.hpp"
+
+namespace measure {
+
+/// What a response takes in a store beside its body, the store's own records and the URI left out:
+/// the head, as the built-in origin sends it and a proxy keeps it.
+inline constexpr std::uint64_t kStoredHeadBytes = 274;
+
+/// The objects of a trace, by their index in it, with all that a simulation needs of each worked
+/// out once. Memory: 56 bytes for each object, and its URI. Views last as long as this does.
+class Objects {
+public:
+    struct Options {
+        std::uint64_t unknown_bytes = 8192;
+        bool unit_objects = false;
+        summary::Kind kind = summary::kDefaultKind;
+        std::uint64_t seed = 1;  // of the cluster's hash
+    };
+    Objects(const Trace& trace, const Options& options);
+
+    std::size_t size() const { return charged_.size(); }
+    /// Of the body.
+    std::uint64_t bytes(std::uint32_t object) const { return bytes_[object]; }
+    /// What a store is charged for it.
+    std::uint64_t charged(std::uint32_t object) const { return charged_[object]; }
+    std::uint64_t charged_total() const { return charged_total_; }
+
+    summary::Key key(std::uint32_t object) const { return {hashes_[object], uri(object)}; }
+    summary::KeyHash hash(std::uint32_t object) const { return hashes_[object]; }
+    /// What an own summary of the kind is told of it.
+    summary::KeyHash entry(std::uint32_t object) const { return entries_[object]; }
+    std::string_view uri(std::uint32_t object) const {
+        return std::string_view(text_).substr(ends_[object], ends_[object + 1] - ends_[object]);
+    }
+    /// Mean length of the URIs.
+    double mean_uri_bytes() const;
+
+private:
+    std::vector<std::uint64_t> bytes_, charged_;
+    std::vector<summary::KeyHash> hashes_, entries_;
+    std::string text_;                 // the URIs, one behind the other
+    std::vector<std::uint64_t> ends_;  // of the one before
+    std::uint64_t charged_total_ = 0;
+};
+
+}  // namespace measure
