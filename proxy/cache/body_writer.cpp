@@ -5,14 +5,24 @@
 
 namespace proxy {
 
-void BodyWriter::begin(Fill::Answer answer) {
+void BodyWriter::begin(Fill::Answer answer, Sharing sharing, Clock::time_point now) {
     verdict_ = answer.verdict;
+    answer.shared = sharing == Sharing::stored;
     if (answer.shared) response_ = answer.response;
     fill_.begin(std::move(answer));
+    if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
 }
 
-bool BodyWriter::grow(std::uint64_t exact, Clock::time_point now) {
-    if (!storing()) return false;
+BodyWriter::Room BodyWriter::make_room(std::uint64_t exact, Clock::time_point now) {
+    if (storing()) {
+        if (grow_in_store(exact, now)) return Room::made;
+        not_worth_waiting_for(now);
+    }
+    return grow_in_window(exact);
+}
+
+/// False: from now on it is not being stored.
+bool BodyWriter::grow_in_store(std::uint64_t exact, Clock::time_point now) {
     if (fill_.received() >= object_max_) {
         stop_storing(StorageVerdict::too_large);
         return false;
@@ -29,9 +39,29 @@ bool BodyWriter::grow(std::uint64_t exact, Clock::time_point now) {
     return true;
 }
 
+/// After its readers made way: when the window has room, or all has been taken. That may take its
+/// time: a client that takes too little is cut by its own connection, and then reads no more.
+BodyWriter::Room BodyWriter::grow_in_window(std::uint64_t exact) {
+    if (!fill_.wanted()) return Room::unwanted;
+    const auto ahead = fill_.ahead();
+    const auto share = window_share(windows_, fill_.window_bytes());
+    if (ahead > 0 && ahead >= share) return Room::after_readers;
+    auto bytes = std::min<std::size_t>(fill_.next_block_bytes(),
+                                       std::max<std::size_t>(share / 4, kFirstBlockBytes));
+    if (exact > 0) bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, exact));
+    // All may be in use: what is to move on takes small steps beside it, one at a time.
+    Charge charge;
+    if (windows_.take(bytes))
+        charge = Charge(windows_, bytes);
+    else
+        bytes = std::min(bytes, kFirstBlockBytes);
+    fill_.add_block(bytes, std::move(charge));
+    return Room::made;
+}
+
 void BodyWriter::keep(std::string_view data, Clock::time_point now) {
     while (storing() && !data.empty()) {
-        if (room() == 0 && !grow(0, now)) return;
+        if (room() == 0 && !grow_in_store(0, now)) return;
         const auto n = std::min(data.size(), room());
         append(data.substr(0, n));
         data.remove_prefix(n);
@@ -51,10 +81,23 @@ StorageVerdict BodyWriter::finish(Clock::time_point now) {
     return verdict_;
 }
 
+void BodyWriter::fail(FetchError error, unsigned upstream_status, bool unshareable,
+                      ParseError malformed, Clock::time_point now) {
+    // In this order: nobody new joins a fill that has failed.
+    claim_.abandon(unshareable, now);
+    fill_.fail(error, upstream_status, malformed);
+}
+
 void BodyWriter::stop_storing(StorageVerdict why) {
     response_.reset();
     verdict_ = why;
     fill_.stop_sharing();
+}
+
+/// Hit-for-miss: whoever comes from now on fetches for itself. Nor do those who were let go come
+/// back one after the other.
+void BodyWriter::not_worth_waiting_for(Clock::time_point now) {
+    claim_.abandon(true, now);
 }
 
 }  // namespace proxy

@@ -4,10 +4,13 @@
 #include <memory>
 #include <string_view>
 
+#include "proxy/cache/storing.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/storage/memory.hpp"
 #include "proxy/storage/store.hpp"
 
 namespace proxy {
@@ -19,17 +22,20 @@ inline std::uint64_t object_max(const Config& config) {
 
 /// The one way by which a response comes into the store: its body is charged to the store block by
 /// block, bounded by `object_max`, and published when it is complete. It is written into a fill, so
-/// that whoever waits for it reads it as it comes. No I/O, no clock, and nothing waits; one thread.
+/// that whoever waits for it reads it as it comes. What is not stored, or proves too large, comes
+/// in a window that is charged to `windows`, and is not worth waiting for (hit-for-miss). No I/O,
+/// no clock, and nothing waits; one thread.
 class BodyWriter {
 public:
     using Clock = Store::Clock;
 
     /// All must outlive this.
-    BodyWriter(Store& store, Claim& claim, Fill& fill, std::uint64_t object_max)
-        : store_(store), claim_(claim), fill_(fill), object_max_(object_max) {}
+    BodyWriter(Store& store, MemoryBudget& windows, Claim& claim, Fill& fill,
+               std::uint64_t object_max)
+        : store_(store), windows_(windows), claim_(claim), fill_(fill), object_max_(object_max) {}
 
-    /// Shows the head to the readers. `answer.shared`: what comes is to be stored.
-    void begin(Fill::Answer answer);
+    /// Shows the head to the readers, and lets those go whom it is not for.
+    void begin(Fill::Answer answer, Sharing sharing, Clock::time_point now);
     /// It is still on its way into the store.
     bool storing() const { return response_ != nullptr; }
     /// Of the head; and from when on it is not stored, why.
@@ -37,10 +43,14 @@ public:
 
     /// Bytes that append() takes at the moment.
     std::size_t room() const { return fill_.room(); }
-    /// A new block; `exact`: the bytes still to come, if that is known (else 0). False: it is not
-    /// being stored, or from now on no more, as it is too large or there is no room. Then the
-    /// readers at hand go on without the store, and what comes for them is the caller's to pay.
-    bool grow(std::uint64_t exact, Clock::time_point now);
+    enum class Room {
+        made,
+        after_readers,  // call again when they have taken some
+        unwanted,       // nobody reads any more
+    };
+    /// A new block; `exact`: the bytes still to come, if that is known (else 0). What turns out too
+    /// large for the store, or has no room there, goes on without it, for the readers at hand.
+    Room make_room(std::uint64_t exact, Clock::time_point now);
     /// The next bytes of the body, at most room().
     void append(std::string_view data) { fill_.append(data); }
     /// All of it that is stored, be there room or not; what is not being stored is left.
@@ -49,11 +59,18 @@ public:
     /// The body is complete: publishes it, if it is being stored, and ends the fill. Returns what
     /// became of it: `invalidated` when the store did not take it.
     StorageVerdict finish(Clock::time_point now);
+    /// It will not be. `unshareable`: nor does whoever asks next wait for another (hit-for-miss).
+    void fail(FetchError error, unsigned upstream_status, bool unshareable, ParseError malformed,
+              Clock::time_point now);
 
 private:
+    bool grow_in_store(std::uint64_t exact, Clock::time_point now);
+    Room grow_in_window(std::uint64_t exact);
     void stop_storing(StorageVerdict why);
+    void not_worth_waiting_for(Clock::time_point now);
 
     Store& store_;
+    MemoryBudget& windows_;
     Claim& claim_;
     Fill& fill_;
     const std::uint64_t object_max_;

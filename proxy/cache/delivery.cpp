@@ -17,10 +17,6 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-/// A peer that gives less, in bytes/s over cluster.peer_stall, has stalled, where the rest can come
-/// from the origin.
-constexpr std::uint64_t kPeerRateMin = 500;
-
 /// A block needs no freshness of its own: its key names the version.
 Freshness block_freshness() {
     Freshness freshness;
@@ -71,65 +67,52 @@ bool Delivery::charge(StoredResponse& response) {
 
 asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
                                     Sender sender) {
-    auto& response = *made.response;
-    auto& verdict = made.verdict;
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     auto live = std::make_shared<LiveFields>();
-    render_response(from.head, config_.node, config_.cache.rules, from.arrival.wall, response.head,
-                    *live);
+    render_response(from.head, config_.node, config_.cache.rules, from.arrival.wall,
+                    made.response->head, *live);
     live->lines.append(from.own_lines);
-    if (job_.block) cache_.shared.store.will_hold_blocks();
-    const auto from_peer = sender.source == Fill::Source::peer;
-    const auto copy = stores(sender);
-    if (!job_.block) verdict = fits(verdict, length, object_max(config_));
-    if (sharing_of(verdict, copy) == Sharing::stored) {
-        if (!charge(response))
-            verdict = StorageVerdict::no_room;
-        else if (!response.tags.empty() && !job_.claim.tag(response.tags))
-            verdict = StorageVerdict::invalidated;
-    }
-    const auto sharing = sharing_of(verdict, copy);
+    const auto& block = job_.block;
+    auto& store = cache_.shared.store;
+    if (block)
+        store.will_hold_blocks();
+    else
+        made.verdict = fits(made.verdict, length, object_max(config_));
+    const auto sharing = admit(store, job_.claim, made, stores(sender), Clock::now());
 
     Fill::Answer answer;
     answer.response = made.response;
-    answer.shared = sharing == Sharing::stored;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
     answer.length = length.value_or(0);
     answer.length_known = length.has_value();
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
-    answer.verdict = verdict;
-    std::string etag;  // of the version, by which the origin can go on where a peer stops
-    if (from_peer) {
-        const auto validators = validators_of(from.head.fields);
-        if (validators.strong()) etag = validators.etag;
-    }
-    writer_.body().begin(std::move(answer));
-    // Followers that were let go must not come back one after the other.
-    if (sharing == Sharing::passed_on) abandon(true);
+    answer.verdict = made.verdict;
+    writer_.body().begin(std::move(answer), sharing, Clock::now());
 
-    const auto version = job_.block ? std::string_view(job_.block->etag) : std::string_view(etag);
-    const auto least_rate = from_peer && !version.empty() ? kPeerRateMin : 0;
-    auto error = co_await writer_.receive(exchange, sender.source, least_rate);
-    if (job_.given_up) error = FetchError::abandoned;
-    const auto faultless = error == FetchError::none || error == FetchError::abandoned;
-    if (!faultless && from_peer) error = co_await resume(version);
-    if (error == FetchError::none && job_.block &&
-        job_.fill->received() != job_.block->range.size())
-        error = FetchError::malformed;
+    const auto version = version_at_origin(from.head, sender.source);
+    const auto can_resume = !version.empty();
+    const auto expected = pace_expected(sender.source, can_resume, config_);
+    const auto came = co_await writer_.receive(exchange, expected);
+    const auto end = end_of_body(came, job_.given_up, can_resume);
+    auto error = end.error;
+    if (end.resume) error = co_await resume(version);
+    if (error == FetchError::none && block)
+        error = judge_size(job_.fill->received(), block->range.size());
     auto& verdicts = cache_.upstream.counters.verdicts;
     if (error != FetchError::none) {
         ++verdicts[verdict_of(error)];
-        if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && !from_peer)
+        const auto from_origin = sender.source == Fill::Source::origin;
+        if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && from_origin)
             log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         fail(error, from.head.status);
-        co_return faultless;
+        co_return end.faultless;
     }
     exchange.finish();
     ++verdicts[finish()];
-    co_return faultless;
+    co_return end.faultless;
 }
 
 asio::awaitable<void> Delivery::pass(Exchange& exchange) {
@@ -139,10 +122,19 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
-/// A peer died or stalled inside a body: the rest comes from the origin. `etag`: strong, or empty.
+/// The strong tag by which the origin can give the rest of what a peer sends; empty: it cannot.
+std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
+    if (source == Fill::Source::origin || !std::holds_alternative<UpstreamTarget>(job_.route))
+        return {};
+    if (job_.block) return job_.block->etag;
+    const auto validators = validators_of(head.fields);
+    return validators.strong() ? std::string(validators.etag) : std::string();
+}
+
+/// A peer died or stalled inside a body: the rest comes from the origin. `etag`: of
+/// version_at_origin().
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
-    const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
-    if (etag.empty() || origin == nullptr) co_return FetchError::reset;
+    const auto& origin = std::get<UpstreamTarget>(job_.route);
     const auto answer = job_.fill->state().answer;
     const auto& block = job_.block;
     const auto rest =
@@ -153,17 +145,18 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     std::string lines;
     append_range_request(lines, rest.first, rest.last, etag);
     Exchange exchange(cache_.upstream.pool, cache_.upstream.head_limits());
-    OriginQuestion asked(cache_.upstream, *origin);
+    OriginQuestion asked(cache_.upstream, origin);
     const auto error = co_await ask_origin(*job_.request, config_, lines, exchange, asked);
     if (error != FetchError::none) co_return error;
     const auto whole = goes_on_with(rest, exchange.head());
     if (!whole) co_return FetchError::reset;
     job_.fill->goes_on_at_origin();
-    const auto result = co_await writer_.receive(exchange, Fill::Source::origin);
-    if (result != FetchError::none) co_return result;
-    if (job_.fill->received() != *whole) co_return FetchError::malformed;
-    exchange.finish();
-    co_return FetchError::none;
+    const auto expected = pace_expected(Fill::Source::origin, false, config_);
+    const auto came = co_await writer_.receive(exchange, expected);
+    if (came != FetchError::none) co_return came;
+    const auto size = judge_size(job_.fill->received(), *whole);
+    if (size == FetchError::none) exchange.finish();
+    co_return size;
 }
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
@@ -173,24 +166,21 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
     answer.length = made.response->body_bytes();
     answer.length_known = true;
     answer.response = std::move(made.response);
-    answer.shared = sharing == Sharing::stored;
     answer.validated = validated;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;
-    writer_.body().begin(std::move(answer));
-    if (sharing == Sharing::passed_on) abandon(true);
+    writer_.body().begin(std::move(answer), sharing, Clock::now());
     ++cache_.upstream.counters.verdicts[finish()];
 }
 
 void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
                     ParseError malformed) {
     ended_ = true;
-    // In this order: nobody new joins a fill that has failed.
-    abandon(unshareable);
-    job_.fill->fail(job_.given_up ? FetchError::abandoned : error, upstream_status, malformed);
+    writer_.body().fail(job_.given_up ? FetchError::abandoned : error, upstream_status, unshareable,
+                        malformed, Clock::now());
 }
 
 /// Is what it gives stored, if it may be?
@@ -204,11 +194,6 @@ bool Delivery::stores(const Sender& sender) {
 StorageVerdict Delivery::finish() {
     ended_ = true;
     return writer_.body().finish(Clock::now());
-}
-
-/// `unshareable`: whoever asks next does not wait for another's answer.
-void Delivery::abandon(bool unshareable) {
-    job_.claim.abandon(unshareable, Clock::now());
 }
 
 }  // namespace proxy

@@ -52,10 +52,10 @@ public:
 
 private:
     Draft block_draft(const Received& from) const;
+    std::string version_at_origin(const Head& head, Fill::Source source) const;
     boost::asio::awaitable<FetchError> resume(std::string_view etag);
     bool stores(const Sender& sender);
     StorageVerdict finish();
-    void abandon(bool unshareable);
 
     Cache& cache_;
     const Config& config_;

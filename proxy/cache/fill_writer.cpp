@@ -7,13 +7,9 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source source,
-                                                std::uint64_t least_rate) {
-    // A peer is near, and the origin can give the rest.
-    const auto idle = source == Fill::Source::peer
-                          ? std::min(config_.cluster->peer_stall, config_.timeouts.body_idle)
-                          : config_.timeouts.body_idle;
-    const auto least = least_bytes(least_rate, idle);
+asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, BodyPace expected) {
+    const auto idle = expected.idle;
+    const auto least = expected.least_bytes;
     Pace pace;
     std::int64_t came = 0;
     while (!exchange.done()) {
@@ -45,40 +41,19 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Fill::Source
     co_return FetchError::none;
 }
 
-/// A new block; for a body that is not stored, after its readers made way. `exact`: bytes still to
-/// come, if known here.
+/// `exact`: bytes still to come, if known here.
 asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
-    const auto was_storing = body_.storing();
-    if (body_.grow(exact, Clock::now())) co_return FetchError::none;
-    // Whoever comes now does not wait for this one (hit-for-miss).
-    if (was_storing) claim_.abandon(true, Clock::now());
-    const auto waited = co_await wait_for_readers();
-    if (waited != FetchError::none) co_return waited;
-    auto& windows = cache_.shared.windows;
-    const auto share = window_share(windows, fill_.window_bytes());
-    auto bytes = std::min<std::size_t>(fill_.next_block_bytes(),
-                                       std::max<std::size_t>(share / 4, kFirstBlockBytes));
-    if (exact > 0) bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, exact));
-    // All may be in use: what is to move on takes small steps beside it, one at a time.
-    Charge charge;
-    if (windows.take(bytes))
-        charge = Charge(windows, bytes);
-    else
-        bytes = std::min(bytes, kFirstBlockBytes);
-    fill_.add_block(bytes, std::move(charge));
-    co_return FetchError::none;
-}
-
-/// Until the window has room, or all has been taken. That may take its time: a client that takes
-/// too little is cut by its own connection, and then reads no more.
-asio::awaitable<FetchError> FillWriter::wait_for_readers() {
-    const auto& windows = cache_.shared.windows;
-    while (fill_.wanted()) {
-        const auto ahead = fill_.ahead();
-        if (ahead == 0 || ahead < window_share(windows, fill_.window_bytes())) break;
-        co_await wakeup_.wait_until(Clock::now() + config_.timeouts.body_idle);
+    for (;;) {
+        switch (body_.make_room(exact, Clock::now())) {
+            case BodyWriter::Room::made:
+                co_return FetchError::none;
+            case BodyWriter::Room::unwanted:
+                co_return FetchError::abandoned;
+            case BodyWriter::Room::after_readers:
+                co_await wakeup_.wait_until(Clock::now() + config_.timeouts.body_idle);
+                break;
+        }
     }
-    co_return fill_.wanted() ? FetchError::none : FetchError::abandoned;
 }
 
 }  // namespace proxy

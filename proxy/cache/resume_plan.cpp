@@ -1,8 +1,27 @@
 #include "proxy/cache/resume_plan.hpp"
 
+#include <algorithm>
+
 #include "proxy/http/validators.hpp"
+#include "proxy/net/pace.hpp"
 
 namespace proxy {
+
+BodyPace pace_expected(Fill::Source source, bool can_resume, const Config& config) {
+    if (source == Fill::Source::origin) return {config.timeouts.body_idle, 0};
+    const auto idle = std::min(config.cluster->peer_stall, config.timeouts.body_idle);
+    return {idle, can_resume ? least_bytes(kPeerRateMin, idle) : 0};
+}
+
+BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume) {
+    if (given_up) error = FetchError::abandoned;
+    const auto faultless = error == FetchError::none || error == FetchError::abandoned;
+    return {error, faultless, !faultless && can_resume};
+}
+
+FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>& expected) {
+    return expected && received != *expected ? FetchError::malformed : FetchError::none;
+}
 
 Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<ByteRange>& block,
              const std::optional<std::uint64_t>& length) {

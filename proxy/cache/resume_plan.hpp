@@ -1,16 +1,44 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "proxy/config/config.hpp"
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/http/range.hpp"
+#include "proxy/storage/fill.hpp"
 
 namespace proxy {
 
-// How a body goes on when its sender stops. Functions: no I/O, no clock.
+// When a sender of a body has stopped, and how the body goes on then. Functions: no I/O, no clock.
+
+/// A peer that gives less, in bytes/s over cluster.peer_stall, has stalled, where the rest can come
+/// from the origin.
+inline constexpr std::uint64_t kPeerRateMin = 500;
+
+/// What is expected of who sends a body.
+struct BodyPace {
+    std::chrono::nanoseconds idle{};  // so long it may be silent
+    std::uint64_t least_bytes = 0;    // that come in each such time; 0: any will do
+};
+/// `can_resume`: another may give the rest. A peer is near.
+BodyPace pace_expected(Fill::Source source, bool can_resume, const Config& config);
+
+/// What comes of a body whose sender has ended, or was left.
+struct BodyEnd {
+    FetchError error = FetchError::none;  // none: it is whole
+    bool faultless = true;                // the sender did nothing wrong
+    bool resume = false;                  // the rest is to be asked of another
+};
+/// `given_up`: it was left as nobody wants it.
+BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume);
+/// Of a body that ended as its framing says: it is whole if it has as many bytes as it should,
+/// where that is known.
+FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>& expected);
 
 /// What is still to come of a body whose sender stopped, to be asked of the origin: if it is
 /// provably the same representation, its bytes can follow (RFC 9110 §13.1.5, §14.4).

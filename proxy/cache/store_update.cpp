@@ -81,7 +81,7 @@ KeptCopy::Copy::Copy(Cache& cache, const Config& config, summary::KeyHash hash,
                      std::string_view uri)
     : fill(std::make_shared<Fill>(std::make_shared<Wakeup>(cache.upstream.executor), 0)),
       claim(cache.shared.store, hash, uri, fill),
-      writer(cache.shared.store, claim, *fill, object_max(config)) {}
+      writer(cache.shared.store, cache.shared.windows, claim, *fill, object_max(config)) {}
 
 KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, summary::KeyHash hash,
                    const Received& answer, std::optional<std::uint64_t> length,
@@ -100,10 +100,9 @@ KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, sum
     copy_ = std::make_unique<Copy>(cache, request.config, hash, uri);
     Fill::Answer kept;
     kept.response = std::move(response);
-    kept.shared = true;
     kept.length = length.value_or(0);
     kept.length_known = length.has_value();
-    copy_->writer.begin(std::move(kept));
+    copy_->writer.begin(std::move(kept), Sharing::stored, answer.arrival.steady);
 }
 
 void KeptCopy::has_invalidated(std::size_t count) {

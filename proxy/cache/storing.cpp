@@ -102,6 +102,18 @@ Sharing sharing_of(StorageVerdict verdict, bool stores_copy) {
     return verdict == StorageVerdict::store ? Sharing::stored : Sharing::passed_on;
 }
 
+Sharing admit(Store& store, Claim& claim, Draft& made, bool stores_copy,
+              Store::Clock::time_point now) {
+    auto& response = *made.response;
+    if (sharing_of(made.verdict, stores_copy) == Sharing::stored) {
+        if (!charge(store, response, claim.uri(), now))
+            made.verdict = StorageVerdict::no_room;
+        else if (!response.tags.empty() && !claim.tag(response.tags))
+            made.verdict = StorageVerdict::invalidated;
+    }
+    return sharing_of(made.verdict, stores_copy);
+}
+
 StorageVerdict verdict_of(FetchError end) {
     return end == FetchError::abandoned ? StorageVerdict::aborted : StorageVerdict::incomplete;
 }

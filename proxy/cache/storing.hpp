@@ -8,7 +8,7 @@
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/storage_verdict.hpp"
-#include "proxy/storage/fill.hpp"
+#include "proxy/storage/claim.hpp"
 #include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
@@ -87,6 +87,12 @@ enum class Sharing : std::uint8_t {
 };
 /// `stores_copy`: this node stores what that sender gives (copy_plan.hpp).
 Sharing sharing_of(StorageVerdict verdict, bool stores_copy);
+
+/// Pays for an answer that is to be stored, once its head has come; where it may not be after all,
+/// its verdict says why: there is no room, or one of its tags was invalidated since it was asked
+/// for. Who gets it.
+Sharing admit(Store& store, Claim& claim, Draft& made, bool stores_copy,
+              Store::Clock::time_point now);
 
 /// How an answer ended that did not come whole, in the words of what the store counts.
 StorageVerdict verdict_of(FetchError end);

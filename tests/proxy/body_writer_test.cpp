@@ -12,42 +12,49 @@ using namespace std::chrono_literals;
 constexpr Store::Clock::time_point kNow{1000s};
 constexpr std::string_view kUri = "http://h/";
 constexpr summary::KeyHash kHash{1, 2};
+constexpr std::uint64_t kWindow = 40'000;
 
 /// One object on its way into a store of 100,000 bytes, of which it may have 50,000.
 class BodyWriterTest : public ::testing::Test {
 protected:
-    static Fill::Answer answer(bool shared = true) {
-        Fill::Answer made;
-        made.response = std::make_shared<StoredResponse>();
-        made.shared = shared;
-        return made;
+    static constexpr auto kMade = BodyWriter::Room::made;
+
+    void begin(Sharing sharing = Sharing::stored, StorageVerdict verdict = StorageVerdict::store) {
+        Fill::Answer answer;
+        answer.response = std::make_shared<StoredResponse>();
+        answer.verdict = verdict;
+        writer.begin(std::move(answer), sharing, kNow);
     }
-    /// As long as room is made for it.
-    bool write(std::string_view bytes) {
-        while (!bytes.empty()) {
-            if (writer.room() == 0 && !writer.grow(0, kNow)) return false;
-            const auto n = std::min(bytes.size(), writer.room());
-            writer.append(bytes.substr(0, n));
-            bytes.remove_prefix(n);
+    /// As long as room is made for it; how much that was.
+    std::size_t write(std::string_view bytes) {
+        std::size_t written = 0;
+        while (written < bytes.size()) {
+            if (writer.room() == 0 && writer.make_room(0, kNow) != kMade) break;
+            const auto piece = bytes.substr(written, writer.room());
+            writer.append(piece);
+            written += piece.size();
         }
-        return true;
+        return written;
     }
-    std::shared_ptr<const StoredResponse> stored() {
-        return store.find(kHash, kUri, {}, kNow).response;
+    Fill::Reader reader(bool leader = true) {
+        return {fill, std::make_shared<Wakeup>(io.get_executor()), leader};
     }
+    Store::Found found() { return store.find(kHash, kUri, {}, kNow); }
+    std::shared_ptr<const StoredResponse> stored() { return found().response; }
 
     boost::asio::io_context io;
     Store store{100'000, [](const summary::Key&, bool) {}};
+    MemoryBudget windows{1'000'000};
     std::shared_ptr<Fill> fill =
-        std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
+        std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), kWindow);
     Claim claim{store, kHash, kUri, fill};
-    BodyWriter writer{store, claim, *fill, 50'000};
+    BodyWriter writer{store, windows, claim, *fill, 50'000};
 };
 
 TEST_F(BodyWriterTest, StoresWhatIsComplete) {
     claim.take({});
-    writer.begin(answer());
-    EXPECT_TRUE(write(std::string(10'000, 'x')));
+    begin();
+    EXPECT_EQ(write(std::string(10'000, 'x')), 10'000u);
     EXPECT_EQ(stored(), nullptr);
     EXPECT_EQ(writer.finish(kNow), StorageVerdict::store);
     ASSERT_NE(stored(), nullptr);
@@ -57,15 +64,15 @@ TEST_F(BodyWriterTest, StoresWhatIsComplete) {
 }
 
 TEST_F(BodyWriterTest, ChargesNoMoreThanIsStillToCome) {
-    writer.begin(answer());
-    ASSERT_TRUE(writer.grow(300, kNow));
+    begin();
+    ASSERT_EQ(writer.make_room(300, kNow), kMade);
     EXPECT_EQ(writer.room(), 300u);
     EXPECT_EQ(store.stats().memory_bytes, 300u);
 }
 
 TEST_F(BodyWriterTest, SaysInvalidatedAndNotStoreOfWhatTheStoreDidNotTake) {
     claim.take({});
-    writer.begin(answer());
+    begin();
     write("body");
     store.invalidate(kHash, kNow);
     EXPECT_EQ(writer.finish(kNow), StorageVerdict::invalidated);
@@ -76,8 +83,8 @@ TEST_F(BodyWriterTest, SaysInvalidatedAndNotStoreOfWhatTheStoreDidNotTake) {
 
 TEST_F(BodyWriterTest, StopsStoringWhatProvesTooLarge) {
     claim.take({});
-    writer.begin(answer());
-    EXPECT_FALSE(write(std::string(80'000, 'x')));
+    begin();
+    EXPECT_LT(write(std::string(80'000, 'x')), 80'000u);
     EXPECT_EQ(writer.verdict(), StorageVerdict::too_large);
     EXPECT_FALSE(writer.storing());
     EXPECT_EQ(writer.finish(kNow), StorageVerdict::too_large);
@@ -87,24 +94,121 @@ TEST_F(BodyWriterTest, StopsStoringWhatProvesTooLarge) {
 TEST_F(BodyWriterTest, StopsStoringWhereThereIsNoRoom) {
     const auto all = store.reserve(99'000, kNow);
     ASSERT_TRUE(all);
-    writer.begin(answer());
-    EXPECT_FALSE(write(std::string(10'000, 'x')));
+    begin();
+    EXPECT_EQ(write(std::string(10'000, 'x')), 0u) << "as nobody reads it";
     EXPECT_EQ(writer.verdict(), StorageVerdict::no_room);
 }
 
 TEST_F(BodyWriterTest, GoesOnWithoutTheStoreForWhatIsNotShared) {
     claim.take({});
-    auto passed_on = answer(false);
-    passed_on.verdict = StorageVerdict::is_private;
-    writer.begin(std::move(passed_on));
-    EXPECT_FALSE(writer.grow(0, kNow));
+    const auto leader = reader();
+    begin(Sharing::passed_on, StorageVerdict::is_private);
+    EXPECT_EQ(write("body"), 4u);
+    EXPECT_EQ(store.stats().memory_bytes, 0u);
     EXPECT_EQ(writer.finish(kNow), StorageVerdict::is_private);
     EXPECT_EQ(stored(), nullptr);
-    EXPECT_EQ(store.find(kHash, kUri, {}, kNow).fill, nullptr) << "the claim has ended";
+    EXPECT_EQ(found().fill, nullptr) << "the claim has ended";
+}
+
+TEST_F(BodyWriterTest, ReleasesAllButTheLeaderFromWhatIsNotShared) {
+    const auto leader = reader();
+    const auto follower = reader(false);
+    begin(Sharing::passed_on, StorageVerdict::is_private);
+    EXPECT_FALSE(leader.state().released);
+    EXPECT_TRUE(follower.state().released);
+}
+
+TEST_F(BodyWriterTest, LetsNobodyWaitForAnAnswerThatIsPassedOn) {  // hit-for-miss
+    claim.take({});
+    begin(Sharing::passed_on, StorageVerdict::is_private);
+    EXPECT_TRUE(found().unshareable);
+    EXPECT_EQ(found().fill, nullptr);
+    EXPECT_FALSE(store.find(kHash, kUri, {}, kNow + kHitForMiss).unshareable) << "for a while";
+}
+
+TEST_F(BodyWriterTest, SaysNothingAgainstWaitingForACopyThatThisNodeDoesNotKeep) {
+    claim.take({});
+    begin(Sharing::not_copied);
+    EXPECT_FALSE(found().unshareable);
+    writer.finish(kNow);
+    EXPECT_FALSE(found().unshareable);
+}
+
+TEST_F(BodyWriterTest, LetsNobodyWaitForWhatProvesTooLarge) {
+    claim.take({});
+    const auto leader = reader();
+    begin();
+    write(std::string(50'000, 'x'));
+    EXPECT_FALSE(found().unshareable);
+    write(std::string(30'000, 'x'));
+    EXPECT_FALSE(writer.storing());
+    EXPECT_TRUE(found().unshareable);
+    EXPECT_EQ(found().fill, nullptr);
+}
+
+TEST_F(BodyWriterTest, WaitsForItsReadersWhenTheWindowIsFull) {
+    auto leader = reader();
+    begin(Sharing::passed_on);
+    const auto written = write(std::string(100'000, 'x'));
+    EXPECT_GE(written, kWindow);
+    EXPECT_LT(written, kWindow + kBodyBlockBytes);
+    EXPECT_EQ(writer.make_room(0, kNow), BodyWriter::Room::after_readers);
+    leader.consume(written / 2);
+    EXPECT_EQ(writer.make_room(0, kNow), kMade);
+}
+
+TEST_F(BodyWriterTest, EndsInTheWindowWhenNobodyReadsAnyMore) {
+    auto leader =
+        std::make_unique<Fill::Reader>(fill, std::make_shared<Wakeup>(io.get_executor()), true);
+    begin(Sharing::passed_on);
+    EXPECT_EQ(writer.make_room(0, kNow), kMade);
+    leader.reset();
+    EXPECT_EQ(writer.make_room(0, kNow), BodyWriter::Room::unwanted);
+}
+
+TEST_F(BodyWriterTest, PaysForTheWindowAndNoMoreThanIsStillToCome) {
+    const auto leader = reader();
+    begin(Sharing::passed_on);
+    ASSERT_EQ(writer.make_room(300, kNow), kMade);
+    EXPECT_EQ(writer.room(), 300u);
+    EXPECT_EQ(windows.free(), 1'000'000u - 300u);
+}
+
+TEST_F(BodyWriterTest, TakesOneSmallStepAtATimeBesideWindowsThatAreAllInUse) {
+    auto leader = reader();
+    begin(Sharing::passed_on);
+    ASSERT_TRUE(windows.take(1'000'000));
+    ASSERT_EQ(writer.make_room(0, kNow), kMade);
+    const auto step = writer.room();
+    EXPECT_LE(step, kFirstBlockBytes);
+    writer.append(std::string(step, 'x'));
+    EXPECT_EQ(writer.make_room(0, kNow), BodyWriter::Room::after_readers);
+    leader.consume(step);
+    EXPECT_EQ(writer.make_room(0, kNow), kMade);
+}
+
+TEST_F(BodyWriterTest, LeavesNobodyWaitingWhenItFails) {
+    claim.take({});
+    const auto leader = reader();
+    begin();
+    write("bo");
+    writer.fail(FetchError::reset, 200, false, {}, kNow);
+    EXPECT_EQ(leader.state().phase, Fill::Phase::failed);
+    EXPECT_EQ(leader.state().error, FetchError::reset);
+    EXPECT_EQ(leader.state().answer.upstream_status, 200u);
+    EXPECT_EQ(found().fill, nullptr);
+    EXPECT_EQ(stored(), nullptr);
+    EXPECT_FALSE(found().unshareable);
+}
+
+TEST_F(BodyWriterTest, FailsSoThatTheNextDoesNotWaitEither) {
+    claim.take({});
+    writer.fail(FetchError::not_in_parts, 200, true, {}, kNow);
+    EXPECT_TRUE(found().unshareable);
 }
 
 TEST_F(BodyWriterTest, KeepsWhatNobodyWaitsForAsLongAsItMayBeStored) {
-    writer.begin(answer());
+    begin();
     writer.keep(std::string(20'000, 'x'), kNow);
     writer.keep(std::string(20'000, 'x'), kNow);
     EXPECT_EQ(fill->received(), 40'000u);

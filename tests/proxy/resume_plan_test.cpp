@@ -7,7 +7,59 @@
 namespace proxy {
 namespace {
 
+using namespace std::chrono_literals;
 using Text = test::Head;
+
+TEST(BodyPace, IsTheOriginsOwnAffairWithinBodyIdle) {
+    Config config;
+    config.timeouts.body_idle = 30s;
+    for (const auto can_resume : {false, true}) {
+        const auto expected = pace_expected(Fill::Source::origin, can_resume, config);
+        EXPECT_EQ(expected.idle, 30s);
+        EXPECT_EQ(expected.least_bytes, 0u);
+    }
+}
+
+TEST(BodyPace, OfAPeerHasALeastWhereTheOriginCanGiveTheRest) {
+    Config config;
+    config.timeouts.body_idle = 30s;
+    config.cluster.emplace().peer_stall = 4s;
+    const auto expected = pace_expected(Fill::Source::peer, true, config);
+    EXPECT_EQ(expected.idle, 4s);
+    EXPECT_EQ(expected.least_bytes, 4 * kPeerRateMin);
+    EXPECT_EQ(pace_expected(Fill::Source::peer, false, config).idle, 4s);
+    EXPECT_EQ(pace_expected(Fill::Source::peer, false, config).least_bytes, 0u);
+    config.timeouts.body_idle = 1s;
+    EXPECT_EQ(pace_expected(Fill::Source::peer, true, config).idle, 1s) << "whichever is less";
+}
+
+TEST(BodyEnd, GoesOnElsewhereOnlyAfterAFault) {
+    const auto whole = end_of_body(FetchError::none, false, true);
+    EXPECT_EQ(whole.error, FetchError::none);
+    EXPECT_TRUE(whole.faultless);
+    EXPECT_FALSE(whole.resume);
+    const auto broken = end_of_body(FetchError::body_timeout, false, true);
+    EXPECT_EQ(broken.error, FetchError::body_timeout);
+    EXPECT_FALSE(broken.faultless);
+    EXPECT_TRUE(broken.resume);
+    EXPECT_FALSE(end_of_body(FetchError::reset, false, false).resume);
+}
+
+TEST(BodyEnd, IsNobodysFaultWhenNobodyWantsIt) {
+    for (const auto& end : {end_of_body(FetchError::abandoned, false, true),
+                            end_of_body(FetchError::reset, true, true)}) {
+        EXPECT_EQ(end.error, FetchError::abandoned);
+        EXPECT_TRUE(end.faultless);
+        EXPECT_FALSE(end.resume);
+    }
+}
+
+TEST(BodySize, IsWhatItShouldBeWhereThatIsKnown) {
+    EXPECT_EQ(judge_size(100, 100), FetchError::none);
+    EXPECT_EQ(judge_size(99, 100), FetchError::malformed);
+    EXPECT_EQ(judge_size(101, 100), FetchError::malformed);
+    EXPECT_EQ(judge_size(99, std::nullopt), FetchError::none);
+}
 
 /// RFC 9110 §13.1.5, §14.4.
 class RestTest : public ::testing::Test {

@@ -90,6 +90,52 @@ TEST(Sharing, IsForAllOnlyOfWhatIsStored) {
             << "which is no reason to fetch alone the next time";
 }
 
+/// An answer that may be stored, its claim, and a store of 100,000 bytes.
+class AdmitTest : public ::testing::Test {
+protected:
+    static constexpr auto kSteady = kArrival.steady;
+    static constexpr summary::KeyHash kHash{1, 2}, kTag{3, 4};
+
+    AdmitTest() { made.response->head.assign(1000, 'x'); }
+    Sharing admitted(bool stores_copy = true) {
+        return admit(store, claim, made, stores_copy, kSteady);
+    }
+
+    Store store{100'000, [](const summary::Key&, bool) {}};
+    Claim claim{store, kHash, "http://h/", nullptr};
+    Draft made{std::make_shared<StoredResponse>()};
+};
+
+TEST_F(AdmitTest, PaysForTheHeadOfWhatIsToBeStored) {
+    EXPECT_EQ(admitted(), Sharing::stored);
+    EXPECT_EQ(made.verdict, StorageVerdict::store);
+    EXPECT_GE(store.stats().memory_bytes, 1000u);
+}
+
+TEST_F(AdmitTest, PaysForNothingThatIsNotToBeStored) {
+    EXPECT_EQ(admitted(false), Sharing::not_copied);
+    made.verdict = StorageVerdict::no_store;
+    EXPECT_EQ(admitted(), Sharing::passed_on);
+    EXPECT_EQ(made.verdict, StorageVerdict::no_store);
+    EXPECT_EQ(store.stats().memory_bytes, 0u);
+}
+
+TEST_F(AdmitTest, SaysWhenThereIsNoRoom) {
+    const auto all = store.reserve(99'500, kSteady);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(admitted(), Sharing::passed_on);
+    EXPECT_EQ(made.verdict, StorageVerdict::no_room);
+}
+
+TEST_F(AdmitTest, SaysWhenOneOfItsTagsWasInvalidatedMeanwhile) {
+    claim.take(store.find(kHash, "http://h/", {}, kSteady));
+    store.invalidate_tag(kTag, kSteady);
+    EXPECT_EQ(admitted(), Sharing::stored) << "as it does not have that tag";
+    made.response->tags = {kTag};
+    EXPECT_EQ(admitted(), Sharing::passed_on);
+    EXPECT_EQ(made.verdict, StorageVerdict::invalidated);
+}
+
 TEST(Size, KeepsOutOfTheStoreWhatIsKnownToBeTooLarge) {
     EXPECT_EQ(fits(StorageVerdict::store, 101, 100), StorageVerdict::too_large);
     EXPECT_EQ(fits(StorageVerdict::store, 100, 100), StorageVerdict::store);

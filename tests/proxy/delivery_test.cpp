@@ -1,0 +1,165 @@
+#include "proxy/cache/delivery.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "tests/proxy/head.hpp"
+#include "tests/proxy/idle_cache.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = Store::Clock;
+
+/// The delivery of a job that has the claim, and the client that leads.
+class DeliveryTest : public ::testing::Test, protected test::IdleCache {
+protected:
+    DeliveryTest() { job->claim.take({}); }
+
+    static Draft made(StorageVerdict verdict = StorageVerdict::store) {
+        Draft draft{std::make_shared<StoredResponse>(), verdict};
+        draft.response->status = 200;
+        draft.response->freshness.lifetime = StoredSeconds(60);
+        draft.response->arrival.steady = Clock::now();
+        draft.response->body->add_block(4, {});
+        draft.response->body->append("body");
+        return draft;
+    }
+    void give(Draft draft, Delivery::Sender sender, bool validated = false) {
+        delivery->give(std::move(draft), std::make_shared<LiveFields>(), validated,
+                       std::move(sender));
+    }
+    static Delivery::Sender origin(unsigned status = 200) {
+        return {Fill::Source::origin, {}, status};
+    }
+    static Delivery::Sender peer() { return {Fill::Source::peer, "b", 200}; }
+    void copy_policy(CopyPolicy policy) {
+        auto config = *settings;
+        config.cluster->copy = policy;
+        job->config = std::make_shared<Config>(std::move(config));
+        delivery->leave();
+        delivery.emplace(cache, *job);
+    }
+    Store::Found found() const { return find(key.uri(), Clock::now()); }
+    std::uint64_t counted(StorageVerdict verdict) { return counters.verdicts[verdict]; }
+    Fill::State state() const { return leader.state(); }
+
+    Fill::Reader leader{job->fill, std::make_shared<Wakeup>(io.get_executor()), true};
+    std::optional<Delivery> delivery{std::in_place, cache, *job};
+};
+
+TEST_F(DeliveryTest, GivesWhatIsThereToAllAndToTheStore) {
+    give(made(), origin());
+    EXPECT_EQ(state().phase, Fill::Phase::complete);
+    EXPECT_TRUE(state().answer.shared);
+    EXPECT_EQ(state().answer.length, 4u);
+    ASSERT_NE(found().response, nullptr);
+    EXPECT_EQ(counted(StorageVerdict::store), 1u);
+}
+
+TEST_F(DeliveryTest, GivesWhatMayNotBeStoredToItsLeaderAlone) {
+    const Fill::Reader follower(job->fill, std::make_shared<Wakeup>(io.get_executor()), false);
+    give(made(StorageVerdict::no_store), origin());
+    EXPECT_EQ(state().phase, Fill::Phase::complete);
+    EXPECT_FALSE(state().released);
+    EXPECT_TRUE(follower.state().released);
+    EXPECT_EQ(found().response, nullptr);
+    EXPECT_TRUE(found().unshareable);
+    EXPECT_EQ(counted(StorageVerdict::no_store), 1u);
+}
+
+TEST_F(DeliveryTest, SaysWhoGaveIt) {
+    give(made(), {Fill::Source::peer, "b", 304}, true);
+    EXPECT_EQ(state().answer.source, Fill::Source::peer);
+    EXPECT_EQ(state().answer.peer, "b");
+    EXPECT_EQ(state().answer.upstream_status, 304u);
+    EXPECT_TRUE(state().answer.validated);
+}
+
+TEST_F(DeliveryTest, StoresNothingThatWasInvalidatedMeanwhile) {
+    shared.drop(shared.of(std::array{key.uri()}));
+    give(made(), origin());
+    EXPECT_EQ(found().response, nullptr);
+    EXPECT_EQ(counted(StorageVerdict::invalidated), 1u);
+}
+
+TEST_F(DeliveryTest, KeepsCopiesOfPeersAsThePolicySays) {
+    copy_policy(CopyPolicy::never);
+    give(made(), peer());
+    EXPECT_EQ(state().phase, Fill::Phase::complete);
+    EXPECT_EQ(found().response, nullptr);
+    EXPECT_FALSE(found().unshareable) << "that says nothing of the answer";
+}
+
+TEST_F(DeliveryTest, KeepsACopyOfTheOriginsAnswerWhateverThePolicy) {
+    copy_policy(CopyPolicy::never);
+    give(made(), origin());
+    EXPECT_NE(found().response, nullptr);
+}
+
+TEST_F(DeliveryTest, KeepsACopyOnSecondUseOnlyOfWhatCameFromAPeerBefore) {
+    copy_policy(CopyPolicy::second_use);
+    give(made(), peer());
+    EXPECT_EQ(found().response, nullptr);
+    copy_policy(CopyPolicy::second_use);
+    job->claim.take(found());
+    give(made(), peer());
+    EXPECT_NE(found().response, nullptr);
+}
+
+TEST_F(DeliveryTest, FailsOnceForAllWhoWait) {
+    delivery->fail(FetchError::connect_timeout, 0);
+    EXPECT_EQ(state().phase, Fill::Phase::failed);
+    EXPECT_EQ(state().error, FetchError::connect_timeout);
+    EXPECT_EQ(found().fill, nullptr) << "nobody new joins it";
+    EXPECT_FALSE(found().unshareable);
+    delivery.reset();
+    EXPECT_EQ(state().error, FetchError::connect_timeout);
+}
+
+TEST_F(DeliveryTest, FailsSoThatWhoAsksNextDoesNotWait) {
+    delivery->fail(FetchError::not_in_parts, 200, true);
+    EXPECT_TRUE(found().unshareable);
+    EXPECT_EQ(state().answer.upstream_status, 200u);
+}
+
+TEST_F(DeliveryTest, OfAJobThatWasGivenUpSaysSo) {
+    job->given_up = true;
+    delivery->fail(FetchError::reset);
+    EXPECT_EQ(state().error, FetchError::abandoned);
+}
+
+TEST_F(DeliveryTest, LeavesNobodyWaitingWhenItsFetchIsCancelled) {
+    delivery.reset();
+    EXPECT_EQ(state().phase, Fill::Phase::failed);
+    EXPECT_EQ(state().error, FetchError::stopping);
+    EXPECT_EQ(found().fill, nullptr);
+}
+
+TEST_F(DeliveryTest, LeavesAJobThatAnotherHasTheClaimOf) {
+    delivery->leave();
+    delivery.reset();
+    EXPECT_EQ(state().phase, Fill::Phase::waiting);
+}
+
+TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKeyAlone) {
+    const test::Head text("Cache-Control: no-store\nSurrogate-Key: t");
+    const Fields fields = text;
+    Head head;
+    head.status = 206;
+    head.fields.assign(fields.begin(), fields.end());
+    const Received from{head, {}, {Clock::now(), {}}};
+    EXPECT_NE(delivery->draft(from).verdict, StorageVerdict::store);
+    job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", hasher(key.uri())};
+    const auto block = delivery->draft(from);
+    EXPECT_EQ(block.verdict, StorageVerdict::store) << "its index was judged";
+    EXPECT_TRUE(is_fresh(block.response->freshness, 24h)) << "its key names the version";
+    auto tags = std::vector{hasher(key.uri()), surrogate_tag("t", hasher)};
+    std::sort(tags.begin(), tags.end(), precedes);
+    EXPECT_EQ(block.response->tags, tags) << "it goes with its target, too";
+}
+
+}  // namespace
+}  // namespace proxy
