@@ -2,21 +2,103 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/proxy/idle_cache.hpp"
+
 namespace proxy {
 namespace {
 
-TEST(SeenOnce, KnowsWhatWasNotedBefore) {
-    SeenOnce seen;
-    EXPECT_FALSE(seen.note({1, 2}));
-    EXPECT_TRUE(seen.note({1, 2}));
-    EXPECT_FALSE(seen.note({3, 4}));
+using namespace std::chrono_literals;
+
+constexpr summary::KeyHash kTag{5, 6};
+constexpr auto* kA = "http://h/a";
+constexpr auto* kB = "http://h/b";
+constexpr auto* kC = "http://h/c";
+
+/// Three objects are stored, of which b and c have a tag in common.
+class CacheTest : public ::testing::Test, protected test::IdleCache {
+protected:
+    CacheTest() {
+        put(kA, "", "a", now);
+        put(kB, "", "b", now, {kTag});
+        put(kC, "", "c", now, {kTag});
+    }
+    bool stored(std::string_view uri) const { return find(uri, now).response != nullptr; }
+    protocol::Invalidation of(std::vector<std::string_view> uris) const { return shared.of(uris); }
+
+    const Store::Clock::time_point now = Store::Clock::now();
+};
+
+TEST_F(CacheTest, FindsWhatIsStoredAndWhatIsOnItsWay) {
+    EXPECT_TRUE(stored(kA));
+    EXPECT_EQ(find(kA, now).fill, nullptr);
+    job->claim.take(find(kA, now));
+    EXPECT_EQ(find(kA, now).fill, job->fill);
+    EXPECT_TRUE(stored(kA)) << "until the other one is there";
+    EXPECT_FALSE(stored("http://h/d"));
 }
 
-TEST(SeenOnce, BeginsAnewWhenItIsFull) {
-    SeenOnce seen;
-    for (std::uint64_t i = 0; i < SeenOnce::kMaxKeys; ++i) seen.note({i, 0});
-    EXPECT_FALSE(seen.note({SeenOnce::kMaxKeys, 0}));
-    EXPECT_FALSE(seen.note({0, 0}));
+TEST_F(CacheTest, NamesUrisByTheirKeys) {
+    const auto what = of({kA, kB});
+    EXPECT_EQ(what.keys, (std::vector{hasher(kA), hasher(kB)}));
+    EXPECT_TRUE(what.tags.empty());
+    EXPECT_FALSE(what.all);
+    EXPECT_TRUE(of({}).empty());
+}
+
+TEST_F(CacheTest, DropsWhatIsNamedAndCountsWhatWasThere) {
+    EXPECT_EQ(shared.drop(of({kA, "http://h/d"})), 1u);
+    EXPECT_FALSE(stored(kA));
+    EXPECT_TRUE(stored(kB));
+    EXPECT_TRUE(told.empty()) << "that is this node's own affair";
+}
+
+TEST_F(CacheTest, DropsAllThatHasATag) {
+    protocol::Invalidation what;
+    what.tags = {kTag, {7, 8}};
+    EXPECT_EQ(shared.drop(what), 2u);
+    EXPECT_TRUE(stored(kA));
+    EXPECT_FALSE(stored(kB));
+    EXPECT_FALSE(stored(kC));
+}
+
+TEST_F(CacheTest, DropsAllThereIs) {
+    protocol::Invalidation what;
+    what.all = true;
+    EXPECT_EQ(shared.drop(what), 3u);
+    for (const auto* uri : {kA, kB, kC}) EXPECT_FALSE(stored(uri)) << uri;
+}
+
+TEST_F(CacheTest, DropsWhatIsOnItsWayToo) {
+    job->claim.take(find(kA, now));
+    EXPECT_EQ(shared.drop(of({kA})), 1u);
+    EXPECT_EQ(find(kA, now).fill, nullptr) << "who comes now does not get it";
+    auto late = std::make_shared<StoredResponse>();
+    EXPECT_FALSE(job->claim.publish(std::move(late), now));
+    EXPECT_FALSE(stored(kA));
+}
+
+TEST_F(CacheTest, InvalidatesHereAndTellsThePeers) {
+    shared.invalidate(of({kA, kB}));
+    EXPECT_FALSE(stored(kA));
+    EXPECT_FALSE(stored(kB));
+    EXPECT_TRUE(stored(kC));
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].keys, (std::vector{hasher(kA), hasher(kB)}));
+}
+
+TEST_F(CacheTest, TellsThePeersAlsoOfWhatIsNotStoredHere) {
+    shared.invalidate(of({"http://h/d"}));
+    EXPECT_EQ(told.size(), 1u) << "they may have it";
+}
+
+TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
+    shared.invalidate({});
+    EXPECT_TRUE(told.empty());
+}
+
+TEST_F(CacheTest, RemembersForAllWorkersWhatCameFromAPeerBefore) {
+    EXPECT_FALSE(shared.stores_copy(CopyPolicy::second_use, {1, 2}, false));
+    EXPECT_TRUE(shared.stores_copy(CopyPolicy::second_use, {1, 2}, false));
 }
 
 }  // namespace
