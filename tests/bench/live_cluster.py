@@ -9,8 +9,8 @@ would know all of each other at once, with deltas that get lost and with a node 
              cluster key and numbers and tags the frames behind a dropped one anew, so that only the delta is missing
 --restart T  node 1 is killed T seconds after the first request and started again at once, empty
 
-The ideal is computed from the log: unlimited caches, every copy known to all at once, and with --restart the copies
-of node 1 gone at that moment. Linux, addresses 127.0.28.x only.
+The ideal: unlimited caches, every copy known to all at once, and with --restart (for tab-separated logs, and a --rate)
+the copies of node 1 gone at that moment. Linux, addresses 127.0.28.x only.
 """
 import argparse
 import asyncio
@@ -119,11 +119,10 @@ def splitmix64(value):
     return value ^ (value >> 31)
 
 
-def ideal_hits(trace, nodes, limit, restart_at):
-    """Hits of unlimited caches that know all of each other; node 0 is emptied at that request. For logs of
-    tab-separated lines."""
+def hits_of(args, restart_at):
+    """Hits of unlimited caches that know all of each other; node 0 is emptied at that request."""
     holders, hits, count = {}, 0, 0
-    opened = gzip.open(trace, "rt") if trace.endswith(".gz") else open(trace)
+    opened = gzip.open(args.trace, "rt") if args.trace.endswith(".gz") else open(args.trace)
     with opened as lines:
         for line in lines:
             _, client, method, url, status, *_ = line.rstrip("\n").split("\t")
@@ -131,13 +130,13 @@ def ideal_hits(trace, nodes, limit, restart_at):
                 continue
             if count == restart_at:
                 holders = {known: rest for known, held in holders.items() if (rest := held - {0})}
-            if count == limit:
+            if args.limit and count == args.limit:
                 break
             count += 1
             held = holders.setdefault(url, set())
             hits += bool(held)
-            held.add(splitmix64(int(client)) % nodes)
-    return hits, count
+            held.add(splitmix64(int(client)) % args.nodes)
+    return hits
 
 
 class Cluster:
@@ -234,8 +233,10 @@ def main():
     if args.json:
         json.dump(report, sys.stdout, indent=1)
         print()
-    restart_at = int(args.restart * args.rate) if args.restart else -1
-    ideal, requests = ideal_hits(args.trace, args.nodes, args.limit or None, restart_at)
+    ideal, requests = report["ideal"]["shared_hits"], report["ideal"]["requests"]
+    if args.restart:
+        at = int(args.restart * args.rate)
+        ideal -= hits_of(args, restart_at=-1) - hits_of(args, restart_at=at)
     # Of a node that was restarted the replay takes what clients saw.
     seen = report["all"]
     hits = seen["local_hits"] + seen["peer_hits"]
