@@ -1,0 +1,22 @@
+#include "summary/error_control.hpp"
+
+#include <algorithm>
+
+namespace summary {
+
+ErrorControl::Verdict ErrorControl::judge(double budget, const FalseHitsSeen& seen) {
+    const auto allowed = budget * static_cast<double>(seen.misses);
+    const auto paid = static_cast<double>(seen.collisions);
+    if (std::max(allowed, paid) < kEnough) return Verdict::too_early;
+    // Going back doubles what is paid: a quarter leaves it at half.
+    if (paid > 2 * allowed && halvings_ < kMaxHalvings) {
+        ++halvings_;
+    } else if (paid < allowed / 4 && halvings_ > 0) {
+        --halvings_;
+    } else {
+        return Verdict::holds;
+    }
+    return Verdict::corrected;
+}
+
+}  // namespace summary
