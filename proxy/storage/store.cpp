@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
@@ -155,7 +156,7 @@ bool Store::replace(summary::KeyHash hash, const StoredResponse* old,
 
 void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
     index_tags(in, entry);
-    tell(entry, entry.holding.holds(Tier::memory, is_announceable(*entry.variants.back(), now)));
+    if (is_announceable(*entry.variants.back(), now)) announce(entry, true);
     std::uint64_t bytes = 0;
     for (const auto& variant : entry.variants) bytes += charged_bytes(*variant);
     in.queue.insert(entry, bytes);
@@ -182,11 +183,12 @@ void Store::drop_responses(Shard& in, Entry& entry,
     out.insert(out.end(), entry.variants.begin(), entry.variants.end());
     entry.variants.clear();
     --in.objects;
-    tell(entry, entry.holding.drops(Tier::memory));
+    announce(entry, false);
 }
 
-void Store::tell(const Entry& entry, Holding::Told news) {
-    if (news) listener_({entry.hash, entry.uri}, *news == Holding::News::stored);
+void Store::announce(Entry& entry, bool stored) {
+    if (std::exchange(entry.announced, stored) != stored)
+        listener_({entry.hash, entry.uri}, stored);
 }
 
 std::shared_ptr<Fill> Store::end_fill(Entry& entry) {

@@ -20,7 +20,6 @@
 #include "proxy/http/tags.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
-#include "proxy/storage/holding.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/episode.hpp"
@@ -46,8 +45,8 @@ class Store {
 public:
     using Clock = std::chrono::steady_clock;
     /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored,
-    /// complete, reusable) and once when no tier holds anything of it any more. The key views the
-    /// URI as the store has it. Must be quick and must not call the store.
+    /// complete, reusable) and once when nothing of it is stored any more. The key views the URI as
+    /// the store has it. Must be quick and must not call the store.
     using Listener = std::function<void(const summary::Key&, bool stored)>;
     /// By the first bits of a key; each has an eviction queue of its own, whose turns go round.
     static constexpr std::size_t kShards = 16;
@@ -133,7 +132,7 @@ private:
         std::shared_ptr<Fill> fill;
         std::vector<summary::KeyHash> fill_tags;  // of what `fill` brings
         std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
-        Holding holding;
+        bool announced = false;                   // the listener was told of it
     };
     /// The index from tags to entries.
     struct Tagged {
@@ -163,8 +162,8 @@ private:
     static const std::shared_ptr<const StoredResponse>* select(Shard& shard, const Entry& entry,
                                                                const Selecting& request);
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
-    /// The one place where the listener is called.
-    void tell(const Entry& entry, Holding::Told news);
+    /// The one place where the listener is called, each time with the other word.
+    void announce(Entry& entry, bool stored);
     void drop_responses(Shard& shard, Entry& entry,
                         std::vector<std::shared_ptr<const StoredResponse>>& out);
     /// After a variant was added: announces the entry if need be, and weighs it.

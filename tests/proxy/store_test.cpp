@@ -118,6 +118,40 @@ TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
     EXPECT_EQ(standing, stats.objects);
 }
 
+TEST_F(StoreTest, TellsInTurnsWhateverComesAndGoes) {
+    std::map<std::string, bool> stored;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        std::mt19937 random(seed);
+        for (int i = 0; i < 200; ++i) {
+            const auto uri = std::to_string(random() % 4);
+            const auto was_told = told(uri);
+            const auto announceable = random() % 2 == 0;
+            auto& is_stored = stored[uri];
+            switch (random() % 4) {
+                case 0:
+                    store.invalidate(hash(uri), kNow);
+                    is_stored = false;
+                    break;
+                case 1:
+                    claim(uri, fill()).take(find(uri));  // given up
+                    break;
+                default:
+                    ASSERT_TRUE(put(uri, response("x", announceable ? 10s : 1s)));
+                    is_stored = true;
+                    if (announceable) {
+                        ASSERT_EQ(told(uri), 1) << "seed " << seed;
+                    }
+            }
+            ASSERT_EQ(is_stored, find(uri).response != nullptr) << "seed " << seed;
+            if (!is_stored) {
+                ASSERT_EQ(told(uri), 0) << "seed " << seed;
+            } else if (was_told == 1) {
+                ASSERT_EQ(told(uri), 1) << "seed " << seed;
+            }
+        }
+    }
+}
+
 TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
     const auto is_there = [&](const std::string& uri) {
         return store.peek(hash(uri), uri, Head(""));
