@@ -90,7 +90,7 @@ public:
                                                                          bool stored) {
                       changes_.push({entry_of(kind, key), stored});
                   },
-                  [this](protocol::Invalidation what) { invalidated_.push(std::move(what)); }}),
+                  [this](protocol::Invalidation what) { tell_peers(std::move(what)); }}),
           clients_(*config_, [this](PurgeOrder order,
                                     auto done) { purge(std::move(order), std::move(done)); }),
           drain_timer_(control_),
@@ -222,9 +222,17 @@ private:
             asio::post(worker->io, [&worker = *worker, view] { worker.set_peers(view); });
     }
 
+    /// What this node has invalidated. Any thread; on the control thread they are told at once.
+    void tell_peers(protocol::Invalidation what) {
+        if (control_.get_executor().running_in_this_thread())
+            cluster_->invalidate(what);
+        else
+            invalidated_.push(std::move(what));
+    }
+
     /// What a peer has invalidated; not passed on, as it tells everybody itself.
     void apply(const protocol::Invalidation& what) {
-        const auto dropped = cache_.drop(what);
+        const auto dropped = cache_.drop(what, std::chrono::steady_clock::now());
         if (what.all && dropped > 0)
             spdlog::warn(
                 "a peer has invalidated what it can name no more: all that was stored is gone");
@@ -235,9 +243,10 @@ private:
         PurgeReport report;
         report.node = config_->node;
         const auto what = named(order, cache_.key_hasher);
-        report.objects = cache_.drop(what);
-        const auto number = cluster_->invalidate(what);
-        const auto deadline = std::chrono::steady_clock::now() + kPurgeDeadline;
+        const auto now = std::chrono::steady_clock::now();
+        report.objects = cache_.invalidate(what, now);
+        const auto number = cluster_->last_invalidation();  // told by now: this is their thread
+        const auto deadline = now + kPurgeDeadline;
         co_await cluster_->wait_confirmed(number, deadline, Whom::linked);
         for (const auto& peer : cluster_->confirmations(number)) {
             auto& list = peer.confirmed ? report.confirmed

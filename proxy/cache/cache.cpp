@@ -11,22 +11,22 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
       windows(config.limits.body_windows),
       store(config.cache.memory, hooks.changed) {}
 
-std::size_t SharedCache::drop(const protocol::Invalidation& what) {
-    const auto now = Store::Clock::now();
+std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::time_point now) {
     std::size_t dropped = 0;
     if (what.all) {
         dropped = store.stats().objects;
         store.invalidate_all(now);
     }
-    for (const auto& key : what.keys) dropped += store.invalidate(key, now);
+    for (const auto& key : what.keys) dropped += drop(key, now);
     for (const auto& tag : what.tags) dropped += store.invalidate_tag(tag, now);
     return dropped;
 }
 
-void SharedCache::invalidate(protocol::Invalidation what) {
-    if (what.empty()) return;
-    drop(what);
+std::size_t SharedCache::invalidate(protocol::Invalidation what, Store::Clock::time_point now) {
+    if (what.empty()) return 0;
+    const auto dropped = drop(what, now);
     hooks.tell_peers(std::move(what));
+    return dropped;
 }
 
 bool SharedCache::stores_copy(CopyPolicy policy, summary::KeyHash key, bool renews) {

@@ -29,10 +29,15 @@ struct SharedCache {
     SharedCache(const Config& config, const summary::KeyHasher& hasher, Hooks to_node);
 
     /// No longer counts here; fetches of it that are under way are not stored. How many target URIs
-    /// that were.
-    std::size_t drop(const protocol::Invalidation& what);
-    /// Nor at any peer.
-    void invalidate(protocol::Invalidation what);
+    /// that were. By itself for what concerns this node alone: a peer tells the others itself, and
+    /// what an origin says in place of a copy is between the two.
+    std::size_t drop(const protocol::Invalidation& what, Store::Clock::time_point now);
+    /// The same for all variants of one target URI.
+    bool drop(summary::KeyHash hash, Store::Clock::time_point now) {
+        return store.invalidate(hash, now);
+    }
+    /// Nor at any peer. How many target URIs that were here.
+    std::size_t invalidate(protocol::Invalidation what, Store::Clock::time_point now);
     /// What names these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
@@ -61,6 +66,11 @@ struct Cache {
     Store::Found look_up(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                          Store::Clock::time_point now) const {
         return shared.store.find(hash, uri, request, now);
+    }
+    /// Whether look_up() would find a response or a fill. No use, and nothing is held: by the time
+    /// it is asked for it may be gone.
+    bool has(summary::KeyHash hash, std::string_view uri, const Selecting& request) const {
+        return shared.store.peek(hash, uri, request);
     }
 };
 

@@ -51,10 +51,11 @@ void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHa
     if (charge(store, *next, uri, now))
         store.replace(hash, stored.get(), std::move(next), now);
     else
-        store.invalidate(hash, now);
+        cache.shared.drop(hash, now);
 }
 
-std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer) {
+std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
+                             Store::Clock::time_point now) {
     std::array<CacheKey, 2> named;
     std::vector<std::string_view> uris{key.uri()};
     for (const auto name : {field::location, field::content_location}) {
@@ -66,7 +67,7 @@ std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head
     const auto groups = invalidated_groups(answer.fields, key.origin(), cache.key_hasher);
     auto what = cache.of(uris);
     what.tags = groups;
-    cache.invalidate(std::move(what));
+    cache.invalidate(std::move(what), now);
     return uris.size() + groups.size();
 }
 

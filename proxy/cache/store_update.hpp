@@ -26,7 +26,8 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields);
 /// The target, and what Location and Content-Location name at the same origin, after a success of
 /// an unsafe method (RFC 9111 §4.4), and the groups that it names (RFC 9875): here and at all
 /// peers. How many URIs and groups these were.
-std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer);
+std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
+                             Store::Clock::time_point now);
 
 /// Does this answer to a request of `method` say, by Content-Location, that it is what a GET of the
 /// same target would bring (RFC 9110 §9.3.3)?

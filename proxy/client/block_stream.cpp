@@ -28,7 +28,7 @@ BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
 }
 
 bool BlockStream::is_here(const Key& key) const {
-    return frontend_.cache.shared.store.peek(key.hash, key.uri, {});
+    return frontend_.cache.has(key.hash, key.uri, {});
 }
 
 bool BlockStream::hold(ByteRange range) {
@@ -248,8 +248,7 @@ asio::awaitable<bool> BlockStream::send() {
 /// The origin answers for a block with something else. What is stored of the body goes, and the
 /// whole is fetched in one piece; its beginning has been sent, and is left out if it is the same.
 asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
-    auto& store = frontend_.cache.shared.store;
-    store.invalidate(client_.hash, Clock::now());
+    frontend_.cache.shared.drop(client_.hash, Clock::now());
     auto job = std::make_unique<FetchJob>(frontend_.cache, request(), client_.settings,
                                           client_.key.uri(), client_.hash);
     job->directives = client_.directives;

@@ -358,7 +358,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     if (client_.transaction.aborted) co_return Followed::close;
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
-        store_.invalidate(client_.hash, Clock::now());
+        frontend_.cache.shared.drop(client_.hash, Clock::now());
         co_return Followed::again;
     }
     if (error != FetchError::none) {

@@ -21,8 +21,7 @@ namespace proxy {
 /// connection can carry another request.
 class CacheAnswer {
 public:
-    explicit CacheAnswer(ClientContext& client)
-        : client_(client), frontend_(client.frontend), store_(client.frontend.cache.shared.store) {}
+    explicit CacheAnswer(ClientContext& client) : client_(client), frontend_(client.frontend) {}
 
     /// GET or HEAD of a client.
     boost::asio::awaitable<bool> run();
@@ -77,7 +76,6 @@ private:
 
     ClientContext& client_;
     Frontend& frontend_;
-    Store& store_;
     std::string peer_detail_;
     std::optional<HashedFields> hashed_;  // of a peer's question
     bool may_use_blocks_ = true;

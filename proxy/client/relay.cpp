@@ -90,7 +90,7 @@ public:
             // It may well take effect, and nobody will see the answer that says so.
             const std::string_view uri = client_.key.uri();
             auto& cache = frontend_.cache.shared;
-            if (!is_safe(client_.head.verb)) cache.invalidate(cache.of({&uri, 1}));
+            if (!is_safe(client_.head.verb)) cache.invalidate(cache.of({&uri, 1}), Clock::now());
         }
         if (!client_gone_) asked_.ended(error, exchange_.malformed());
         co_return error;
@@ -185,7 +185,8 @@ public:
         KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
                       exchange_.content_length(), client_.own_head, asked_at_);
         if (!is_safe(client_.head.verb) && head.status < 400)
-            copy.has_invalidated(invalidate_after(frontend_.cache.shared, client_.key, head));
+            copy.has_invalidated(
+                invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now()));
         std::optional<std::uint64_t> length;
         if (is_head) {
             if (const auto given = head.get(field::content_length))
@@ -368,7 +369,7 @@ public:
         const auto& head = exchange_.head();
         if (head.status != 304 || is_conditional(client_.head.fields)) return false;
         if (!is_safe(client_.head.verb))
-            invalidate_after(frontend_.cache.shared, client_.key, head);
+            invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now());
         return true;
     }
     bool client_gone() const { return client_gone_; }

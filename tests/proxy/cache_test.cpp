@@ -46,16 +46,26 @@ TEST_F(CacheTest, NamesUrisByTheirKeys) {
 }
 
 TEST_F(CacheTest, DropsWhatIsNamedAndCountsWhatWasThere) {
-    EXPECT_EQ(shared.drop(of({kA, "http://h/d"})), 1u);
+    EXPECT_EQ(shared.drop(of({kA, "http://h/d"}), now), 1u);
     EXPECT_FALSE(stored(kA));
     EXPECT_TRUE(stored(kB));
     EXPECT_TRUE(told.empty()) << "that is this node's own affair";
 }
 
+TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
+    EXPECT_TRUE(cache.has(hasher(kA), kA, {}));
+    EXPECT_FALSE(cache.has(hasher("http://h/d"), "http://h/d", {}));
+    EXPECT_TRUE(shared.drop(hasher(kA), now));
+    EXPECT_FALSE(shared.drop(hasher(kA), now)) << "there was nothing any more";
+    EXPECT_FALSE(cache.has(hasher(kA), kA, {}));
+    job->claim.take(find(kA, now));
+    EXPECT_TRUE(cache.has(hasher(kA), kA, {})) << "on its way";
+}
+
 TEST_F(CacheTest, DropsAllThatHasATag) {
     protocol::Invalidation what;
     what.tags = {kTag, {7, 8}};
-    EXPECT_EQ(shared.drop(what), 2u);
+    EXPECT_EQ(shared.drop(what, now), 2u);
     EXPECT_TRUE(stored(kA));
     EXPECT_FALSE(stored(kB));
     EXPECT_FALSE(stored(kC));
@@ -64,13 +74,13 @@ TEST_F(CacheTest, DropsAllThatHasATag) {
 TEST_F(CacheTest, DropsAllThereIs) {
     protocol::Invalidation what;
     what.all = true;
-    EXPECT_EQ(shared.drop(what), 3u);
+    EXPECT_EQ(shared.drop(what, now), 3u);
     for (const auto* uri : {kA, kB, kC}) EXPECT_FALSE(stored(uri)) << uri;
 }
 
 TEST_F(CacheTest, DropsWhatIsOnItsWayToo) {
     job->claim.take(find(kA, now));
-    EXPECT_EQ(shared.drop(of({kA})), 1u);
+    EXPECT_EQ(shared.drop(of({kA}), now), 1u);
     EXPECT_EQ(find(kA, now).fill, nullptr) << "who comes now does not get it";
     auto late = std::make_shared<StoredResponse>();
     EXPECT_FALSE(job->claim.publish(std::move(late), now));
@@ -78,7 +88,7 @@ TEST_F(CacheTest, DropsWhatIsOnItsWayToo) {
 }
 
 TEST_F(CacheTest, InvalidatesHereAndTellsThePeers) {
-    shared.invalidate(of({kA, kB}));
+    EXPECT_EQ(shared.invalidate(of({kA, kB}), now), 2u);
     EXPECT_FALSE(stored(kA));
     EXPECT_FALSE(stored(kB));
     EXPECT_TRUE(stored(kC));
@@ -87,12 +97,12 @@ TEST_F(CacheTest, InvalidatesHereAndTellsThePeers) {
 }
 
 TEST_F(CacheTest, TellsThePeersAlsoOfWhatIsNotStoredHere) {
-    shared.invalidate(of({"http://h/d"}));
+    shared.invalidate(of({"http://h/d"}), now);
     EXPECT_EQ(told.size(), 1u) << "they may have it";
 }
 
 TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
-    shared.invalidate({});
+    shared.invalidate({}, now);
     EXPECT_TRUE(told.empty());
 }
 

@@ -79,7 +79,7 @@ TEST_F(DeliveryTest, SaysWhoGaveIt) {
 }
 
 TEST_F(DeliveryTest, StoresNothingThatWasInvalidatedMeanwhile) {
-    shared.drop(shared.of(std::array{key.uri()}));
+    shared.drop(job->claim.hash(), Store::Clock::now());
     give(made(), origin());
     EXPECT_EQ(found().response, nullptr);
     EXPECT_EQ(counted(StorageVerdict::invalidated), 1u);

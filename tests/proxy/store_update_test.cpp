@@ -137,7 +137,7 @@ TEST_F(LearningTest, OfNoOtherAnswerToAHead) {
 }
 
 TEST_F(LearningTest, NothingOfWhatIsNotStored) {
-    shared.drop(shared.of(std::array{key.uri()}));
+    shared.drop(hash(), kNow);
     head_says("ETag: \"1\"\nCache-Control: max-age=600");
     EXPECT_EQ(stored(), nullptr);
 }
@@ -174,7 +174,7 @@ TEST_F(LearningTest, AnAnswerThatNamesAnotherTargetOrNoLifetimeOrForbidsItIsNotK
 }
 
 TEST_F(LearningTest, WhatWasInvalidatedAfterTheQuestionIsNotKept) {
-    shared.store.invalidate(hash(), kNow + 45s);
+    shared.drop(hash(), kNow + 45s);
     const auto copy = posted(kOwn);
     copy->append("new body", kLater);
     copy->finish(kLater);
@@ -182,7 +182,7 @@ TEST_F(LearningTest, WhatWasInvalidatedAfterTheQuestionIsNotKept) {
 }
 
 TEST_F(LearningTest, WhatWasInvalidatedBeforeTheQuestionIs) {
-    shared.store.invalidate(hash(), kNow + 39s);
+    shared.drop(hash(), kNow + 39s);
     const auto copy = posted(kOwn);
     copy->append("new body", kLater);
     copy->finish(kLater);
@@ -191,7 +191,7 @@ TEST_F(LearningTest, WhatWasInvalidatedBeforeTheQuestionIs) {
 
 TEST_F(LearningTest, WhatTheAnswerItselfInvalidatesDoesNotCountAgainstItsCopy) {
     const auto copy = posted(kOwn);
-    shared.store.invalidate(hash(), kLater);
+    shared.drop(hash(), kLater);
     copy->has_invalidated(1);
     copy->append("new body", kLater);
     copy->finish(kLater);
@@ -201,14 +201,14 @@ TEST_F(LearningTest, WhatTheAnswerItselfInvalidatesDoesNotCountAgainstItsCopy) {
 
 TEST_F(LearningTest, WhatSomebodyElseInvalidatesDoes) {
     const auto in_between = posted(kOwn);
-    shared.store.invalidate(hash(), kLater);
-    shared.store.invalidate(hash(), kLater);
+    shared.drop(hash(), kLater);
+    shared.drop(hash(), kLater);
     in_between->has_invalidated(1);
     in_between->finish(kLater);
     EXPECT_EQ(stored(), nullptr);
     const auto after = posted("Content-Location: /a\nCache-Control: max-age=60");
     after->has_invalidated(0);
-    shared.store.invalidate(hash(), kLater);
+    shared.drop(hash(), kLater);
     after->finish(kLater);
     EXPECT_EQ(stored(), nullptr);
 }
@@ -217,7 +217,7 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesWhatItNamesAtTheSameOrigin) {  //
     for (const auto* uri : {"http://h/b", "http://h/c", "http://other/d"})
         put(uri, "", "body", kNow);
     const test::Head text("Location: /b\nContent-Location: http://other/d");
-    EXPECT_EQ(invalidate_after(shared, key, head_of(201, text)), 2u);
+    EXPECT_EQ(invalidate_after(shared, key, head_of(201, text), kLater), 2u);
     EXPECT_EQ(stored(), nullptr);
     EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
     EXPECT_NE(find("http://h/c", kLater).response, nullptr);
@@ -229,7 +229,7 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesWhatItNamesAtTheSameOrigin) {  //
 TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
     put("http://h/b", "", "body", kNow, {hasher("cache-group http://h g")});
     const test::Head text("Cache-Group-Invalidation: \"g\"");
-    EXPECT_EQ(invalidate_after(shared, key, head_of(200, text)), 2u);
+    EXPECT_EQ(invalidate_after(shared, key, head_of(200, text), kLater), 2u);
     EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0].tags.size(), 1u);
