@@ -64,7 +64,7 @@ private:
         const auto* target = std::get_if<UpstreamTarget>(&job_.route);
         const auto origin =
             target ? cache_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
-        const auto whom = peers_.whom_to_ask(*view, origin);
+        const auto whom = peers_.whom_to_ask(*view, origin, Clock::now());
         if (whom.count == 0) co_return false;
         const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
         PeerRace plan(whom, nearest, origin, *config_.cluster, can_ask_origin(), Clock::now());
@@ -94,7 +94,7 @@ private:
                     const auto next = plan.ask(open.peers);
                     if (next.again) ++cache_.upstream.counters.peer_repeats;
                     const auto& peer = view->peers[next.turn.peer];
-                    auto request = peers_.question(peer.token);
+                    auto request = peers_.question(peer.token, Clock::now());
                     if (request.empty()) co_return false;
                     plan.asked(round_trip_to(peer), Clock::now());
                     auto runner = std::make_shared<PeerRunner>(cache_.upstream, view,
@@ -148,7 +148,7 @@ private:
             co_return taken;
         }
         auto made = delivery_.draft(from);
-        if (!peers_.is_acceptable(exchange, made)) {
+        if (!peers_.is_acceptable(exchange, made, Clock::now())) {
             asked.close(PeerVerdict::unusable);
             is_in_parts_at(runner);
             co_return false;
@@ -177,7 +177,8 @@ private:
     /// What a peer holds in blocks, or gives as its head alone. True when that is the answer.
     bool take_head(PeerQuestion& asked, const Received& from, bool validated = false) {
         auto index = make_index(delivery_, job_, from, *length_of_head_alone(from.head));
-        const auto good = index && (validated || peers_.is_current(*index->draft.response));
+        const auto good =
+            index && (validated || peers_.is_current(*index->draft.response, Clock::now()));
         asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
         Delivery::Sender sender{Fill::Source::peer, asked.peer().node, validated ? 304u : 200u};
         if (good) publish(delivery_, std::move(*index), std::move(sender));
@@ -297,7 +298,7 @@ private:
         const auto now = Clock::now();
         const auto fresh = is_fresh(job_.stale->freshness, job_.stale->residence(now));
         if (ends_what_is_stored(verdict, status, was_validation, fresh))
-            cache_.shared.store.invalidate(job_.claim.hash(), now);
+            cache_.shared.drop(job_.claim.hash(), now);
     }
 
     /// `fill`: null when nobody wants this answer any more.
@@ -331,7 +332,7 @@ private:
             const auto latest = std::max<std::chrono::nanoseconds>(config_.cluster->peer_budget_max,
                                                                    config_.cluster->peer_budget);
             PeerQuestion asked(cache_.upstream, view, at, latest, latest);
-            auto request = peers_.question(peer.token, kStaleToo);
+            auto request = peers_.question(peer.token, Clock::now(), kStaleToo);
             const auto verdict = co_await asked.ask(std::move(request), true);
             auto& exchange = asked.exchange();
             const auto& given = exchange.head();

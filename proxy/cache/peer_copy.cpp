@@ -9,8 +9,6 @@
 namespace proxy {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::string_view kPart = " part";
 
 /// Who holds the target may hold it in one piece, and this block with it.
@@ -24,48 +22,50 @@ summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView
 
 }  // namespace
 
-PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin) const {
+PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin,
+                                  Time now) const {
     const auto promised = view.directory->candidates(job_.claim.key());
     const auto perhaps = may_hold_it_whole(job_, view) - promised;
     if (promised.empty() && perhaps.empty()) return {};
     auto& records = cache_.upstream.peer_records;
-    const auto now = Clock::now();
     const PeersKnown known{view.peers, records, *job_.config->cluster, origin, now};
-    const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(), known);
+    const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
     return whom;
 }
 
-std::string PeerCopies::question(const std::string& token, std::string_view wish) {
+std::string PeerCopies::question(std::string_view token, Time now, std::string_view also) {
     if (!request_) request_.emplace(*job_.request, job_.directives, cache_.shared.field_key);
     if (!request_->possible()) return {};
-    auto proof = token;
-    proof.append(wish);
+    std::string proof(token);
+    proof.append(also);
     if (job_.part) proof.append(kPart);
     std::string lines;
     if (job_.block) append_block_request(lines, *job_.block);
     // Of a block the version says all.
-    const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation());
+    const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation(now));
     return request_->text(job_.config->node, proof, max_age, lines);
 }
 
-bool PeerCopies::is_acceptable(const Exchange& exchange, const Draft& made) const {
+bool PeerCopies::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {
     if (job_.block) return is_given(*job_.block, exchange.head(), exchange.content_length());
     const auto& copy = *made.response;
-    return is_acceptable_copy(job_.directives, copy, made.verdict, since_invalidation(copy.tags));
+    return is_acceptable_copy(job_.directives, copy, made.verdict,
+                              since_invalidation(now, copy.tags));
 }
 
-bool PeerCopies::is_current(const StoredMetadata& copy) const {
-    return is_current_copy(job_.directives, copy, since_invalidation(copy.tags));
+bool PeerCopies::is_current(const StoredMetadata& copy, Time now) const {
+    return is_current_copy(job_.directives, copy, since_invalidation(now, copy.tags));
 }
 
 /// Of what is wanted, or of something with one of these tags.
-SinceInvalidation PeerCopies::since_invalidation(std::span<const summary::KeyHash> tags) const {
+SinceInvalidation PeerCopies::since_invalidation(Time now,
+                                                 std::span<const summary::KeyHash> tags) const {
     const auto& store = cache_.shared.store;
     auto at = store.invalidated_at(job_.claim.hash(), tags);
     if (job_.block) at = std::max(at, store.invalidated_at(job_.block->target));
-    return at ? SinceInvalidation(Clock::now() - *at) : std::nullopt;
+    return at ? SinceInvalidation(now - *at) : std::nullopt;
 }
 
 void append_block_request(std::string& lines, const FetchJob::Block& block) {

@@ -17,23 +17,27 @@ namespace proxy {
 /// Belongs to the coroutine that runs the fetch.
 class PeerCopies {
 public:
+    using Time = Store::Clock::time_point;
+
     /// Both must outlive this.
     PeerCopies(Cache& cache, const FetchJob& job) : cache_(cache), job_(job) {}
 
     /// `view`: the worker's present one, with a directory. `origin`: how long that takes. Counts
     /// peers that are too far.
-    PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin) const;
+    PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin, Time now) const;
 
-    /// The question as it goes out, with the proof that it is from a peer, and what of `wish`
-    /// stands behind that. Empty: no peer can be asked.
-    std::string question(const std::string& token, std::string_view wish = {});
+    /// The question as it goes out: with `token`, which proves that it is from a peer, and behind
+    /// that what else than a whole body good for reuse will do: `also`, as " stale", and of the job
+    /// itself. Empty: no peer can be asked.
+    std::string question(std::string_view token, Time now, std::string_view also = {});
 
     /// Will this answer do, of which `made` is the draft?
-    bool is_acceptable(const Exchange& exchange, const Draft& made) const;
-    bool is_current(const StoredMetadata& copy) const;
+    bool is_acceptable(const Exchange& exchange, const Draft& made, Time now) const;
+    bool is_current(const StoredMetadata& copy, Time now) const;
 
 private:
-    SinceInvalidation since_invalidation(std::span<const summary::KeyHash> tags = {}) const;
+    SinceInvalidation since_invalidation(Time now,
+                                         std::span<const summary::KeyHash> tags = {}) const;
 
     Cache& cache_;
     const FetchJob& job_;

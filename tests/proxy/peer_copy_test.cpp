@@ -11,12 +11,13 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Clock = Store::Clock;
+
+const Store::Clock::time_point kNow(10'000h);
 
 class PeerCopiesTest : public ::testing::Test, protected test::IdleCache {
 protected:
     void invalidated(std::chrono::seconds ago, summary::KeyHash what) {
-        shared.store.invalidate(what, Clock::now() - ago);
+        shared.drop(what, kNow - ago);
     }
     static StoredMetadata fresh_copy() {
         StoredMetadata copy;
@@ -28,26 +29,27 @@ protected:
 };
 
 TEST_F(PeerCopiesTest, AskForWhatIsStoredThere) {  // RFC 9111 §5.2.1.7
-    EXPECT_THAT(copies.question("token"),
+    EXPECT_THAT(copies.question("token", kNow),
                 HasSubstr("Cache-Control: only-if-cached\r\nHearsay-Peer: a token\r\n"));
 }
 
 TEST_F(PeerCopiesTest, SayBehindTheProofWhatElseWillDo) {
-    EXPECT_THAT(copies.question("token", " stale"), HasSubstr("Hearsay-Peer: a token stale\r\n"));
+    EXPECT_THAT(copies.question("token", kNow, " stale"),
+                HasSubstr("Hearsay-Peer: a token stale\r\n"));
     job->part = parse_range("bytes=5-9");
-    EXPECT_THAT(copies.question("token", " stale"),
+    EXPECT_THAT(copies.question("token", kNow, " stale"),
                 HasSubstr("Hearsay-Peer: a token stale part\r\n"));
 }
 
 TEST_F(PeerCopiesTest, WantNothingOlderThanTheLastInvalidation) {
     invalidated(992s, job->claim.hash());
-    EXPECT_THAT(copies.question("token"), HasSubstr("max-age=99"));
+    EXPECT_THAT(copies.question("token", kNow), HasSubstr("max-age=99"));
 }
 
 TEST_F(PeerCopiesTest, WantABlockOfAVersionHoweverOld) {
     job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", job->claim.hash()};
     invalidated(1000s, job->claim.hash());
-    const auto text = copies.question("token");
+    const auto text = copies.question("token", kNow);
     EXPECT_THAT(text, HasSubstr("Range: bytes=100-199\r\nIf-Range: \"1\"\r\n"));
     EXPECT_THAT(text, Not(HasSubstr("max-age")));
 }
@@ -55,22 +57,22 @@ TEST_F(PeerCopiesTest, WantABlockOfAVersionHoweverOld) {
 TEST_F(PeerCopiesTest, AreCurrentUnlessInvalidatedByKeyOrTag) {
     auto copy = fresh_copy();
     copy.tags = {{1, 2}};
-    EXPECT_TRUE(copies.is_current(copy));
-    shared.store.invalidate_tag({3, 4}, Clock::now());
-    EXPECT_TRUE(copies.is_current(copy));
-    shared.store.invalidate_tag({1, 2}, Clock::now());
-    EXPECT_FALSE(copies.is_current(copy));
-    EXPECT_TRUE(copies.is_current(fresh_copy()));
+    EXPECT_TRUE(copies.is_current(copy, kNow));
+    shared.store.invalidate_tag({3, 4}, kNow);
+    EXPECT_TRUE(copies.is_current(copy, kNow));
+    shared.store.invalidate_tag({1, 2}, kNow);
+    EXPECT_FALSE(copies.is_current(copy, kNow));
+    EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
     invalidated(0s, job->claim.hash());
-    EXPECT_FALSE(copies.is_current(fresh_copy()));
+    EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));
 }
 
 TEST_F(PeerCopiesTest, OfABlockGoWithTheirTarget) {
     const summary::KeyHash target{7, 8};
     job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", target};
-    EXPECT_TRUE(copies.is_current(fresh_copy()));
+    EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
     invalidated(0s, target);
-    EXPECT_FALSE(copies.is_current(fresh_copy()));
+    EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));
 }
 
 }  // namespace
