@@ -42,7 +42,7 @@ struct SharedCache {
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
     /// copy_plan.hpp's, for all workers.
-    bool stores_copy(CopyPolicy policy, summary::KeyHash key, bool renews);
+    bool stores_copy(CopyPolicy policy, const RemoteHit& hit);
 
     const Hooks hooks;
     const summary::KeyHasher key_hasher;

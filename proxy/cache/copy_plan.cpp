@@ -14,16 +14,16 @@ bool RemoteHits::note(summary::KeyHash key) {
     return came_before;
 }
 
-bool stores_copy(CopyPolicy policy, summary::KeyHash key, bool renews, RemoteHits& lately) {
+bool stores_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately) {
     switch (policy) {
         case CopyPolicy::always:
             return true;
         case CopyPolicy::second_use:
-            return lately.note(key) || renews;
+            return lately.note(hit.key) || hit.awaited || hit.renews;
         case CopyPolicy::never:
             break;
     }
-    return renews;
+    return hit.renews;
 }
 
 }  // namespace proxy

@@ -29,9 +29,15 @@ private:
     Keys newer_, older_;
 };
 
-/// A peer has given this node a copy that may be stored: is it? `renews`: something older of the
-/// key is stored here, which the copy then replaces; who holds the object stays the same. What is
-/// not stored is passed on. Of the policies `second_use` alone looks at `lately`, and notes it.
-bool stores_copy(CopyPolicy policy, summary::KeyHash key, bool renews, RemoteHits& lately);
+/// A peer's answer to a local miss, which may be stored.
+struct RemoteHit {
+    summary::KeyHash key;
+    bool renews = false;   // something older is stored here: nodes that hold the key stay the same
+    bool awaited = false;  // other requests wait for the same answer, and use it too
+};
+
+/// Is it stored? Else it is passed on. Of the policies `second_use` alone looks at `lately`, and
+/// notes it there.
+bool stores_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately);
 
 }  // namespace proxy

@@ -91,6 +91,9 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.live = std::move(live);
     answer.verdict = made.verdict;
     writer_.body().begin(std::move(answer), sharing, Clock::now());
+    // Whoever comes while this is passed on may bring the copy that is stored.
+    if (sharing == Sharing::not_copied && config_.cluster->copy == CopyPolicy::second_use)
+        job_.claim.abandon(false, Clock::now());
 
     const auto version = version_at_origin(from.head, sender.source);
     const auto can_resume = !version.empty();
@@ -185,9 +188,10 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
 
 /// Is what it gives stored, if it may be?
 bool Delivery::stores(const Sender& sender) {
-    return sender.source != Fill::Source::peer ||
-           cache_.shared.stores_copy(config_.cluster->copy, job_.claim.hash(),
-                                     job_.stale != nullptr);
+    if (sender.source != Fill::Source::peer) return true;
+    const RemoteHit hit{job_.claim.hash(), job_.stale != nullptr,
+                        job_.fill->audience().readers > 1};
+    return cache_.shared.stores_copy(config_.cluster->copy, hit);
 }
 
 /// The body is complete. What became of it.

@@ -107,8 +107,8 @@ TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
 }
 
 TEST_F(CacheTest, RemembersForAllWorkersWhatCameFromAPeerBefore) {
-    EXPECT_FALSE(shared.stores_copy(CopyPolicy::second_use, {1, 2}, false));
-    EXPECT_TRUE(shared.stores_copy(CopyPolicy::second_use, {1, 2}, false));
+    EXPECT_FALSE(shared.stores_copy(CopyPolicy::second_use, {{1, 2}}));
+    EXPECT_TRUE(shared.stores_copy(CopyPolicy::second_use, {{1, 2}}));
 }
 
 }  // namespace

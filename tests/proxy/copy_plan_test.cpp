@@ -39,11 +39,11 @@ TEST(RemoteHits, RememberAKeyFromItsLastUseOn) {
 TEST(CopyPolicy, StoresAllOnlyWhatCameBeforeOrNothing) {
     RemoteHits lately;
     for (const auto expected : {false, true, true})
-        EXPECT_EQ(stores_copy(CopyPolicy::second_use, key(1), false, lately), expected);
-    EXPECT_FALSE(stores_copy(CopyPolicy::second_use, key(2), false, lately)) << "of another key";
+        EXPECT_EQ(stores_copy(CopyPolicy::second_use, {key(1)}, lately), expected);
+    EXPECT_FALSE(stores_copy(CopyPolicy::second_use, {key(2)}, lately)) << "of another key";
     for (int i = 0; i < 3; ++i) {
-        EXPECT_TRUE(stores_copy(CopyPolicy::always, key(3), false, lately));
-        EXPECT_FALSE(stores_copy(CopyPolicy::never, key(3), false, lately));
+        EXPECT_TRUE(stores_copy(CopyPolicy::always, {key(3)}, lately));
+        EXPECT_FALSE(stores_copy(CopyPolicy::never, {key(3)}, lately));
     }
     EXPECT_FALSE(lately.note(key(3))) << "what other policies do is not noted";
 }
@@ -51,9 +51,15 @@ TEST(CopyPolicy, StoresAllOnlyWhatCameBeforeOrNothing) {
 TEST(CopyPolicy, RenewsWhatIsStoredAlready) {
     RemoteHits lately;
     for (const auto policy : {CopyPolicy::always, CopyPolicy::second_use, CopyPolicy::never})
-        EXPECT_TRUE(stores_copy(policy, key(1), true, lately));
-    EXPECT_TRUE(stores_copy(CopyPolicy::second_use, key(1), false, lately))
+        EXPECT_TRUE(stores_copy(policy, {.key = key(1), .renews = true}, lately));
+    EXPECT_TRUE(stores_copy(CopyPolicy::second_use, {key(1)}, lately))
         << "a renewal is a use as well";
+}
+
+TEST(CopyPolicy, CountsWhoWaitsForTheSameAnswerAsAUse) {
+    RemoteHits lately;
+    EXPECT_TRUE(stores_copy(CopyPolicy::second_use, {.key = key(1), .awaited = true}, lately));
+    EXPECT_FALSE(stores_copy(CopyPolicy::never, {.key = key(1), .awaited = true}, lately));
 }
 
 }  // namespace
