@@ -232,11 +232,15 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
         consumed += n;
         if (ec == http::error::need_more) {
-            if (!chunk_may_go_on(bytes.substr(consumed))) return refuse_body(ParseError::bad_chunk);
+            const auto verdict = judge_chunk_so_far(bytes.substr(consumed));
+            if (verdict != ParseError::ok) return refuse_body(verdict);
             break;
         }
         if (error_ != ParseError::ok) return std::nullopt;
         if (ec) return refuse_body(named(ec));
+        // The last chunk's line and all trailers come in one step.
+        if (this->chunked() && this->is_done() && n > limits_.head_bytes)
+            return refuse_body(ParseError::head_too_large);
         if (consumed == bytes.size()) break;
     }
     return consumed;
@@ -245,16 +249,18 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
 /// Beast waits for more of a chunk's line, or of the trailers. It would wait for ever for the
 /// second quote of an extension, beyond the line's end.
 template <bool IsRequest>
-bool MessageParser<IsRequest>::chunk_may_go_on(std::string_view rest) const {
-    if (!this->chunked() || chunk_rest_ > 0) return true;
+ParseError MessageParser<IsRequest>::judge_chunk_so_far(std::string_view rest) const {
+    if (!this->chunked() || chunk_rest_ > 0) return ParseError::ok;
     const std::size_t begin = rest.starts_with("\r\n") ? 2 : 0;  // the end of the last chunk's data
     const auto end = rest.find("\r\n", begin);
     const auto size = rest.substr(begin, rest.find_first_of(";\r \t", begin) - begin);
-    if (size.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) return false;
-    if (end == std::string_view::npos) return rest.size() <= kMaxChunkLineBytes;
+    if (size.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+        return ParseError::bad_chunk;
+    if (end == std::string_view::npos)
+        return rest.size() <= kMaxChunkLineBytes ? ParseError::ok : ParseError::bad_chunk;
     const auto last = size.find_first_not_of('0') == std::string_view::npos;
-    return last && rest.size() <= limits_.head_bytes &&
-           rest.find("\r\n\r\n", end) == std::string_view::npos;
+    if (!last || rest.find("\r\n\r\n", end) != std::string_view::npos) return ParseError::bad_chunk;
+    return rest.size() <= limits_.head_bytes ? ParseError::ok : ParseError::head_too_large;
 }
 
 template <bool IsRequest>
@@ -306,9 +312,7 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     if (folded(line)) return fail(ParseError::folded_line, ec);
     if (has_forbidden_octet(line.value)) return fail(ParseError::bad_value, ec);
     if (in_trailer_) {  // bounded, then dropped: trailers never become framing (RFC 9112 §7.1.2)
-        trailer_bytes_ += line.name.size() + line.value.size() + 4;
-        if (++trailer_lines_ > limits_.lines || trailer_bytes_ > limits_.head_bytes)
-            fail(ParseError::head_too_large, ec);
+        if (++trailer_lines_ > limits_.lines) fail(ParseError::head_too_large, ec);
         return;
     }
     if (head_.fields.size() >= limits_.lines) return fail(ParseError::head_too_large, ec);

@@ -126,7 +126,7 @@ private:
     using string_view = boost::beast::string_view;
 
     std::optional<std::size_t> put_body(std::string_view bytes);
-    bool chunk_may_go_on(std::string_view rest) const;
+    ParseError judge_chunk_so_far(std::string_view rest) const;
     void fail(ParseError error, error_code& ec);
     std::nullopt_t refuse_body(ParseError error);
     bool folded(const Field& line) const;
@@ -150,7 +150,7 @@ private:
     bool in_trailer_ = false;
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
-    std::size_t trailer_lines_ = 0, trailer_bytes_ = 0;
+    std::size_t trailer_lines_ = 0;
     std::uint64_t chunk_rest_ = 0;  // data still to come of the present chunk
     void (*sink_)(void*, std::string_view) = nullptr;
     void* sink_context_ = nullptr;

@@ -238,6 +238,36 @@ TEST(MessageParser, GivesTheSameVerdictHoweverTheBytesArrive) {
     }
 }
 
+TEST(MessageParser, BoundsTrailersByTheirBytesHoweverTheyArrive) {
+    const auto refused_as = [](const std::string& chunks, std::size_t piece) {
+        Head head;
+        ResponseParser parser(head, HeadLimits{.head_bytes = 200});
+        EXPECT_EQ(parser.parse_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                  ParseError::ok);
+        auto sink = [](std::string_view) {};
+        std::string input;
+        for (std::size_t at = 0; at < chunks.size(); at += piece) {
+            input.append(chunks, at, piece);
+            const auto used = parser.parse_body(input, sink);
+            if (!used) return parser.error();
+            input.erase(0, *used);
+        }
+        EXPECT_TRUE(parser.is_done());
+        return ParseError::ok;
+    };
+    // White space around a value counts as well: it has to be held until the end comes.
+    const auto last_chunk = [](std::size_t bytes) {
+        const std::string line = "0\r\nT:";
+        return line + std::string(bytes - line.size() - 5, ' ') + "x\r\n\r\n";
+    };
+    for (const std::size_t piece : {1, 7, 150, 1000}) {
+        EXPECT_EQ(refused_as(last_chunk(200), piece), ParseError::ok) << piece;
+        EXPECT_EQ(refused_as(last_chunk(201), piece), ParseError::head_too_large) << piece;
+        EXPECT_EQ(refused_as("3\r\nabc\r\n" + last_chunk(240), piece), ParseError::head_too_large)
+            << piece;
+    }
+}
+
 TEST(HeadStart, SaysEarlyWhatNoMoreBytesCanMend) {  // RFC 9112 §3, §4
     const HeadLimits limits{.request_line_bytes = 20};
     for (const auto* good : {"", "G", "GET", "GET /", "GET / HTTP/1.1\r\nX", "\r"})
