@@ -101,13 +101,13 @@ const Field* find(Fields fields, std::string_view name) {
 }
 
 std::string_view only_value(Fields fields, boost::beast::http::field id) {
-    std::string_view value;
+    const Field* first = nullptr;
     for (const auto& field : fields) {
         if (field.id != id) continue;
-        if (!value.empty() && value != field.value) return {};
-        value = field.value;
+        if (first != nullptr && first->value != field.value) return {};
+        first = &field;
     }
-    return value;
+    return first != nullptr ? first->value : std::string_view();
 }
 
 bool same_name(const Field& a, const Field& b) {

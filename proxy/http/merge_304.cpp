@@ -31,16 +31,14 @@ bool applies_to(Fields not_modified, const Validators& stored) {
 std::vector<Field> merge_304(Fields stored, Fields not_modified) {
     const HopByHop stops_here(not_modified);
     const auto ours = parse_entity_tag(only_value(stored, http_field::etag));
-    const auto names_our_bytes = [&ours](const Field& field) {
-        const auto theirs = parse_entity_tag(field.value);
-        return ours && theirs && weak_match(*ours, *theirs);
-    };
+    const auto theirs = parse_entity_tag(only_value(not_modified, http_field::etag));
+    const auto names_our_bytes = ours && theirs && weak_match(*ours, *theirs);
     std::vector<Field> updates;
     updates.reserve(not_modified.size());
     std::copy_if(not_modified.begin(), not_modified.end(), std::back_inserter(updates),
                  [&](const Field& field) {
                      return field.id != http_field::content_length && !stops_here(field) &&
-                            !(field.id == http_field::etag && names_our_bytes(field));
+                            !(field.id == http_field::etag && names_our_bytes);
                  });
 
     std::vector<Field> merged;

@@ -105,5 +105,18 @@ TEST(FieldNames, AreTheSameByIdOrByText) {
     EXPECT_FALSE(same_name(f[0], f[4]));
 }
 
+TEST(OnlyValue, IsNoneWhereLinesContradictEachOtherInWhateverOrder) {
+    const auto only = [](std::string_view lines) {
+        const Head head(lines);
+        return std::string(only_value(head, boost::beast::http::field::etag));
+    };
+    EXPECT_EQ(only("ETag: a"), "a");
+    EXPECT_EQ(only("ETag: a\nETag: a"), "a");
+    EXPECT_EQ(only("ETag: a\nETag: b"), "");
+    EXPECT_EQ(only("ETag: a\nETag:"), "");
+    EXPECT_EQ(only("ETag:\nETag: a"), "");
+    EXPECT_EQ(only("X: a"), "");
+}
+
 }  // namespace
 }  // namespace proxy

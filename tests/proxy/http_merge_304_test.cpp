@@ -56,6 +56,13 @@ TEST(Merge304, LeavesTheTagThatWasGivenToTheStoredBytes) {
     EXPECT_THAT(merged("X-A: 1", "ETag: \"a\""), ElementsAre("X-A: 1", "ETag: \"a\""));
 }
 
+TEST(Merge304, TakesATagThatContradictsItselfForNone) {
+    EXPECT_THAT(merged("ETag: \"a\"", "ETag: \"a\"\nETag: \"b\""),
+                ElementsAre("ETag: \"a\"", "ETag: \"b\""));
+    EXPECT_THAT(merged("ETag:\nETag: \"b\"", "ETag:\nETag: \"b\""),
+                ElementsAre("ETag: ", "ETag: \"b\""));
+}
+
 TEST(Merge304, SetsTheNewLifetime) {  // behaviour 36
     const WallTime now = std::chrono::sys_days(2026y / 11 / 20);
     const Head stored("Cache-Control: max-age=1\nDate: Thu, 19 Nov 2026 00:00:00 GMT");
