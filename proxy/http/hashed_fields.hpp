@@ -38,7 +38,8 @@ private:
 };
 
 /// The value of kFieldsField for these end-to-end fields: names and hashes of all but those that go
-/// in the clear. Empty when there are none; nothing when it would be too long.
+/// in the clear. Their names are tokens. Empty when there are none; nothing when it would be too
+/// long.
 std::optional<std::string> hashed_fields(Fields request, FieldHasher hasher);
 
 /// kFieldsField as it was received. Views the head. One thread at a time.
