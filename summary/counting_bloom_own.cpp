@@ -200,4 +200,10 @@ bool CountingBloomOwn::tidy() {
     return left_over_.has_value();
 }
 
+std::uint64_t CountingBloomOwn::memory_bytes() const {
+    std::uint64_t bytes = keys_.size() * sizeof(Keys) + filter_.shape().bits * 5 / 8;
+    for (const auto& keys : keys_) bytes += keys.bucket_count() * (sizeof(KeyHash) + 1);
+    return bytes;
+}
+
 }  // namespace summary

@@ -144,6 +144,9 @@ public:
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();
 
+    /// Of the keys and the filter; what is there for a while only is left out.
+    std::uint64_t memory_bytes() const;
+
 private:
     using Keys = boost::unordered_flat_set<KeyHash, HashOfKeyHash>;
     static constexpr unsigned kShardsLog2 = 10;

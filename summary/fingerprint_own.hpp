@@ -58,6 +58,7 @@ public:
     bool grow_some() { return own_.grow_some(config_.keys_at_once); }
     /// There is never any left over.
     bool tidy() { return false; }
+    std::uint64_t memory_bytes() const { return own_.memory_bytes(); }
 
 private:
     FingerprintShape shape_for(std::uint64_t objects) const;

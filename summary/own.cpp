@@ -123,4 +123,8 @@ bool Own::tidy() {
     return std::visit([](auto& own) { return own.tidy(); }, own_);
 }
 
+std::uint64_t Own::memory_bytes() const {
+    return std::visit([](const auto& own) { return own.memory_bytes(); }, own_);
+}
+
 }  // namespace summary

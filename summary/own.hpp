@@ -93,6 +93,9 @@ public:
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();
 
+    /// In the long run: what is there for a while only is left out.
+    std::uint64_t memory_bytes() const;
+
 private:
     using Kinds = std::variant<CountingBloomOwn, QuotientOwn, CuckooOwn>;
     static Kinds make(const Config& config);

@@ -14,7 +14,8 @@ set(closed_to_admin upstream cache client)
 set(shown_by_summary descriptor directory error_control false_hit_budget judge key key_hash kind own peer_set replica snapshot_reader)
 set(shown_to_protocol ${shown_by_summary})
 set(shown_to_proxy ${shown_by_summary} bloom_filter)
-set(shown_to_measure ${shown_by_summary})
+# The simulator builds what the paper and Squid send.
+set(shown_to_measure ${shown_by_summary} bloom_descriptor bloom_filter counting_bloom_filter filter sizing)
 # No name of one kind either: what they include may include it.
 set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|[A-Za-z]*Quotient|[A-Za-z]*Cuckoo|[A-Za-z]*Fingerprint|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
 

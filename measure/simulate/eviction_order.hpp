@@ -5,7 +5,7 @@
 
 #include "measure/simulate/holders.hpp"
 #include "measure/simulate/objects.hpp"
-#include "measure/simulate/simulation.hpp"
+#include "measure/simulate/simulation_config.hpp"
 
 namespace measure {
 

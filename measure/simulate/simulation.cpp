@@ -5,11 +5,11 @@
 #include <optional>
 #include <stdexcept>
 
-#include "measure/simulate/eviction_order.hpp"
-#include "measure/simulate/holders.hpp"
-#include "measure/simulate/objects.hpp"
-#include "measure/simulate/sharing.hpp"
+#include "measure/simulate/asking.hpp"
+#include "measure/simulate/caches.hpp"
+#include "measure/simulate/make_sharing.hpp"
 #include "measure/trace/splitmix.hpp"
+#include "proxy/cache/copy_plan.hpp"
 
 namespace measure {
 namespace {
@@ -18,12 +18,6 @@ using TimePoint = Sharing::TimePoint;
 
 constexpr TimePoint kStart{std::chrono::seconds(1000)};
 constexpr std::size_t kRequestsBetweenReports = 8192;
-/// One part in so many of a cache is the most that one object may take, as in a proxy.
-constexpr std::uint64_t kLargestShare = 2;
-
-Objects::Options options_of(const SimulationConfig& config) {
-    return {config.unknown_bytes, config.unit_objects, config.kind, config.seed};
-}
 
 /// Throws for numbers that make no sense.
 const SimulationConfig& checked(const SimulationConfig& config) {
@@ -33,6 +27,17 @@ const SimulationConfig& checked(const SimulationConfig& config) {
     if (!(config.warm_up >= 0 && config.warm_up < 1))
         refuse("the warm-up must be a part of the requests, below 1");
     if (!(config.requests_per_second >= 0)) refuse("requests per second must not be negative");
+    if (!(config.announce_changed > 0 && config.announce_changed <= 1))
+        refuse("what is announced must be a part of the objects, above 0");
+    if (!(config.false_hit_budget > 0 && config.false_hit_budget <= 1))
+        refuse("the budget of false hits must be above 0, and 1 at most");
+    if (config.load_factor < 1 || config.load_factor > 64)
+        refuse("the load factor must be 1 to 64 bits per object");
+    const auto& network = config.network;
+    if (network.delay.count() < 0 || network.jitter.count() < 0 || network.origin.count() < 0)
+        refuse("the network's times must not be negative");
+    if (!(network.dropped >= 0 && network.dropped < 1))
+        refuse("what is dropped must be a part of the deltas, below 1");
     return config;
 }
 
@@ -41,32 +46,34 @@ public:
     Simulation(const Trace& trace, const SimulationConfig& config)
         : trace_(trace),
           config_(checked(config)),
-          caches_(config.scheme == Scheme::single_cache ? 1 : config.proxies),
-          objects_(trace, options_of(config)),
-          holders_(objects_.size(), caches_),
-          used_(caches_),
-          capacity_(config.cache_bytes * (caches_ == 1 ? config.proxies : 1)),
-          sharing_(make_sharing(config_, objects_, holders_, kStart)) {
-        if (capacity_ > 0) {
-            for (std::size_t i = 0; i < caches_; ++i)
-                orders_.push_back(make_eviction_order(config.replacement, objects_, holders_, i));
-        }
+          objects_(trace, {config.unknown_bytes, config.unit_objects, config.kind, config.seed}),
+          caches_(config_, objects_),
+          lines_(config_.network, config.seed, kStart),
+          lately_(caches_.size()) {
         homes_.reserve(trace.clients.size());
-        for (const auto client : trace.clients) homes_.push_back(proxy_of(client, caches_));
+        for (const auto client : trace.clients) homes_.push_back(proxy_of(client, caches_.size()));
+        const Shared shared{config_, objects_, caches_.holders(), expected_objects(), kStart};
+        sharing_ = make_sharing(shared);
+        if (sharing_) asking_ = make_asking(shared, *sharing_, lines_);
     }
 
     SimulationCounts run(const std::function<bool(double)>& progress) {
         const auto total = trace_.requests.size();
         const auto warm = static_cast<std::size_t>(config_.warm_up * static_cast<double>(total));
+        Sharing::Announced before;
         for (std::size_t i = 0; i < total; ++i) {
-            if (i == warm) counts_ = {};
             if (progress && i % kRequestsBetweenReports == 0 &&
                 !progress(static_cast<double>(i) / static_cast<double>(total)))
                 break;
             now_ = time_of(i);
             if (sharing_) sharing_->advance(now_);
+            if (i == warm && i > 0) {
+                counts_ = {};
+                if (sharing_) before = sharing_->announced();
+            }
             serve(trace_.requests[i]);
         }
+        if (sharing_) note_announced(before);
         return counts_;
     }
 
@@ -79,60 +86,121 @@ private:
                                                   trace_.requests.front().time_ms);
     }
 
+    /// Of one proxy: those that fit, or without a limit those that its clients ask for.
+    std::uint64_t expected_objects() const {
+        const std::uint64_t all = objects_.size();
+        if (caches_.capacity() > 0) {
+            const auto mean = objects_.charged_total() / std::max<std::uint64_t>(all, 1);
+            return std::min(all, caches_.capacity() / std::max<std::uint64_t>(mean, 1));
+        }
+        Holders asked(all, caches_.size());
+        std::uint64_t different = 0;
+        for (const auto& request : trace_.requests) {
+            const auto object = trace_.urls[request.url].object;
+            const auto home = homes_[request.client];
+            if (asked.has(object, home)) continue;
+            asked.add(object, home);
+            ++different;
+        }
+        return different / caches_.size() + 1;
+    }
+
+    void note_announced(const Sharing::Announced& before) {
+        const auto announced = sharing_->announced();
+        counts_.announcements = announced.messages - before.messages;
+        counts_.announcement_bytes = announced.bytes - before.bytes;
+        counts_.snapshots = announced.snapshots - before.snapshots;
+        counts_.summary_bytes = sharing_->summary_bytes();
+    }
+
     void serve(const Request& request) {
         const auto object = trace_.urls[request.url].object;
         const auto proxy = homes_[request.client];
         const auto bytes = request.method == kHead ? 0 : objects_.bytes(object);
-        const bool can_hit = request.method == kGet || request.method == kHead;
+        const bool gets = request.method == kGet;
         ++counts_.requests;
         counts_.bytes += bytes;
-        if (can_hit && holders_.has(object, proxy)) {
-            use(proxy, object);
-            ++counts_.local_hits;
-            counts_.local_hit_bytes += bytes;
+        if (!gets && request.method != kHead) {  // passed on to the origin
+            counts_.waited_ms += origin_ms();
             return;
         }
-        counts_.waited_ms += static_cast<double>(config_.network.origin.count());
-        if (request.method == kGet) store(proxy, object);
+        if (config_.scheme == Scheme::consistent_hashing)
+            return serve_from_home(proxy, object, bytes, gets);
+        if (caches_.has(proxy, object)) return hit_locally(proxy, object, bytes);
+        const bool from_peer = sharing_ && ask_peers(proxy, object, bytes);
+        if (!sharing_) counts_.waited_ms += origin_ms();
+        if (gets && (!from_peer || keeps_copy(proxy, object))) store(proxy, object);
     }
 
-    void use(std::size_t proxy, std::uint32_t object) {
-        if (!orders_.empty()) orders_[proxy]->touch(object);
-    }
-
-    void store(std::size_t proxy, std::uint32_t object) {
-        if (config_.object_max > 0 && objects_.bytes(object) > config_.object_max) return;
-        if (capacity_ > 0 && !make_room(proxy, objects_.charged(object))) return;
-        holders_.add(object, proxy);
-        ++counts_.stored;
-        if (!orders_.empty()) orders_[proxy]->insert(object);
-        if (sharing_) sharing_->stored(proxy, object, now_);
-    }
-
-    bool make_room(std::size_t proxy, std::uint64_t bytes) {
-        if (bytes > capacity_ / (config_.unit_objects ? 1 : kLargestShare)) return false;
-        auto& used = used_[proxy];
-        while (used + bytes > capacity_) {
-            const auto victim = orders_[proxy]->pop();
-            used -= objects_.charged(victim);
-            holders_.remove(victim, proxy);
-            ++counts_.evicted;
-            if (sharing_) sharing_->removed(proxy, victim, now_);
+    /// Each object is stored at one proxy alone, whose place follows from its key.
+    void serve_from_home(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool gets) {
+        const auto home =
+            static_cast<std::size_t>((objects_.hash(object).high >> 32) * config_.proxies >> 32);
+        const bool held = caches_.has(home, object);
+        if (home != proxy) {
+            ++counts_.questions;
+            counts_.waited_ms += as_ms(lines_.round_trip());
         }
-        used += bytes;
+        if (held && home == proxy) return hit_locally(proxy, object, bytes);
+        if (held) {
+            caches_.use(home, object);
+            ++counts_.peer_hits;
+            counts_.peer_hit_bytes += bytes;
+            return;
+        }
+        counts_.waited_ms += origin_ms();
+        if (gets) store(home, object);
+    }
+
+    void hit_locally(std::size_t proxy, std::uint32_t object, std::uint64_t bytes) {
+        caches_.use(proxy, object);
+        ++counts_.local_hits;
+        counts_.local_hit_bytes += bytes;
+    }
+
+    /// True when one had it.
+    bool ask_peers(std::size_t proxy, std::uint32_t object, std::uint64_t bytes) {
+        const auto answer =
+            asking_->ask(proxy, object, sharing_->candidates(proxy, object), now_, counts_);
+        counts_.waited_ms += answer.waited_ms;
+        if (!answer.from) {
+            if (caches_.holders().any_but(object, proxy)) ++counts_.false_misses;
+            return false;
+        }
+        caches_.use(*answer.from, object);
+        ++counts_.peer_hits;
+        counts_.peer_hit_bytes += bytes;
         return true;
     }
 
+    bool keeps_copy(std::size_t proxy, std::uint32_t object) {
+        return proxy::stores_copy(config_.copy, objects_.hash(object), false, lately_[proxy]);
+    }
+
+    void store(std::size_t proxy, std::uint32_t object) {
+        if (!caches_.may_hold(object)) return;
+        caches_.store(proxy, object, [&](std::uint32_t victim) {
+            ++counts_.evicted;
+            if (sharing_) sharing_->removed(proxy, victim, now_);
+        });
+        ++counts_.stored;
+        if (sharing_) sharing_->stored(proxy, object, now_);
+    }
+
+    static double as_ms(SimulatedLines::Duration time) {
+        return std::chrono::duration<double, std::milli>(time).count();
+    }
+    double origin_ms() const { return static_cast<double>(config_.network.origin.count()); }
+
     const Trace& trace_;
-    const SimulationConfig& config_;
-    const std::size_t caches_;
+    const SimulationConfig config_;
     const Objects objects_;
-    Holders holders_;
-    std::vector<std::unique_ptr<EvictionOrder>> orders_;  // none without a limit
-    std::vector<std::uint64_t> used_;                     // bytes of each cache
-    const std::uint64_t capacity_;                        // of each; 0: without limit
-    const std::unique_ptr<Sharing> sharing_;
-    std::vector<std::size_t> homes_;  // of the clients
+    Caches caches_;
+    SimulatedLines lines_;
+    std::vector<proxy::RemoteHits> lately_;  // of each proxy
+    std::vector<std::size_t> homes_;         // of the clients
+    std::unique_ptr<Sharing> sharing_;
+    std::unique_ptr<Asking> asking_;
     TimePoint now_ = kStart;
     SimulationCounts counts_;
 };

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "measure/simulate/network.hpp"
+#include "measure/simulate/sharing.hpp"
+#include "measure/trace/splitmix.hpp"
+
+namespace measure {
+
+// The paper's model of ICP: a query is a head and a URL; a reply is the same.
+inline constexpr std::uint64_t kIcpBytes = 20 + 50;
+
+/// A miss asks other proxies: those that may have the object, in which order, how long that takes.
+class Asking {
+public:
+    using TimePoint = Sharing::TimePoint;
+
+    struct Answer {
+        std::optional<std::size_t> from;  // none: the origin
+        double waited_ms = 0;             // until the answer is there
+    };
+
+    virtual ~Asking() = default;
+
+    /// Counts questions, false hits, failures, queries.
+    virtual Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
+                       TimePoint now, SimulationCounts& counts) = 0;
+};
+
+/// As the scheme does it. `sharing` and `network` must outlive it.
+std::unique_ptr<Asking> make_asking(const Shared& shared, const Sharing& sharing,
+                                    SimulatedLines& network);
+
+}  // namespace measure

@@ -1,0 +1,57 @@
+#include "measure/simulate/heard_summaries.hpp"
+
+#include <algorithm>
+
+#include "summary/filter.hpp"
+
+namespace measure {
+
+HeardSummaries::HeardSummaries(std::size_t proxies) : proxies_(proxies), places_(proxies) {}
+
+summary::Directory& HeardSummaries::directory_for(const summary::Descriptor& of) {
+    const auto same =
+        std::find_if(sorts_.begin(), sorts_.end(), [&](const Sort& sort) { return sort.of == of; });
+    if (same != sorts_.end()) return *same->directory;
+    std::vector<summary::Directory::Member> members;
+    for (unsigned i = 0; i < proxies_; ++i) members.push_back({i, of, nullptr});
+    sorts_.push_back({of, std::make_unique<summary::Directory>(members)});
+    return *sorts_.back().directory;
+}
+
+void HeardSummaries::load(unsigned peer, const summary::Filter& filter) {
+    auto& directory = directory_for(descriptor_of(filter));
+    if (places_[peer] != &directory) {
+        drop(peer);
+        places_[peer] = &directory;
+        for (auto& sort : sorts_)
+            if (sort.directory.get() == &directory) ++sort.counting;
+    }
+    directory.load(peer, filter);
+}
+
+void HeardSummaries::apply(unsigned peer, const summary::Change& change) {
+    if (places_[peer] != nullptr) places_[peer]->apply(peer, change);
+}
+
+void HeardSummaries::drop(unsigned peer) {
+    auto*& place = places_[peer];
+    if (place == nullptr) return;
+    place->drop(peer);
+    std::erase_if(
+        sorts_, [&](Sort& sort) { return sort.directory.get() == place && --sort.counting == 0; });
+    place = nullptr;
+}
+
+summary::PeerSet HeardSummaries::candidates(const summary::Key& key) const {
+    summary::PeerSet result;
+    for (const auto& sort : sorts_) result |= sort.directory->candidates(key);
+    return result;
+}
+
+std::uint64_t HeardSummaries::memory_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& sort : sorts_) bytes += sort.directory->memory_bytes();
+    return bytes;
+}
+
+}  // namespace measure

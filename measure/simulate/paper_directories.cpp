@@ -1,0 +1,93 @@
+#include "measure/simulate/paper_directories.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace measure {
+namespace {
+
+/// `scheme://host[:port]` of a target URI.
+std::string_view host_of(std::string_view uri) {
+    const auto begin = uri.find("://");
+    if (begin == std::string_view::npos) return uri;
+    return uri.substr(0, uri.find('/', begin + 3));
+}
+
+/// The hosts of all objects, numbered; none when URLs are told.
+std::vector<std::uint32_t> hosts_of(const Shared& shared) {
+    std::vector<std::uint32_t> result;
+    if (shared.config.scheme != Scheme::server_names) return result;
+    boost::unordered_flat_map<std::string_view, std::uint32_t> numbers;
+    for (std::uint32_t object = 0; object < shared.objects.size(); ++object) {
+        const auto next = static_cast<std::uint32_t>(numbers.size());
+        result.push_back(numbers.emplace(host_of(shared.objects.uri(object)), next).first->second);
+    }
+    return result;
+}
+
+}  // namespace
+
+PaperDirectories::PaperDirectories(const Shared& shared)
+    : config_(shared.config),
+      hosts_(hosts_of(shared)),
+      names_(shared.objects.size()),  // there are no more hosts than objects
+      told_(shared.holders, shared.objects.size(), config_.proxies),
+      told_of_(config_.proxies),
+      heard_(names_, config_.proxies) {}
+
+void PaperDirectories::advance(TimePoint now) {
+    while (!under_way_.empty() && under_way_.front().arrives <= now) {
+        const auto& update = under_way_.front();
+        for (const auto& [name, held] : update.changes) heard_.set(name, update.proxy, held);
+        under_way_.pop_front();
+    }
+}
+
+void PaperDirectories::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
+    told_.stored(proxy, object);
+    changed(proxy, now);
+}
+
+void PaperDirectories::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
+    told_.removed(proxy, object);
+    changed(proxy, now);
+}
+
+void PaperDirectories::changed(std::size_t proxy, TimePoint now) {
+    if (!told_.has_changed(proxy, config_.announce_changed)) return;
+    Update update{now + config_.network.delay, proxy, {}};
+    auto& counts = told_of_[proxy];
+    told_.tell(proxy, [&](std::uint32_t object, bool held) {
+        const auto name = name_of(object);
+        if (!hosts_.empty()) {
+            const auto count = counts[name] += held ? 1 : -1u;
+            if (count == 0) counts.erase(name);
+            if (count != (held ? 1u : 0u)) return;  // the host was there before, or is still
+        }
+        update.changes.push_back({name, held});
+    });
+    if (update.changes.empty()) return;
+    const auto peers = config_.proxies - 1;
+    announced_.messages += peers;
+    announced_.bytes += peers * (kHeadBytes + kChangeBytes * update.changes.size());
+    under_way_.push_back(std::move(update));
+}
+
+summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t object) const {
+    return heard_.of(name_of(object)) - summary::PeerSet{static_cast<unsigned>(proxy)};
+}
+
+bool PaperDirectories::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
+    // What is known by its name was told by its name.
+    return hosts_.empty() || told_.told(peer, object);
+}
+
+/// An entry for each name of each peer.
+std::uint64_t PaperDirectories::summary_bytes() const {
+    std::uint64_t names = 0;
+    for (std::size_t i = 1; i < config_.proxies; ++i)
+        names += hosts_.empty() ? told_.held(i) : told_of_[i].size();
+    return names * kChangeBytes;
+}
+
+}  // namespace measure

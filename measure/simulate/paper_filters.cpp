@@ -1,0 +1,70 @@
+#include "measure/simulate/paper_filters.hpp"
+
+#include <utility>
+
+#include "summary/bloom_descriptor.hpp"
+#include "summary/filter.hpp"
+#include "summary/sizing.hpp"
+
+namespace measure {
+
+PaperFilters::PaperFilters(const Shared& shared)
+    : shared_(shared),
+      shape_(summary::shape_for_load_factor(shared.expected_objects, shared.config.load_factor,
+                                            kHashes)),
+      told_(shared.holders, shared.objects.size(), shared.config.proxies) {
+    const summary::Filter empty = summary::BloomFilter(shape_);
+    std::vector<summary::Directory::Member> members;
+    for (unsigned i = 0; i < shared.config.proxies; ++i) {
+        own_.push_back({summary::CountingBloomFilter(shape_), {}});
+        members.push_back({i, descriptor_of(shape_), &empty});
+    }
+    heard_.emplace(members);
+}
+
+void PaperFilters::advance(TimePoint now) {
+    while (!under_way_.empty() && under_way_.front().arrives <= now) {
+        heard_->apply(under_way_.front().proxy, under_way_.front().change);
+        under_way_.pop_front();
+    }
+}
+
+void PaperFilters::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
+    own_[proxy].filter.insert(shared_.objects.hash(object), own_[proxy].flips);
+    told_.stored(proxy, object);
+    changed(proxy, now);
+}
+
+void PaperFilters::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
+    own_[proxy].filter.erase(shared_.objects.hash(object), own_[proxy].flips);
+    told_.removed(proxy, object);
+    changed(proxy, now);
+}
+
+void PaperFilters::changed(std::size_t proxy, TimePoint now) {
+    if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
+    told_.tell(proxy);
+    auto delta = net_effect(std::exchange(own_[proxy].flips, {}));
+    if (delta.empty()) return;
+    const auto peers = shared_.config.proxies - 1;
+    announced_.messages += peers;
+    announced_.bytes += peers * (kHeadBytes + kFlipBytes * (delta.set.size() + delta.clear.size()));
+    under_way_.push_back({now + shared_.config.network.delay, static_cast<unsigned>(proxy),
+                          summary::Change(std::move(delta))});
+}
+
+summary::PeerSet PaperFilters::candidates(std::size_t proxy, std::uint32_t object) const {
+    return heard_->candidates(shared_.objects.key(object)) -
+           summary::PeerSet{static_cast<unsigned>(proxy)};
+}
+
+bool PaperFilters::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
+    return told_.told(peer, object);
+}
+
+/// The own bits and counters, and the peers' bits.
+std::uint64_t PaperFilters::summary_bytes() const {
+    return shape_.bits * 5 / 8 + (shared_.config.proxies - 1) * (shape_.bits / 8);
+}
+
+}  // namespace measure

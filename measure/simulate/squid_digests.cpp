@@ -1,0 +1,82 @@
+#include "measure/simulate/squid_digests.hpp"
+
+#include <algorithm>
+
+#include "measure/trace/splitmix.hpp"
+#include "summary/bloom_descriptor.hpp"
+#include "summary/filter.hpp"
+
+namespace measure {
+namespace {
+
+summary::Shape shape_for(std::uint64_t objects) {
+    return {std::max<std::uint64_t>(objects, 1) * SquidDigests::kBitsPerObject,
+            SquidDigests::kHashes};
+}
+
+std::vector<summary::Directory::Member> members_of(std::size_t proxies, summary::Shape shape) {
+    std::vector<summary::Directory::Member> members;
+    for (unsigned i = 0; i < proxies; ++i) members.push_back({i, descriptor_of(shape), nullptr});
+    return members;
+}
+
+}  // namespace
+
+SquidDigests::SquidDigests(const Shared& shared)
+    : shared_(shared),
+      shape_(shape_for(shared.expected_objects)),
+      told_(shared.holders, shared.objects.size(), shared.config.proxies),
+      heard_(members_of(shared.config.proxies, shape_)) {
+    SplitMix random(shared.config.seed);
+    const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(kPeriod);
+    for (unsigned i = 0; i < shared.config.proxies; ++i) {
+        const auto phase = random.below(static_cast<std::uint64_t>(period.count()));
+        due_.push({shared.start + std::chrono::nanoseconds(phase), i});
+    }
+}
+
+void SquidDigests::advance(TimePoint now) {
+    // What was made is fetched within the delay; an hour later nobody can tell.
+    while (due_.top().at <= now) {
+        const auto [at, proxy] = due_.top();
+        due_.pop();
+        due_.push({at + kPeriod, proxy});
+        const auto peers = shared_.config.proxies - 1;
+        announced_.messages += peers;
+        announced_.snapshots += peers;
+        announced_.bytes += peers * (kHeadBytes + (shape_.bits + 7) / 8);
+        if (!told_.all_told(proxy) || !heard_.is_active(proxy)) make_digest(proxy);
+    }
+}
+
+void SquidDigests::make_digest(unsigned proxy) {
+    told_.tell(proxy);
+    summary::BloomFilter digest(shape_);
+    for (std::uint32_t object = 0; object < shared_.objects.size(); ++object)
+        if (shared_.holders.has(object, proxy)) digest.insert(shared_.objects.hash(object));
+    heard_.load(proxy, digest);
+}
+
+void SquidDigests::stored(std::size_t proxy, std::uint32_t object, TimePoint) {
+    told_.stored(proxy, object);
+}
+
+void SquidDigests::removed(std::size_t proxy, std::uint32_t object, TimePoint) {
+    told_.removed(proxy, object);
+}
+
+summary::PeerSet SquidDigests::candidates(std::size_t proxy, std::uint32_t object) const {
+    return heard_.candidates(shared_.objects.key(object)) -
+           summary::PeerSet{static_cast<unsigned>(proxy)};
+}
+
+bool SquidDigests::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
+    return told_.told(peer, object);
+}
+
+/// Its own digest and its peers'.
+std::uint64_t SquidDigests::summary_bytes() const {
+    return shared_.config.proxies * ((shape_.bits + 7) / 8);
+}
+
+}  // namespace measure

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "measure/simulate/holders.hpp"
+
+namespace measure {
+
+/// What each proxy has told of what it holds, object by object, and how much of it has changed
+/// since. `holders` must outlive it.
+class ToldObjects {
+public:
+    ToldObjects(const Holders& holders, std::size_t objects, std::size_t proxies)
+        : holders_(holders), told_(objects, proxies), proxies_(proxies) {}
+
+    void stored(std::size_t proxy, std::uint32_t object) {
+        auto& of = proxies_[proxy];
+        ++of.held;
+        ++of.stored;
+        of.touched.push_back(object);
+    }
+    void removed(std::size_t proxy, std::uint32_t object) {
+        auto& of = proxies_[proxy];
+        --of.held;
+        ++of.removed;
+        of.touched.push_back(object);
+    }
+    /// Has this part of what it holds changed? One in and one out count once.
+    bool has_changed(std::size_t proxy, double part) const {
+        const auto& of = proxies_[proxy];
+        return static_cast<double>(std::max(of.stored, of.removed)) >=
+               part * static_cast<double>(of.held);
+    }
+
+    /// All is told now. Calls `visit(object, held)` for what has changed.
+    template <class Visit>
+    void tell(std::size_t proxy, Visit visit) {
+        auto& of = proxies_[proxy];
+        for (const auto object : of.touched) {
+            const bool held = holders_.has(object, proxy);
+            if (held == told_.has(object, proxy)) continue;
+            told_.set(object, proxy, held);
+            visit(object, held);
+        }
+        of.touched.clear();
+        of.stored = of.removed = 0;
+    }
+    void tell(std::size_t proxy) {
+        tell(proxy, [](std::uint32_t, bool) {});
+    }
+    bool told(std::size_t proxy, std::uint32_t object) const { return told_.has(object, proxy); }
+    bool all_told(std::size_t proxy) const { return proxies_[proxy].touched.empty(); }
+    std::uint64_t held(std::size_t proxy) const { return proxies_[proxy].held; }
+
+private:
+    struct Proxy {
+        std::uint64_t held = 0, stored = 0, removed = 0;  // the latter since all was told
+        std::vector<std::uint32_t> touched;
+    };
+
+    const Holders& holders_;
+    Holders told_;
+    std::vector<Proxy> proxies_;
+};
+
+}  // namespace measure
