@@ -174,7 +174,7 @@ private:
     }
 
     bool keeps_copy(std::size_t proxy, std::uint32_t object) {
-        return proxy::stores_copy(config_.copy, objects_.hash(object), false, lately_[proxy]);
+        return proxy::stores_copy(config_.copy, {objects_.hash(object)}, lately_[proxy]);
     }
 
     void store(std::size_t proxy, std::uint32_t object) {
