@@ -73,7 +73,7 @@ public:
           session_({std::uint64_t{1} << 30, std::chrono::seconds(1)}, now_) {
         for (unsigned i = 0; i < peers_; ++i) {
             neighbours_.add_peer(i, "n" + std::to_string(i));
-            neighbours_.place(i, "127.0.0.1", "3128");
+            neighbours_.place(i, {"127.0.0.1", 3128});
         }
     }
 
