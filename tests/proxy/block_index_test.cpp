@@ -1,13 +1,18 @@
 #include "proxy/cache/block_index.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
 namespace {
 
 using boost::beast::http::field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 Head head(unsigned status, std::string_view length) {
     Head result;
@@ -120,6 +125,80 @@ TEST(FirstBlock, IsOfNoUseIfTheOriginGaveAnotherRange) {
     EXPECT_EQ(first_block(part, false, parse_content_range("bytes 0-99/250"), Blocks{250, 100}),
               FirstBlock::not_in_parts);
     EXPECT_EQ(first_block(part, false, std::nullopt, Blocks{250, 100}), FirstBlock::not_in_parts);
+}
+
+/// The index of a body of 250 bytes, of what its origin says of it or of a part of it.
+class IndexTest : public ::testing::Test, protected test::IdleCache {
+protected:
+    IndexTest() { job->claim.take({}); }
+
+    std::optional<BlockIndex> index_of(const char* lines, std::uint64_t length = 250) {
+        const test::Head text(lines);
+        const Fields fields = text;
+        proxy::Head head;
+        head.status = 206;
+        head.fields.assign(fields.begin(), fields.end());
+        return make_index(delivery, *job, {head, {}, {}}, length);
+    }
+    void limit(std::uint64_t object_max) {
+        auto config = *settings;
+        config.cache.object_max = object_max;
+        job->config = std::make_shared<Config>(std::move(config));
+    }
+
+    Delivery delivery{cache, *job};
+    static constexpr const char* kGood =
+        "ETag: \"1\"\nCache-Control: max-age=60\nContent-Range: bytes 100-199/250";
+};
+
+TEST_F(IndexTest, StandsForTheWholeBody) {
+    const auto index = index_of(kGood);
+    ASSERT_TRUE(index);
+    const auto& response = *index->draft.response;
+    EXPECT_THAT(response.head, StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(response.head, Not(HasSubstr("Content-Range")));
+    ASSERT_TRUE(response.blocks);
+    EXPECT_EQ(response.blocks->length, 250u);
+    EXPECT_EQ(response.blocks->block_bytes, settings->cache.block);
+    EXPECT_EQ(response.body_bytes(), 250u);
+    EXPECT_GT(shared.store.stats().memory_bytes, 0u) << "its head is paid for";
+}
+
+TEST_F(IndexTest, IsNoneWithoutAStrongTagToNameBlocksBy) {  // RFC 9110 §13.1.5
+    EXPECT_FALSE(index_of("Cache-Control: max-age=60"));
+    EXPECT_FALSE(index_of("ETag: W/\"1\"\nCache-Control: max-age=60"));
+}
+
+TEST_F(IndexTest, IsNoneOfWhatMayNotBeStored) {
+    EXPECT_FALSE(index_of("ETag: \"1\"\nCache-Control: no-store"));
+    EXPECT_EQ(shared.store.stats().memory_bytes, 0u);
+}
+
+TEST_F(IndexTest, IsNoneOfWhatIsEmptyOrTooLargeOrToComeInOnePiece) {
+    EXPECT_FALSE(index_of(kGood, 0));
+    limit(250);
+    EXPECT_TRUE(index_of(kGood));
+    limit(249);
+    EXPECT_FALSE(index_of(kGood));
+    limit(250);
+    job->may_use_blocks = false;
+    EXPECT_FALSE(index_of(kGood));
+}
+
+TEST_F(IndexTest, IsNoneWhereThereIsNoRoom) {
+    const auto all = shared.store.reserve(settings->cache.memory, Store::Clock::now());
+    ASSERT_TRUE(all);
+    EXPECT_FALSE(index_of(kGood));
+}
+
+TEST_F(IndexTest, IsGivenToThoseWhoWaitAndToTheStore) {
+    const Fill::Reader leader(job->fill, std::make_shared<Wakeup>(io.get_executor()), true);
+    publish(delivery, *index_of(kGood), {Fill::Source::origin, {}, 206});
+    EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
+    EXPECT_EQ(leader.state().answer.length, 250u);
+    const auto found = find(key.uri(), Store::Clock::now()).response;
+    ASSERT_NE(found, nullptr);
+    EXPECT_TRUE(found->blocks);
 }
 
 }  // namespace

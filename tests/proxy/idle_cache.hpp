@@ -15,7 +15,7 @@
 namespace proxy::test {
 
 /// The cache of a worker that never runs, and a job in it for http://h/a, of a node in a cluster.
-/// Nothing is connected to.
+/// Nothing is connected to: whoever wants to hears that all connections are in use.
 class IdleCache {
 public:
     IdleCache() {
@@ -49,6 +49,7 @@ public:
         Config config;
         config.node = "a";
         config.cluster.emplace().keys = {"key"};
+        config.limits.upstream_connections = 0;
         return std::make_shared<Config>(std::move(config));
     }();
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};

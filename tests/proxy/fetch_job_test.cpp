@@ -1,0 +1,44 @@
+#include "proxy/cache/fetch_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/idle_cache.hpp"
+
+namespace proxy {
+namespace {
+
+class BlockJobTest : public ::testing::Test, protected test::IdleCache {
+protected:
+    /// Of a body of 250 bytes in blocks of 100, version "1".
+    std::unique_ptr<FetchJob> at(std::uint64_t offset) {
+        return make_block_job(cache, job->request, settings, job->route, Blocks{250, 100}, "\"1\"",
+                              offset);
+    }
+};
+
+TEST_F(BlockJobTest, IsForTheBlockThatHoldsTheOffset) {
+    EXPECT_EQ(at(0)->block->range, (ByteRange{0, 99}));
+    EXPECT_EQ(at(199)->block->range, (ByteRange{100, 199}));
+    EXPECT_EQ(at(200)->block->range, (ByteRange{200, 249})) << "the last one is shorter";
+    EXPECT_EQ(at(0)->block->length, 250u);
+    EXPECT_EQ(at(0)->block->etag, "\"1\"");
+}
+
+TEST_F(BlockJobTest, ClaimsAKeyOfTargetVersionAndRange) {
+    const auto block = at(100);
+    EXPECT_EQ(block->claim.uri(), block_key(key.uri(), "\"1\"", {100, 199}));
+    EXPECT_EQ(block->claim.hash(), hasher(block->claim.uri()));
+    EXPECT_EQ(block->block->target, hasher(key.uri())) << "it goes with that";
+}
+
+TEST_F(BlockJobTest, GoesOnWithoutReadersForAWhile) {
+    EXPECT_TRUE(at(0)->fill->wanted());
+    EXPECT_EQ(at(0)->fill->audience().alone_at_most, kAloneAtMost);
+}
+
+TEST_F(BlockJobTest, AsksWhereItsTargetIs) {
+    EXPECT_EQ(std::get<UpstreamTarget>(at(0)->route).host, "h");
+}
+
+}  // namespace
+}  // namespace proxy
