@@ -1,0 +1,72 @@
+#pragma once
+
+#include <boost/endian/conversion.hpp>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace proxy {
+
+/// Numbers and texts in files, little endian. Everything that is read from them goes through
+/// ByteCursor, which gives nothing beyond the end.
+
+using DiskBytes = std::vector<std::byte>;
+using DiskView = std::span<const std::byte>;
+
+template <typename Number>
+void put(DiskBytes& out, std::type_identity_t<Number> value) {
+    value = boost::endian::native_to_little(value);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+inline void put_text(DiskBytes& out, std::string_view text) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    out.insert(out.end(), bytes, bytes + text.size());
+}
+
+/// Overwrites what stands at `at`. Precondition: it lies inside.
+template <typename Number>
+void put_at(std::span<std::byte> out, std::size_t at, std::type_identity_t<Number> value) {
+    value = boost::endian::native_to_little(value);
+    std::memcpy(out.data() + at, &value, sizeof value);
+}
+
+inline std::string_view as_text(DiskView bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Takes bytes from the front. Once more is wanted than there is, ok() stays false and all further
+/// values are 0 or empty.
+class ByteCursor {
+public:
+    explicit ByteCursor(DiskView bytes) : rest_(bytes) {}
+
+    template <typename Number>
+    Number number() {
+        Number value{};
+        if (const auto bytes = take(sizeof value); ok_)
+            std::memcpy(&value, bytes.data(), sizeof value);
+        return boost::endian::little_to_native(value);
+    }
+    DiskView take(std::size_t count) {
+        if (count > rest_.size()) ok_ = false;
+        if (!ok_) return {};
+        const auto taken = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return taken;
+    }
+    std::string_view text(std::size_t count) { return as_text(take(count)); }
+
+    bool ok() const { return ok_; }
+    DiskView rest() const { return rest_; }
+
+private:
+    DiskView rest_;
+    bool ok_ = true;
+};
+
+}  // namespace proxy

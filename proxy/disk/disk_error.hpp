@@ -1,0 +1,43 @@
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <boost/system/result.hpp>
+#include <string_view>
+#include <type_traits>
+
+namespace proxy {
+
+/// A value, or why there is none: one of these, or what the system said (errno).
+template <typename T>
+using DiskResult = boost::system::result<T>;
+
+/// What can be wrong with bytes that came from a disk, one code for each thing worth telling apart.
+enum class DiskError {
+    no_record = 1,  // other bytes stand where a record should begin
+    bad_length,     // a length that leads outside of what holds it, or lengths that contradict
+    bad_checksum,   // torn, flipped, or made for another place
+    bad_type,       // a kind of record that this version does not know
+    cut_off,        // the file ends before it should
+    no_footer,      // the segment was not sealed
+    too_large,      // more than a record may hold
+    other_key,      // the record is of another URI
+    in_use,         // another process works with the directory
+    foreign,        // the directory holds what is not of this cache
+    newer_format,   // written by a later version
+    other_secret,   // written by a cluster with another secret: its tags say nothing here
+    write_refused,  // the queue is full, or the directory has been given up
+};
+
+const boost::system::error_category& disk_error_category() noexcept;
+
+/// Short snake_case name, for status and metrics.
+std::string_view name(DiskError error) noexcept;
+
+inline boost::system::error_code make_error_code(DiskError error) noexcept {
+    return {static_cast<int>(error), disk_error_category()};
+}
+
+}  // namespace proxy
+
+template <>
+struct boost::system::is_error_code_enum<proxy::DiskError> : std::true_type {};

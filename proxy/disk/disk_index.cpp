@@ -1,0 +1,142 @@
+#include "proxy/disk/disk_index.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace proxy {
+namespace {
+
+constexpr std::uint32_t kFirstSlots = 8;
+constexpr unsigned kExpiresBits = 20, kClassBits = 11, kMantissaBits = 5;
+
+constexpr std::uint64_t ones(unsigned bits) {
+    return (std::uint64_t{1} << bits) - 1;
+}
+
+}  // namespace
+
+std::uint32_t size_class(std::uint32_t sectors) {
+    const auto width = static_cast<unsigned>(std::bit_width(sectors));
+    if (width <= kMantissaBits + 1) return sectors;
+    const auto shift = width - kMantissaBits - 1;
+    // Rounded up; a carry leads into the next octave's first class, as it should.
+    const auto mantissa = (sectors + (1u << shift) - 1) >> shift;
+    return (shift << kMantissaBits) + mantissa;
+}
+
+std::uint32_t sectors_of_class(std::uint32_t size_class) {
+    if (size_class < 2u << kMantissaBits) return size_class;
+    const auto shift = (size_class >> kMantissaBits) - 1;
+    return ((size_class & ones(kMantissaBits)) | 1u << kMantissaBits) << shift;
+}
+
+DiskIndex::DiskIndex() : tables_(std::size_t{1} << kTableBits) {}
+
+DiskIndex::Slot DiskIndex::pack(std::uint64_t tag, const DiskEntry& entry) {
+    assert(entry.place.sector > 0 && entry.place.sector <= ones(kSectorBits));
+    assert(entry.place.segment <= ones(kSegmentBits) && entry.expires <= ones(kExpiresBits));
+    assert(size_class(entry.sectors) <= ones(kClassBits) && entry.uses <= 3);
+    Slot slot;
+    slot.high = tag << 12 | std::uint64_t{size_class(entry.sectors)} << 1;
+    slot.low = std::uint64_t{entry.place.sector} | std::uint64_t{entry.place.segment} << 19 |
+               std::uint64_t{entry.expires} << 39 | std::uint64_t{entry.uses} << 59 |
+               std::uint64_t{entry.announced} << 61 | std::uint64_t{entry.more_variants} << 62 |
+               std::uint64_t{entry.unverified} << 63;
+    return slot;
+}
+
+DiskEntry DiskIndex::unpack(const Slot& slot) {
+    DiskEntry entry;
+    entry.place.sector = static_cast<std::uint32_t>(slot.low & ones(kSectorBits));
+    entry.place.segment = static_cast<std::uint32_t>(slot.low >> 19 & ones(kSegmentBits));
+    entry.expires = static_cast<std::uint32_t>(slot.low >> 39 & ones(kExpiresBits));
+    entry.uses = static_cast<unsigned>(slot.low >> 59 & 3);
+    entry.announced = (slot.low >> 61 & 1) != 0;
+    entry.more_variants = (slot.low >> 62 & 1) != 0;
+    entry.unverified = (slot.low >> 63 & 1) != 0;
+    entry.sectors = sectors_of_class(static_cast<std::uint32_t>(slot.high >> 1 & ones(kClassBits)));
+    return entry;
+}
+
+void DiskIndex::Table::insert(Slot slot) {
+    auto at = home(slot.tag());
+    for (std::uint32_t away = 0;; at = after(at), ++away) {
+        if (slots[at].empty()) break;
+        if (const auto theirs = distance(at, slots[at].tag()); theirs < away) {
+            std::swap(slot, slots[at]);
+            away = theirs;
+        }
+    }
+    slots[at] = slot;
+    ++used;
+}
+
+void DiskIndex::Table::erase(std::uint32_t slot) {
+    for (auto next = after(slot);; slot = next, next = after(next)) {
+        if (slots[next].empty() || distance(next, slots[next].tag()) == 0) break;
+        slots[slot] = slots[next];
+    }
+    slots[slot] = {};
+    --used;
+}
+
+void DiskIndex::Table::grow() {
+    const auto old_size = size;
+    const auto old = std::move(slots);
+    size = old_size == 0 ? kFirstSlots : old_size + std::max(old_size / 4, 1u);
+    slots = std::make_unique<Slot[]>(size);
+    used = 0;
+    for (std::uint32_t i = 0; i < old_size; ++i)
+        if (!old[i].empty()) insert(old[i]);
+}
+
+void DiskIndex::insert(summary::KeyHash key, const DiskEntry& entry) {
+    auto& table = tables_[table_of(key)];
+    // Up to 0.92 full, and never without an empty slot.
+    if ((std::uint64_t{table.used} + 1) * 25 > std::uint64_t{table.size} * 23) table.grow();
+    table.insert(pack(tag_of(key), entry));
+    ++entries_;
+}
+
+bool DiskIndex::erase(summary::KeyHash key, DiskPlace place) {
+    auto& table = tables_[table_of(key)];
+    const auto tag = tag_of(key);
+    for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag)) {
+        if (unpack(table.slots[slot]).place != place) continue;
+        table.erase(slot);
+        --entries_;
+        return true;
+    }
+    return false;
+}
+
+std::size_t DiskIndex::erase_all(summary::KeyHash key) {
+    auto& table = tables_[table_of(key)];
+    const auto tag = tag_of(key);
+    std::size_t count = 0;
+    for (auto slot = table.find(tag); slot < table.size; slot = table.find(tag)) {
+        table.erase(slot);
+        ++count;
+    }
+    entries_ -= count;
+    return count;
+}
+
+bool DiskIndex::replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry) {
+    auto& table = tables_[table_of(key)];
+    const auto tag = tag_of(key);
+    for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag)) {
+        if (unpack(table.slots[slot]).place != place) continue;
+        table.slots[slot] = pack(tag, entry);
+        return true;
+    }
+    return false;
+}
+
+std::uint64_t DiskIndex::memory_bytes() const {
+    std::uint64_t bytes = tables_.capacity() * sizeof(Table);
+    for (const auto& table : tables_) bytes += table.size * sizeof(Slot);
+    return bytes;
+}
+
+}  // namespace proxy

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+inline constexpr unsigned kSegmentBits = 20;  // of a segment's number; those alive differ in them
+inline constexpr unsigned kSectorBits = 19;   // 256 MiB in sectors of 512 bytes
+
+/// Where a record is.
+struct DiskPlace {
+    std::uint32_t segment = 0;  // below 2^kSegmentBits
+    std::uint32_t sector = 0;   // below 2^kSectorBits, not 0: there stands the segment's header
+
+    bool operator==(const DiskPlace&) const = default;
+};
+
+/// What is known of a record without asking the disk.
+struct DiskEntry {
+    DiskPlace place;
+    std::uint32_t sectors = 0;   // what it takes, at most 131,072; kept with an error of 3 %
+    std::uint32_t expires = 0;   // below 2^20, in units of whoever asks
+    unsigned uses = 0;           // 0 .. 3, see used()
+    bool announced = false;      // others were told of the key
+    bool more_variants = false;  // the key has further entries
+    bool unverified = false;     // not read as a whole since this process began
+
+    void used() { uses = uses < 3 ? uses + 1 : 3; }
+    bool operator==(const DiskEntry&) const = default;
+};
+
+/// Which keys are on the disk and where: 16 bytes for each record in tables that are between 0.72
+/// and 0.92 full and grow by a quarter, one at a time, so 20 bytes for each on the average. A key
+/// is known by the 60 bits of KeyHash::high below its first four, which choose among the store's
+/// shards: whoever finds an entry reads the record and compares its URI. Several entries for one
+/// key (variants) are allowed. One thread at a time, as a vector; its shard's lock will do.
+class DiskIndex {
+public:
+    DiskIndex();
+
+    /// Adds one more, whatever the key has. Precondition: what DiskPlace and DiskEntry say.
+    void insert(summary::KeyHash key, const DiskEntry& entry);
+    /// False when the key has no entry there.
+    bool erase(summary::KeyHash key, DiskPlace place);
+    /// Erases all of the key; how many there were.
+    std::size_t erase_all(summary::KeyHash key);
+    /// Puts `entry` in the stead of the key's entry at `place`. False when there is none.
+    bool replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry);
+
+    /// Calls `visit(DiskEntry)` for each entry of the key.
+    template <class Visit>
+    void for_each(summary::KeyHash key, Visit visit) const {
+        const auto& table = tables_[table_of(key)];
+        const auto tag = tag_of(key);
+        for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag))
+            visit(unpack(table.slots[slot]));
+    }
+    bool contains(summary::KeyHash key) const {
+        const auto& table = tables_[table_of(key)];
+        return table.find(tag_of(key)) < table.size;
+    }
+
+    std::uint64_t size() const { return entries_; }
+    std::uint64_t memory_bytes() const;
+
+private:
+    static constexpr unsigned kTableBits = 8;
+
+    struct Slot {
+        std::uint64_t high = 0;  // tag 52, size class 11, spare 1
+        std::uint64_t low = 0;   // sector 19, segment 20, expires 20, uses 2, flags 3; 0: empty
+
+        bool empty() const { return low == 0; }
+        std::uint64_t tag() const { return high >> 12; }
+    };
+    /// Linear probing in which no entry is farther from its home than it must be (robin hood): a
+    /// look-up ends at the first entry that is nearer to its own. Homes follow from the tag alone,
+    /// so growing needs no key.
+    struct Table {
+        std::unique_ptr<Slot[]> slots;
+        std::uint32_t size = 0;
+        std::uint32_t used = 0;
+
+        std::uint32_t home(std::uint64_t tag) const {
+            return static_cast<std::uint32_t>(((tag >> 20) * size) >> 32);
+        }
+        std::uint32_t after(std::uint32_t slot) const { return slot + 1 == size ? 0 : slot + 1; }
+        std::uint32_t distance(std::uint32_t slot, std::uint64_t tag) const {
+            const auto from = home(tag);
+            return slot >= from ? slot - from : slot + size - from;
+        }
+        /// The first slot with this tag, or `size`.
+        std::uint32_t find(std::uint64_t tag) const {
+            return size == 0 ? size : seek(home(tag), 0, tag);
+        }
+        std::uint32_t next(std::uint32_t slot, std::uint64_t tag) const {
+            return seek(after(slot), distance(slot, tag) + 1, tag);
+        }
+        std::uint32_t seek(std::uint32_t slot, std::uint32_t from_home, std::uint64_t tag) const {
+            for (; from_home < size; slot = after(slot), ++from_home) {
+                const auto& at = slots[slot];
+                if (at.empty() || distance(slot, at.tag()) < from_home) return size;
+                if (at.tag() == tag) return slot;
+            }
+            return size;
+        }
+        void insert(Slot slot);
+        void erase(std::uint32_t slot);
+        void grow();
+    };
+
+    static std::size_t table_of(summary::KeyHash key) { return (key.high >> 52) & 0xff; }
+    static std::uint64_t tag_of(summary::KeyHash key) {
+        return key.high & ((std::uint64_t{1} << 52) - 1);
+    }
+    static Slot pack(std::uint64_t tag, const DiskEntry& entry);
+    static DiskEntry unpack(const Slot& slot);
+
+    std::vector<Table> tables_;
+    std::uint64_t entries_ = 0;
+};
+
+/// Sizes in 11 bits: exact below 64, then with an error of at most 1 part in 32, upwards.
+std::uint32_t size_class(std::uint32_t sectors);
+std::uint32_t sectors_of_class(std::uint32_t size_class);
+
+}  // namespace proxy

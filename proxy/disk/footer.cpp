@@ -1,0 +1,187 @@
+#include "proxy/disk/footer.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace proxy {
+namespace {
+
+constexpr std::uint32_t kSegmentMagic = 0x53527348;  // "HsRS"
+constexpr std::uint32_t kTrailerMagic = 0x46527348;  // "HsRF"
+constexpr std::size_t kEntryBytes = 52;              // before tags and URI
+constexpr std::size_t kTagBytes = 16;
+
+std::uint64_t sum(DiskView bytes, std::uint64_t directory) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), directory);
+}
+
+/// Ends a sector: what was put so far, its checksum, zeros.
+void close_sector(DiskBytes& out, std::uint64_t directory) {
+    put<std::uint64_t>(out, sum(out, directory));
+    out.resize(kDiskSector);
+}
+
+/// Does the checksum stand behind the first `size` bytes?
+bool agrees(DiskView sector, std::size_t size, std::uint64_t directory) {
+    return ByteCursor(sector.subspan(size)).number<std::uint64_t>() ==
+           sum(sector.first(size), directory);
+}
+
+}  // namespace
+
+DiskBytes encode_segment_header(const SegmentHeader& header) {
+    DiskBytes out;
+    put<std::uint32_t>(out, kSegmentMagic);
+    put<std::uint32_t>(out, kDiskFormat);
+    put<std::uint64_t>(out, header.home.directory);
+    put<std::uint32_t>(out, header.home.segment);
+    put<std::uint32_t>(out, 0);
+    put<std::uint64_t>(out, header.bytes);
+    close_sector(out, header.home.directory);
+    return out;
+}
+
+DiskResult<SegmentHeader> decode_segment_header(DiskView sector) {
+    if (sector.size() < kDiskSector) return DiskError::cut_off;
+    ByteCursor in(sector);
+    if (in.number<std::uint32_t>() != kSegmentMagic) return DiskError::no_record;
+    if (in.number<std::uint32_t>() > kDiskFormat) return DiskError::newer_format;
+    SegmentHeader header;
+    header.home.directory = in.number<std::uint64_t>();
+    header.home.segment = in.number<std::uint32_t>();
+    in.number<std::uint32_t>();
+    header.bytes = in.number<std::uint64_t>();
+    if (!agrees(sector, 32, header.home.directory)) return DiskError::bad_checksum;
+    return header;
+}
+
+FooterEntry footer_entry(const Record& record, std::uint32_t sector, std::uint32_t sectors) {
+    FooterEntry entry;
+    entry.sector = sector;
+    entry.sectors = sectors;
+    entry.seq = record.seq;
+    entry.stored = record.stored;
+    entry.expires = record.expires;
+    entry.variant = variant_hash(record.vary_names, record.variant);
+    entry.type = record.type;
+    entry.uri = record.uri;
+    entry.tags = record.tags;
+    return entry;
+}
+
+std::uint64_t footer_bytes(const FooterEntry& entry) {
+    return kEntryBytes + entry.tags.size() * kTagBytes + entry.uri.size();
+}
+std::uint64_t footer_bytes(const Record& record) {
+    return kEntryBytes + record.tags.size() * kTagBytes + record.uri.size();
+}
+
+void encode_footer(std::span<const FooterEntry> entries, DiskBytes& out) {
+    const auto begin = out.size();
+    for (const auto& entry : entries) {
+        put<std::uint32_t>(out, entry.sector);
+        put<std::uint32_t>(out, entry.sectors);
+        put<std::uint64_t>(out, entry.seq);
+        put<std::int64_t>(out, entry.stored.time_since_epoch().count());
+        put<std::int64_t>(out, entry.expires.time_since_epoch().count());
+        put<std::uint64_t>(out, entry.variant);
+        put<std::uint32_t>(out, static_cast<std::uint32_t>(entry.uri.size()));
+        put<std::uint16_t>(out, static_cast<std::uint16_t>(entry.tags.size()));
+        put<std::uint8_t>(out, static_cast<std::uint8_t>(entry.type));
+        put<std::uint8_t>(out, 0);
+        put<std::uint32_t>(out, 0);
+        for (const auto& tag : entry.tags) {
+            put<std::uint64_t>(out, tag.low);
+            put<std::uint64_t>(out, tag.high);
+        }
+        put_text(out, entry.uri);
+    }
+    const auto bytes = out.size() - begin;
+    out.resize(begin + (bytes + kDiskSector - 1) / kDiskSector * kDiskSector);
+}
+
+DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t entries,
+                         const SegmentHeader& header) {
+    DiskBytes out;
+    put<std::uint32_t>(out, kTrailerMagic);
+    put<std::uint32_t>(out, header.home.segment);
+    put<std::uint64_t>(out, footer_at);
+    put<std::uint64_t>(out, footer.size());
+    put<std::uint32_t>(out, entries);
+    put<std::uint32_t>(out, 0);
+    put<std::uint64_t>(out, sum(footer, header.home.directory));
+    close_sector(out, header.home.directory);
+    return out;
+}
+
+DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header) {
+    if (sector.size() < kDiskSector) return DiskError::cut_off;
+    ByteCursor in(sector);
+    if (in.number<std::uint32_t>() != kTrailerMagic) return DiskError::no_footer;
+    const auto segment = in.number<std::uint32_t>();
+    Trailer trailer;
+    trailer.footer_at = in.number<std::uint64_t>();
+    trailer.footer_bytes = in.number<std::uint64_t>();
+    trailer.entries = in.number<std::uint32_t>();
+    in.number<std::uint32_t>();
+    trailer.footer_checksum = in.number<std::uint64_t>();
+    if (segment != header.home.segment || !agrees(sector, 40, header.home.directory))
+        return DiskError::bad_checksum;
+    // Each bound before the sum that relies on it.
+    if (header.bytes < 2 * kDiskSector || trailer.footer_at < kDiskSector ||
+        trailer.footer_at % kDiskSector != 0 || trailer.footer_bytes % kDiskSector != 0 ||
+        trailer.footer_bytes > kMaxFooterBytes || trailer.footer_at > header.bytes - kDiskSector ||
+        trailer.footer_bytes > header.bytes - kDiskSector - trailer.footer_at ||
+        trailer.entries > trailer.footer_bytes / kEntryBytes)
+        return DiskError::bad_length;
+    return trailer;
+}
+
+DiskResult<std::vector<FooterEntry>> decode_footer(DiskView footer, const Trailer& trailer,
+                                                   const SegmentHeader& header) {
+    if (footer.size() != trailer.footer_bytes) return DiskError::bad_length;
+    if (sum(footer, header.home.directory) != trailer.footer_checksum)
+        return DiskError::bad_checksum;
+    std::vector<FooterEntry> entries;
+    entries.reserve(std::min<std::uint64_t>(trailer.entries, footer.size() / kEntryBytes));
+    ByteCursor in(footer);
+    std::uint64_t free_from = 1;  // the segment's header
+    const auto end = trailer.footer_at / kDiskSector;
+    for (std::uint32_t i = 0; i < trailer.entries; ++i) {
+        FooterEntry entry;
+        entry.sector = in.number<std::uint32_t>();
+        entry.sectors = in.number<std::uint32_t>();
+        entry.seq = in.number<std::uint64_t>();
+        entry.stored = DiskTime(std::chrono::milliseconds(in.number<std::int64_t>()));
+        entry.expires = DiskTime(std::chrono::milliseconds(in.number<std::int64_t>()));
+        entry.variant = in.number<std::uint64_t>();
+        const auto uri = in.number<std::uint32_t>();
+        const auto tags = in.number<std::uint16_t>();
+        const auto type = in.number<std::uint8_t>();
+        in.number<std::uint8_t>();
+        in.number<std::uint32_t>();
+        if (!in.ok() || tags > kMaxRecordTags) return DiskError::bad_length;
+        if (type < static_cast<std::uint8_t>(RecordType::response) ||
+            type > static_cast<std::uint8_t>(RecordType::all_gone))
+            return DiskError::bad_type;
+        entry.type = static_cast<RecordType>(type);
+        const auto tag_bytes = in.take(tags * kTagBytes);
+        entry.uri = in.text(uri);
+        if (!in.ok()) return DiskError::bad_length;
+        ByteCursor tag_in(tag_bytes);
+        entry.tags.resize(tags);
+        for (auto& tag : entry.tags) {
+            tag.low = tag_in.number<std::uint64_t>();
+            tag.high = tag_in.number<std::uint64_t>();
+        }
+        if (entry.sectors == 0 || entry.sector < free_from ||
+            std::uint64_t{entry.sector} + entry.sectors > end)
+            return DiskError::bad_length;
+        free_from = std::uint64_t{entry.sector} + entry.sectors;
+        entries.push_back(std::move(entry));
+    }
+    return entries;
+}
+
+}  // namespace proxy
