@@ -66,4 +66,20 @@ AnswerPlan plan_answer(const Lookup& found, const Asking& asking) {
     return plan.serves() ? plan : plan_fetch(plan, found, asking);
 }
 
+FromFetch plan_after_wait(const FetchSeen& seen) {
+    if (seen.released || seen.error == FetchError::not_in_parts) return FromFetch::alone;
+    if (!seen.leads) {
+        // It was given up in the moment in which this one came.
+        if (seen.error == FetchError::abandoned) return FromFetch::look_again;
+        // The origin was spared the question as something stored stands in, which is not for this
+        // one.
+        if (seen.error == FetchError::origin_down && !seen.stands_in) return FromFetch::alone;
+    }
+    // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
+    if (!seen.has_head) return FromFetch::failure;
+    // What another request brought is reused as from the store, or not at all (no-cache,
+    // max-age=0, this client's own directives).
+    return seen.leads || seen.usable ? FromFetch::answer : FromFetch::alone;
+}
+
 }  // namespace proxy

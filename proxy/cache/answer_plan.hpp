@@ -5,6 +5,7 @@
 
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_status.hpp"
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/range.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -68,5 +69,22 @@ AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives);
 AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking);
 /// Both.
 AnswerPlan plan_answer(const Lookup& found, const Asking& asking);
+
+/// How the wait for a fetch has ended.
+struct FetchSeen {
+    bool leads = false;     // it is this request's own fetch, else another's
+    bool released = false;  // the answer is for that other one alone
+    bool has_head = false;  // and its body has not broken off
+    bool usable = true;     // with a head: this request may be answered by it as from the store
+    FetchError error = FetchError::none;
+    bool stands_in = false;  // what is stored may be given in place of what failed
+};
+enum class FromFetch : std::uint8_t {
+    answer,
+    failure,     // something stored in its place, or an error
+    alone,       // it is not for this request, which needs one of its own
+    look_again,  // into the store
+};
+FromFetch plan_after_wait(const FetchSeen& seen);
 
 }  // namespace proxy

@@ -99,7 +99,7 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
     const auto given = content_range(head.fields);
     std::optional<BlockIndex> index;
     if (given && given->range && given->length)
-        index = make_index(delivery, asked, received(exchange), *given->length);
+        index = make_index(delivery, asked, exchange.received(), *given->length);
     const auto meaning = first_block(part, asked.part_of_a_version, given,
                                      index ? index->draft.response->blocks : std::nullopt);
     if (meaning == FirstBlock::as_it_is) {

@@ -119,7 +119,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 }
 
 asio::awaitable<void> Delivery::pass(Exchange& exchange) {
-    const auto from = received(exchange);
+    const auto from = exchange.received();
     auto made = draft(from);
     Sender sender{Fill::Source::origin, {}, from.head.status};
     co_await run(exchange, from, std::move(made), std::move(sender));

@@ -1,7 +1,6 @@
 #include "proxy/cache/fetch.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "proxy/cache/block_index.hpp"
 #include "proxy/cache/delivery.hpp"
@@ -11,9 +10,7 @@
 #include "proxy/cache/peer_copy.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
-#include "proxy/http/merge_304.hpp"
 #include "proxy/http/request_policy.hpp"
-#include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/upstream/head_race.hpp"
 
@@ -140,7 +137,7 @@ private:
             is_in_parts_at(runner);
             co_return false;
         }
-        auto from = received(exchange);
+        auto from = exchange.received();
         from.from_peer = true;
         if (!job_.block && length_of_head_alone(head)) {
             const auto taken = take_head(asked, from);
@@ -162,8 +159,8 @@ private:
     }
 
     void is_in_parts_at(const PeerRunner& runner) {
-        if (!runner.promised && job_.block->in_parts)
-            job_.block->in_parts->push_back(runner.question.peer().node);
+        // Who has not announced what is wanted is asked for blocks only.
+        if (!runner.promised) job_.block->in_parts->push_back(runner.question.peer().node);
     }
 
     void peer_won(HeadRace& race, const PeerRunner& winner) {
@@ -251,7 +248,7 @@ private:
                 co_await begin_in_blocks(cache_, job_, delivery_, exchange);
                 co_return;
             case OriginStep::offer_in_blocks:
-                if (auto index = make_index(delivery_, job_, received(exchange),
+                if (auto index = make_index(delivery_, job_, exchange.received(),
                                             *exchange.content_length())) {
                     // What is left of this exchange is of no use.
                     publish(delivery_, std::move(*index),
@@ -263,7 +260,7 @@ private:
                 break;
         }
         if (job_.stale) {
-            const auto made = delivery_.draft(received(exchange));
+            const auto made = delivery_.draft(exchange.received());
             end_stored(made.verdict, made.response->status, asked.validators.any());
         }
         co_await delivery_.pass(exchange);
@@ -311,7 +308,7 @@ private:
 
     /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4).
     void validated(const Exchange& exchange, Fields stored) {
-        auto fresh = refreshed(delivery_.storing(), *job_.stale, stored, received(exchange));
+        auto fresh = refreshed(delivery_.storing(), *job_.stale, stored, exchange.received());
         auto& verdict = fresh.draft.verdict;
         end_stored(verdict, 304, true);
         if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
@@ -338,7 +335,7 @@ private:
             const auto& given = exchange.head();
             const auto head_alone = length_of_head_alone(given).has_value();
             if (verdict == PeerVerdict::hit && is_that_copy(copy, given, head_alone)) {
-                const auto validation = received(not_modified);
+                const auto validation = not_modified.received();
                 const UpdatedFields updated(given.fields, validation);
                 Head merged = given;
                 merged.fields = updated.merged();

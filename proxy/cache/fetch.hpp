@@ -2,9 +2,10 @@
 
 #include <memory>
 
-#include "proxy/cache/fetch_job.hpp"
-
 namespace proxy {
+
+struct Cache;
+struct FetchJob;
 
 /// Begins a fetch, which runs to its end: fills `job->fill`, stores what may be stored, and tells
 /// the store in every case. Goes on when the client that began it leaves, as long as

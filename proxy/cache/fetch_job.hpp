@@ -30,9 +30,10 @@ struct FetchJob {
         std::uint64_t length = 0;  // of the whole body
         std::string etag;          // strong; of the version that is wanted
         summary::KeyHash target;   // of the body's URI
-        /// Peers that have the target and turned out not to have it in one piece; the jobs of one
-        /// stream, which are of one worker, tell each other. May be null.
-        std::shared_ptr<PeerNames> in_parts = {};
+        /// Peers that announce the target but turned out not to have it in one piece: they are not
+        /// asked for blocks that they do not announce. Grows while the job runs; the jobs of one
+        /// stream, which are of one worker, share it. Never null.
+        std::shared_ptr<PeerNames> in_parts = std::make_shared<PeerNames>();
     };
 
     std::shared_ptr<const RequestSnapshot> request;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "proxy/cache/block_index.hpp"
-#include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
@@ -16,7 +15,7 @@ summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView
     if (!job.block) return {};
     const auto& block = *job.block;
     auto candidates = view.directory->candidates({block.target, job.request->key.uri()});
-    if (block.in_parts) candidates -= peers_named(*block.in_parts, view);
+    candidates -= peers_named(*block.in_parts, view);
     return candidates;
 }
 

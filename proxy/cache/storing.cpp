@@ -38,10 +38,6 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
 
 }  // namespace
 
-Received received(const Exchange& exchange) {
-    return {exchange.head(), exchange.request_time(), exchange.arrival()};
-}
-
 Draft draft(const StoringRequest& request, const Received& from) {
     auto response = std::make_shared<StoredResponse>();
     const auto verdict = judge(request, from.head.status, from.head.fields, from, *response);

@@ -4,28 +4,17 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/cache/cache.hpp"
+#include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
 #include "proxy/http/fetch_error.hpp"
+#include "proxy/http/received.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
-#include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
 
 // What becomes of a received head in the store, and whether it may.
-
-/// A head as its sender gave it, and when (RFC 9111 §4.2.3).
-struct Received {
-    const Head& head;
-    WallTime request_time;
-    Arrival arrival;  // of the head
-    /// Lines for the request that brought it alone, beside those of `head`.
-    std::string_view own_lines = {};
-    /// Another node's copy: it has judged whom that may be for.
-    bool from_peer = false;
-};
-Received received(const Exchange& exchange);
 
 /// The request that the response answers, as far as it bears on storing. `fields`: those of the
 /// client that went out. All must outlive this.

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "proxy/cache/block_index.hpp"
+#include "proxy/cache/fetch.hpp"
+#include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/peer_plan.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/http/validators.hpp"

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/cache/fetch.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/route.hpp"
 
 namespace proxy {

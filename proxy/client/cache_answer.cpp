@@ -1,5 +1,7 @@
 #include "proxy/client/cache_answer.hpp"
 
+#include "proxy/cache/fetch.hpp"
+#include "proxy/cache/fetch_job.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/client/block_stream.hpp"
 #include "proxy/client/error_answer.hpp"
@@ -7,7 +9,6 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/selecting.hpp"
-#include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 #include "summary/directory.hpp"
@@ -173,23 +174,26 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
         if (news == ClientContext::News::late) break;
         state = reader.state();
     }
-    if (state.released || state.error == FetchError::not_in_parts) co_return Followed::alone;
-    // It was given up in the moment in which this one came.
-    if (!leader && state.error == FetchError::abandoned) co_return Followed::again;
-    // The origin was spared the question as something stored stands in, which is not for this one.
-    if (!leader && state.error == FetchError::origin_down && !stands_in(stale, state.error))
-        co_return Followed::alone;
-    note_source(state, leader);
-    // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
-    if (state.phase == Fill::Phase::waiting || state.phase == Fill::Phase::failed)
-        co_return co_await answer_failure(std::move(state), std::move(stale), status);
-    if (!leader) {
-        // What another request brought is reused as from the store, or not at all (no-cache,
-        // max-age=0, this client's own directives).
-        const auto& response = *state.answer.response;
-        if (!may_reuse(response)) co_return Followed::alone;
-        if (!is_variant(response)) co_return Followed::alone;
+    FetchSeen seen;
+    seen.leads = leader;
+    seen.released = state.released;
+    seen.has_head = state.phase != Fill::Phase::waiting && state.phase != Fill::Phase::failed;
+    seen.error = state.error;
+    seen.stands_in = stands_in(stale, state.error);
+    if (seen.has_head && !leader)
+        seen.usable = may_reuse(*state.answer.response) && is_variant(*state.answer.response);
+    switch (plan_after_wait(seen)) {
+        case FromFetch::alone:
+            co_return Followed::alone;
+        case FromFetch::look_again:
+            co_return Followed::again;
+        case FromFetch::failure:
+            note_source(state, leader);
+            co_return co_await answer_failure(std::move(state), std::move(stale), status);
+        case FromFetch::answer:
+            break;
     }
+    note_source(state, leader);
     co_return co_await answer_read(reader, std::move(state), leader, status);
 }
 

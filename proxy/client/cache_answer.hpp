@@ -6,15 +6,17 @@
 #include <string>
 
 #include "proxy/cache/answer_plan.hpp"
-#include "proxy/cache/fetch.hpp"
 #include "proxy/cache/peer_reply.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/http/hashed_fields.hpp"
-#include "proxy/http/request_policy.hpp"
 #include "proxy/http/selecting.hpp"
+#include "proxy/storage/fill.hpp"
+#include "proxy/storage/store.hpp"
 #include "proxy/upstream/route.hpp"
 
 namespace proxy {
+
+struct FetchJob;
 
 /// Answers one request out of the store, or by way of it: what is missing is fetched for the store,
 /// and others follow. One for each request; the client outlives it. Each answer is true when the

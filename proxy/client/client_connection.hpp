@@ -2,8 +2,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // What a peer is answered; the rest of CacheAnswer stands in cache_answer.cpp.
-#include "proxy/cache/block_index.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/client/cache_answer.hpp"
 #include "proxy/http/field_list.hpp"

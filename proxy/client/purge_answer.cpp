@@ -1,7 +1,5 @@
 #include "proxy/client/purge_answer.hpp"
 
-#include <algorithm>
-
 #include "proxy/net/reply.hpp"
 #include "proxy/storage/purge.hpp"
 

@@ -180,7 +180,7 @@ public:
         const auto is_head = client_.head.verb == verb::head;
         const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
                                      snapshot_.fields, client_.directives};
-        const auto from = received(exchange_);
+        const auto from = exchange_.received();
         if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from);
         KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
                       exchange_.content_length(), client_.own_head, asked_at_);

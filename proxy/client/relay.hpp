@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "proxy/client/client_context.hpp"
-#include "proxy/upstream/route.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
 

@@ -12,6 +12,7 @@
 
 #include "proxy/http/arrival.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/http/received.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -93,8 +94,9 @@ public:
     std::optional<std::uint64_t> content_length() const;
     /// From sending the request, on the connection that answered, to run()'s success.
     Clock::duration time_to_head() const { return time_to_head_; }
-    WallTime request_time() const { return request_time_; }
     const Arrival& arrival() const { return arrival_; }  // of the head
+    /// The same, with the time of the request.
+    Received received() const { return {head_, request_time_, arrival_}; }
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }

@@ -4,7 +4,6 @@
 #include <list>
 #include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "proxy/upstream/round_trip.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/request_policy.hpp"
-#include "proxy/storage/fill.hpp"
 
 namespace proxy {
 

@@ -163,5 +163,57 @@ TEST_F(AnswerPlanTest, LetsRequestsForTheSameWaitForOneFetch) {
     EXPECT_TRUE(plan("no-cache").collapse);
 }
 
+FetchSeen seen(bool leads, FetchError error = FetchError::none) {
+    FetchSeen seen;
+    seen.leads = leads;
+    seen.has_head = error == FetchError::none;
+    seen.error = error;
+    return seen;
+}
+
+TEST(AfterTheWait, WhatWasFetchedIsTheAnswer) {
+    EXPECT_EQ(plan_after_wait(seen(true)), FromFetch::answer);
+    EXPECT_EQ(plan_after_wait(seen(false)), FromFetch::answer);
+}
+
+TEST(AfterTheWait, WhatAnotherFetchedIsReusedAsFromTheStore) {  // RFC 9111 §4
+    auto theirs = seen(false), own = seen(true);
+    theirs.usable = own.usable = false;
+    EXPECT_EQ(plan_after_wait(theirs), FromFetch::alone);
+    EXPECT_EQ(plan_after_wait(own), FromFetch::answer);
+}
+
+TEST(AfterTheWait, WhatIsForItsOwnRequestAloneIsFetchedAgain) {
+    auto released = seen(false);
+    released.released = true;
+    EXPECT_EQ(plan_after_wait(released), FromFetch::alone);
+    released.has_head = false;
+    EXPECT_EQ(plan_after_wait(released), FromFetch::alone);
+    for (const auto leads : {true, false})
+        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::not_in_parts)), FromFetch::alone);
+}
+
+TEST(AfterTheWait, WhatWasGivenUpInThatMomentIsLookedForAgain) {
+    EXPECT_EQ(plan_after_wait(seen(false, FetchError::abandoned)), FromFetch::look_again);
+    EXPECT_EQ(plan_after_wait(seen(true, FetchError::abandoned)), FromFetch::failure);
+}
+
+TEST(AfterTheWait, WhoHasNothingInStockAsksWhereAnotherSparedItself) {
+    auto spared = seen(false, FetchError::origin_down);
+    EXPECT_EQ(plan_after_wait(spared), FromFetch::alone);
+    spared.stands_in = true;
+    EXPECT_EQ(plan_after_wait(spared), FromFetch::failure);
+    EXPECT_EQ(plan_after_wait(seen(true, FetchError::origin_down)), FromFetch::failure);
+}
+
+TEST(AfterTheWait, WhatDidNotComeOrBrokeOffIsNoAnswer) {  // RFC 9110 §15.6.3
+    for (const auto leads : {true, false}) {
+        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::reset)), FromFetch::failure);
+        auto late = seen(leads);
+        late.has_head = false;
+        EXPECT_EQ(plan_after_wait(late), FromFetch::failure);
+    }
+}
+
 }  // namespace
 }  // namespace proxy
