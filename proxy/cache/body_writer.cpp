@@ -59,7 +59,7 @@ BodyWriter::Room BodyWriter::grow_in_window(std::uint64_t exact) {
     return Room::made;
 }
 
-void BodyWriter::keep(std::string_view data, Clock::time_point now) {
+void BodyWriter::append_if_storing(std::string_view data, Clock::time_point now) {
     while (storing() && !data.empty()) {
         if (room() == 0 && !grow_in_store(0, now)) return;
         const auto n = std::min(data.size(), room());

@@ -53,8 +53,8 @@ public:
     Room make_room(std::uint64_t exact, Clock::time_point now);
     /// The next bytes of the body, at most room().
     void append(std::string_view data) { fill_.append(data); }
-    /// All of it that is stored, be there room or not; what is not being stored is left.
-    void keep(std::string_view data, Clock::time_point now);
+    /// All of `data`, in new blocks as it takes; while it is being stored, else nothing of it.
+    void append_if_storing(std::string_view data, Clock::time_point now);
 
     /// The body is complete: publishes it, if it is being stored, and ends the fill. Returns what
     /// became of it: `invalidated` when the store did not take it.

@@ -6,7 +6,7 @@
 #include "proxy/cache/delivery.hpp"
 #include "proxy/cache/fetch_leash.hpp"
 #include "proxy/cache/origin_plan.hpp"
-#include "proxy/cache/origin_words.hpp"
+#include "proxy/cache/origin_request.hpp"
 #include "proxy/cache/peer_copy.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
@@ -119,11 +119,11 @@ private:
         return true;
     }
 
-    OriginAsks what_to_ask_now(bool only_whole = false) const {
-        return what_to_ask(case_of(job_, stale_copy_.has_value(), only_whole));
+    OriginRequestKind what_to_ask_now(bool only_whole = false) const {
+        return what_to_ask(facts_of(job_, stale_copy_.has_value(), only_whole));
     }
 
-    bool can_ask_origin() const { return what_to_ask_now() != OriginAsks::cannot_be; }
+    bool can_ask_origin() const { return what_to_ask_now() != OriginRequestKind::impossible; }
 
     /// A peer's question has ended: true when that is the answer.
     asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner) {
@@ -183,9 +183,9 @@ private:
         return good;
     }
 
-    /// The question to the origin, not sent yet. Precondition: `asks` is not cannot_be.
-    std::shared_ptr<OriginRunner> prepare_origin(OriginAsks asks) {
-        asked_ = words_for(asks, job_, stale_copy_);
+    /// The question to the origin, not sent yet. Precondition: it is not impossible.
+    std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind) {
+        asked_ = request_for_origin(kind, job_, stale_copy_);
         auto runner =
             std::make_shared<OriginRunner>(cache_.upstream, job_.config, job_.request,
                                            std::get<UpstreamTarget>(job_.route), has_stand_in());
@@ -200,13 +200,13 @@ private:
     /// `only_whole`: without conditions and ranges of our own, as an answer to those made no sense.
     asio::awaitable<void> ask_origin(bool only_whole = false) {
         if (only_whole) stale_copy_.reset();
-        const auto asks = what_to_ask_now(only_whole);
-        if (asks == OriginAsks::cannot_be) {
-            delivery_.fail(why_not_ask(case_of(job_, false, false)));
+        const auto kind = what_to_ask_now(only_whole);
+        if (kind == OriginRequestKind::impossible) {
+            delivery_.fail(why_not_ask(facts_of(job_, false, false)));
             co_return;
         }
         // Asked while peers were, it has ended; what they said meanwhile it was not told.
-        const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(asks);
+        const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
         auto& exchange = runner->exchange;
         if (!runner->result && runner->question.is_probe() && has_stand_in()) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
@@ -271,14 +271,14 @@ private:
         return *runner.result == FetchError::none ? runner.exchange.head().status : 0;
     }
 
-    OriginMeaning meaning_of(const OriginRunner& runner, const OriginWords& asked) const {
-        OriginCame came;
-        came.error = *runner.result;
-        if (came.error == FetchError::none) {
-            came.head = &runner.exchange.head();
-            came.length = runner.exchange.content_length();
+    OriginMeaning meaning_of(const OriginRunner& runner, const OriginRequest& asked) const {
+        OriginResult result;
+        result.error = *runner.result;
+        if (result.error == FetchError::none) {
+            result.head = &runner.exchange.head();
+            result.length = runner.exchange.content_length();
         }
-        return proxy::meaning_of(asked.what, asked.validators, came,
+        return proxy::meaning_of(asked.kind, asked.validators, result,
                                  may_stand_in(OriginTrouble::error), config_.cache.slice_from);
     }
 
@@ -363,7 +363,7 @@ private:
     Delivery delivery_;
     PeerCopies peers_;
     std::optional<StaleCopy> stale_copy_;
-    OriginWords asked_;                     // by origin_
+    OriginRequest asked_;                   // by origin_
     std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers
 };
 

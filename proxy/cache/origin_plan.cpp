@@ -24,41 +24,41 @@ bool accepts_ranges(Fields response) {
 
 }  // namespace
 
-OriginAsks what_to_ask(const OriginCase& fetch) {
-    if (!fetch.routed || fetch.suffix) return OriginAsks::cannot_be;
-    if (fetch.block) return OriginAsks::the_block;
-    if (fetch.only_whole) return OriginAsks::nothing;
-    if (fetch.stored) return OriginAsks::stored_is_good;
-    if (fetch.peer_copy) return OriginAsks::copy_is_good;
-    return fetch.part ? OriginAsks::the_first_block : OriginAsks::nothing;
+OriginRequestKind what_to_ask(const FetchFacts& fetch) {
+    if (!fetch.routed || fetch.suffix) return OriginRequestKind::impossible;
+    if (fetch.block) return OriginRequestKind::block;
+    if (fetch.only_whole) return OriginRequestKind::as_client;
+    if (fetch.stored) return OriginRequestKind::validate_stored;
+    if (fetch.peer_copy) return OriginRequestKind::validate_copy;
+    return fetch.part ? OriginRequestKind::first_block : OriginRequestKind::as_client;
 }
 
-FetchError why_not_ask(const OriginCase& fetch) {
+FetchError why_not_ask(const FetchFacts& fetch) {
     return fetch.suffix ? FetchError::not_in_parts : FetchError::not_allowed;
 }
 
-OriginMeaning meaning_of(OriginAsks asked, const Validators& sent, const OriginCame& came,
-                         bool stand_in, std::uint64_t in_blocks_above) {
-    const auto nonsense = came.error == FetchError::none ? !makes_sense(*came.head, sent)
-                                                         : came.error == FetchError::malformed;
+OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
+                         const OriginResult& result, bool stand_in, std::uint64_t in_blocks_above) {
+    const auto nonsense = result.error == FetchError::none ? !makes_sense(*result.head, sent)
+                                                           : result.error == FetchError::malformed;
     if (sent.any() && nonsense) return {OriginStep::ask_whole};
-    if (came.error != FetchError::none) return {OriginStep::fail, came.error};
-    if (asked == OriginAsks::the_block) return {OriginStep::take_block};
-    const auto status = came.head->status;
-    const auto ranged = asked == OriginAsks::the_first_block;
+    if (result.error != FetchError::none) return {OriginStep::fail, result.error};
+    if (asked == OriginRequestKind::block) return {OriginStep::take_block};
+    const auto status = result.head->status;
+    const auto ranged = asked == OriginRequestKind::first_block;
     // Our range was not the client's own, nor is what the origin makes of it.
     if (ranged && (status == 304 || status == 412 || status == 416))
         return {OriginStep::fail, FetchError::not_in_parts, true};
     if (status == 304) {
         if (!sent.any())  // nothing was asked that a 304 could answer
             return {OriginStep::fail, FetchError::malformed};
-        return {asked == OriginAsks::stored_is_good ? OriginStep::renew_stored
-                                                    : OriginStep::take_copy};
+        return {asked == OriginRequestKind::validate_stored ? OriginStep::renew_stored
+                                                            : OriginStep::take_copy};
     }
     if (stand_in && is_origin_trouble(status)) return {OriginStep::fail, FetchError::origin_error};
     if (ranged && status == 206) return {OriginStep::begin_in_blocks};
-    if (status == 200 && came.length && *came.length > in_blocks_above &&
-        accepts_ranges(came.head->fields))
+    if (status == 200 && result.length && *result.length > in_blocks_above &&
+        accepts_ranges(result.head->fields))
         return {OriginStep::offer_in_blocks};
     return {OriginStep::pass};
 }

@@ -13,7 +13,7 @@ namespace proxy {
 // What one fetch asks of its origin, and what it makes of the answer. Functions: no I/O, no clock.
 
 /// What a fetch knows before it asks.
-struct OriginCase {
+struct FetchFacts {
     bool routed = true;       // there is an origin to ask
     bool block = false;       // one block of a body is wanted
     bool stored = false;      // a response is stored that may be good again
@@ -23,21 +23,21 @@ struct OriginCase {
     bool only_whole = false;  // an answer to a question of our own made no sense
 };
 
-/// What the question has beside what the client sent.
-enum class OriginAsks : std::uint8_t {
-    nothing,
-    the_block,        // Range and If-Range
-    stored_is_good,   // the validators of what is stored
-    copy_is_good,     // those of the peer's copy
-    the_first_block,  // Range: the block in which the client's range begins
-    cannot_be,        // it cannot be asked: not_allowed, or not_in_parts
+/// What the request has beside what the client sent.
+enum class OriginRequestKind : std::uint8_t {
+    as_client,        // nothing
+    block,            // Range and If-Range: the block that is wanted
+    validate_stored,  // the validators of what is stored
+    validate_copy,    // those of the peer's copy
+    first_block,      // Range: the block in which the client's range begins
+    impossible,       // it cannot be asked: not_allowed, or not_in_parts
 };
-OriginAsks what_to_ask(const OriginCase& fetch);
+OriginRequestKind what_to_ask(const FetchFacts& fetch);
 /// Why it is that it cannot be asked.
-FetchError why_not_ask(const OriginCase& fetch);
+FetchError why_not_ask(const FetchFacts& fetch);
 
 /// What has come of it.
-struct OriginCame {
+struct OriginResult {
     FetchError error = FetchError::none;
     const Head* head = nullptr;           // null: with an error
     std::optional<std::uint64_t> length;  // of its body, if known
@@ -66,8 +66,8 @@ struct OriginMeaning {
 /// larger bodies are stored in blocks (cache.slice_from).
 /// Whatever goes wrong with a question of our own is not the client's business: it asked for a
 /// page. So it is asked once more without it.
-OriginMeaning meaning_of(OriginAsks asked, const Validators& sent, const OriginCame& came,
-                         bool stand_in, std::uint64_t in_blocks_above);
+OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
+                         const OriginResult& result, bool stand_in, std::uint64_t in_blocks_above);
 
 /// Does what is stored end with an answer of this verdict and status? What the origin does not want
 /// stored any more goes, lest it stand in for what it says now. Without a validation what is still

@@ -27,7 +27,7 @@ PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTri
     const auto perhaps = may_hold_it_whole(job_, view) - promised;
     if (promised.empty() && perhaps.empty()) return {};
     auto& records = cache_.upstream.peer_records;
-    const PeersKnown known{view.peers, records, *job_.config->cluster, origin, now};
+    const PeerFacts known{view.peers, records, *job_.config->cluster, origin, now};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);

@@ -14,7 +14,7 @@ bool invalidated_within(const SinceInvalidation& invalidated, std::chrono::secon
 }  // namespace
 
 PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& perhaps,
-                      const SinceInvalidation& invalidated, const PeersKnown& known) {
+                      const SinceInvalidation& invalidated, const PeerFacts& known) {
     PeerTurns result;
     // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
     if (invalidated_within(invalidated, kAgeGranularity)) return result;

@@ -49,7 +49,7 @@ struct PeerTurns {
 };
 
 /// What bears on whom to ask.
-struct PeersKnown {
+struct PeerFacts {
     const protocol::PeerView::Peers& peers;  // by number
     std::span<const PeerRecord> records;     // as many
     const ClusterConfig& bounds;
@@ -60,7 +60,7 @@ struct PeersKnown {
 /// something larger, of which one is asked at most. While an invalidation is so young that no copy
 /// can be shown to be younger, nobody is.
 PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& perhaps,
-                      const SinceInvalidation& invalidated, const PeersKnown& known);
+                      const SinceInvalidation& invalidated, const PeerFacts& known);
 
 /// How old a copy may say it is. The peer obeys if it is so configured, and saves a body.
 std::optional<std::chrono::seconds> wanted_max_age(const SinceInvalidation& invalidated);

@@ -12,8 +12,9 @@ PeerReply refused(Refusal why) {
     return {Kind::refused, why};
 }
 
-bool may_reuse(const PeerAsks& asks, const StoredMetadata& response, const PeerFinds& finds) {
-    return usable(decide_reuse(asks.directives, response.freshness, finds.residence));
+bool may_reuse(const AskedByPeer& asked, const StoredMetadata& response,
+               const FoundForPeer& found) {
+    return usable(decide_reuse(asked.directives, response.freshness, found.residence));
 }
 
 /// Too large to be given whole for the sake of a part, and can be given in parts.
@@ -22,22 +23,24 @@ bool may_be_parted(const StoredResponse& response, std::uint64_t block_bytes) {
            validators_of(response.fields()).strong();
 }
 
-PeerReply reply_with(const StoredResponse& response, const PeerAsks& asks, const PeerFinds& finds) {
+PeerReply reply_with(const StoredResponse& response, const AskedByPeer& asked,
+                     const FoundForPeer& found) {
     const auto& freshness = response.freshness;
-    const auto cut = asks.for_block && !finds.is_block;  // out of what is stored in one piece
-    if (cut && (response.blocks || freshness.personal || !finds.is_version))
+    const auto cut = asked.for_block && !found.is_block;  // out of what is stored in one piece
+    if (cut && (response.blocks || freshness.personal || !found.is_version))
         return refused(Refusal::absent);
     // A part of a version that is named needs no freshness: who asks has the index.
     // What may be for one client alone is not validated on behalf of another node's.
     const auto may_validate = freshness.has_validator && !freshness.personal;
-    if (!cut && !may_reuse(asks, response, finds) && !(asks.wish.stale_too && may_validate))
+    if (!cut && !may_reuse(asked, response, found) && !(asked.options.stale_too && may_validate))
         return {Kind::refused, Refusal::stale, may_validate};
     const auto head_alone =
-        response.blocks || (asks.wish.part && may_be_parted(response, asks.block_bytes));
+        response.blocks || (asked.options.part && may_be_parted(response, asked.block_bytes));
     return {head_alone ? Kind::head_alone : Kind::stored};
 }
 
-PeerReply reply_with(const Fill::State& growing, const PeerAsks& asks, const PeerFinds& finds) {
+PeerReply reply_with(const Fill::State& growing, const AskedByPeer& asked,
+                     const FoundForPeer& found) {
     const auto& answer = growing.answer;
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
@@ -45,21 +48,21 @@ PeerReply reply_with(const Fill::State& growing, const PeerAsks& asks, const Pee
     if (!under_way || !answer.shared || answer.source != Fill::Source::origin || answer.validated ||
         answer.response->blocks)
         return refused(Refusal::busy);
-    if (!finds.is_variant) return refused(Refusal::variant);
-    if (!may_reuse(asks, *answer.response, finds)) return refused(Refusal::stale);
+    if (!found.is_variant) return refused(Refusal::variant);
+    if (!may_reuse(asked, *answer.response, found)) return refused(Refusal::stale);
     // Without a length a block may end anywhere, and nothing can be cut.
-    if (finds.is_block && !answer.length_known) return refused(Refusal::busy);
-    if (asks.for_block && !finds.is_block && (!answer.length_known || !finds.is_version))
+    if (found.is_block && !answer.length_known) return refused(Refusal::busy);
+    if (asked.for_block && !found.is_block && (!answer.length_known || !found.is_version))
         return refused(Refusal::absent);
     return {Kind::growing};
 }
 
 }  // namespace
 
-PeerReply reply_to_peer(const PeerAsks& asks, const PeerFinds& finds) {
-    if (finds.stored) return reply_with(*finds.stored, asks, finds);
-    if (finds.growing) return reply_with(*finds.growing, asks, finds);
-    return refused(finds.other_variants ? Refusal::variant : Refusal::absent);
+PeerReply reply_to_peer(const AskedByPeer& asked, const FoundForPeer& found) {
+    if (found.stored) return reply_with(*found.stored, asked, found);
+    if (found.growing) return reply_with(*found.growing, asked, found);
+    return refused(found.other_variants ? Refusal::variant : Refusal::absent);
 }
 
 }  // namespace proxy

@@ -17,20 +17,21 @@ namespace proxy {
 inline constexpr std::uint64_t kWholeForAPartBlocks = 4;
 
 /// What a peer will take beside what may be reused at once.
-struct PeerWish {
+struct PeerOptions {
     bool stale_too = false;  // what has to be validated: it has seen to that
     bool part = false;       // of a large body the head alone: it wants but a part
 };
 
-struct PeerAsks {
+/// What it asks for.
+struct AskedByPeer {
     const RequestDirectives& directives;
-    PeerWish wish;
+    PeerOptions options;
     bool for_block = false;         // one block of a version: range and version are named
     std::uint64_t block_bytes = 0;  // what this node stores large bodies in (cache.block)
 };
 
 /// What there is for it: a response, complete or growing, or nothing.
-struct PeerFinds {
+struct FoundForPeer {
     const StoredResponse* stored = nullptr;
     const Fill::State* growing = nullptr;  // if nothing is stored
     std::chrono::seconds residence{0};     // of the response
@@ -53,6 +54,6 @@ struct PeerReply {
 
     bool operator==(const PeerReply&) const = default;
 };
-PeerReply reply_to_peer(const PeerAsks& asks, const PeerFinds& finds);
+PeerReply reply_to_peer(const AskedByPeer& asked, const FoundForPeer& found);
 
 }  // namespace proxy

@@ -114,7 +114,7 @@ void KeptCopy::has_invalidated(std::size_t count) {
 
 void KeptCopy::append(std::string_view piece, Clock::time_point now) {
     if (!copy_) return;
-    copy_->writer.keep(piece, now);
+    copy_->writer.append_if_storing(piece, now);
     if (!copy_->writer.storing()) copy_.reset();
 }
 

@@ -30,7 +30,7 @@ public:
     /// A peer's question: from the store, or from a fill that the origin feeds and whose head is
     /// there; else 504 with the reason, at once. Nobody is asked on its behalf. Of a body in
     /// blocks it gets the head alone, then each block for itself.
-    boost::asio::awaitable<bool> run_for_peer(std::size_t peer, PeerWish wish);
+    boost::asio::awaitable<bool> run_for_peer(std::size_t peer, PeerOptions options);
 
 private:
     using Stored = std::shared_ptr<const StoredResponse>;

@@ -134,9 +134,9 @@ private:
         if (frontend_.upstream.peers && client_.connection.scheme() == Scheme::http) {
             if (const auto* proof = find(head.fields, kPeerField)) {
                 auto words = proof->value;
-                PeerWish wish;
-                wish.part = take_last(words, " part");
-                wish.stale_too = take_last(words, " stale");
+                PeerOptions options;
+                options.part = take_last(words, " part");
+                options.stale_too = take_last(words, " stale");
                 if (const auto peer = authenticate(words)) {
                     // A token lets a peer ask, and nothing else.
                     if (head.verb != verb::get || !client_.parser->is_done())
@@ -144,7 +144,7 @@ private:
                     client_.transaction.from_peer = true;
                     client_.tell_of_client();
                     CacheAnswer answer(client_);
-                    co_return co_await answer.run_for_peer(*peer, wish);
+                    co_return co_await answer.run_for_peer(*peer, options);
                 }
             }
         }

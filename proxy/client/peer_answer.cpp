@@ -21,7 +21,7 @@ bool is_version(Fields request, const StoredResponse& response) {
 
 }  // namespace
 
-asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish) {
+asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions options) {
     auto& transaction = client_.transaction;
     transaction.peer = frontend_.upstream.peers->peers[peer].node;
     recover_quickly(client_.connection.socket().native_handle());
@@ -52,23 +52,23 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerWish wish)
 
     std::optional<Fill::Reader> reader;
     Fill::State state;
-    PeerFinds finds;
-    finds.is_block = is_block;
-    finds.other_variants = found.other_variants;
-    finds.stored = found.response.get();
+    FoundForPeer for_peer;
+    for_peer.is_block = is_block;
+    for_peer.other_variants = found.other_variants;
+    for_peer.stored = found.response.get();
     if (!found.response && found.fill) {
         reader.emplace(found.fill, client_.wakeup, false);
         state = reader->state();
-        finds.growing = &state;
+        for_peer.growing = &state;
     }
     const auto& response = found.response ? found.response : state.answer.response;
     if (response) {
-        finds.residence = response->residence(Clock::now());
-        finds.is_variant = found.response || is_variant(*response);
-        finds.is_version = !wants_block || is_block || is_version(fields, *response);
+        for_peer.residence = response->residence(Clock::now());
+        for_peer.is_variant = found.response || is_variant(*response);
+        for_peer.is_version = !wants_block || is_block || is_version(fields, *response);
     }
-    const PeerAsks asks{client_.directives, wish, wants_block, client_.config().cache.block};
-    const auto reply = reply_to_peer(asks, finds);
+    const AskedByPeer asked{client_.directives, options, wants_block, client_.config().cache.block};
+    const auto reply = reply_to_peer(asked, for_peer);
     if (reply.kind == PeerReply::Kind::refused) {
         std::string lines;
         if (reply.tell_validators)

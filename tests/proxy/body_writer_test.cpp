@@ -209,10 +209,10 @@ TEST_F(BodyWriterTest, FailsSoThatTheNextDoesNotWaitEither) {
 
 TEST_F(BodyWriterTest, KeepsWhatNobodyWaitsForAsLongAsItMayBeStored) {
     begin();
-    writer.keep(std::string(20'000, 'x'), kNow);
-    writer.keep(std::string(20'000, 'x'), kNow);
+    writer.append_if_storing(std::string(20'000, 'x'), kNow);
+    writer.append_if_storing(std::string(20'000, 'x'), kNow);
     EXPECT_EQ(fill->received(), 40'000u);
-    writer.keep(std::string(40'000, 'x'), kNow);
+    writer.append_if_storing(std::string(40'000, 'x'), kNow);
     EXPECT_FALSE(writer.storing());
     EXPECT_EQ(writer.verdict(), StorageVerdict::too_large);
 }

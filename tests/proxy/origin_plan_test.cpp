@@ -39,38 +39,38 @@ protected:
         return meaning_of(asked, sent(), {error, nullptr, {}}, stand_in, kInBlocksAbove);
     }
     Validators sent() const {
-        const auto validates =
-            asked == OriginAsks::stored_is_good || asked == OriginAsks::copy_is_good;
+        const auto validates = asked == OriginRequestKind::validate_stored ||
+                               asked == OriginRequestKind::validate_copy;
         return validates ? Validators{"\"1\"", {}, {}} : Validators{};
     }
 
-    OriginAsks asked = OriginAsks::nothing;
+    OriginRequestKind asked = OriginRequestKind::as_client;
     bool stand_in = false;
 };
 
 TEST(OriginQuestionPlan, IsWhatTheFetchIsFor) {
-    OriginCase fetch;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::nothing);
+    FetchFacts fetch;
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::as_client);
     fetch.part = true;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::the_first_block);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::first_block);
     fetch.peer_copy = true;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::copy_is_good);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::validate_copy);
     fetch.stored = true;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::stored_is_good);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::validate_stored);
     fetch.only_whole = true;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::nothing);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::as_client);
     fetch.block = true;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::the_block);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::block);
 }
 
 TEST(OriginQuestionPlan, IsNoneWithoutAnOriginOrForTheEndOfWhatNobodyKnows) {
-    OriginCase fetch;
+    FetchFacts fetch;
     fetch.routed = false;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::cannot_be);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::impossible);
     EXPECT_EQ(why_not_ask(fetch), FetchError::not_allowed);
     fetch.routed = true;
     fetch.part = fetch.suffix = true;
-    EXPECT_EQ(what_to_ask(fetch), OriginAsks::cannot_be);
+    EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::impossible);
     EXPECT_EQ(why_not_ask(fetch), FetchError::not_in_parts);
 }
 
@@ -82,7 +82,7 @@ TEST_F(OriginPlanTest, PassesOnWhatAnswersTheClient) {
 }
 
 TEST_F(OriginPlanTest, RenewsWhatIsStoredByA304) {  // RFC 9111 §4.3.3
-    asked = OriginAsks::stored_is_good;
+    asked = OriginRequestKind::validate_stored;
     EXPECT_EQ(after(304).step, Step::renew_stored);
     EXPECT_EQ(after(304, "ETag: \"1\"").step, Step::renew_stored);
     EXPECT_EQ(after(200).step, Step::pass);
@@ -90,13 +90,14 @@ TEST_F(OriginPlanTest, RenewsWhatIsStoredByA304) {  // RFC 9111 §4.3.3
 }
 
 TEST_F(OriginPlanTest, TakesAPeersCopyByA304) {
-    asked = OriginAsks::copy_is_good;
+    asked = OriginRequestKind::validate_copy;
     EXPECT_EQ(after(304).step, Step::take_copy);
     EXPECT_EQ(after(200).step, Step::pass);
 }
 
 TEST_F(OriginPlanTest, AsksOnceMoreWhenAnAnswerToItsOwnValidationMakesNoSense) {
-    for (const auto question : {OriginAsks::stored_is_good, OriginAsks::copy_is_good}) {
+    for (const auto question :
+         {OriginRequestKind::validate_stored, OriginRequestKind::validate_copy}) {
         asked = question;
         EXPECT_EQ(after(304, "ETag: \"another\"").step, Step::ask_whole);  // RFC 9111 §4.3.4
         EXPECT_EQ(after(412).step, Step::ask_whole);
@@ -112,7 +113,7 @@ TEST_F(OriginPlanTest, TakesA304ThatNobodyAskedForAsMalformed) {  // RFC 9110 §
 }
 
 TEST_F(OriginPlanTest, LetsTheStoredStandInForAnErrorOfTheOrigin) {  // RFC 5861 §4
-    asked = OriginAsks::stored_is_good;
+    asked = OriginRequestKind::validate_stored;
     EXPECT_EQ(after(503).step, Step::pass);
     stand_in = true;
     for (const auto status : {500u, 502u, 503u, 504u})
@@ -122,20 +123,20 @@ TEST_F(OriginPlanTest, LetsTheStoredStandInForAnErrorOfTheOrigin) {  // RFC 5861
 }
 
 TEST_F(OriginPlanTest, TakesABlockWhateverItsStatus) {
-    asked = OriginAsks::the_block;
+    asked = OriginRequestKind::block;
     for (const auto status : {206u, 200u, 416u, 503u})
         EXPECT_EQ(after(status).step, Step::take_block) << status;
     EXPECT_EQ(after(FetchError::reset), fails(FetchError::reset));
 }
 
 TEST_F(OriginPlanTest, BeginsInBlocksWithTheFirstOfThem) {
-    asked = OriginAsks::the_first_block;
+    asked = OriginRequestKind::first_block;
     EXPECT_EQ(after(206).step, Step::begin_in_blocks);
     EXPECT_EQ(after(200).step, Step::pass) << "the whole will do as well";
 }
 
 TEST_F(OriginPlanTest, LeavesTheClientsRangeToTheOriginWhereItsOwnWasRefused) {
-    asked = OriginAsks::the_first_block;
+    asked = OriginRequestKind::first_block;
     for (const auto status : {304u, 412u, 416u})
         EXPECT_EQ(after(status), fails(FetchError::not_in_parts, true)) << status;
 }

@@ -34,14 +34,14 @@ protected:
         state.answer.length_known = true;
     }
     PeerReply to_stored() {
-        finds.stored = response.get();
+        found.stored = response.get();
         return reply();
     }
     PeerReply to_growing() {
-        finds.growing = &state;
+        found.growing = &state;
         return reply();
     }
-    PeerReply reply() const { return reply_to_peer({directives, wish, for_block, 10}, finds); }
+    PeerReply reply() const { return reply_to_peer({directives, options, for_block, 10}, found); }
     void has_bytes(std::size_t bytes) {
         response->body->add_block(bytes, {});
         response->body->append(std::string(bytes, 'x'));
@@ -49,26 +49,26 @@ protected:
 
     std::shared_ptr<StoredResponse> response = std::make_shared<StoredResponse>();
     Fill::State state;
-    PeerFinds finds;
+    FoundForPeer found;
     RequestDirectives directives;
-    PeerWish wish;
+    PeerOptions options;
     bool for_block = false;
 };
 
 TEST_F(PeerReplyTest, IsWhatIsStoredAndFresh) {
     EXPECT_EQ(to_stored(), kStored);
-    EXPECT_EQ(reply_to_peer({directives, wish, false, 10}, {}), refused(Refusal::absent));
+    EXPECT_EQ(reply_to_peer({directives, options, false, 10}, {}), refused(Refusal::absent));
 }
 
 TEST_F(PeerReplyTest, SaysThatThereAreVariantsForOthers) {  // RFC 9111 §4.1
-    finds.other_variants = true;
+    found.other_variants = true;
     EXPECT_EQ(reply(), refused(Refusal::variant));
 }
 
 TEST_F(PeerReplyTest, NamesTheValidatorsOfWhatIsStale) {
-    finds.residence = 60s;
+    found.residence = 60s;
     EXPECT_EQ(to_stored(), refused(Refusal::stale, true));
-    wish.stale_too = true;  // its asker has validated it
+    options.stale_too = true;  // its asker has validated it
     EXPECT_EQ(to_stored(), kStored);
     response->freshness.has_validator = false;
     EXPECT_EQ(to_stored(), refused(Refusal::stale));
@@ -77,7 +77,7 @@ TEST_F(PeerReplyTest, NamesTheValidatorsOfWhatIsStale) {
 TEST_F(PeerReplyTest, GivesNothingThatMayBeForOneClientAlone) {
     make_personal(response->freshness);
     EXPECT_EQ(to_stored(), refused(Refusal::stale));
-    wish.stale_too = true;
+    options.stale_too = true;
     EXPECT_EQ(to_stored(), refused(Refusal::stale));
     for_block = true;
     EXPECT_EQ(to_stored(), refused(Refusal::absent));
@@ -85,11 +85,11 @@ TEST_F(PeerReplyTest, GivesNothingThatMayBeForOneClientAlone) {
 
 TEST_F(PeerReplyTest, CutsABlockOutOfTheWholeOfThatVersionHoweverStale) {
     for_block = true;
-    finds.residence = 1h;
+    found.residence = 1h;
     EXPECT_EQ(to_stored(), kStored);
-    finds.is_version = false;
+    found.is_version = false;
     EXPECT_EQ(to_stored(), refused(Refusal::absent));
-    finds.is_version = true;
+    found.is_version = true;
     response->blocks = Blocks{100, 10};
     EXPECT_EQ(to_stored(), refused(Refusal::absent)) << "then it has a key of its own";
 }
@@ -102,7 +102,7 @@ TEST_F(PeerReplyTest, IsTheHeadAloneOfWhatStandsInBlocks) {
 TEST_F(PeerReplyTest, IsTheHeadAloneToWhoWantsAPartOfMuch) {
     has_bytes(kWholeForAPartBlocks * 10 + kWholeForAPartBlocks);
     EXPECT_EQ(to_stored(), kStored);
-    wish.part = true;
+    options.part = true;
     EXPECT_EQ(to_stored(), kHeadAlone);
     response->head = "HTTP/1.1 200 OK\r\nETag: W/\"1\"\r\n";
     EXPECT_EQ(to_stored(), kStored) << "its parts could not be put together (RFC 9110 §14.2)";
@@ -110,7 +110,7 @@ TEST_F(PeerReplyTest, IsTheHeadAloneToWhoWantsAPartOfMuch) {
 
 TEST_F(PeerReplyTest, IsTheWholeToWhoWantsAPartOfLittle) {
     has_bytes(kWholeForAPartBlocks * 10);
-    wish.part = true;
+    options.part = true;
     EXPECT_EQ(to_stored(), kStored);
 }
 
@@ -141,22 +141,22 @@ TEST_F(PeerReplyTest, DoesNotWaitNorTakeWhatIsNotItsToGive) {
 }
 
 TEST_F(PeerReplyTest, JudgesWhatIsOnItsWayAsIfItWereStored) {
-    finds.is_variant = false;
+    found.is_variant = false;
     EXPECT_EQ(to_growing(), refused(Refusal::variant));
-    finds.is_variant = true;
-    finds.residence = 60s;
+    found.is_variant = true;
+    found.residence = 60s;
     EXPECT_EQ(to_growing(), refused(Refusal::stale));
 }
 
 TEST_F(PeerReplyTest, CutsNothingOutOfABodyOfUnknownLength) {
     for_block = true;
     EXPECT_EQ(to_growing(), kGrowing);
-    finds.is_version = false;
+    found.is_version = false;
     EXPECT_EQ(to_growing(), refused(Refusal::absent));
-    finds.is_version = true;
+    found.is_version = true;
     state.answer.length_known = false;
     EXPECT_EQ(to_growing(), refused(Refusal::absent));
-    finds.is_block = true;
+    found.is_block = true;
     EXPECT_EQ(to_growing(), refused(Refusal::busy));
 }
 

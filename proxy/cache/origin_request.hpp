@@ -12,18 +12,19 @@
 
 namespace proxy {
 
-/// What a question to the origin says beside the client's own words, and what its answer is
+/// What a request to the origin has beside the client's own fields, and what its answer is
 /// understood by. Views into the job's stored response and the peer's copy.
-struct OriginWords {
-    OriginAsks what = OriginAsks::nothing;
+struct OriginRequest {
+    OriginRequestKind kind = OriginRequestKind::as_client;
     std::string lines;                 // each with its CRLF
     std::vector<Field> stored_fields;  // of what is to be validated
     Validators validators;             // as sent
 };
-/// `asks`: by what_to_ask(); `copy`: of a peer, if that is what is asked about.
-OriginWords words_for(OriginAsks asks, const FetchJob& job, const std::optional<StaleCopy>& copy);
+/// `kind`: by what_to_ask(); `copy`: of a peer, if that is what is asked about.
+OriginRequest request_for_origin(OriginRequestKind kind, const FetchJob& job,
+                                 const std::optional<StaleCopy>& copy);
 
 /// What the job comes to: what_to_ask() goes by it.
-OriginCase case_of(const FetchJob& job, bool peer_copy, bool only_whole);
+FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole);
 
 }  // namespace proxy

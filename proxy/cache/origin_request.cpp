@@ -1,0 +1,50 @@
+#include "proxy/cache/origin_request.hpp"
+
+#include <variant>
+
+#include "proxy/cache/peer_copy.hpp"
+
+namespace proxy {
+
+OriginRequest request_for_origin(OriginRequestKind kind, const FetchJob& job,
+                                 const std::optional<StaleCopy>& copy) {
+    OriginRequest request;
+    request.kind = kind;
+    switch (kind) {
+        case OriginRequestKind::block:
+            append_block_request(request.lines, *job.block);
+            break;
+        case OriginRequestKind::validate_stored:
+            request.stored_fields = job.stale->fields();
+            request.validators = validators_of(request.stored_fields);
+            append_validation(request.lines, request.validators);
+            break;
+        case OriginRequestKind::validate_copy:
+            request.validators = copy->validators();
+            append_validation(request.lines, request.validators);
+            break;
+        case OriginRequestKind::first_block: {
+            const auto range = Blocks::aligned(job.part->first, job.config->cache.block);
+            append_range_request(request.lines, range.first, range.last, {});
+            break;
+        }
+        case OriginRequestKind::as_client:
+        case OriginRequestKind::impossible:
+            break;
+    }
+    return request;
+}
+
+FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole) {
+    FetchFacts fetch;
+    fetch.routed = std::holds_alternative<UpstreamTarget>(job.route);
+    fetch.block = job.block.has_value();
+    fetch.stored = job.stale != nullptr;
+    fetch.peer_copy = peer_copy;
+    fetch.part = job.part.has_value();
+    fetch.suffix = job.part && job.part->form == RangeRequest::Form::suffix;
+    fetch.only_whole = only_whole;
+    return fetch;
+}
+
+}  // namespace proxy

@@ -1,0 +1,70 @@
+#include "proxy/cache/origin_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/idle_cache.hpp"
+
+namespace proxy {
+namespace {
+
+class OriginRequestTest : public ::testing::Test, protected test::IdleCache {
+protected:
+    OriginRequest request(const std::optional<StaleCopy>& copy = {},
+                          bool only_whole = false) const {
+        return request_for_origin(what_to_ask(facts_of(*job, copy.has_value(), only_whole)), *job,
+                                  copy);
+    }
+    void has_stored(const char* head) {
+        auto response = std::make_shared<StoredResponse>();
+        response->head = head;
+        job->stale = std::move(response);
+    }
+};
+
+TEST_F(OriginRequestTest, IsTheClientsForWhatIsNotThere) {
+    EXPECT_EQ(request().kind, OriginRequestKind::as_client);
+    EXPECT_EQ(request().lines, "");
+    EXPECT_FALSE(request().validators.any());
+}
+
+TEST_F(OriginRequestTest, NamesTheValidatorsOfWhatIsStored) {  // RFC 9111 §4.3.1
+    has_stored("HTTP/1.1 200 OK\r\nETag: \"1\"\r\n");
+    EXPECT_EQ(request().kind, OriginRequestKind::validate_stored);
+    EXPECT_EQ(request().lines, "If-None-Match: \"1\"\r\n");
+    EXPECT_EQ(request().validators.etag, "\"1\"");
+    EXPECT_EQ(request().stored_fields.size(), 1u);
+    EXPECT_EQ(request({}, true).lines, "") << "once more as the client asked";
+}
+
+TEST_F(OriginRequestTest, NamesTheValidatorsOfAPeersCopy) {
+    const StaleCopy copy{"b", "\"2\"", ""};
+    EXPECT_EQ(request(copy).kind, OriginRequestKind::validate_copy);
+    EXPECT_EQ(request(copy).lines, "If-None-Match: \"2\"\r\n");
+    EXPECT_TRUE(request(copy).stored_fields.empty());
+}
+
+TEST_F(OriginRequestTest, AsksForABlockOfThatVersion) {  // RFC 9110 §13.1.5
+    job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", {}};
+    EXPECT_EQ(request().kind, OriginRequestKind::block);
+    EXPECT_EQ(request().lines, "Range: bytes=100-199\r\nIf-Range: \"1\"\r\n");
+    EXPECT_FALSE(request().validators.any());
+}
+
+TEST_F(OriginRequestTest, AsksForTheBlockInWhichARangeBegins) {
+    const auto block = settings->cache.block;
+    job->part = parse_range("bytes=" + std::to_string(block + 5) + "-");
+    EXPECT_EQ(request().kind, OriginRequestKind::first_block);
+    EXPECT_EQ(request().lines, "Range: bytes=" + std::to_string(block) + "-" +
+                                   std::to_string(2 * block - 1) + "\r\n");
+}
+
+TEST_F(OriginRequestTest, IsNoneWhereTheOriginCannotBeAsked) {
+    job->part = parse_range("bytes=-5");
+    EXPECT_EQ(request().kind, OriginRequestKind::impossible);
+    job->part.reset();
+    job->route = NoRoute::no_origin;
+    EXPECT_EQ(request().kind, OriginRequestKind::impossible);
+}
+
+}  // namespace
+}  // namespace proxy
