@@ -42,17 +42,6 @@ ClusterConfig checked(ClusterConfig config) {
     return config;
 }
 
-/// What PublisherLink::report() counts.
-void add_publishing(const ClusterStatus::Peer& more, ClusterStatus::Peer& sum) {
-    sum.announcements_sent += more.announcements_sent;
-    sum.snapshots_sent += more.snapshots_sent;
-    sum.heartbeats_sent += more.heartbeats_sent;
-    sum.overflows += more.overflows;
-    sum.bytes_sent += more.bytes_sent;
-    sum.bytes_received += more.bytes_received;
-    sum.connects += more.connects;
-}
-
 HashSecret choose_hash_secret(const ClusterConfig& config) {
     if (!config.keys.empty()) return hash_secret(config.keys.back());
     HashSecret secret;
@@ -307,7 +296,6 @@ private:
         const bool stays = peer && !known_[*peer].empty() &&
                            known_[*peer] == shared_.membership.peers()[*peer].node;
         publication.report(stays ? earlier_ways_[*peer] : gone_);
-        gone_announcement_bytes_ += publication.announcement_bytes();
         publication.retire();
     }
 
@@ -327,8 +315,7 @@ private:
         const auto& node = known_[number];
         subscriptions_.report(number, gone_);
         if (const auto ways = earlier_ways_.extract(number); !ways.empty())
-            add_publishing(ways.mapped(), gone_);
-        gone_announcement_bytes_received_ += subscriptions_.announcement_bytes(number);
+            add(gone_, ways.mapped());
         ++peers_gone_;
         former_[node] = shared_.invalidations.confirmed(number);
         while (former_.size() > kMaxFormerPeers) {
@@ -518,7 +505,6 @@ private:
     ClusterStatus::Peer gone_;                     // what those counted
     std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // to peers, where they are no more
     std::uint64_t peers_gone_ = 0;
-    std::uint64_t gone_announcement_bytes_ = 0, gone_announcement_bytes_received_ = 0;
     std::uint64_t followed_ = 0;    // changes of the membership
     std::size_t provided_for_ = 0;  // peers, by the size of the summary
     TaskGroup tasks_;
@@ -536,39 +522,31 @@ ClusterStatus Cluster::Node::status() const {
     ClusterStatus status;
     status.gone = gone_;
     status.peers_gone = peers_gone_;
-    status.announcement_bytes_sent = gone_announcement_bytes_;
-    status.announcement_bytes_received = gone_announcement_bytes_received_;
-    const auto add = [&](const ClusterStatus::Peer& peer) {
-        status.announcements_sent += peer.announcements_sent;
-        status.announcements_received += peer.announcements_received;
-        status.heartbeats_sent += peer.heartbeats_sent;
-        status.bytes_sent += peer.bytes_sent;
-        status.bytes_received += peer.bytes_received;
+    const auto count = [&](const LinkCounters& more) {
+        add<LinkCounters>(status, more, kLinkCounters);
     };
-    add(gone_);
+    count(gone_);
     const auto& log = shared_.invalidations;
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (known_[i].empty()) continue;
         auto& peer = status.peers.emplace_back();
         peer.node = known_[i];
         if (const auto ways = earlier_ways_.find(i); ways != earlier_ways_.end())
-            add_publishing(ways->second, peer);
+            add(peer, ways->second);
         if (const auto* publication = publication_to(i)) publication->report(peer);
         subscriptions_.report(i, peer);
         peer.invalidations_sent = log.sent(i);
         peer.invalidations_confirmed = log.confirmed(i);
         peer.invalidations_pending = log.pending(i);
-        status.announcement_bytes_received += subscriptions_.announcement_bytes(i);
-        add(peer);
+        count(peer);
     }
     for (const auto& [id, contact] : shared_.membership.contacts()) {
         const auto& publication = *publications_.at(id);
-        status.announcement_bytes_sent += publication.announcement_bytes();
         if (!contact.peer || publication_to(*contact.peer) != &publication) {
             ClusterStatus::Peer
                 no_more;  // what went there when somebody was, or before anybody was
             publication.report(no_more);
-            add(no_more);
+            count(no_more);
         }
         if (contact.peer || !contact.dialled || status.unanswered.size() >= kMaxUnansweredShown)
             continue;

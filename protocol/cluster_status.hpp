@@ -27,7 +27,7 @@ std::string_view name(PeerState state) noexcept;
 /// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this
 /// run.
 struct ClusterStatus : LinkCounters {
-    struct Peer : SyncCounters {
+    struct Peer : PeerLinkCounters {
         std::string node;
         PeerState state = PeerState::connecting;
         std::uint64_t epoch = 0;       // of its summary; 0 = none
@@ -37,15 +37,9 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t bits = 0;
         unsigned hashes = 0;
         bool publishing = false;  // our link to it is up
-        std::uint64_t announcements_sent = 0, announcements_received = 0;
-        std::uint64_t heartbeats_sent = 0, heartbeats_received = 0;
-        std::uint64_t bytes_sent = 0, bytes_received = 0;
-        std::uint64_t snapshots_sent = 0, snapshots_received = 0;
-        std::uint64_t overflows = 0;  // times its queue was full
         std::uint64_t invalidations_sent = 0;
         std::uint64_t invalidations_confirmed = 0;  // by it, of ours
         std::uint64_t invalidations_pending = 0;    // of ours, not confirmed by it
-        std::uint64_t connects = 0;                 // links established to it
         std::string last_error;  // why a link of ours last ended; empty if none did
     };
     struct Own {

@@ -8,8 +8,11 @@ namespace protocol {
 struct LinkCounters {
     std::uint64_t announcements_sent = 0, announcements_received = 0;
     std::uint64_t announcement_bytes_sent = 0, announcement_bytes_received = 0;
-    std::uint64_t heartbeats_sent = 0;
+    std::uint64_t snapshots_sent = 0, snapshots_received = 0;  // announcements too
+    std::uint64_t heartbeats_sent = 0, heartbeats_received = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::uint64_t connects = 0;   // links to peers that came up
+    std::uint64_t overflows = 0;  // times the queue of a peer was full
 };
 
 /// How to add one: described.hpp.
@@ -39,6 +42,19 @@ inline constexpr Described<LinkCounters> kLinkCounters[] = {
      "",
      "hearsay_announcement_bytes_total",
      {"direction", "received"}},
+    {&LinkCounters::snapshots_sent,
+     "cluster.snapshots_sent",
+     "snapshots",
+     "Whole summaries: to begin a link, to mend one, or because they were the shorter "
+     "announcement.",
+     "hearsay_snapshots_total",
+     {"direction", "sent"}},
+    {&LinkCounters::snapshots_received,
+     "cluster.snapshots_received",
+     "snapshots",
+     "",
+     "hearsay_snapshots_total",
+     {"direction", "received"}},
     {&LinkCounters::bytes_sent,
      "cluster.bytes_sent",
      "bytes",
@@ -53,6 +69,15 @@ inline constexpr Described<LinkCounters> kLinkCounters[] = {
      {"direction", "received"}},
     {&LinkCounters::heartbeats_sent, "cluster.heartbeats_sent", "heartbeats",
      "Heartbeats sent on peer links.", "hearsay_heartbeats_total"},
+    {&LinkCounters::heartbeats_received, "cluster.heartbeats_received", "heartbeats",
+     "Heartbeats received on links from peers.", "hearsay_heartbeats_received_total"},
+    {&LinkCounters::connects, "cluster.connects", "links",
+     "Links to peers that came up, first ones and later ones.", "hearsay_link_connects_total"},
+    {&LinkCounters::overflows, "cluster.overflows", "queues",
+     "Times that more was waiting for a peer than the queue of its link holds, so that one "
+     "snapshot "
+     "replaced it.",
+     "hearsay_link_overflows_total"},
 };
 static_assert(every_member_has_a_row(kLinkCounters));
 
@@ -75,5 +100,13 @@ inline constexpr Described<SyncCounters> kSyncCounters[] = {
      "Keys and tags that a peer said are no longer to be used (hearsay_invalidations_total).", ""},
 };
 static_assert(every_member_has_a_row(kSyncCounters));
+
+/// What the links with one peer have counted, or a part of it: one link, or one end of one.
+struct PeerLinkCounters : LinkCounters, SyncCounters {};
+
+inline void add(PeerLinkCounters& sum, const PeerLinkCounters& more) {
+    add<LinkCounters>(sum, more, kLinkCounters);
+    add<SyncCounters>(sum, more, kSyncCounters);
+}
 
 }  // namespace protocol

@@ -1,20 +1,16 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "protocol/error.hpp"
 #include "protocol/keys.hpp"
+#include "protocol/link_counters.hpp"
 #include "protocol/message.hpp"
 
 namespace protocol {
-
-struct Traffic {
-    std::uint64_t bytes_sent = 0, bytes_received = 0;
-};
 
 /// One end of one link, from the first message of the hello to the last: what it says and in which
 /// order, what it makes of what it hears, and when silence is the end. A machine of (message, now):
@@ -78,7 +74,7 @@ public:
     bool ended() const { return ended_.has_value(); }
 
     /// Where bytes are counted now.
-    virtual Traffic& traffic() = 0;
+    virtual LinkCounters& traffic() = 0;
 
     /// Whoever turns the crank, while he does.
     class Driver {

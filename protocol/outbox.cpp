@@ -48,7 +48,7 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
     if (!waits && !queue_.empty()) return pop();
     if (now < heartbeat_due_) return std::nullopt;
     heartbeat_due_ = next_beat(now, config_.heartbeat);
-    ++counters_.heartbeats;
+    ++counters_.heartbeats_sent;
     auto beat = publisher.heartbeat();
     beat.next = promise_of(config_.heartbeat);
     if (waits) {
@@ -86,7 +86,7 @@ std::optional<Message> Outbox::next_part() {
     const auto rest = ByteView(image_->payload).subspan(*image_sent_);
     const SnapshotPart part{rest.first(std::min(rest.size(), kSnapshotPartBytes))};
     *image_sent_ += part.payload.size();
-    counters_.announcement_bytes += part.payload.size();
+    counters_.announcement_bytes_sent += part.payload.size();
     return part;
 }
 
@@ -94,8 +94,8 @@ Message Outbox::begin_snapshot() {
     image_sent_ = 0;
     told_epoch_ = image_->begin.epoch;
     told_generation_ = image_->begin.generation;
-    ++counters_.announcements;
-    ++counters_.snapshots;
+    ++counters_.announcements_sent;
+    ++counters_.snapshots_sent;
     return image_->begin;
 }
 
@@ -106,8 +106,8 @@ Message Outbox::pop() {
     if (!sending_.delta) return CheckHash{sending_.epoch, sending_.generation, sending_.hash};
     told_epoch_ = sending_.epoch;
     told_generation_ = sending_.generation;
-    ++counters_.announcements;
-    counters_.announcement_bytes += sending_.delta->size();
+    ++counters_.announcements_sent;
+    counters_.announcement_bytes_sent += sending_.delta->size();
     return Delta{sending_.epoch, sending_.generation, *sending_.delta};
 }
 

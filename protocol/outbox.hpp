@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "protocol/link_counters.hpp"
 #include "protocol/message.hpp"
 #include "protocol/publisher.hpp"
 
@@ -24,11 +25,6 @@ public:
     struct Config {
         std::size_t max_queued_bytes = std::size_t{1} << 20;
         std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
-    };
-    struct Counters {
-        std::uint64_t announcements = 0;  // deltas and snapshots
-        std::uint64_t snapshots = 0, heartbeats = 0, overflows = 0;
-        std::uint64_t announcement_bytes = 0;  // payloads
     };
 
     Outbox(const Config& config, TimePoint now) : config_(config), heartbeat_due_(now) {}
@@ -48,7 +44,8 @@ public:
     /// The goodbye has been handed out.
     bool finished() const { return finished_; }
 
-    const Counters& counters() const { return counters_; }
+    /// What was handed out, and overflows.
+    const LinkCounters& counters() const { return counters_; }
     std::size_t queued_bytes() const { return queued_bytes_; }
 
 private:
@@ -77,7 +74,7 @@ private:
     bool leaving_ = false;
     bool finished_ = false;
     TimePoint heartbeat_due_;
-    Counters counters_;
+    LinkCounters counters_;
 };
 
 }  // namespace protocol

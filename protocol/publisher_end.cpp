@@ -5,14 +5,6 @@
 
 namespace protocol {
 
-void add(Outbox::Counters& sum, const Outbox::Counters& more) {
-    sum.announcements += more.announcements;
-    sum.snapshots += more.snapshots;
-    sum.heartbeats += more.heartbeats;
-    sum.overflows += more.overflows;
-    sum.announcement_bytes += more.announcement_bytes;
-}
-
 PublisherEnd::PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std::string& expected,
                            const Nonce& nonce, TimePoint now)
     : node_(node),
@@ -26,13 +18,13 @@ PublisherEnd::PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std:
 void PublisherEnd::leave() {
     if (!outbox_) return;
     node_.pulse(*peer_).listens_elsewhere = false;
-    add(kept_.counters, outbox_->counters());
+    add(kept_.counters, outbox_->counters(), kLinkCounters);
     outbox_.reset();
 }
 
-Outbox::Counters PublisherEnd::counters() const {
+LinkCounters PublisherEnd::counters() const {
     auto sum = kept_.counters;
-    if (outbox_) add(sum, outbox_->counters());
+    if (outbox_) add(sum, outbox_->counters(), kLinkCounters);
     return sum;
 }
 
@@ -97,7 +89,7 @@ void PublisherEnd::begin(TimePoint now) {
     answer_.reset();
     node_.invalidations.connected(*peer_, kept_.instance != earlier);
     kept_.behind_until = node_.invalidations.last();
-    ++kept_.connects;
+    ++kept_.counters.connects;
     outbox_.emplace(Outbox::Config{node_.config.max_queued_bytes, node_.config.timings.heartbeat},
                     now);
     if (kept_.leaving) outbox_->say_goodbye();

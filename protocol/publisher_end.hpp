@@ -25,9 +25,7 @@ public:
         Instance instance{};             // of the peer, once it is known
         std::uint64_t behind_until = 0;  // it must confirm this before its copies count
         bool leaving = false;            // nothing but invalidations and the goodbye is said
-        std::uint64_t connects = 0;
-        Outbox::Counters counters;  // of connections that have ended
-        Traffic traffic;
+        LinkCounters counters;           // without those of the present Outbox
     };
     /// Whom to ask and to tell.
     class Owner {
@@ -55,7 +53,7 @@ public:
     TimePoint due() const override;
     bool finished() const override { return outbox_ && outbox_->finished(); }
     Limit limit() const override;
-    Traffic& traffic() override { return kept_.traffic; }
+    LinkCounters& traffic() override { return kept_.counters; }
 
     /// It is this peer that is reached here, or nobody known. Not once the link is up.
     void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
@@ -65,7 +63,7 @@ public:
     bool up() const { return outbox_.has_value(); }
     /// The peer has answered, and is this run of its.
     bool reaches(const Instance& instance) const { return up() && kept_.instance == instance; }
-    Outbox::Counters counters() const;
+    LinkCounters counters() const;
     /// The connection has ended: what it has counted is kept. To be called at its end, unless the
     /// whole node ends.
     void leave();
@@ -89,7 +87,5 @@ private:
     std::optional<Outbox> outbox_;  // once the link is up
     TimePoint hello_until_, heard_at_;
 };
-
-void add(Outbox::Counters& sum, const Outbox::Counters& more);
 
 }  // namespace protocol

@@ -212,15 +212,8 @@ void PublisherLink::heard_of(const Instance& instance) {
 }
 
 void PublisherLink::report(ClusterStatus::Peer& status) const {
-    const auto sum = counters();
     status.publishing = up();
-    status.announcements_sent += sum.announcements;
-    status.snapshots_sent += sum.snapshots;
-    status.heartbeats_sent += sum.heartbeats;
-    status.overflows += sum.overflows;
-    status.bytes_sent += kept_.traffic.bytes_sent;
-    status.bytes_received += kept_.traffic.bytes_received;
-    status.connects += kept_.connects;
+    add<LinkCounters>(status, counters(), kLinkCounters);
     if (!last_error_.empty()) status.last_error = last_error_;
 }
 

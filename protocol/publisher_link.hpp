@@ -68,7 +68,6 @@ public:
 
     /// Adds our side's numbers.
     void report(ClusterStatus::Peer& status) const;
-    std::uint64_t announcement_bytes() const { return counters().announcement_bytes; }
     const std::string& last_error() const { return last_error_; }
 
 private:
@@ -82,7 +81,7 @@ private:
     awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPlaces::Place& place);
     awaitable<boost::system::error_code> publish(Link& link, DialPlaces::Place& place);
     void note_end(const boost::system::error_code& error, bool was_up);
-    Outbox::Counters counters() const { return end_ ? end_->counters() : kept_.counters; }
+    LinkCounters counters() const { return end_ ? end_->counters() : kept_.counters; }
     void judge_absence();
     bool pending() const;
 

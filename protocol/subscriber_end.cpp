@@ -12,16 +12,6 @@ using boost::system::error_code;
 /// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
 constexpr int kBeatsAlive = 2;
 
-void add(SyncSession::Counters& sum, const SyncSession::Counters& more) {
-    sum.announcements += more.announcements;
-    sum.announcement_bytes += more.announcement_bytes;
-    sum.snapshots += more.snapshots;
-    sum.heartbeats += more.heartbeats;
-    sum.resyncs += more.resyncs;
-    sum.check_failures += more.check_failures;
-    sum.invalidations += more.invalidations;
-}
-
 }  // namespace
 
 void Subscriptions::add_peer(std::size_t peer, TimePoint now) {
@@ -45,20 +35,14 @@ void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
     slots_[peer].shapes = earlier.slots_[peer].shapes;
 }
 
-std::uint64_t Subscriptions::announcement_bytes(std::size_t peer) const {
-    const auto& slot = slots_[peer];
-    const auto now = slot.end != nullptr ? slot.end->session_->counters().announcement_bytes : 0;
-    return slot.earlier.announcement_bytes + now;
-}
-
 void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
     const auto& slot = slots_[peer];
-    auto counters = slot.earlier;
+    add(status, slot.counters);
     auto confirmed_at = slot.confirmed_at;
     if (slot.end != nullptr) {
         const auto& session = *slot.end->session_;
         const auto& replica = session.replica();
-        add(counters, session.counters());
+        add(status, session.counters());
         confirmed_at = session.confirmed_at();
         status.epoch = replica.epoch();
         status.generation = replica.generation();
@@ -73,14 +57,6 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
         if (node_.neighbours.lagging(peer)) status.state = PeerState::lagging;
     }
     status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
-    status.announcements_received += counters.announcements;
-    status.snapshots_received += counters.snapshots;
-    status.heartbeats_received += counters.heartbeats;
-    status.resyncs += counters.resyncs;
-    status.check_failures += counters.check_failures;
-    status.invalidations_received += counters.invalidations;
-    status.bytes_sent += slot.traffic.bytes_sent;
-    status.bytes_received += slot.traffic.bytes_received;
     if (!slot.last_error.empty()) status.last_error = slot.last_error;
 }
 
@@ -170,7 +146,7 @@ error_code SubscriberEnd::admit(TimePoint now) {
         earlier->close(make_error_code(Error::superseded));
     }
     peer_ = peer;
-    traffic_ = &slot.traffic;
+    traffic_ = &slot.counters;
     if (slot.instance != instance) slot.applied = 0;
     session_.emplace(
         SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
@@ -230,7 +206,7 @@ void SubscriberEnd::apply(const SyncSession::Drop& drop) {
 void SubscriberEnd::load() {
     const auto& replica = session_->replica();
     node_.neighbours.load(*peer_, replica);
-    if (session_->counters().snapshots > 1) return;
+    if (session_->counters().snapshots_received > 1) return;
     if (all_.hooks_.in_sync)
         all_.hooks_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
 }
@@ -272,7 +248,7 @@ void SubscriberEnd::over_because(const error_code& error) {
 void SubscriberEnd::leave(const error_code& error) {
     if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer one has the place
     auto& slot = all_.slots_[*peer_];
-    add(slot.earlier, session_->counters());
+    add(slot.counters, session_->counters());
     slot.confirmed_at = session_->confirmed_at();
     slot.end = nullptr;
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;

@@ -60,7 +60,6 @@ public:
 
     /// Adds our side's numbers.
     void report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;
-    std::uint64_t announcement_bytes(std::size_t peer) const;
 
 private:
     friend class SubscriberEnd;
@@ -70,10 +69,9 @@ private:
         PeerState state = PeerState::connecting;
         SubscriberEnd* end = nullptr;  // the present connection, if there is one
         Instance instance{};
-        Traffic traffic;
         std::uint64_t applied = 0;  // the last invalidation of that run
         ShapeAllowance shapes;
-        SyncSession::Counters earlier;  // of connections that have ended
+        PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
         std::string last_error;
     };
@@ -83,7 +81,7 @@ private:
     std::deque<Slot> slots_;                             // by number; they stay where they are
     std::map<Doorstep::Ticket, SubscriberEnd*> hellos_;  // under way, each with its place
     bool closed_ = false;
-    Traffic unknown_;  // of connections whose peer is not known
+    LinkCounters unknown_;  // of connections whose peer is not known
 };
 
 /// The end of a link at the node that was dialled and follows the other's summary, over one
@@ -100,7 +98,7 @@ public:
     std::optional<Said> next(TimePoint now) override;
     TimePoint due() const override;
     Limit limit() const override;
-    Traffic& traffic() override { return traffic_ != nullptr ? *traffic_ : all_.unknown_; }
+    LinkCounters& traffic() override { return traffic_ != nullptr ? *traffic_ : all_.unknown_; }
 
     /// The connection has ended, for this reason. To be called once, at its end.
     void over_because(const boost::system::error_code& error);
@@ -132,7 +130,7 @@ private:
     bool challenged_ = false;
     std::optional<std::size_t> claimed_, peer_;
     std::string who_;
-    Traffic* traffic_ = nullptr;
+    LinkCounters* traffic_ = nullptr;
     std::optional<SyncSession> session_;  // once it is welcome
     TimePoint hello_until_, heard_at_;
 };

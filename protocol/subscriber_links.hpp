@@ -58,9 +58,6 @@ public:
     void report(std::size_t peer, ClusterStatus::Peer& status) const {
         peers_.report(peer, Clock::now(), status);
     }
-    std::uint64_t announcement_bytes(std::size_t peer) const {
-        return peers_.announcement_bytes(peer);
-    }
 
 private:
     awaitable<void> serve(std::shared_ptr<void> owner, boost::asio::ip::tcp::socket socket);

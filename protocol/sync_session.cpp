@@ -65,7 +65,7 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, T
         return Close{Error::malformed_summary};
     }
     received += part.payload.size();
-    counters_.announcement_bytes += part.payload.size();
+    counters_.announcement_bytes_received += part.payload.size();
     if (!assembly_->payload.take(part.payload)) return Close{Error::malformed_summary};
     if (received < assembly_->begin.payload_bytes) return std::nullopt;
     auto whole = std::move(*assembly_);
@@ -77,8 +77,8 @@ std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint n
     const auto& begin = whole.begin;
     auto filter = whole.payload.finish();
     if (!filter) return Close{Error::malformed_summary};
-    ++counters_.announcements;
-    ++counters_.snapshots;
+    ++counters_.announcements_received;
+    ++counters_.snapshots_received;
     const auto what = replica_.apply_snapshot(begin.epoch, begin.generation, std::move(*filter));
     if (what == summary::Apply::repeated) return std::nullopt;
     awaiting_snapshot_ = false;
@@ -89,8 +89,8 @@ std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint n
 
 std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoint now) {
     if (assembly_) return Close{Error::unexpected_frame};
-    ++counters_.announcements;
-    counters_.announcement_bytes += delta.payload.size();
+    ++counters_.announcements_received;
+    counters_.announcement_bytes_received += delta.payload.size();
     if (awaiting_snapshot_) return std::nullopt;  // the snapshot will hold it
     auto done = replica_.apply_delta(delta.epoch, delta.generation, delta.payload);
     if (!done.change) return judge(done.what, now);
@@ -100,7 +100,7 @@ std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoi
 
 std::optional<SyncSession::Action> SyncSession::take(const Heartbeat& beat, TimePoint now) {
     if (assembly_) return Close{Error::unexpected_frame};
-    ++counters_.heartbeats;
+    ++counters_.heartbeats_received;
     objects_ = beat.objects;
     if (awaiting_snapshot_) {
         // A heartbeat says that everything has gone out; ours may have crossed it.
@@ -130,13 +130,13 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotRequest&, Tim
 
 std::optional<SyncSession::Action> SyncSession::take(const Invalidate& order, TimePoint) {
     if (!note_applied(order.last)) return std::nullopt;
-    counters_.invalidations += order.keys.size() + order.tags.size();
+    counters_.invalidations_received += order.keys.size() + order.tags.size();
     return Drop{order.keys, order.tags};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const InvalidateAll& order, TimePoint) {
     if (!note_applied(order.last)) return std::nullopt;
-    ++counters_.invalidations;
+    ++counters_.invalidations_received;
     return Drop{{}, {}, true};
 }
 

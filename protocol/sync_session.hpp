@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/codec.hpp"
+#include "protocol/link_counters.hpp"
 #include "protocol/message.hpp"
 #include "summary/replica.hpp"
 #include "summary/snapshot_reader.hpp"
@@ -44,15 +44,6 @@ public:
     };
     using Action = std::variant<Load, Change, Close, Drop>;
 
-    struct Counters {
-        std::uint64_t announcements = 0;       // deltas and snapshots, when complete
-        std::uint64_t announcement_bytes = 0;  // payloads
-        std::uint64_t snapshots = 0, heartbeats = 0;
-        std::uint64_t resyncs = 0;         // snapshots asked for
-        std::uint64_t check_failures = 0;  // of them, because a check-hash did not agree
-        std::uint64_t invalidations = 0;   // hashes, and orders to drop everything
-    };
-
     /// `applied`: the last invalidation of this run of the publisher that we have applied already.
     SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0);
 
@@ -80,7 +71,9 @@ public:
     std::uint64_t objects() const { return objects_; }
     /// The last invalidation of the publisher's that was handed out as a Drop.
     std::uint64_t applied() const { return applied_; }
-    const Counters& counters() const { return counters_; }
+    /// What was received, and what came of it. Announcements count when they are complete, an order
+    /// to drop everything as one invalidation.
+    const PeerLinkCounters& counters() const { return counters_; }
 
 private:
     /// A snapshot of which not all parts are there.
@@ -123,7 +116,7 @@ private:
     std::chrono::nanoseconds interval_;
     bool has_beaten_ = false;
     bool heard_elsewhere_ = false;
-    Counters counters_;
+    PeerLinkCounters counters_;
 };
 
 }  // namespace protocol

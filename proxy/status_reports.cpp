@@ -122,16 +122,13 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins,
 }
 
 void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier) {
-    const auto add_sync = [](protocol::SyncCounters& sum, const protocol::SyncCounters& more) {
-        protocol::add(sum, more, protocol::kSyncCounters);
-    };
     protocol::add<protocol::LinkCounters>(links, earlier, protocol::kLinkCounters);
     for (const auto& [reason, count] : earlier.refusals) links.refusals[reason] += count;
     links.peers_gone += earlier.peers_gone;
-    add_sync(links.gone, earlier.gone);
+    add(links.gone, earlier.gone);
     for (auto& peer : links.peers) {
         for (const auto& was : earlier.peers)
-            if (was.node == peer.node) add_sync(peer, was);
+            if (was.node == peer.node) add(peer, was);
     }
 }
 

@@ -93,7 +93,7 @@ public:
     }
     TimePoint due() const override { return may_speak() ? TimePoint::min() : TimePoint::max(); }
     Limit limit() const override { return {TimePoint::max(), Error::peer_silent}; }
-    Traffic& traffic() override { return traffic_; }
+    LinkCounters& traffic() override { return traffic_; }
 
 private:
     /// All but the hello waits until that is over.
@@ -126,7 +126,7 @@ private:
     Identity self_;
     KeyRing keys_;
     SubscriberHello::Rules rules_;
-    Traffic traffic_;
+    LinkCounters traffic_;
     std::optional<PublisherHello> publisher_;
     std::optional<SubscriberHello> subscriber_;
     std::unique_ptr<boost::asio::ip::tcp::acceptor> acceptor_;

@@ -240,7 +240,7 @@ TEST(SyncSessionInvalidations, AreHandedOutOnceAndConfirmedEachTime) {
     EXPECT_EQ(session.next(kNow), std::nullopt);
     EXPECT_EQ(session.on_message(order, kNow), std::nullopt) << "the confirmation was lost";
     EXPECT_EQ(session.next(kNow), Message(Confirm{2}));
-    EXPECT_EQ(session.counters().invalidations, 2U);
+    EXPECT_EQ(session.counters().invalidations_received, 2U);
 }
 
 TEST(SyncSessionInvalidations, GoOnFromWhatAnEarlierConnectionApplied) {

@@ -45,7 +45,7 @@ struct ScriptedEnd : LinkEnd {
     }
     Limit limit() const override { return until; }
     bool finished() const override { return leaving && to_say.empty(); }
-    Traffic& traffic() override { return counted; }
+    LinkCounters& traffic() override { return counted; }
 
     void know_the_keys() { secure(counting<LinkKey>(1), counting<LinkKey>(2)); }
     void greet() { welcomed(); }
@@ -59,7 +59,7 @@ struct ScriptedEnd : LinkEnd {
     std::deque<Said> to_say;
     bool leaving = false;
     int heard = 0, hellos = 0;
-    Traffic counted;
+    LinkCounters counted;
 };
 
 /// A link under test, and a plain socket at its other end.

@@ -59,8 +59,8 @@ TEST_F(OutboxTest, BeginsWithASnapshotThenAHeartbeat) {
     EXPECT_EQ(*part, Message(SnapshotPart{publisher.snapshot()->payload}));
     EXPECT_EQ(next(), Message(beat()));
     EXPECT_EQ(next(), std::nullopt);
-    EXPECT_EQ(outbox->counters().snapshots, 1U);
-    EXPECT_EQ(outbox->counters().announcements, 1U);
+    EXPECT_EQ(outbox->counters().snapshots_sent, 1U);
+    EXPECT_EQ(outbox->counters().announcements_sent, 1U);
 }
 
 TEST_F(OutboxTest, WhatIsOfferedBeforeTheSnapshotIsTakenIsInIt) {
@@ -100,7 +100,7 @@ TEST_F(OutboxTest, HeartbeatsComeWhenTheyAreDueAndNotBefore) {
     EXPECT_EQ(next(kNow + 500ms), Message(beat()));
     EXPECT_EQ(next(kNow + 500ms), std::nullopt);
     EXPECT_EQ(outbox->due(), kNow + 1000ms);
-    EXPECT_EQ(outbox->counters().heartbeats, 2U);
+    EXPECT_EQ(outbox->counters().heartbeats_sent, 2U);
 }
 
 TEST_F(OutboxTest, HeartbeatsComeAsSoonAsTheLastOnePromisedWhateverHasChanged) {
@@ -139,7 +139,7 @@ TEST_F(OutboxTest, AnOverfullQueueBecomesOneSnapshot) {
     outbox->offer(announcement(generation + 1));  // in the snapshot
     EXPECT_EQ(after_snapshot(), std::nullopt);
     EXPECT_EQ(outbox->counters().overflows, 1U);
-    EXPECT_EQ(outbox->counters().snapshots, 2U);
+    EXPECT_EQ(outbox->counters().snapshots_sent, 2U);
 }
 
 TEST_F(OutboxTest, OneAnnouncementAboveTheLimitIsASnapshotToo) {
@@ -170,7 +170,7 @@ TEST_F(OutboxTest, ARequestBringsASnapshot) {
     outbox->want_snapshot();
     outbox->want_snapshot();
     EXPECT_EQ(after_snapshot(), std::nullopt);
-    EXPECT_EQ(outbox->counters().snapshots, 2U);
+    EXPECT_EQ(outbox->counters().snapshots_sent, 2U);
 }
 
 TEST_F(OutboxTest, ALargeSnapshotGoesOutInPartsOfTheLimit) {
@@ -234,21 +234,21 @@ TEST_F(OutboxTest, AGoodbyeDoesNotWaitForTheEndOfASnapshot) {
 
 TEST_F(OutboxTest, CountsTheBytesOfASnapshotWhenTheyGoOut) {
     next();
-    EXPECT_EQ(outbox->counters().announcements, 1U);
-    EXPECT_EQ(outbox->counters().announcement_bytes, 0U);
+    EXPECT_EQ(outbox->counters().announcements_sent, 1U);
+    EXPECT_EQ(outbox->counters().announcement_bytes_sent, 0U);
     next();
-    EXPECT_EQ(outbox->counters().announcement_bytes, publisher.snapshot()->payload.size());
+    EXPECT_EQ(outbox->counters().announcement_bytes_sent, publisher.snapshot()->payload.size());
 }
 
 TEST_F(OutboxTest, CountsThePayloadsItSends) {
     settle();
-    const auto before = outbox->counters().announcement_bytes;
+    const auto before = outbox->counters().announcement_bytes_sent;
     outbox->offer(announcement(1, 10));
     outbox->offer(announcement(2, 20));
     next();
     next();
-    EXPECT_EQ(outbox->counters().announcement_bytes, before + 30);
-    EXPECT_EQ(outbox->counters().announcements, 3U);
+    EXPECT_EQ(outbox->counters().announcement_bytes_sent, before + 30);
+    EXPECT_EQ(outbox->counters().announcements_sent, 3U);
 }
 
 }  // namespace

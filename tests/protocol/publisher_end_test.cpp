@@ -50,7 +50,7 @@ TEST_F(PublisherEndTest, GreetsProvesItselfAndWaitsToBeWelcomed) {
     end().on_message(says<Welcome>(*b_end), kNow);
     EXPECT_TRUE(end().up());
     EXPECT_EQ(publishing.owner.ups, 1);
-    EXPECT_EQ(publishing.kept.connects, 1U);
+    EXPECT_EQ(publishing.kept.counters.connects, 1U);
     says<SnapshotBegin>(end());
     EXPECT_FALSE(end().over(kNow));
 }
@@ -242,12 +242,12 @@ TEST_F(PublisherEndTest, ClosedItSaysAndHearsNothingMoreAndTheFirstReasonCounts)
 
 TEST_F(PublisherEndTest, WhatItHasCountedStays) {
     link();
-    EXPECT_EQ(end().counters().snapshots, 1U);
+    EXPECT_EQ(end().counters().snapshots_sent, 1U);
     a.state.pulse(0).listens_elsewhere = true;
     end().leave();
     EXPECT_FALSE(end().up());
-    EXPECT_EQ(publishing.kept.counters.snapshots, 1U);
-    EXPECT_EQ(end().counters().snapshots, 1U) << "counted once";
+    EXPECT_EQ(publishing.kept.counters.snapshots_sent, 1U);
+    EXPECT_EQ(end().counters().snapshots_sent, 1U) << "counted once";
     EXPECT_FALSE(a.state.pulse(0).listens_elsewhere) << "the link on which it said so is gone";
 }
 

@@ -86,8 +86,8 @@ TEST_F(SyncSessionTest, ASnapshotPutsItInStep) {
     EXPECT_EQ(check_hash(session.replica().filter()), check_hash_of({3, 40}));
     EXPECT_EQ(session.objects(), 9U);
     EXPECT_EQ(session.confirmed_at(), kNow + 1s);
-    EXPECT_EQ(session.counters().announcements, 1U);
-    EXPECT_EQ(session.counters().announcement_bytes, kSnapshot.size());
+    EXPECT_EQ(session.counters().announcements_received, 1U);
+    EXPECT_EQ(session.counters().announcement_bytes_received, kSnapshot.size());
 }
 
 TEST_F(SyncSessionTest, ASnapshotMayComeInAnyParts) {
@@ -95,9 +95,9 @@ TEST_F(SyncSessionTest, ASnapshotMayComeInAnyParts) {
     for (std::size_t i = 0; i + 1 < kSnapshot.size(); ++i) {
         EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).subspan(i, 1)}), std::nullopt);
         EXPECT_FALSE(session.in_sync());
-        EXPECT_EQ(session.counters().announcement_bytes, i + 1);
+        EXPECT_EQ(session.counters().announcement_bytes_received, i + 1);
     }
-    EXPECT_EQ(session.counters().announcements, 0U);
+    EXPECT_EQ(session.counters().announcements_received, 0U);
     EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).last(1)}), Action(Load{}));
 }
 
@@ -160,7 +160,7 @@ TEST_F(SyncSessionTest, AHeartbeatConfirmsThatItIsInStep) {
     EXPECT_TRUE(session.in_sync());
     EXPECT_EQ(session.confirmed_at(), kNow + 2s);
     EXPECT_EQ(session.objects(), 11U);
-    EXPECT_EQ(session.counters().heartbeats, 1U);
+    EXPECT_EQ(session.counters().heartbeats_received, 1U);
 }
 
 TEST_F(SyncSessionTest, AHeartbeatAheadOfUsShowsALostDelta) {
