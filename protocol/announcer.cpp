@@ -1,0 +1,119 @@
+#include "protocol/announcer.hpp"
+
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "protocol/membership.hpp"
+#include "summary/false_hit_budget.hpp"
+
+namespace protocol {
+
+Announcer::Announcer(Shared& shared, PeerLinks& links)
+    : shared_(shared), links_(links), timer_(shared.executor) {}
+
+void Announcer::stored(summary::KeyHash entry) {
+    shared_.publisher.stored(entry, Clock::now());
+    plan_announcement();
+}
+
+void Announcer::removed(summary::KeyHash entry) {
+    shared_.publisher.removed(entry, Clock::now());
+    plan_announcement();
+}
+
+void Announcer::provide_for_peers(bool anew) {
+    const auto& config = shared_.config;
+    const bool open = !config.dns_peers.empty();
+    const auto peers = peers_provided_for(
+        open, open ? shared_.membership.size() : config.peers.size(), provided_for_);
+    if (std::exchange(provided_for_, peers) == peers && !anew) return;
+    shared_.publisher.set_error(summary::error_per_summary(config.false_hit_budget, peers));
+    plan_work();
+}
+
+void Announcer::take_over(Announcer& earlier) {
+    shared_.publisher.take_over(earlier.shared_.publisher);
+    provided_for_ = earlier.provided_for_;
+}
+
+void Announcer::stop() {
+    stopped_ = true;
+    timer_.cancel();
+}
+
+void Announcer::soon(void (Announcer::*step)()) {
+    boost::asio::post(shared_.executor, [this, step, anchor = std::weak_ptr(shared_.anchor)] {
+        if (const auto still = anchor.lock()) (this->*step)();
+    });
+}
+
+void Announcer::plan_work() {
+    if (working_ || stopped_) return;
+    if (!shared_.publisher.busy() && !shared_.neighbours.busy()) return;
+    working_ = true;
+    soon(&Announcer::work);
+}
+
+void Announcer::work() {
+    working_ = false;
+    if (stopped_) return;
+    try {
+        const bool made_image = shared_.publisher.makes_image();
+        const auto news = shared_.publisher.work();
+        if (news) links_.offer(*news);
+        if (made_image && !shared_.publisher.makes_image()) links_.wake();
+        shared_.neighbours.work();
+    } catch (const std::bad_alloc&) {
+        return out_of_memory("work on summaries");
+    }
+    shared_.show_view();
+    plan_work();
+}
+
+/// Whoever missed something by it sees a gap, and asks for a snapshot.
+void Announcer::out_of_memory(std::string_view what) {
+    shared_.log.ended(what, make_error_code(Error::out_of_memory), "goes on at the next heartbeat",
+                      Clock::now());
+}
+
+/// What arrives in one turn of the event loop goes out together.
+void Announcer::plan_announcement() {
+    if (announcing_ || stopped_) return;
+    const auto due = shared_.publisher.announce_due();
+    if (!due) return;
+    if (*due <= Clock::now()) {
+        announcing_ = true;
+        soon(&Announcer::announce);
+    } else if (!std::exchange(timer_runs_, true)) {
+        timer_.expires_at(*due);
+        timer_.async_wait([this, anchor = std::weak_ptr(shared_.anchor)](const auto& error) {
+            const auto still = anchor.lock();
+            if (!still) return;
+            timer_runs_ = false;
+            if (!error) plan_announcement();
+        });
+    }
+}
+
+void Announcer::announce() {
+    announcing_ = false;
+    if (stopped_) return;
+    try {
+        const auto announcement = shared_.publisher.announce(Clock::now());
+        if (announcement) links_.offer(*announcement);
+    } catch (const std::bad_alloc&) {
+        return out_of_memory("announcement of changes");
+    }
+    plan_work();
+    plan_announcement();
+}
+
+void Announcer::tend() {
+    plan_work();
+    plan_announcement();
+    if (const auto due = shared_.publisher.check(Clock::now())) links_.offer(*due);
+}
+
+}  // namespace protocol

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <string_view>
+
+#include "protocol/peer_links.hpp"
+#include "protocol/shared.hpp"
+#include "summary/key_hash.hpp"
+
+namespace protocol {
+
+/// Turns the crank of the publisher: hands it what is stored and removed, gives the links what it
+/// announces when that is due, and does the long work on summaries and the directory in slices, one
+/// for each turn of the event loop, so that links and invalidations go on between them. Must not
+/// outlive what it is given. Control thread only.
+class Announcer {
+public:
+    Announcer(Shared& shared, PeerLinks& links);
+
+    void stored(summary::KeyHash entry);
+    void removed(summary::KeyHash entry);
+
+    /// The more peers there are, the fewer false hits each may cost: to be called when there may be
+    /// more or fewer. `anew`: also if the publisher knows that.
+    void provide_for_peers(bool anew = false);
+    /// Before anything is stored: goes on with the summary of `earlier`.
+    void take_over(Announcer& earlier);
+
+    /// The publisher or the neighbourhood may have work.
+    void plan_work();
+    /// What falls due while nothing changes. To be called now and then.
+    void tend();
+    void stop();
+
+private:
+    void work();
+    void plan_announcement();
+    void announce();
+    void out_of_memory(std::string_view what);
+    /// In another turn of the event loop, unless all is over by then.
+    void soon(void (Announcer::*step)());
+
+    Shared& shared_;
+    PeerLinks& links_;
+    boost::asio::steady_timer timer_;
+    std::size_t provided_for_ = 0;  // peers, by the size of the summary
+    bool timer_runs_ = false;
+    bool announcing_ = false;  // an announcement is posted
+    bool working_ = false;     // a slice is posted
+    bool stopped_ = false;
+};
+
+}  // namespace protocol
