@@ -1,11 +1,14 @@
 #pragma once
 
+#include <boost/system/error_code.hpp>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "protocol/error.hpp"
 #include "protocol/link_counters.hpp"
 #include "protocol/peer_finder.hpp"
 
@@ -24,6 +27,18 @@ enum class PeerState {
 };
 std::string_view name(PeerState state) noexcept;
 
+/// Why a link last ended, or could not be made; no error: there is one, or there never was.
+struct LastEnd {
+    boost::system::error_code error;
+    std::chrono::steady_clock::time_point at{};
+
+    std::string reason() const { return error ? reason_of(error) : std::string(); }
+    /// Of the links in both directions the one that ended later tells.
+    void take_later(const LastEnd& other) {
+        if (other.error && (!error || other.at >= at)) *this = other;
+    }
+};
+
 /// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this
 /// run.
 struct ClusterStatus : LinkCounters {
@@ -40,7 +55,7 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t invalidations_sent = 0;
         std::uint64_t invalidations_confirmed = 0;  // by it, of ours
         std::uint64_t invalidations_pending = 0;    // of ours, not confirmed by it
-        std::string last_error;  // why a link of ours last ended; empty if none did
+        LastEnd last_end;
     };
     struct Own {
         std::string kind;

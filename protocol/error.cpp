@@ -66,7 +66,8 @@ Words words(Error error) noexcept {
         case Error::reached_elsewhere:
             return {"reached_elsewhere", "this peer is reached at another address"};
         case Error::too_many_peers:
-            return {"too_many_peers", "there are as many peers as cluster.max_peers allows"};
+            return {"too_many_peers",
+                    "this node has as many peers as its cluster.max_peers allows"};
         case Error::wrong_version:
             return {"wrong_version", "another version of the protocol"};
         case Error::wrong_key:
@@ -74,9 +75,10 @@ Words words(Error error) noexcept {
         case Error::bad_proof:
             return {"bad_proof", "hello not authentic: forged or replayed"};
         case Error::unknown_node:
-            return {"unknown_node", "node is not in the list of peers"};
+            return {"unknown_node",
+                    "the node that dials is not in the list of peers of the one it dials"};
         case Error::wrong_node:
-            return {"wrong_node", "another node answers at this address"};
+            return {"wrong_node", "the node at this address is not the one that is meant"};
         case Error::own_id:
             return {"own_id", "this node dialled itself"};
         case Error::duplicate_id:
@@ -90,7 +92,8 @@ Words words(Error error) noexcept {
         case Error::refused:
             return {"refused", "refused for a reason unknown here"};
         case Error::peers_full:
-            return {"peers_full", "it has as many peers as its cluster.max_peers allows"};
+            return {"peers_full",
+                    "the node that is dialled has as many peers as its cluster.max_peers allows"};
     }
     return {"unknown", "unknown error"};
 }
@@ -128,6 +131,11 @@ std::string_view name_of_system(const boost::system::error_code& error) {
 }
 
 }  // namespace
+
+bool is_refusal(const boost::system::error_code& error) noexcept {
+    return error.category() == error_category() &&
+           error.value() >= static_cast<int>(Error::first_refusal);
+}
 
 std::string reason_of(const boost::system::error_code& error) {
     if (error.category() == error_category())

@@ -65,6 +65,9 @@ const boost::system::error_category& error_category() noexcept;
 /// Short snake_case name, for status and metrics; `Error::wrong_key` -> "wrong_key".
 std::string_view name(Error error) noexcept;
 
+/// A reason that one end tells the other when it does not welcome it.
+bool is_refusal(const boost::system::error_code& error) noexcept;
+
 /// Short name of what ended a link: ours as in name(Error), those of the system that come with
 /// connecting as `connection_refused`, others as "system:<number>".
 std::string reason_of(const boost::system::error_code& error);

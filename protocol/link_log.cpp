@@ -16,18 +16,18 @@ bool is_ordinary(const boost::system::error_code& error) {
 }  // namespace
 
 void LinkLog::ended(std::string_view link, const boost::system::error_code& error,
-                    std::string_view detail, TimePoint now, bool expected) {
+                    std::string_view detail, TimePoint now, Expectation expected) {
     note(link, "ended", error, detail, now, expected);
 }
 
 void LinkLog::failed(std::string_view link, const boost::system::error_code& error,
-                     std::string_view detail, TimePoint now, bool expected) {
+                     std::string_view detail, TimePoint now, Expectation expected) {
     note(link, "could not be made", error, detail, now, expected);
 }
 
 void LinkLog::note(std::string_view link, std::string_view what,
                    const boost::system::error_code& error, std::string_view detail, TimePoint now,
-                   bool expected) {
+                   Expectation expected) {
     const auto reason = reason_of(error);
     ++counts_[reason];
     const auto subject = std::string(link) + ' ' + reason;
@@ -39,20 +39,26 @@ void LinkLog::note(std::string_view link, std::string_view what,
     }
     const auto [entry, is_new] = subjects_.try_emplace(subject);
     auto& state = entry->second;
-    if (!is_new && now - state.logged_at < kLogAgainAfter) {
+    const bool lasts = expected == Expectation::lasting;
+    if (!is_new && (now - state.logged_at < kLogAgainAfter || (lasts && state.was_expected))) {
         ++state.kept_back;
         return;
     }
     const auto repeated =
-        state.kept_back == 0 ? "" : fmt::format(" ({} more since the last line)", state.kept_back);
-    state = {now, 0};
-    const auto level = expected || is_ordinary(error) ? spdlog::level::info : spdlog::level::warn;
+        state.kept_back == 0 ? "" : fmt::format(" ({} more were not logged)", state.kept_back);
+    state = {now, 0, lasts};
+    const bool is_trouble = expected == Expectation::none && !is_ordinary(error);
+    const auto level = is_trouble ? spdlog::level::warn : spdlog::level::info;
     spdlog::log(level, "{}: {} {}: {} [{}]{}{}{}", node_, link, what, error.message(), reason,
                 detail.empty() ? "" : ": ", detail, repeated);
 }
 
 void LinkLog::up(std::string_view link) {
     spdlog::info("{}: {} is up", node_, link);
+    const auto prefix = std::string(link) + ' ';
+    for (auto each = subjects_.lower_bound(prefix);
+         each != subjects_.end() && each->first.starts_with(prefix); ++each)
+        each->second.was_expected = false;
 }
 
 void LinkLog::joined(std::string_view peer) {

@@ -3,6 +3,7 @@
 #include <boost/system/error_code.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,13 +22,18 @@ public:
     explicit LinkLog(std::string node) : node_(std::move(node)) {}
 
     /// `link`: "link to b", "link from b", "link from 10.0.0.7:4711".
-    /// `expected`: happens where all is well, as a place that a name leads to may be this node
-    /// itself, or not be there yet.
+    /// Whether it is to be expected that there is no such link.
+    enum class Expectation {
+        none,     // it is trouble
+        usual,    // a place that a name leads to may be this node itself, or not be there yet
+        lasting,  // whoever is there has left: told once, until the link is up again
+    };
+
     void ended(std::string_view link, const boost::system::error_code& error,
-               std::string_view detail, TimePoint now, bool expected = false);
+               std::string_view detail, TimePoint now, Expectation expected = Expectation::none);
     /// As ended(), of a link that never was.
     void failed(std::string_view link, const boost::system::error_code& error,
-                std::string_view detail, TimePoint now, bool expected = false);
+                std::string_view detail, TimePoint now, Expectation expected = Expectation::none);
     void up(std::string_view link);
     /// Who is a peer has changed.
     void joined(std::string_view peer);
@@ -41,14 +47,15 @@ private:
     struct Subject {
         TimePoint logged_at;
         std::uint64_t kept_back = 0;
+        bool was_expected = false;  // when it was logged, to be lasting
     };
 
     void note(std::string_view link, std::string_view what, const boost::system::error_code& error,
-              std::string_view detail, TimePoint now, bool expected);
+              std::string_view detail, TimePoint now, Expectation expected);
 
     std::string node_;
     std::map<std::string, std::uint64_t> counts_;
-    std::map<std::string, Subject> subjects_;
+    std::map<std::string, Subject, std::less<>> subjects_;  // link and reason
 };
 
 }  // namespace protocol

@@ -42,6 +42,7 @@ struct NodeState {
         TimePoint heard_at = TimePoint::min();  // on the link from it
         std::chrono::milliseconds promised{0};  // it speaks again within this time, on one of them
         bool listens_elsewhere = false;         // it has said so on our link to it, which is up
+        bool said_goodbye = false;              // and has not come back since
     };
     Pulse& pulse(std::size_t peer) {
         if (pulses.size() <= peer) pulses.resize(peer + 1);

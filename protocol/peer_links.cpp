@@ -301,6 +301,8 @@ void PeerLinks::report(ClusterStatus& status) const {
             add(peer, ways->second);
         if (const auto* publication = publication_to(i)) publication->report(peer);
         subscriptions_.report(i, peer);
+        const bool silent = peer.state == PeerState::connecting || peer.state == PeerState::gone;
+        if (silent && is_refusal(peer.last_end.error)) peer.state = PeerState::refused;
         peer.invalidations_sent = log.sent(i);
         peer.invalidations_confirmed = log.confirmed(i);
         peer.invalidations_pending = log.pending(i);
@@ -315,7 +317,7 @@ void PeerLinks::report(ClusterStatus& status) const {
         }
         if (contact.peer || !contact.dialled || status.unanswered.size() >= kMaxUnansweredShown)
             continue;
-        const auto& error = publication.last_error();
+        const auto error = publication.last_end().reason();
         status.unanswered.push_back(contact.place.link().text() +
                                     (error.empty() ? "" : " (" + error + ')'));
     }

@@ -141,7 +141,8 @@ void PublisherLink::up_now() {
                         : shared_.dial_places.hello_was_late();
     dial_place_->give_back();
     shared_.log.up(name_);
-    last_error_.clear();
+    last_end_ = {};
+    shared_.pulse(*peer_).said_goodbye = false;
     redial_.linked();
     hooks_.changed(true);
 }
@@ -153,13 +154,20 @@ void PublisherLink::confirmed() {
 void PublisherLink::note_end(const error_code& error, bool was_up) {
     if (error == asio::error::operation_aborted) return;  // we are stopping
     if (!redial_.dialled()) return;  // it is reached elsewhere, or is ourselves
-    last_error_ = reason_of(error);
-    const bool never_met = node_.empty() && !peer_;
+    const auto now = Clock::now();
+    last_end_ = {error, now};
+    const auto where = remote_.empty() ? place_.link().text() : remote_;
     if (was_up) {
-        shared_.log.ended(name_, error, remote_, Clock::now(), never_met);
+        shared_.log.ended(name_, error, where, now, expectation());
     } else {
-        shared_.log.failed(name_, error, remote_, Clock::now(), never_met);
+        shared_.log.failed(name_, error, where, now, expectation());
     }
+}
+
+LinkLog::Expectation PublisherLink::expectation() const {
+    if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
+    const bool has_left = peer_ && shared_.pulse(*peer_).said_goodbye;
+    return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 
 void PublisherLink::offer(const Announcement& announcement) {
@@ -214,7 +222,7 @@ void PublisherLink::heard_of(const Instance& instance) {
 void PublisherLink::report(ClusterStatus::Peer& status) const {
     status.publishing = up();
     add<LinkCounters>(status, counters(), kLinkCounters);
-    if (!last_error_.empty()) status.last_error = last_error_;
+    status.last_end.take_later(last_end_);
 }
 
 }  // namespace protocol

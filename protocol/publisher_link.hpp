@@ -68,7 +68,7 @@ public:
 
     /// Adds our side's numbers.
     void report(ClusterStatus::Peer& status) const;
-    const std::string& last_error() const { return last_error_; }
+    const LastEnd& last_end() const { return last_end_; }
 
 private:
     // PublisherEnd::Owner
@@ -81,6 +81,7 @@ private:
     awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPlaces::Place& place);
     awaitable<boost::system::error_code> publish(Link& link, DialPlaces::Place& place);
     void note_end(const boost::system::error_code& error, bool was_up);
+    LinkLog::Expectation expectation() const;
     LinkCounters counters() const { return end_ ? end_->counters() : kept_.counters; }
     void judge_absence();
     bool pending() const;
@@ -101,7 +102,7 @@ private:
     std::optional<PublisherEnd> end_;
     DialPlaces::Place* dial_place_ = nullptr;  // until the hello is over
     std::string remote_;
-    std::string last_error_;
+    LastEnd last_end_;
 };
 
 }  // namespace protocol

@@ -57,7 +57,7 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
         if (node_.neighbours.lagging(peer)) status.state = PeerState::lagging;
     }
     status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
-    if (!slot.last_error.empty()) status.last_error = slot.last_error;
+    status.last_end.take_later(slot.last_end);
 }
 
 SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from,
@@ -98,7 +98,8 @@ void SubscriberEnd::on_hello(const Result<HelloMessage>& message, TimePoint now)
 void SubscriberEnd::take_hello(const HelloMessage& message) {
     const auto challenge = hello_->on_hello(message);
     claimed_ = node_.neighbours.index_of(hello_->hello().from);
-    if (claimed_) who_ = hello_->hello().from;
+    who_ = hello_->hello().from;
+    looks_for_ = hello_->hello().to;
     if (!challenge) return refuse(challenge.error());
     if (claimed_ && all_.slots_[*claimed_].end == nullptr)
         all_.slots_[*claimed_].state = PeerState::hello;
@@ -154,16 +155,15 @@ error_code SubscriberEnd::admit(TimePoint now) {
     slot.end = this;
     slot.instance = instance;
     slot.state = PeerState::waiting_snapshot;
-    slot.last_error.clear();
+    slot.last_end = {};
+    node_.pulse(*peer).said_goodbye = false;
     heard_at_ = now;
     return {};
 }
 
 /// Tells the other end why, if the reason is one that travels.
 void SubscriberEnd::refuse(const error_code& error) {
-    const bool travels = error.category() == error_category() &&
-                         error.value() >= static_cast<int>(Error::first_refusal);
-    if (travels) says_ = HelloMessage(Refusal{static_cast<Error>(error.value())});
+    if (is_refusal(error)) says_ = HelloMessage(Refusal{static_cast<Error>(error.value())});
     end(error);
 }
 
@@ -231,17 +231,17 @@ LinkEnd::Limit SubscriberEnd::limit() const {
     return {heard_at_ + node_.silence_limit(*peer_), Error::peer_silent};
 }
 
-void SubscriberEnd::over_because(const error_code& error) {
+void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
     leave_doorstep();
     const bool stops = error == boost::asio::error::operation_aborted;
     if (peer_) {
         leave(error);
         auto& slot = all_.slots_[*peer_];
         // Else there is a newer one.
-        if (!stops && slot.end == nullptr) slot.last_error = reason_of(error);
+        if (!stops && slot.end == nullptr) slot.last_end = {error, now};
     } else if (claimed_ && !stops && all_.slots_[*claimed_].end == nullptr) {
         all_.slots_[*claimed_].state = PeerState::refused;
-        all_.slots_[*claimed_].last_error = reason_of(error);
+        all_.slots_[*claimed_].last_end = {error, now};
     }
 }
 
@@ -252,6 +252,7 @@ void SubscriberEnd::leave(const error_code& error) {
     slot.confirmed_at = session_->confirmed_at();
     slot.end = nullptr;
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
+    node_.pulse(*peer_).said_goodbye = error == Error::goodbye;
     node_.neighbours.unlinked(*peer_);
     if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
 }

@@ -73,7 +73,7 @@ private:
         ShapeAllowance shapes;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
-        std::string last_error;
+        LastEnd last_end;
     };
 
     NodeState& node_;
@@ -101,12 +101,14 @@ public:
     LinkCounters& traffic() override { return traffic_ != nullptr ? *traffic_ : all_.unknown_; }
 
     /// The connection has ended, for this reason. To be called once, at its end.
-    void over_because(const boost::system::error_code& error);
+    void over_because(const boost::system::error_code& error, TimePoint now);
 
     /// Whose link it is, once that has proved itself.
     std::optional<std::size_t> peer() const { return peer_; }
-    /// Whose it is, or says it is if that is a peer; else empty.
+    /// Whose it is; before that is proved, who it says it is. Empty: it has not said.
     const std::string& who() const { return who_; }
+    /// Whom it looks for, as it says; empty: whoever is there, or it has not said.
+    const std::string& looks_for() const { return looks_for_; }
 
 private:
     friend class Subscriptions;
@@ -129,7 +131,7 @@ private:
     std::optional<Said> says_;              // of the hello
     bool challenged_ = false;
     std::optional<std::size_t> claimed_, peer_;
-    std::string who_;
+    std::string who_, looks_for_;
     LinkCounters* traffic_ = nullptr;
     std::optional<SyncSession> session_;  // once it is welcome
     TimePoint hello_until_, heard_at_;

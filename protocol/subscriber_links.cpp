@@ -27,6 +27,13 @@ tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_ex
     return found.begin()->endpoint();
 }
 
+/// What somebody who has proved nothing says, fit for a log.
+std::string printable(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
+    return text;
+}
+
 }  // namespace
 
 SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
@@ -83,7 +90,7 @@ awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> ow
     std::function<void()> settle = [this] { shared_.settle(); };
     const auto error =
         co_await link.run(*end, shared_.config.timings.gone_after, std::move(settle));
-    end->over_because(error);
+    end->over_because(error, Clock::now());
     shared_.settle();
     if (error != asio::error::operation_aborted) note_end(*end, link.remote(), error);
 }
@@ -91,10 +98,12 @@ awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> ow
 void SubscriberLinks::note_end(const SubscriberEnd& end, const std::string& remote,
                                const error_code& error) {
     if (end.peer()) return shared_.log.ended("link from " + end.who(), error, remote, Clock::now());
-    const auto claims = end.who().empty() ? "" : "claims to be " + end.who();
+    auto claims = end.who().empty() ? "" : "says that it is " + printable(end.who());
+    if (error == Error::wrong_node) claims += " and looks for " + printable(end.looks_for());
     const auto host = remote.substr(0, remote.rfind(':'));
     const bool ourselves = error == Error::own_id && shared_.membership.is_open();
-    shared_.log.failed("link from " + host, error, claims, Clock::now(), ourselves);
+    shared_.log.failed("link from " + host, error, claims, Clock::now(),
+                       ourselves ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 
 }  // namespace protocol

@@ -23,7 +23,7 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
     peer.state = protocol::name(link.state);
     peer.lag_seconds = link.lag_seconds;
     peer.objects = link.objects;
-    peer.last_error = link.last_error;
+    peer.last_error = link.last_end.reason();
     peer.invalidations_sent = link.invalidations_sent;
     peer.invalidations_confirmed = link.invalidations_confirmed;
     peer.invalidations_pending = link.invalidations_pending;

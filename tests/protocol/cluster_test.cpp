@@ -175,7 +175,7 @@ TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
     a.cluster->withdraw();
     ASSERT_TRUE(run_until([&] { return !b.sees("a", "mine"); }));
     EXPECT_EQ(b.status_of("a").state, PeerState::withdrawn);
-    EXPECT_EQ(b.status_of("a").last_error, "goodbye");
+    EXPECT_EQ(b.status_of("a").last_end.reason(), "goodbye");
     b.store("later");
     EXPECT_TRUE(run_until([&] { return a.sees("b", "later"); }));
 }

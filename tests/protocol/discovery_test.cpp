@@ -154,7 +154,7 @@ TEST_F(Discovery, WhoFindsNoRoomIsToldSo) {
     auto& c = add(late);
     ASSERT_TRUE(run_until([&] {
         const auto peers = c.cluster->status().peers;
-        return peers.size() == 1 && peers[0].last_error == "peers_full";
+        return peers.size() == 1 && peers[0].last_end.reason() == "peers_full";
     }));
     EXPECT_GT(a.cluster->status().refusals["peers_full"], 0U);
     EXPECT_TRUE(has(a, "b"));

@@ -17,7 +17,7 @@ std::set<int> all_codes() {
         codes.insert(code);
     }
     for (int code = static_cast<int>(Error::first_refusal);
-         code <= static_cast<int>(Error::refused); ++code) {
+         code <= static_cast<int>(Error::last_refusal); ++code) {
         codes.insert(code);
     }
     return codes;
@@ -48,6 +48,13 @@ TEST(Errors, WhatTravelsKeepsItsNumber) {  // FORMAT.md
     EXPECT_EQ(static_cast<int>(Error::unknown_kind), 108);
     EXPECT_EQ(static_cast<int>(Error::shape_refused), 109);
     EXPECT_EQ(static_cast<int>(Error::refused), 110);
+}
+
+TEST(Errors, WhatOneEndTellsTheOtherIsARefusal) {
+    EXPECT_TRUE(is_refusal(make_error_code(Error::wrong_version)));
+    EXPECT_TRUE(is_refusal(make_error_code(Error::peers_full)));
+    EXPECT_FALSE(is_refusal(make_error_code(Error::too_many_peers)));
+    EXPECT_FALSE(is_refusal({111, boost::system::system_category()})) << "as peers_full";
 }
 
 TEST(Errors, UnknownOnesAreSaidToBe) {

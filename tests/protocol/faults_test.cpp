@@ -44,7 +44,7 @@ TEST_F(Faults, AStoppedPeerIsGoneAfterTheSilenceAllowedAndBackWhenItRuns) {
     ASSERT_TRUE(run_until([&] { return !a->sees("b", "theirs"); }));
     const auto noticed_after = Steady::now() - stopped_at;
     EXPECT_GE(noticed_after, a->config.timings.gone_after / 2);  // the last word was before
-    EXPECT_EQ(a->status_of("b").last_error, "peer_silent");
+    EXPECT_EQ(a->status_of("b").last_end.reason(), "peer_silent");
     b->paused = false;
     EXPECT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "theirs"); }));
 }
@@ -104,7 +104,7 @@ TEST_F(Faults, AWrongKeyIsRefusedAndSaidSoOnBothSides) {
     b = &add(stranger);
     EXPECT_TRUE(run_until([&] {
         return a->refusals("wrong_key") > 1 && b->refusals("wrong_key") > 1 &&
-               a->status_of("b").last_error == "wrong_key";
+               a->status_of("b").last_end.reason() == "wrong_key";
     }));
     EXPECT_EQ(a->status_of("b").state, PeerState::refused);
     EXPECT_FALSE(a->in_sync_with("b"));
@@ -148,7 +148,7 @@ TEST_F(Faults, OfTwoNodesWithOneIdTheSecondIsRefused) {
     EXPECT_TRUE(a->sees("b", "of the real b"));
     EXPECT_FALSE(a->sees("b", "of the twin"));
     EXPECT_TRUE(a->in_sync_with("b"));
-    EXPECT_EQ(second.status_of("a").last_error, "duplicate_id");
+    EXPECT_EQ(second.status_of("a").last_end.reason(), "duplicate_id");
 }
 
 TEST_F(Faults, ANodeThatMeetsItsOwnIdElsewhereRefusesIt) {
@@ -158,7 +158,8 @@ TEST_F(Faults, ANodeThatMeetsItsOwnIdElsewhereRefusesIt) {
     twin.peers[0].link.host = address_of("a");  // believes that b is there
     auto& second = add(twin);
     EXPECT_TRUE(run_until([&] { return a->refusals("duplicate_id") >= 1; }));
-    EXPECT_TRUE(run_until([&] { return second.status_of("b").last_error == "duplicate_id"; }));
+    EXPECT_TRUE(
+        run_until([&] { return second.status_of("b").last_end.reason() == "duplicate_id"; }));
 }
 
 TEST_F(Faults, ANodeThatListsItselfIgnoresThatEntry) {
@@ -176,7 +177,7 @@ TEST_F(Faults, ANodeThatDialsItselfUnderAnotherNameRecognisesItself) {
     auto mirrored = config("a");
     mirrored.peers[0].link.host = address_of("a");
     a = &add(mirrored);
-    EXPECT_TRUE(run_until([&] { return a->status_of("b").last_error == "own_id"; }));
+    EXPECT_TRUE(run_until([&] { return a->status_of("b").last_end.reason() == "own_id"; }));
     EXPECT_FALSE(a->in_sync_with("b"));
 }
 
@@ -185,7 +186,8 @@ TEST_F(Faults, ANodeNotInTheListIsRefused) {
     auto unlisted = config("z", 1);
     unlisted.listen->host = address(100);
     auto& z = add(unlisted);
-    EXPECT_TRUE(run_until([&] { return z.status_of("a").last_error == "unknown_node"; }));
+    EXPECT_TRUE(run_until([&] { return z.status_of("a").last_end.reason() == "unknown_node"; }));
+    EXPECT_EQ(z.status_of("a").state, PeerState::refused) << "by a, which does not dial it";
     EXPECT_GE(a->refusals("unknown_node"), 1U);
 }
 
@@ -194,7 +196,7 @@ TEST_F(Faults, AnotherNodeAtTheAddressIsRefused) {
     astray.peers[1].link.host = address_of("b");  // c is not there
     a = &add(astray);
     b = &add(config("b", 3));
-    EXPECT_TRUE(run_until([&] { return a->status_of("c").last_error == "wrong_node"; }));
+    EXPECT_TRUE(run_until([&] { return a->status_of("c").last_end.reason() == "wrong_node"; }));
     EXPECT_TRUE(run_until([&] { return b->in_sync_with("a"); }));
 }
 
@@ -203,7 +205,7 @@ TEST_F(Faults, AShapeAboveTheLimitIsRefused) {
     small.max_summary_bytes = 1000;
     a = &add(small);
     b = &add(config("b"));
-    EXPECT_TRUE(run_until([&] { return b->status_of("a").last_error == "shape_refused"; }));
+    EXPECT_TRUE(run_until([&] { return b->status_of("a").last_end.reason() == "shape_refused"; }));
     EXPECT_TRUE(run_until([&] { return b->in_sync_with("a"); }));
     EXPECT_FALSE(a->in_sync_with("b"));
 }
@@ -216,7 +218,7 @@ TEST_F(Faults, AShapeThatGrowsAboveTheLimitEndsTheLink) {
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     for (int i = 0; i < 20000; ++i) b->store("http://x/" + std::to_string(i));
     EXPECT_TRUE(run_until([&] { return a->refusals("summary_too_large") >= 1; }));
-    EXPECT_TRUE(run_until([&] { return b->status_of("a").last_error == "shape_refused"; }));
+    EXPECT_TRUE(run_until([&] { return b->status_of("a").last_end.reason() == "shape_refused"; }));
 }
 
 TEST_F(Faults, KeysRotateWhileTheClusterWorks) {

@@ -516,7 +516,8 @@ TEST_F(Invalidations, AConfirmationOfWhatWasNotSentEndsTheLink) {
     a = &add(config("a"));
     ASSERT_TRUE(run_until([&] { return peer.up(); }));
     peer.say(Confirm{1});
-    EXPECT_TRUE(run_until([&] { return a->status_of("b").last_error == "unexpected_frame"; }));
+    EXPECT_TRUE(
+        run_until([&] { return a->status_of("b").last_end.reason() == "unexpected_frame"; }));
 }
 
 TEST_F(Invalidations, GoOutBeforeTheSnapshot) {

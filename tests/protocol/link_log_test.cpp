@@ -64,8 +64,24 @@ TEST_F(LinkLogTest, TheSameTroubleIsLoggedOnceInTenSecondsAndCountedAlways) {
     const auto first = logged();
     EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 1) << first;
     ended(Error::connect_timeout, kNow + kLogAgainAfter);
-    EXPECT_NE(logged().find("(4 more since the last line)"), std::string::npos);
+    EXPECT_NE(logged().find("(4 more were not logged)"), std::string::npos);
     EXPECT_EQ(log.counts().at("connect_timeout"), 6U);
+}
+
+TEST_F(LinkLogTest, APeerThatHasLeftIsMissedOnce) {
+    const auto missed = [&](LinkLog::TimePoint now) {
+        log.failed("link to b", make_error_code(Error::connect_timeout), "", now,
+                   LinkLog::Expectation::lasting);
+        return logged();
+    };
+    EXPECT_EQ(missed(kNow).find("info "), 0U);
+    for (int i = 1; i < 5; ++i) EXPECT_EQ(missed(kNow + i * kLogAgainAfter), "");
+    log.up("link to b");
+    logged();
+    EXPECT_NE(missed(kNow + 5 * kLogAgainAfter).find("(4 more were not logged)"),
+              std::string::npos);
+    ended(Error::connect_timeout, kNow + 7 * kLogAgainAfter);
+    EXPECT_EQ(logged().find("warning "), 0U) << "now it is not expected";
 }
 
 TEST_F(LinkLogTest, AnotherTroubleOrAnotherLinkIsLoggedAtOnce) {

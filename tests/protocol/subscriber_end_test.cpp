@@ -61,9 +61,9 @@ TEST_F(SubscriberEndTest, SaysWhyItRefuses) {
     EXPECT_LE(end->due(), kNow);
     EXPECT_EQ(says<Refusal>(*end).reason, Error::wrong_key);
     EXPECT_EQ(over(*end), Error::wrong_key);
-    end->over_because(over(*end));
+    end->over_because(over(*end), kNow);
     EXPECT_EQ(b.report().state, PeerState::refused);
-    EXPECT_EQ(b.report().last_error, "wrong_key");
+    EXPECT_EQ(b.report().last_end.reason(), "wrong_key");
 }
 
 TEST_F(SubscriberEndTest, AFalseProofIsRefused) {
@@ -107,10 +107,10 @@ TEST_F(SubscriberEndTest, AnotherConnectionOfTheSameRunTakesThePlaceOfTheFirst) 
     EXPECT_TRUE(first.end->closed());
     EXPECT_FALSE(second.end->over(kNow));
     EXPECT_EQ(b.left, 1);
-    first.end->over_because(make_error_code(Error::superseded));
+    first.end->over_because(make_error_code(Error::superseded), kNow);
     first.end.reset();
     EXPECT_EQ(b.report().state, PeerState::in_sync) << "the end of the first is not the peer's";
-    EXPECT_EQ(b.report().last_error, "");
+    EXPECT_EQ(b.report().last_end.reason(), "");
     EXPECT_EQ(b.report().snapshots_received, 2U);
 }
 
@@ -189,15 +189,41 @@ TEST_F(SubscriberEndTest, AGoodbyeAndABreakAreToldApart) {
     link.publishing.end->say_goodbye();
     pass(*link.publishing.end, *link.end, kNow);
     EXPECT_EQ(over(*link.end), Error::goodbye);
-    link.end->over_because(over(*link.end));
+    link.end->over_because(over(*link.end), kNow);
     EXPECT_EQ(b.report().state, PeerState::withdrawn);
     EXPECT_EQ(b.left, 1);
     EXPECT_EQ(b.state.neighbours.take_view()->peers[0].token, "");
 
     Connection broken(a, b);
-    broken.end->over_because(make_error_code(Error::connection_closed));
+    broken.end->over_because(make_error_code(Error::connection_closed), kNow);
     EXPECT_EQ(b.report().state, PeerState::gone);
-    EXPECT_EQ(b.report().last_error, "connection_closed");
+    EXPECT_EQ(b.report().last_end.reason(), "connection_closed");
+}
+
+TEST_F(SubscriberEndTest, APeerThatHasLeftIsKnownToHaveUntilItIsBack) {
+    {
+        Connection link(a, b);
+        link.publishing.end->say_goodbye();
+        pass(*link.publishing.end, *link.end, kNow);
+        link.end->over_because(over(*link.end), kNow);
+        EXPECT_TRUE(b.state.pulse(0).said_goodbye);
+    }
+    Connection back(a, b);
+    EXPECT_FALSE(b.state.pulse(0).said_goodbye);
+    back.end->over_because(make_error_code(Error::connection_closed), kNow);
+    EXPECT_FALSE(b.state.pulse(0).said_goodbye) << "its link broke";
+}
+
+TEST_F(SubscriberEndTest, WhoeverIsRefusedHasSaidWhoItIsAndWhomItLooksFor) {
+    MachineNode other("z", "b", 3);
+    Publishing publishing(other);
+    const auto end = subscribing(b);
+    EXPECT_EQ(end->who(), "");
+    end->on_hello(HelloMessage(says<Hello>(*publishing.end)), kNow);
+    EXPECT_EQ(over(*end), Error::unknown_node);
+    EXPECT_EQ(end->who(), "z");
+    EXPECT_EQ(end->looks_for(), "b");
+    EXPECT_FALSE(end->peer());
 }
 
 TEST_F(SubscriberEndTest, HoweverItGoesItsPlaceIsFree) {

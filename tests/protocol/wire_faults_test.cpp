@@ -91,7 +91,7 @@ TEST_F(WireFaults, AConnectionLostOnOneSideIsReplacedByTheNext) {
     EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "after"); }));
     EXPECT_TRUE(b->sees("a", "before"));
     EXPECT_EQ(b->refusals("duplicate_id"), 0U);
-    EXPECT_EQ(b->status_of("a").last_error, "");
+    EXPECT_EQ(b->status_of("a").last_end.reason(), "");
 }
 
 TEST_F(WireFaults, ALinkToAnEarlierRunIsGivenUpWhenTheNewOneIsHeardOf) {
