@@ -1,5 +1,7 @@
 #include "protocol/cluster_config.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -62,12 +64,28 @@ private:
         const auto zero = std::chrono::nanoseconds(0);
         require(timings.heartbeat > zero && timings.heartbeat <= kMaxBeatInterval, "heartbeat",
                 "must be longer than nothing, and a minute at most");
-        require(timings.gone_after > 2 * timings.heartbeat, "gone_after",
-                "must be more than twice the heartbeat");
+        silence(timings);
         require(timings.connect > zero && timings.hello > zero && timings.check_hash > zero &&
                     timings.reconnect_min > zero && timings.forget > zero &&
                     timings.look_gap > zero && timings.reconnect_max >= timings.reconnect_min,
                 "timings", "must be longer than nothing, and reconnect_max not below its least");
+    }
+
+    /// To blame is what is not as it is by default.
+    void silence(const Timings& timings) {
+        if (timings.gone_after > 2 * timings.heartbeat) return;
+        const bool by_default = timings.gone_after == Timings().gone_after;
+        const auto beat = text(timings.heartbeat), gone = text(timings.gone_after);
+        if (by_default && timings.heartbeat != Timings().heartbeat)
+            return require(false, "heartbeat",
+                           "is " + beat + ", and must be less than half of gone_after, " + gone);
+        require(false, "gone_after",
+                "is " + gone + ", and must be more than twice the heartbeat, " + beat);
+    }
+
+    static std::string text(std::chrono::nanoseconds time) {
+        const auto seconds = std::chrono::duration<double>(time).count();
+        return seconds < 1 ? fmt::format("{:g}ms", seconds * 1000) : fmt::format("{:g}s", seconds);
     }
 
     const ClusterConfig& config_;

@@ -15,7 +15,8 @@ Environment process_environment() {
 std::string describe(const std::vector<ConfigError>& errors) {
     std::string text;
     for (const auto& error : errors) {
-        text.append(error.path).append(": ").append(error.message).append("\n");
+        if (!error.path.empty()) text.append(error.path).append(": ");
+        text.append(error.message).append("\n");
     }
     return text;
 }

@@ -220,7 +220,7 @@ struct ConfigError {
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment process_environment();
 
-/// One line per error: `path: message`.
+/// One line per error: `path: message`, or the message alone where no path is to blame.
 std::string describe(const std::vector<ConfigError>& errors);
 
 /// First entry whose host matches (`*` any), or null. `host` in lower case, as CacheKey has it.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "proxy/config/json_text.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -141,8 +142,12 @@ ordered_json peers_json(const ClusterConfig& cluster) {
 std::variant<PeerOrder, std::vector<ConfigError>> parse_peer_order(std::string_view body) {
     const Environment nothing = [](const std::string&) { return std::nullopt; };
     ConfigContext context{nothing, {}};
-    const auto read = json::parse(body, nullptr, false);
-    if (read.is_discarded()) return std::vector<ConfigError>{{"$", "is no JSON"}};
+    json read;
+    try {
+        read = parse_json(body, context);
+    } catch (const json::exception& error) {
+        return std::vector<ConfigError>{{"$", "is no JSON: " + syntax_message(error)}};
+    }
     if (!read.is_object())
         return std::vector<ConfigError>{
             {"$", "must be an object with peers (the whole list), or add and remove"}};
@@ -151,6 +156,9 @@ std::variant<PeerOrder, std::vector<ConfigError>> parse_peer_order(std::string_v
     ConfigSection in(context, read, "$");
     if (order.whole) {
         read_peers(context, in, "peers", order.add);
+        for (const auto* key : {"add", "remove"})
+            if (in.take(key) != nullptr)
+                in.fail(key, "does not go with peers, which is the whole list");
     } else {
         read_peers(context, in, "add", order.add);
         for (const auto& [value, path] : in.elements("remove"))

@@ -15,19 +15,26 @@ std::string wrong_type(std::string_view wanted, const nlohmann::json& value) {
     return std::string("must be ").append(wanted).append(", not ").append(kind_of(value));
 }
 
-/// `.name`, or `["odd name"]` so that no key can garble a message.
+std::string number_text(double value) {
+    return nlohmann::json(value).dump();
+}
+
+}  // namespace
+
+bool ConfigContext::failed(std::string_view path) const {
+    return std::any_of(errors.begin(), errors.end(), [&](const ConfigError& error) {
+        const std::string_view at = error.path;
+        return at.starts_with(path) &&
+               (at.size() == path.size() || at[path.size()] == '.' || at[path.size()] == '[');
+    });
+}
+
 std::string subscript(const std::string& key) {
     if (is_token(key)) return "." + key;
     const auto quoted =
         nlohmann::json(key).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     return "[" + quoted + "]";
 }
-
-std::string number_text(double value) {
-    return nlohmann::json(value).dump();
-}
-
-}  // namespace
 
 std::string_view kind_of(const nlohmann::json& value) {
     switch (value.type()) {

@@ -28,6 +28,8 @@ struct ConfigContext {
     void fail(std::string path, std::string message) {
         errors.push_back({std::move(path), std::move(message)});
     }
+    /// Is something wrong here, or within?
+    bool failed(std::string_view path) const;
 };
 
 /// Reads one JSON object. Each read names a key, so that done() knows all keys there are and can
@@ -43,6 +45,9 @@ public:
     void fail(std::string_view key, std::string message) {
         context_.fail(path(key), std::move(message));
     }
+
+    /// What follows from this key's value is not known.
+    bool failed(std::string_view key) const { return context_.failed(path(key)); }
 
     void doubt(std::string_view key, std::string message) {
         context_.doubt(path(key), std::move(message));
@@ -108,6 +113,9 @@ private:
     std::string path_;
     std::vector<std::string> known_;
 };
+
+/// `.name`, or `["odd name"]` so that no key can garble a message.
+std::string subscript(const std::string& key);
 
 /// `a number`, `an object`: for messages.
 std::string_view kind_of(const nlohmann::json& value);

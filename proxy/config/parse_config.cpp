@@ -7,6 +7,7 @@
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_section.hpp"
 #include "proxy/config/config_values.hpp"
+#include "proxy/config/json_text.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 #include "summary/kind.hpp"
@@ -19,7 +20,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 namespace proxy {
@@ -98,7 +98,9 @@ void read_admin(ConfigContext& context, ConfigSection& root, std::optional<Admin
     auto in = *root.section("admin");
     in.read("listen", out->listen);
     if (const auto token = in.text("token")) {
-        if (!is_bearer_token(*token))
+        if (token->find_last_not_of(" \t\r\n") + 1 != token->size())
+            in.fail("token", "ends in white space, or a line's end");
+        else if (!is_bearer_token(*token))
             in.fail("token", "must be " + std::to_string(kMinTokenBytes) + " to " +
                                  std::to_string(kMaxTokenBytes) +
                                  " letters, digits, or of -._~+/, with = at its end");
@@ -218,7 +220,7 @@ void read_origin_url(ConfigSection& in, OriginConfig& out) {
 void read_origin_tls(ConfigSection& in, std::optional<OriginTlsConfig>& out) {
     auto tls = in.section("tls");
     if (!tls) return;
-    if (!out) in.fail("tls", "is only for a url that begins with https://");
+    if (!out && !in.failed("url")) in.fail("tls", "is only for a url that begins with https://");
     OriginTlsConfig read;
     tls->read("verify", read.verify);
     if (const auto ca = tls->text("ca")) {
@@ -324,8 +326,9 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
     in->read("peer_budget", cluster.peer_budget, 1ms, 60s);
     cluster.peer_budget_min = std::min(cluster.peer_budget_min, cluster.peer_budget);
     cluster.peer_budget_max = std::max(cluster.peer_budget_max, cluster.peer_budget);
-    in->read("peer_budget_min", cluster.peer_budget_min, 1ms, cluster.peer_budget);
-    in->read("peer_budget_max", cluster.peer_budget_max, cluster.peer_budget, 60s);
+    const bool is_known = !in->failed("peer_budget");
+    in->read("peer_budget_min", cluster.peer_budget_min, 1ms, is_known ? cluster.peer_budget : 60s);
+    in->read("peer_budget_max", cluster.peer_budget_max, is_known ? cluster.peer_budget : 1ms, 60s);
     in->read("peer_detour", cluster.peer_detour, 0ms, 60s);
     in->read("peer_stall", cluster.peer_stall, 10ms, 10min);
     in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
@@ -405,7 +408,8 @@ void read_limits(ConfigSection& root, LimitsConfig& out) {
     in->read_size("body_windows", out.body_windows, kMiB, kTiB);
     in->read_size("client_rate_min", out.client_rate_min, 0, kGiB);
     in->done();
-    if (out.request_line > out.head) in->fail("request_line", "must not be above head");
+    if (out.request_line > out.head && !in->failed("request_line") && !in->failed("head"))
+        in->fail("request_line", "must not be above head");
 }
 
 void read_timeouts(ConfigSection& root, TimeoutsConfig& out) {
@@ -454,35 +458,12 @@ Config read_config(ConfigContext& context, const json& value) {
     read_limits(root, out.limits);
     read_timeouts(root, out.timeouts);
     root.done();
-    if (out.origins.empty() && !out.forward.enabled && value.is_object()) {
+    const bool is_known = !root.failed("origins") && !root.failed("forward");
+    if (out.origins.empty() && !out.forward.enabled && value.is_object() && is_known) {
         context.fail("$",
                      "there is nothing to serve; list origins, or set forward.enabled to true");
     }
     return out;
-}
-
-/// JSON with every object's keys checked to be different, which the parser itself does not.
-json parse_json(std::string_view text, ConfigContext& context) {
-    std::vector<std::set<std::string>> open_objects;
-    const auto callback = [&](int, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::object_start) {
-            open_objects.emplace_back();
-        } else if (event == json::parse_event_t::object_end) {
-            open_objects.pop_back();
-        } else if (event == json::parse_event_t::key &&
-                   !open_objects.back().insert(parsed.get<std::string>()).second) {
-            context.fail("$", "the key " + parsed.dump() + " stands twice in one object");
-        }
-        return true;
-    };
-    return json::parse(text.begin(), text.end(), callback);
-}
-
-/// The parser's message from `line N, column M` on.
-std::string syntax_message(const json::exception& error) {
-    std::string_view message = error.what();
-    const auto line = message.find("line ");
-    return std::string(line == std::string_view::npos ? message : message.substr(line));
 }
 
 /// Reads what there is. No configuration only where the text is no JSON.
@@ -534,13 +515,13 @@ ConfigResult parse_config(std::string_view text, const Environment& environment)
 
 ConfigResult read_config(const std::filesystem::path& file, const Environment& environment) {
     std::string text;
-    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{"$", why}}};
+    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{{}, why}}};
     return parse_config(text, environment);
 }
 
 ConfigResult load_settings(const std::filesystem::path& file, const Environment& environment) {
     std::string text;
-    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{"$", why}}};
+    if (auto why = read_file(file, text); !why.empty()) return {std::nullopt, {{{}, why}}};
     auto result = read_text(text, environment);
     if (!result.config) return result;
     std::erase_if(result.errors, [](const ConfigError& error) {

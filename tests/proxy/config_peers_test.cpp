@@ -130,7 +130,13 @@ TEST(PeerOrder, RefusesWhatCannotBe) {
                                                 "link": "10.0.0.2:3129"}]})"),
                              list)),
                 ElementsAre("$.add: d has the link address of b"));
-    EXPECT_THAT(refused("nonsense"), ElementsAre("$: is no JSON"));
+    EXPECT_THAT(refused("nonsense"), ElementsAre(::testing::HasSubstr("$: is no JSON: line 1")));
+    EXPECT_THAT(refused(R"({"peers": [], "add": []})"),
+                ElementsAre("$.add: does not go with peers, which is the whole list"));
+    EXPECT_THAT(refused(R"({"add": [], "add": [{"node": "d", "node": "e", "http": "d:1",
+                                                "link": "d:2"}]})"),
+                ElementsAre("$.add: stands twice in one object",
+                            "$.add[0].node: stands twice in one object"));
     EXPECT_THAT(refused("[]"), ::testing::SizeIs(1));
     EXPECT_THAT(refused("{}"), ElementsAre("$: has neither peers, nor add, nor remove"));
     EXPECT_THAT(refused(R"({"add": [{"node": "d"}]})"),

@@ -95,8 +95,10 @@ TEST(ConfigReview, RefusesAsManyPeersAsARunningNodeWould) {
 }
 
 TEST(ConfigReview, RefusesGoneAfterTwoHeartbeatsAsARunningNodeWould) {
-    EXPECT_THAT(errors(with(R"({"cluster": {"heartbeat": "1s", "gone_after": "2s"}})")),
-                ElementsAre("$.cluster.gone_after: must be more than twice the heartbeat"));
+    EXPECT_THAT(
+        errors(with(R"({"cluster": {"heartbeat": "1s", "gone_after": "2s"}})")),
+        ElementsAre("$.cluster.gone_after: is 2s, and must be more than twice the heartbeat, "
+                    "1s"));
 }
 
 TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {

@@ -242,7 +242,7 @@ TEST(Config, GivesLineAndColumnOfASyntaxError) {
 
 TEST(Config, RefusesAKeyThatStandsTwice) {
     EXPECT_THAT(errors(file(R"(, "workers": 1, "workers": 2)")),
-                ElementsAre("$: the key \"workers\" stands twice in one object"));
+                ElementsAre("$.workers: stands twice in one object"));
     EXPECT_THAT(errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "link": "b:2"},
                                              {"node": "c", "http": "c:1", "link": "c:2"}])")),
                 IsEmpty());
@@ -271,6 +271,9 @@ TEST(Config, NeedsSomethingToServe) {
     EXPECT_THAT(errors(start + "}"), ElementsAre(HasSubstr("$: there is nothing to serve")));
     EXPECT_THAT(errors(start + R"(, "origins": []})"), ElementsAre(HasSubstr("nothing to serve")));
     EXPECT_THAT(errors(start + R"(, "forward": {"enabled": true}})"), IsEmpty());
+    EXPECT_THAT(errors(start + R"(, "forward": {"enabled": "yes"}})"),
+                ElementsAre(HasSubstr("$.forward.enabled: must be true or false")))
+        << "whether there is something to serve is not known then";
 }
 
 TEST(Config, RefusesWhatThisVersionDoesNotHave) {
@@ -477,7 +480,22 @@ TEST(ClusterConfig, HasALimitOfPeers) {
 
 TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
     EXPECT_THAT(errors(cluster(R"(, "heartbeat": "2s")")),
-                ElementsAre("$.cluster.gone_after: must be more than twice the heartbeat"));
+                ElementsAre("$.cluster.heartbeat: is 2s, and must be less than half of gone_after, "
+                            "3s"));
+    EXPECT_THAT(errors(cluster(R"(, "gone_after": "1500ms")")),
+                ElementsAre("$.cluster.gone_after: is 1.5s, and must be more than twice the "
+                            "heartbeat, 1s"));
+}
+
+TEST(ClusterConfig, OneMistakeIsOneError) {
+    EXPECT_THAT(errors(cluster(R"(, "peer_budget": "soon", "peer_budget_min": "90ms",
+                                    "peer_budget_max": "20ms")")),
+                ElementsAre(HasSubstr("$.cluster.peer_budget: ")));
+    EXPECT_THAT(errors(file(R"(, "limits": {"head": "much", "request_line": "1MiB"})")),
+                ElementsAre(HasSubstr("$.limits.head: ")));
+    EXPECT_THAT(errors(R"({"node": "a", "listen": "127.0.0.1:3128", "origins": [
+                           {"host": "*", "url": "https//x", "tls": {"verify": false}}]})"),
+                ElementsAre(HasSubstr("$.origins[0].url: ")));
 }
 
 TEST(Config, ListsThePrivateDestinationsThatMayBeReached) {
@@ -547,7 +565,7 @@ TEST(EffectiveConfig, CanBeReadBack) {
 TEST(ReadConfig, SaysWhyAFileCannotBeRead) {
     const auto missing = read_config("/nonexistent/hearsay.json");
     EXPECT_THAT(describe(missing.errors),
-                "$: cannot read /nonexistent/hearsay.json: No such file or directory\n");
+                "cannot read /nonexistent/hearsay.json: No such file or directory\n");
     EXPECT_FALSE(read_config("/").config);
 }
 
