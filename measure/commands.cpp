@@ -41,6 +41,12 @@ std::string trimmed(std::string text) {
     return text;
 }
 
+/// What a node that is not ready says, or whoever else is there.
+std::string why_not(const HttpAnswer& answer) {
+    const auto said = trimmed(answer.body.substr(0, answer.body.find('\n')));
+    return said.empty() ? "not ready" : said;
+}
+
 /// Where to ask and the token to give, if there is one.
 struct AdminPort {
     HostPort at;
@@ -92,33 +98,38 @@ void print_status(const NodeCounters& n) {
         fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
     fmt::print(
         "requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
-        "{} passed through, {} errors\n",
+        "{} passed through, {}\n",
         grouped(n.total), percent(n.local_hit, n.total), percent(n.peer_hit, n.total),
-        percent(n.origin_fetch, n.total), grouped(n.uncacheable), grouped(n.error));
-    fmt::print("cache {} objects, {} bytes in memory, {} evicted\n", grouped(n.cache.objects),
-               grouped(n.cache.memory_bytes), grouped(n.evictions));
-    fmt::print("upstream {} requests to origins, {} to peers\n", grouped(n.traffic.origin_requests),
-               grouped(n.traffic.peer_requests));
+        percent(n.origin_fetch, n.total), grouped(n.uncacheable), amount(n.error, "error"));
+    fmt::print("cache {}, {} in memory, {} evicted\n", amount(n.cache.objects, "object"),
+               amount(n.cache.memory_bytes, "byte"), grouped(n.evictions));
+    fmt::print("upstream {} to origins, {} to peers\n",
+               amount(n.traffic.origin_requests, "request"), grouped(n.traffic.peer_requests));
     for (const auto& name : n.names)
-        fmt::print("name {} leads to {} {}{}\n", name.name, grouped(name.places),
-                   name.places == 1 ? "place" : "places",
+        fmt::print("name {} leads to {}{}\n", name.name, amount(name.places, "place"),
                    name.trouble.empty() ? "" : ": " + name.trouble);
     for (const auto& place : n.unanswered) fmt::print("no answer from {}\n", place);
     for (const auto& node : n.unplaced)
         fmt::print("no room for the listed peer {} (cluster.max_peers)\n", node);
     if (n.peers.empty()) return;
-    fmt::print("links {} announcements sent, {} received, {} bytes out, {} in\n\n",
-               grouped(n.links.announcements_sent), grouped(n.links.announcements_received),
-               grouped(n.links.bytes_sent), grouped(n.links.bytes_received));
+    fmt::print("links {} sent, {} received, {} out, {} in\n\n",
+               amount(n.links.announcements_sent, "announcement"),
+               grouped(n.links.announcements_received), amount(n.links.bytes_sent, "byte"),
+               grouped(n.links.bytes_received));
     std::size_t width = 16;
-    for (const auto& p : n.peers) width = std::max(width, p.node.size());
-    fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", "peer", width, "state",
-               "asked", "hits", "false", "stale", "refused", "failed", "given");
+    bool any_error = false;
     for (const auto& p : n.peers) {
-        fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}\n", p.node, width,
+        width = std::max(width, p.node.size());
+        any_error = any_error || !p.last_error.empty();
+    }
+    fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}{}\n", "peer", width,
+               "state", "asked", "hits", "false", "stale", "refused", "failed", "given",
+               any_error ? "  last error" : "");
+    for (const auto& p : n.peers) {
+        fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}{}{}\n", p.node, width,
                    p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
                    grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
-                   grouped(p.served));
+                   grouped(p.served), p.last_error.empty() ? "" : "  ", p.last_error);
     }
 }
 
@@ -132,29 +143,41 @@ void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {
     NodeCounters sum;
     for (const auto& n : nodes) sum += n;
     const auto known = nodes.size();
-    const auto who = missing > 0  ? fmt::format("{} of {} nodes, {} of them missing", known,
-                                                known + missing, missing)
-                     : known == 1 ? std::string("1 node")
-                                  : fmt::format("{} nodes", known);
+    const auto who = missing > 0 ? fmt::format("{} of {} nodes, {} of them missing", known,
+                                               known + missing, missing)
+                                 : amount(known, "node");
     fmt::print(
-        "{}: {} requests: hit rate {:.1f} % ({:.1f} % local, {:.1f} % from peers), {:.1f} % "
-        "origin fetches, {} errors; {} requests to origins\n",
-        who, grouped(sum.total), percent(sum.local_hit + sum.peer_hit, sum.total),
+        "{}: {}: hit rate {:.1f} % ({:.1f} % local, {:.1f} % from peers), {:.1f} % "
+        "origin fetches, {}; {} to origins\n",
+        who, amount(sum.total, "request"), percent(sum.local_hit + sum.peer_hit, sum.total),
         percent(sum.local_hit, sum.total), percent(sum.peer_hit, sum.total),
-        percent(sum.origin_fetch, sum.total), grouped(sum.error),
-        grouped(sum.traffic.origin_requests));
+        percent(sum.origin_fetch, sum.total), amount(sum.error, "error"),
+        amount(sum.traffic.origin_requests, "request"));
 }
 
-/// Words that tell what keeps an answer from being understood.
-std::string hint(const Report& report, Verify verify) {
-    if (verify != Verify::all) return {};
-    std::uint64_t wrong = 0, answered = 0;
+/// Words that tell what keeps answers from being what they should be.
+std::string hint(const Report& report, const ReplayCommand& command) {
+    std::uint64_t wrong = 0, bad = 0, refused = 0, answered = 0;
     for (const auto& row : report.rows) {
-        wrong += row.seen.failures[static_cast<std::size_t>(Failure::wrong_body)];
-        wrong += row.seen.failures[static_cast<std::size_t>(Failure::bad_status)];
+        const auto count = [&](Failure failure) {
+            return row.seen.failures[static_cast<std::size_t>(failure)];
+        };
+        wrong += count(Failure::wrong_body);
+        bad += count(Failure::bad_status);
+        refused += count(Failure::refused);
         answered += row.seen.answered();
     }
-    if (wrong == 0 || answered > wrong) return {};
+    if (refused > answered)
+        return "the proxies refuse most requests: their configuration must let this machine, and "
+               "these URLs, through (clients, forward, origins)";
+    if (wrong + bad == 0 || answered > wrong + bad) return {};
+    if (command.replay.verify != Verify::all)
+        return fmt::format(
+            "most requests got an error for an answer: the proxies must be able to reach the sites "
+            "of the {}",
+            command.synthetic ? "workload, which only the built-in origin has: see --origin-listen "
+                                "and, in the proxies' configuration, origins"
+                              : "log");
     return "most answers are not those of hearsay's built-in origin: let the proxies use it, or "
            "leave out --origin-listen and --verify";
 }
@@ -182,9 +205,9 @@ int check_command(const std::string& file, bool strict) {
         names = config.cluster->dns_peers.size();
     }
     const auto looked_for =
-        names == 0 ? "" : fmt::format(" and those behind {} name{}", names, names == 1 ? "" : "s");
-    fmt::print("{}: ok: node {}, proxy at {}, {} peers{}\n", file, config.node,
-               config.listen.text(), others, looked_for);
+        names == 0 ? "" : fmt::format(" and those behind {}", amount(names, "name"));
+    fmt::print("{}: ok: node {}, proxy at {}, {}{}\n", file, config.node, config.listen.text(),
+               amount(others, "peer"), looked_for);
     return kOk;
 }
 
@@ -244,7 +267,7 @@ int replay_command(ReplayCommand command) {
         fmt::print("{}", command.json ? report_json(report)
                                       : report_text(report, output_may_be_coloured()));
         std::fflush(stdout);
-        if (const auto words = hint(report, command.replay.verify); !words.empty())
+        if (const auto words = hint(report, command); !words.empty())
             fmt::print(stderr, "hearsay: {}\n", words);
         std::uint64_t wrong = 0, answered = 0;
         for (const auto& row : report.rows) {
@@ -326,11 +349,12 @@ int healthcheck_command(const NodeChoice& choice) {
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
         const auto answer = http_get(admin->at, "/readyz", kAdminTimeout, admin->token);
+        const auto where = admin->at.text();
         if (!answer)
-            return fail(kFailed, "http://{}: {}", admin->at.text(), answer.error().message());
+            return fail(kFailed, "no node answers at {}: {}", where, answer.error().message());
         if (answer->status != 200) {
-            return fail(kFailed, "http://{}/readyz: status {}{}", admin->at.text(), answer->status,
-                        token_hint(*answer, *admin));
+            return fail(kFailed, "{}: {} (http://{}/readyz: status {}){}", where, why_not(*answer),
+                        where, answer->status, token_hint(*answer, *admin));
         }
         return kOk;
     } catch (const std::invalid_argument& error) {

@@ -6,6 +6,7 @@
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
 #include "measure/run/node_addresses.hpp"
+#include "proxy/config/config_values.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
 
@@ -74,6 +75,11 @@ CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value
     return command.add_option(name, value, text)->type_name(kind);
 }
 
+void add_config_file(CLI::App& command, std::string& file) {
+    auto* named = option(command, "--config", "FILE", file, "The same");
+    option(command, "file", "FILE", file, "The configuration (JSON); needed")->excludes(named);
+}
+
 void add_node_options(CLI::App& command, NodeChoice& node) {
     auto* url = option(command, "--url", "URL", node.url,
                        "Admin address of the node (default http://127.0.0.1:9128)");
@@ -91,6 +97,13 @@ void add_workload_options(CLI::App& command, WorkloadOptions& workload) {
         ->capture_default_str();
 }
 
+/// With a log there is nothing to make up.
+void exclude_workload(CLI::App& command) {
+    command.get_option("--trace")
+        ->excludes(command.get_option("--requests"))
+        ->excludes(command.get_option("--seed"));
+}
+
 void add_source(CLI::App& command, ReplayCommand& replay) {
     option(command, "--trace", "FILE", replay.trace.path,
            "Request log, plain or gzip; - is standard input; formats: see below");
@@ -99,12 +112,14 @@ void add_source(CLI::App& command, ReplayCommand& replay) {
         ->capture_default_str();
     command.add_flag("--all", replay.trace.all,
                      "Send every method and status, not only cacheable GETs");
-    option(command, "--limit", "N", replay.trace.limit, "Send at most so many requests");
+    option(command, "--limit", "N", replay.trace.limit, "Send at most so many requests")
+        ->check(within(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
     command
         .add_flag("--synthetic", replay.synthetic,
                   "Instead of a log: a made-up workload (Zipf, locality)")
         ->excludes("--trace");
     add_workload_options(command, replay.workload);
+    exclude_workload(command);
 }
 
 void add_pace(CLI::App& command, ReplayOptions& replay) {
@@ -171,6 +186,7 @@ void add_demo(CLI::App& app, DemoCommand& demo) {
     option(command, "--site", "URL", demo.trace.site, "Put before URLs that are only a path")
         ->capture_default_str();
     add_workload_options(command, demo.workload);
+    exclude_workload(command);
     option(command, "--rate", "N", demo.rate, "Requests per second")
         ->check(above_zero())
         ->capture_default_str();
@@ -223,15 +239,22 @@ int run_status(const CommandLine& line) {
     return status_command(choices, line.json);
 }
 
+int no_command(const CLI::App& app, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        known.push_back(command->get_name());
+    const std::string near(proxy::nearest_name(name, known));
+    std::fprintf(stderr, "hearsay: no command '%s'; %s\n", name.c_str(),
+                 near.empty() ? "see hearsay --help" : ("did you mean '" + near + "'?").c_str());
+    return kUsage;
+}
+
 /// `hearsay help [COMMAND]`.
 int run_help(const CLI::App& app, const std::string& name) {
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(name); };
     const auto found =
         name.empty() ? std::vector<const CLI::App*>{} : app.get_subcommands(is_meant);
-    if (!name.empty() && found.empty()) {
-        std::fprintf(stderr, "hearsay: no command '%s'; see hearsay help\n", name.c_str());
-        return kUsage;
-    }
+    if (!name.empty() && found.empty()) return no_command(app, name);
     // App::help() would print the help of the sub-command that was given: this one.
     const auto text = found.empty() ? app.get_formatter()->make_help(&app, app.get_name(),
                                                                      CLI::AppFormatMode::Normal)
@@ -250,10 +273,10 @@ int main(int argc, char** argv) {
     CommandLine line;
 
     auto* run = app.add_subcommand("run", "Run a proxy");
-    option(*run, "file,--config", "FILE", line.config, "Its configuration (JSON); needed");
+    add_config_file(*run, line.config);
     auto* check = app.add_subcommand(
         "check", "Check a configuration, and what it names; exits 78 when it is not valid");
-    option(*check, "file,--config", "FILE", line.config, "The configuration (JSON); needed");
+    add_config_file(*check, line.config);
     check->add_flag("--strict", line.strict, "Take warnings for errors");
     add_demo(app, line.demo);
     add_replay(app, line);
@@ -277,10 +300,8 @@ int main(int argc, char** argv) {
     option(*help, "command", "COMMAND", line.help_on, "Which; without it, the list of all");
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-        std::fprintf(stderr, "hearsay: no command '%s'; see hearsay --help\n", argv[1]);
-        return kUsage;
-    }
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty())
+        return no_command(app, argv[1]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -184,4 +184,8 @@ std::string grouped(std::uint64_t number) {
     return out;
 }
 
+std::string amount(std::uint64_t number, std::string_view noun) {
+    return grouped(number).append(" ").append(noun).append(number == 1 ? "" : "s");
+}
+
 }  // namespace measure

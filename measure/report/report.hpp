@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/report/ideal.hpp"
@@ -95,5 +96,7 @@ std::string report_json(const Report&);
 
 /// 1234567 -> "1,234,567".
 std::string grouped(std::uint64_t number);
+/// 1 -> "1 peer", 2000 -> "2,000 peers".
+std::string amount(std::uint64_t number, std::string_view noun);
 
 }  // namespace measure

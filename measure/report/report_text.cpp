@@ -60,8 +60,8 @@ private:
 
 void write_workload(const Report& report, Writer& out) {
     out.heading(report.title);
-    out.line("{} requests sent, {} clients, {} URLs; {}", grouped(report.sent),
-             grouped(report.clients), grouped(report.urls), report.pace);
+    out.line("{} sent, {}, {}; {}", amount(report.sent, "request"),
+             amount(report.clients, "client"), amount(report.urls, "URL"), report.pace);
     out.line(
         "{:.1f} s, {:.0f} requests/s{}", report.elapsed_seconds,
         report.elapsed_seconds > 0 ? static_cast<double>(report.sent) / report.elapsed_seconds : 0,
@@ -109,8 +109,8 @@ void write_outcomes(const Report& report, Writer& out) {
     if (!all.by_counters)
         out.line("* as clients saw it: the proxy's own counters are not complete");
     if (all.other > 0) {
-        out.line("{} answers were passed through, or did not say where they came from",
-                 grouped(all.other));
+        out.line("{} passed through, or without a word of where they came from",
+                 amount(all.other, "answer"));
     }
 
     out.line("");
@@ -263,16 +263,16 @@ void write_trouble(const Report& report, Writer& out) {
         out.line("  the first: {}", report.first_failure);
     }
     if (const auto failed = totals_of(report).peer_failures; failed > 0) {
-        out.line("{} requests to peers got no usable answer in time", grouped(failed));
+        out.line("{} to peers got no usable answer in time", amount(failed, "request"));
     }
     for (const auto& row : report.rows) {
         if (row.seen.taken_over > 0) {
-            out.line("failover: {} answered {} requests of other proxies' clients", row.name,
-                     grouped(row.seen.taken_over));
+            out.line("failover: {} answered {} of other proxies' clients", row.name,
+                     amount(row.seen.taken_over, "request"));
         }
         if (row.restarts > 0) {
-            out.line("{} was restarted {} time(s): what it counted just before is lost", row.name,
-                     row.restarts);
+            out.line("{} was restarted {}: what it counted just before is lost", row.name,
+                     amount(row.restarts, "time"));
         }
     }
     const auto differences = disagreements(report);

@@ -104,6 +104,18 @@ AnswerKind answer_kind(proxy::Fields response) {
     return hit_is_last ? AnswerKind::local_hit : AnswerKind::origin_fetch;
 }
 
+bool is_proxys_own(proxy::Fields response) {
+    const auto last = last_member(response);
+    if (!last) return false;
+    const auto member = parse_member(*last);
+    return !member.hit && !member.collapsed && member.forward.empty();
+}
+
+std::string_view answer_detail(proxy::Fields response) {
+    const auto last = last_member(response);
+    return last ? parse_member(*last).detail : std::string_view();
+}
+
 std::string_view answering_node(proxy::Fields response) {
     auto last = last_member(response);
     if (!last) return {};

@@ -26,6 +26,13 @@ std::string_view to_string(AnswerKind kind);
 /// X-Cache are read by its last HIT or MISS.
 AnswerKind answer_kind(proxy::Fields response);
 
+/// Whether the proxy that was asked says that it answered itself, with nothing stored and nobody
+/// asked (RFC 9211: neither `hit` nor `fwd`).
+bool is_proxys_own(proxy::Fields response);
+
+/// Its `detail` of Cache-Status; empty when there is none.
+std::string_view answer_detail(proxy::Fields response);
+
 /// The name of the cache that was asked, as the last member of Cache-Status gives it; empty when
 /// there is none.
 std::string_view answering_node(proxy::Fields response);

@@ -14,6 +14,8 @@ std::string_view to_string(Failure failure) {
             return "malformed answer";
         case Failure::bad_status:
             return "unexpected status";
+        case Failure::refused:
+            return "refused by the proxy";
         case Failure::wrong_body:
             return "wrong body";
     }

@@ -60,7 +60,9 @@ awaitable<error_code> get(const HostPort& address, const std::string& target,
 
 std::string admin_token() {
     const auto* token = std::getenv("HEARSAY_ADMIN_TOKEN");
-    return token ? token : "";
+    std::string text = token ? token : "";
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);  // files that it comes from end in a line
+    return text;
 }
 
 boost::system::result<HttpAnswer> http_get(const HostPort& address, const std::string& target,

@@ -60,6 +60,7 @@ PeerCounters parse_peer(const Json& json) {
     take(json, "node", out.node);
     take(json, "state", out.state);
     take(json, "lag_seconds", out.lag_seconds);
+    take(json, "last_error", out.last_error);
     for (const auto& number : proxy::kPeerCounters)
         take(json, protocol::parts_of(number.path).name, out.*number.member);
     return out;

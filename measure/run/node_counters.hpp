@@ -21,6 +21,7 @@ struct PeerCounters : proxy::PeerCounters {
     std::string node;
     std::string state;
     double lag_seconds = 0;
+    std::string last_error = {};  ///< why a link to it or from it is not there; empty when both are
 };
 
 struct NodeCounters {

@@ -85,6 +85,9 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
         attempt.status = head_.status;
         attempt.kind = answer_kind(head_.fields);
         attempt.node = answering_node(head_.fields);
+        const bool refused =
+            head_.status >= 400 && head_.status < 500 && is_proxys_own(head_.fields);
+        if (head_.status >= 400) attempt.detail = answer_detail(head_.fields);
         const auto server = head_.get(boost::beast::http::field::server);
         attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
         const bool keep_alive = parser.keep_alive();
@@ -115,7 +118,9 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             attempt.failure = lost();
             co_return;
         }
-        if (attempt.verified ? head_.status != 200 : head_.status >= 500) {
+        if (refused) {
+            attempt.failure = Failure::refused;
+        } else if (attempt.verified ? head_.status != 200 : head_.status >= 500) {
             attempt.failure = Failure::bad_status;
         } else if (attempt.verified && !expected.is_head &&
                    (!right || attempt.body_bytes != expected.body_bytes)) {

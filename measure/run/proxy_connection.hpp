@@ -35,6 +35,7 @@ struct Attempt {
     bool answer_began = false;  ///< some of the answer was there when it failed
     bool verified = false;      ///< status and body were to be those of the built-in origin
     std::string node;           ///< the proxy's own name, if it gives one
+    std::string detail;         ///< what it says of a failure
 };
 
 /// One keep-alive connection to a proxy and the one request under way on it. Waits end when

@@ -302,7 +302,8 @@ private:
         if (!result_.first_failure.empty()) return;
         result_.first_failure = std::string(to_string(*attempt.failure));
         if (attempt.status != 0)
-            result_.first_failure += " (status " + std::to_string(attempt.status) + ')';
+            result_.first_failure += " (status " + std::to_string(attempt.status) +
+                                     (attempt.detail.empty() ? "" : ", " + attempt.detail) + ')';
         result_.first_failure += " from " + options_.proxies[home].text() + " for ";
         result_.first_failure += url.text;
     }

@@ -73,6 +73,21 @@ TEST(AnswerKind, AdmitsNotToKnow) {
     EXPECT_EQ(by_x_cache("Error from cloud"), AnswerKind::unknown);
 }
 
+TEST(AnswerKind, TellsARefusalOfTheProxyFromAnAnswerOfTheOrigin) {
+    const auto is_own = [](std::string_view member) {
+        return is_proxys_own(std::vector<proxy::Field>{{{}, "Cache-Status", member}});
+    };
+    EXPECT_TRUE(is_own("a; detail=not_allowed"));
+    EXPECT_FALSE(is_own("a; fwd=uri-miss; detail=x")) << "the origin's";
+    EXPECT_FALSE(is_own("a; hit; ttl=3"));
+    EXPECT_FALSE(is_own("a; fwd=uri-miss; collapsed"));
+    EXPECT_FALSE(is_proxys_own({})) << "it does not say";
+    const std::vector<proxy::Field> refused{{{}, "Cache-Status", "b; hit"},
+                                            {{}, "Cache-Status", "a; detail=not_allowed"}};
+    EXPECT_EQ(answer_detail(refused), "not_allowed");
+    EXPECT_EQ(answer_detail({}), "");
+}
+
 TEST(AnswerKind, ReadsXCacheOfOtherProxies) {
     EXPECT_EQ(by_x_cache("HIT from squid1"), AnswerKind::local_hit);
     EXPECT_EQ(by_x_cache("MISS"), AnswerKind::origin_fetch);

@@ -9,6 +9,7 @@
 namespace measure {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -83,7 +84,9 @@ TEST(Check, RefusesWhatItCannotRead) {
 ScriptedServer admin(bool ready) {
     return ScriptedServer([ready](const Seen& seen) {
         if (seen.target() == "/readyz") {
-            return Reply{ready ? "HTTP/1.0 200 OK\r\n\r\n" : "HTTP/1.0 503 No\r\n\r\n", true};
+            return Reply{
+                ready ? "HTTP/1.0 200 OK\r\n\r\nready\n" : "HTTP/1.0 503 No\r\n\r\ndraining\n",
+                true};
         }
         return Reply{
             "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n7\", \"requests\": {\"total\": 1200, "
@@ -98,9 +101,11 @@ TEST(Healthcheck, ExitsZeroOnlyWhenReady) {
     EXPECT_EQ(run([&] { return healthcheck_command({ready.address().text(), {}}); }).code, kOk);
     const auto not_yet = run([&] { return healthcheck_command({busy.address().text(), {}}); });
     EXPECT_EQ(not_yet.code, kFailed);
+    EXPECT_THAT(not_yet.error, HasSubstr(busy.address().text() + ": draining (http://"));
     EXPECT_THAT(not_yet.error, HasSubstr("503"));
     const auto gone = run([&] { return healthcheck_command({nobody().text(), {}}); });
     EXPECT_EQ(gone.code, kFailed);
+    EXPECT_THAT(gone.error, HasSubstr("no node answers at 127.0.0.1:"));
     EXPECT_THAT(gone.error, HasSubstr("Connection refused"));
 }
 
@@ -141,7 +146,7 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
     const auto by_both = run([&] { return healthcheck_command({{}, config.path()}); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
     EXPECT_EQ(by_both.code, kFailed);
-    EXPECT_THAT(by_both.error, HasSubstr("401 (it has another token: set HEARSAY_ADMIN_TOKEN)"));
+    EXPECT_THAT(by_both.error, HasSubstr("401) (it has another token: set HEARSAY_ADMIN_TOKEN)"));
     ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
     const auto let_in = run([&] { return status_command({{guarded.address().text(), {}}}, true); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
@@ -239,6 +244,15 @@ TEST(Status, ShowsAReloadThatWasRefused) {
         R"({"node": "a", "requests": {}, "config": {"last_error": "$.workers: too many"}})");
     const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
     EXPECT_THAT(ended.out, HasSubstr("the last reload was REFUSED: $.workers: too many"));
+}
+
+TEST(Status, SaysWhyAPeerIsNotThere) {
+    const auto node = node_that_says(R"({"node": "a", "requests": {"error": 1}, "cluster": {
+        "peers": [{"node": "b", "state": "in_step", "last_error": ""},
+                  {"node": "c", "state": "refused", "last_error": "unknown_node"}]}})");
+    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    EXPECT_THAT(ended.out, ContainsRegex("peer .* last error\nb .* 0\nc .* unknown_node\n"));
+    EXPECT_THAT(ended.out, HasSubstr("0 passed through, 1 error\n"));
 }
 
 TEST(Status, NeedsNoKeyToFindANode) {

@@ -45,6 +45,25 @@ TEST(CommandLine, AsksForACommand) {
     EXPECT_EQ(run({"--version"}).how, "exit code 0");
 }
 
+TEST(CommandLine, GuessesTheCommandThatWasMeant) {
+    EXPECT_THAT(run({"stauts"}).said, HasSubstr("did you mean 'status'?"));
+    EXPECT_THAT(run({"help", "replya"}).said, HasSubstr("did you mean 'replay'?"));
+    EXPECT_THAT(run({"xyzzy"}).said, HasSubstr("no command 'xyzzy'; see hearsay --help"));
+}
+
+TEST(CommandLine, RefusesWhatContradictsItself) {
+    using Arguments = std::vector<std::string>;
+    const auto refused = [](const Arguments& arguments, const char* names) {
+        const auto ended = run(arguments);
+        EXPECT_EQ(ended.how, "exit code 2") << ended.said;
+        EXPECT_THAT(ended.said, HasSubstr(names));
+    };
+    refused({"run", "a.json", "--config", "b.json"}, "--config");
+    refused({"demo", "--trace", "x", "--requests", "5"}, "--requests");
+    refused({"demo", "--trace", "x", "--seed", "5"}, "--seed");
+    refused({"replay", "--trace", "x", "--limit", "0", "--proxy", "127.0.0.1:1"}, "--limit");
+}
+
 TEST(CommandLine, LooksForTheAdminPortWhereNoneIsGiven) {
     const auto ended = run({"status", "127.63.1.1"});
     EXPECT_EQ(ended.how, "exit code 1");

@@ -47,6 +47,8 @@ TEST(Address, IsTakenApart) {
     EXPECT_EQ(parts("http://proxy"), "proxy 80");
     EXPECT_EQ(parts("[::1]:3128"), "::1 3128");
     EXPECT_EQ(parts("http://[::1]/"), "::1 80");
+    EXPECT_EQ(parse_address("[::1]", 9128).text(), "[::1]:9128");
+    EXPECT_EQ(parse_address("::1", 9128).text(), "[::1]:9128") << "a command line takes brackets";
     EXPECT_EQ(parts("127.0.0.1:0"), "127.0.0.1 0");  // any free one
     EXPECT_EQ(parse_address("node-a", 9128).text(), "node-a:9128");
     EXPECT_EQ(parse_address("http://node-a:80", 9128).text(), "node-a:80");

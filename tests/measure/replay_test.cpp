@@ -391,6 +391,25 @@ TEST(Replay, NamesWhatIsWrong) {
     EXPECT_EQ(failure_of({ok + "012"}, 50ms), "no answer in time (status 200)");
 }
 
+TEST(Replay, WhatTheProxyItselfRefusesIsNoAnswer) {
+    const auto forbidden = [](const std::string& cache_status) {
+        const ScriptedServer proxy([&](const Seen&) {
+            return Reply{"HTTP/1.1 403 No\r\nContent-Length: 0\r\nCache-Status: " + cache_status +
+                         "\r\n\r\n"};
+        });
+        auto options = through({proxy.address()});
+        options.verify = Verify::none;
+        return replay(Log().get(1, "http://a/"), options);
+    };
+    const auto by_proxy = forbidden("a; detail=not_allowed");
+    EXPECT_EQ(failures(by_proxy, Failure::refused), 1u);
+    EXPECT_EQ(answered(by_proxy), 0u);
+    EXPECT_EQ(by_proxy.first_failure.find("refused by the proxy (status 403, not_allowed) from "),
+              0u)
+        << by_proxy.first_failure;
+    EXPECT_EQ(answered(forbidden("a; fwd=uri-miss")), 1u) << "the origin's own word";
+}
+
 TEST(Replay, NamesProxyAndUrlOfTheFirstFailure) {
     const HostPort address = nobody();
     const auto result = replay(Log().get(1, "http://a/x"), through({address}));

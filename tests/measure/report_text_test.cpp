@@ -86,7 +86,7 @@ TEST(ReportText, ShowsTrouble) {
                                 "connection broken from p for http://a/\n"));
     EXPECT_THAT(text, HasSubstr("5 requests to peers got no usable answer in time"));
     EXPECT_THAT(text, HasSubstr("failover: b answered 7 requests"));
-    EXPECT_THAT(text, HasSubstr("b was restarted 2 time(s)"));
+    EXPECT_THAT(text, HasSubstr("b was restarted 2 times"));
     EXPECT_THAT(text, HasSubstr("not checked: b was restarted"));
     EXPECT_THAT(text, HasSubstr("* as clients saw it"));
     EXPECT_THAT(text, HasSubstr("a: requests 100 counted, 1,334 seen by clients"));
