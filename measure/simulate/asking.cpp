@@ -92,6 +92,11 @@ public:
         return {std::nullopt, ms(std::min(waited, budget) + ways_.origin())};
     }
 
+    void restarted(std::size_t proxy) override {
+        const auto known = std::span(records_).subspan(proxy * proxies_, proxies_);
+        std::fill(known.begin(), known.end(), proxy::PeerRecord());
+    }
+
 private:
     /// A question over HTTP and its refusal, URI and token included.
     static constexpr std::uint64_t kVainBytes = 700;

@@ -6,7 +6,6 @@
 
 #include "measure/simulate/network.hpp"
 #include "measure/simulate/sharing.hpp"
-#include "measure/trace/splitmix.hpp"
 
 namespace measure {
 
@@ -28,6 +27,8 @@ public:
     /// Counts questions, false hits, failures, queries.
     virtual Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
                        TimePoint now, SimulationCounts& counts) = 0;
+    /// What it has learnt is gone.
+    virtual void restarted(std::size_t) {}
 };
 
 /// As the scheme does it. `sharing` and `network` must outlive it.

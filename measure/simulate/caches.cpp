@@ -33,8 +33,7 @@ std::uint32_t Caches::evict(std::size_t cache) {
 }
 
 void Caches::clear(std::size_t cache) {
-    for (std::uint32_t object = 0; object < objects_.size(); ++object)
-        holders_.remove(object, cache);
+    holders_.remove_all(cache);
     used_[cache] = 0;
     if (capacity_ > 0)
         orders_[cache] = make_eviction_order(config_.replacement, objects_, holders_, cache);

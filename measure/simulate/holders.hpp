@@ -25,6 +25,11 @@ public:
     void remove(std::uint32_t object, std::size_t proxy) {
         words_[place(object, proxy)] &= ~(std::uint64_t{1} << (proxy % 64));
     }
+    /// Takes a look at each object.
+    void remove_all(std::size_t proxy) {
+        for (auto i = proxy / 64; i < words_.size(); i += words_each_)
+            words_[i] &= ~(std::uint64_t{1} << (proxy % 64));
+    }
     void set(std::uint32_t object, std::size_t proxy, bool has) {
         has ? add(object, proxy) : remove(object, proxy);
     }

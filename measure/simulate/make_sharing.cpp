@@ -1,5 +1,6 @@
 #include "measure/simulate/make_sharing.hpp"
 
+#include "measure/simulate/linked_summaries.hpp"
 #include "measure/simulate/paper_directories.hpp"
 #include "measure/simulate/paper_filters.hpp"
 #include "measure/simulate/squid_digests.hpp"
@@ -29,7 +30,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_sharing(const Shared& shared) {
+std::unique_ptr<Sharing> make_sharing(const Shared& shared, SimulatedLines& lines) {
     switch (shared.config.scheme) {
         case Scheme::none:
         case Scheme::consistent_hashing:
@@ -47,6 +48,7 @@ std::unique_ptr<Sharing> make_sharing(const Shared& shared) {
         case Scheme::summary:
             break;
     }
+    if (!shared.config.network.is_even()) return std::make_unique<LinkedSummaries>(shared, lines);
     return std::make_unique<Summaries>(shared);
 }
 

@@ -26,16 +26,31 @@ public:
     Duration round_trip() { return delay() + delay(); }
     bool drops() { return network_.dropped > 0 && random_.unit() < network_.dropped; }
 
+    /// The first time from `now` on at which they are not cut off from each other.
+    TimePoint reachable_from(std::size_t one, std::size_t other, TimePoint now) const {
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (const auto& cut : network_.partitions) {
+                if (!separates(cut, one, other, now)) continue;
+                now = start_ + cut.until;
+                moved = true;
+            }
+        }
+        return now;
+    }
     /// Is either cut off from the other at this time?
     bool reaches(std::size_t one, std::size_t other, TimePoint now) const {
         return std::none_of(network_.partitions.begin(), network_.partitions.end(),
-                            [&](const auto& cut) {
-                                return (one < cut.proxies) != (other < cut.proxies) &&
-                                       now >= start_ + cut.from && now < start_ + cut.until;
-                            });
+                            [&](const auto& cut) { return separates(cut, one, other, now); });
     }
 
 private:
+    bool separates(const SimulatedNetwork::Partition& cut, std::size_t one, std::size_t other,
+                   TimePoint now) const {
+        return (one < cut.proxies) != (other < cut.proxies) && now >= start_ + cut.from &&
+               now < start_ + cut.until;
+    }
+
     const SimulatedNetwork& network_;
     SplitMix random_;
     const TimePoint start_;

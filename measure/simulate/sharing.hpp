@@ -23,6 +23,8 @@ public:
     /// What is held has changed already.
     virtual void stored(std::size_t proxy, std::uint32_t object, TimePoint now) = 0;
     virtual void removed(std::size_t proxy, std::uint32_t object, TimePoint now) = 0;
+    /// It comes back with nothing stored, for which removed() is not called.
+    virtual void restarted(std::size_t, TimePoint) {}
 
     /// Whom `proxy` believes to hold it, itself left out.
     virtual summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const = 0;

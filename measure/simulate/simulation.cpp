@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 #include "measure/simulate/asking.hpp"
 #include "measure/simulate/caches.hpp"
@@ -19,41 +18,22 @@ using TimePoint = Sharing::TimePoint;
 constexpr TimePoint kStart{std::chrono::seconds(1000)};
 constexpr std::size_t kRequestsBetweenReports = 8192;
 
-/// Throws for numbers that make no sense.
-const SimulationConfig& checked(const SimulationConfig& config) {
-    const auto refuse = [](const char* why) { throw std::invalid_argument(why); };
-    if (config.proxies < 1 || config.proxies > summary::kMaxPeers)
-        refuse("a simulation is of 1 to 1024 proxies");
-    if (!(config.warm_up >= 0 && config.warm_up < 1))
-        refuse("the warm-up must be a part of the requests, below 1");
-    if (!(config.requests_per_second >= 0)) refuse("requests per second must not be negative");
-    if (!(config.announce_changed > 0 && config.announce_changed <= 1))
-        refuse("what is announced must be a part of the objects, above 0");
-    if (!(config.false_hit_budget > 0 && config.false_hit_budget <= 1))
-        refuse("the budget of false hits must be above 0, and 1 at most");
-    if (config.load_factor < 1 || config.load_factor > 64)
-        refuse("the load factor must be 1 to 64 bits per object");
-    const auto& network = config.network;
-    if (network.delay.count() < 0 || network.jitter.count() < 0 || network.origin.count() < 0)
-        refuse("the network's times must not be negative");
-    if (!(network.dropped >= 0 && network.dropped < 1))
-        refuse("what is dropped must be a part of the deltas, below 1");
-    return config;
-}
-
 class Simulation {
 public:
     Simulation(const Trace& trace, const SimulationConfig& config)
         : trace_(trace),
-          config_(checked(config)),
+          config_(config),
           objects_(trace, {config.unknown_bytes, config.unit_objects, config.kind, config.seed}),
           caches_(config_, objects_),
           lines_(config_.network, config.seed, kStart),
           lately_(caches_.size()) {
         homes_.reserve(trace.clients.size());
         for (const auto client : trace.clients) homes_.push_back(proxy_of(client, caches_.size()));
+        restarts_ = config_.network.restarts;
+        std::stable_sort(restarts_.begin(), restarts_.end(),
+                         [](const auto& a, const auto& b) { return a.at > b.at; });
         const Shared shared{config_, objects_, caches_.holders(), expected_objects(), kStart};
-        sharing_ = make_sharing(shared);
+        sharing_ = make_sharing(shared, lines_);
         if (sharing_) asking_ = make_asking(shared, *sharing_, lines_);
     }
 
@@ -65,6 +45,7 @@ public:
             if (progress && i % kRequestsBetweenReports == 0 &&
                 !progress(static_cast<double>(i) / static_cast<double>(total)))
                 break;
+            restart_until(time_of(i));
             now_ = time_of(i);
             if (sharing_) sharing_->advance(now_);
             if (i == warm && i > 0) {
@@ -84,6 +65,18 @@ private:
                                 1e9 * static_cast<double>(request) / config_.requests_per_second));
         return kStart + std::chrono::milliseconds(trace_.requests[request].time_ms -
                                                   trace_.requests.front().time_ms);
+    }
+
+    void restart_until(TimePoint now) {
+        for (; !restarts_.empty() && kStart + restarts_.back().at <= now; restarts_.pop_back()) {
+            const auto& [at, proxy] = restarts_.back();
+            if (sharing_) sharing_->advance(kStart + at);
+            caches_.clear(proxy);
+            lately_[proxy] = proxy::RemoteHits();
+            if (!sharing_) continue;
+            sharing_->restarted(proxy, kStart + at);
+            asking_->restarted(proxy);
+        }
     }
 
     /// Of one proxy: those that fit, or without a limit those that its clients ask for.
@@ -201,6 +194,7 @@ private:
     std::vector<std::size_t> homes_;         // of the clients
     std::unique_ptr<Sharing> sharing_;
     std::unique_ptr<Asking> asking_;
+    std::vector<SimulatedNetwork::Restart> restarts_;  // that are to come, the next one last
     TimePoint now_ = kStart;
     SimulationCounts counts_;
 };
@@ -209,6 +203,7 @@ private:
 
 SimulationCounts simulate(const Trace& trace, const SimulationConfig& config,
                           const std::function<bool(double)>& progress) {
+    check(config);
     return Simulation(trace, config).run(progress);
 }
 

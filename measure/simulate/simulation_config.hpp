@@ -58,6 +58,9 @@ struct SimulatedNetwork {
     bool operator==(const SimulatedNetwork&) const = default;
 };
 
+/// In a network that is not even, the work and the memory grow with the square of the proxies.
+inline constexpr std::size_t kMostUnevenProxies = 64;
+
 struct SimulationConfig {
     Scheme scheme = Scheme::summary;
     std::size_t proxies = 8;        // 1 to summary::kMaxPeers
@@ -81,6 +84,9 @@ struct SimulationConfig {
 
     bool operator==(const SimulationConfig&) const = default;
 };
+
+/// Throws std::invalid_argument for numbers that make no sense, and says which.
+void check(const SimulationConfig& config);
 
 /// What a simulation counted, after its warm-up.
 struct SimulationCounts {

@@ -50,6 +50,11 @@ public:
     void tell(std::size_t proxy) {
         tell(proxy, [](std::uint32_t, bool) {});
     }
+    /// It holds nothing, and has told nothing.
+    void forget(std::size_t proxy) {
+        told_.remove_all(proxy);
+        proxies_[proxy] = {};
+    }
     bool told(std::size_t proxy, std::uint32_t object) const { return told_.has(object, proxy); }
     bool all_told(std::size_t proxy) const { return proxies_[proxy].touched.empty(); }
     std::uint64_t held(std::size_t proxy) const { return proxies_[proxy].held; }

@@ -1,0 +1,301 @@
+#include "measure/simulate/linked_summaries.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "measure/simulate/summaries.hpp"
+#include "protocol/frame.hpp"
+#include "protocol/heartbeat.hpp"
+#include "summary/judge.hpp"
+
+namespace measure {
+namespace {
+
+/// Messages one way until a link is up: hello, proof, and what is said first.
+constexpr int kHelloWays = 4;
+
+}  // namespace
+
+LinkedSummaries::LinkedSummaries(const Shared& shared, SimulatedLines& lines)
+    : shared_(shared),
+      lines_(lines),
+      beat_(protocol::beat_interval(timings_.heartbeat, shared.config.proxies - 1)),
+      random_(shared.config.seed ^ 0x11),
+      told_(shared.holders, shared.objects.size(), shared.config.proxies) {
+    const auto count = shared.config.proxies;
+    const auto config = publisher_config(shared.config);
+    for (std::size_t i = 0; i < count; ++i)
+        proxies_.push_back({std::make_unique<protocol::Publisher>(config, shared.start),
+                            HeardSummaries(count), config.summary.first_epoch});
+    links_.resize(count * count);
+    for (std::size_t from = 0; from < count; ++from) {
+        for (std::size_t to = 0; to < count; ++to) {
+            if (from == to) continue;
+            link(from, to).from = from;
+            link(from, to).to = to;
+            add(Event::What::up, from * count + to, shared.start);
+            for (const auto& cut : shared.config.network.partitions) {
+                if ((from < cut.proxies) == (to < cut.proxies)) continue;
+                const auto silent = timings_.gone_after - up_to(timings_.heartbeat);
+                if (cut.until - cut.from > silent)
+                    add(Event::What::down, from * count + to, shared.start + cut.from + silent);
+            }
+        }
+    }
+}
+
+LinkedSummaries::Duration LinkedSummaries::up_to(Duration most) {
+    return Duration(random_.below(static_cast<std::uint64_t>(most.count()) + 1));
+}
+
+void LinkedSummaries::add(Event event) {
+    event.number = events_made_++;
+    events_.push(std::move(event));
+}
+
+void LinkedSummaries::add(Event::What what, std::size_t of, TimePoint at) {
+    Event event;
+    event.at = at;
+    event.what = what;
+    event.of = of;
+    if (what != Event::What::announce) event.run = links_[of].run;
+    add(std::move(event));
+}
+
+void LinkedSummaries::advance(TimePoint now) {
+    while (!events_.empty() && events_.top().at <= now) {
+        const auto event = events_.top();
+        events_.pop();
+        handle(event);
+    }
+}
+
+void LinkedSummaries::handle(const Event& event) {
+    if (event.what == Event::What::announce) {
+        proxies_[event.of].timed = false;
+        return changed(event.of, event.at);
+    }
+    auto& link = links_[event.of];
+    if (event.what == Event::What::down) {
+        go_down(link);
+        return add(Event::What::up, event.of, event.at);
+    }
+    if (event.run != link.run) return;
+    switch (event.what) {
+        case Event::What::there:
+        case Event::What::back:
+            return hear(link, event, event.at);
+        case Event::What::beat:
+            link.beats = false;
+            if (is_behind(link)) speak(link, event.at);
+            return;
+        default:
+            break;
+    }
+    if (lines_.reaches(link.from, link.to, event.at)) return go_up(link, event.at);
+    // It is dialled until it answers.
+    const auto again = timings_.connect + timings_.reconnect_max;
+    add(Event::What::up, event.of,
+        lines_.reachable_from(link.from, link.to, event.at) + up_to(again) +
+            kHelloWays * lines_.delay());
+}
+
+void LinkedSummaries::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
+    told_.stored(proxy, object);
+    proxies_[proxy].publisher->stored(shared_.objects.entry(object), now);
+    changed(proxy, now);
+}
+
+void LinkedSummaries::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
+    told_.removed(proxy, object);
+    proxies_[proxy].publisher->removed(shared_.objects.entry(object), now);
+    changed(proxy, now);
+}
+
+/// All that know of its earlier run hear that this has ended; it dials them, and then they dial it.
+void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
+    auto& which = proxies_[proxy];
+    auto config = publisher_config(shared_.config);
+    config.summary.first_epoch = which.epochs += std::uint64_t{1} << 32;
+    which.publisher = std::make_unique<protocol::Publisher>(config, now);
+    which.heard = HeardSummaries(proxies_.size());
+    told_.forget(proxy);
+    const auto count = proxies_.size();
+    for (std::size_t peer = 0; peer < count; ++peer) {
+        if (peer == proxy) continue;
+        go_down(link(proxy, peer));
+        go_down(link(peer, proxy));
+        add(Event::What::up, proxy * count + peer, now + kHelloWays * lines_.delay());
+        add(Event::What::up, peer * count + proxy, now + 2 * kHelloWays * lines_.delay());
+    }
+}
+
+/// Announces when that is due, or sees to it that it will be.
+void LinkedSummaries::changed(std::size_t index, TimePoint now) {
+    auto& proxy = proxies_[index];
+    auto due = proxy.publisher->announce_due();
+    while (due && *due <= now) {
+        announce(index, now);
+        due = proxy.publisher->announce_due();
+    }
+    if (!due || proxy.timed) return;
+    proxy.timed = true;
+    add(Event::What::announce, index, *due);
+}
+
+void LinkedSummaries::announce(std::size_t proxy, TimePoint now) {
+    if (const auto announcement = proxies_[proxy].publisher->announce(now))
+        offer(proxy, *announcement, now);
+    finish_work(proxy, now);
+}
+
+void LinkedSummaries::offer(std::size_t proxy, const protocol::Announcement& announcement,
+                            TimePoint now) {
+    told_.tell(proxy);
+    for (std::size_t to = 0; to < proxies_.size(); ++to) {
+        auto& link = this->link(proxy, to);
+        if (!link.outbox) continue;
+        if (!announcement.delta || !lines_.drops()) {
+            link.outbox->offer(announcement);
+            speak(link, now);
+        }
+        see_to_beats(link, now);
+    }
+}
+
+/// What takes several slices takes no time here.
+void LinkedSummaries::finish_work(std::size_t proxy, TimePoint now) {
+    auto& publisher = *proxies_[proxy].publisher;
+    while (publisher.busy())
+        if (const auto announcement = publisher.work()) offer(proxy, *announcement, now);
+}
+
+bool LinkedSummaries::is_behind(const Link& link) const {
+    if (!link.session) return true;
+    const auto& own = proxies_[link.from].publisher->own();
+    const auto& replica = link.session->replica();
+    return !link.session->in_sync() || replica.epoch() != own.epoch() ||
+           replica.generation() != own.generation();
+}
+
+/// All that the publisher has to say now.
+void LinkedSummaries::speak(Link& link, TimePoint now) {
+    auto& publisher = *proxies_[link.from].publisher;
+    do {
+        while (link.outbox) {
+            const auto message = link.outbox->next(publisher, now);
+            if (!message) break;
+            send(link, Event::What::there, *message, now);
+        }
+        if (!publisher.makes_image()) break;
+        finish_work(link.from, now);
+    } while (link.outbox);
+    see_to_beats(link, now);
+}
+
+/// What the subscriber asks for; its heartbeats would change nothing.
+void LinkedSummaries::answer(Link& link, TimePoint now) {
+    while (link.session->due() == TimePoint::min()) {
+        const auto message = link.session->next(now);
+        if (!message) return;
+        send(link, Event::What::back, *message, now);
+    }
+}
+
+/// As long as one end is behind the other, the next heartbeat may tell; how far away it is, nobody
+/// has counted while there was nothing to tell.
+void LinkedSummaries::see_to_beats(Link& link, TimePoint now) {
+    if (link.beats || !link.outbox || !is_behind(link)) return;
+    link.beats = true;
+    const auto due = link.outbox->due();
+    add(Event::What::beat, link.from * proxies_.size() + link.to,
+        due > now ? due : now + up_to(beat_));
+}
+
+void LinkedSummaries::send(Link& link, Event::What way, const protocol::Message& message,
+                           TimePoint now) {
+    auto body = std::make_shared<protocol::Bytes>();
+    encode_body(message, *body);
+    const bool begins = std::holds_alternative<protocol::SnapshotBegin>(message);
+    if (begins || std::holds_alternative<protocol::Delta>(message)) ++announced_.messages;
+    if (begins) ++announced_.snapshots;
+    if (begins || std::holds_alternative<protocol::Delta>(message) ||
+        std::holds_alternative<protocol::SnapshotPart>(message))
+        announced_.bytes += protocol::kTaggedOverheadBytes + body->size();
+    auto& last = way == Event::What::there ? link.there : link.back;
+    last = std::max(last, lines_.reachable_from(link.from, link.to, now) + lines_.delay());
+    Event event;
+    event.at = last;
+    event.what = way;
+    event.of = link.from * proxies_.size() + link.to;
+    event.run = link.run;
+    event.type = static_cast<std::uint8_t>(type_of(message));
+    event.body = std::move(body);
+    add(std::move(event));
+}
+
+void LinkedSummaries::hear(Link& link, const Event& event, TimePoint now) {
+    const auto message = protocol::decode(event.type, *event.body);
+    if (event.what == Event::What::back) {
+        if (std::holds_alternative<protocol::SnapshotRequest>(*message)) {
+            link.outbox->want_snapshot();
+            speak(link, now);
+        }
+        return;
+    }
+    const auto action = link.session->on_message(*message, now);
+    const auto from = static_cast<unsigned>(link.from);
+    if (action) {
+        if (std::holds_alternative<protocol::SyncSession::Load>(*action))
+            proxies_[link.to].heard.load(from, link.session->replica().filter());
+        if (const auto* change = std::get_if<protocol::SyncSession::Change>(&*action))
+            proxies_[link.to].heard.apply(from, change->what);
+        if (std::holds_alternative<protocol::SyncSession::Close>(*action)) {
+            go_down(link);
+            return add(Event::What::up, event.of, now + timings_.reconnect_min);
+        }
+    }
+    answer(link, now);
+}
+
+void LinkedSummaries::go_up(Link& link, TimePoint now) {
+    protocol::Outbox::Config outbox;
+    outbox.heartbeat = beat_;
+    protocol::SyncSession::Config session;
+    session.heartbeat = timings_.heartbeat;
+    link.outbox.emplace(outbox, now);
+    link.session.emplace(session, now);
+    link.there = link.back = now;
+    speak(link, now);
+}
+
+/// What is under way is lost, and what was heard does not count any more.
+void LinkedSummaries::go_down(Link& link) {
+    proxies_[link.to].heard.drop(static_cast<unsigned>(link.from));
+    link.outbox.reset();
+    link.session.reset();
+    link.beats = false;
+    ++link.run;
+}
+
+summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t object) const {
+    return proxies_[proxy].heard.candidates(shared_.objects.key(object));
+}
+
+bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
+    return told_.told(peer, object) || is_behind(link(peer, proxy));
+}
+
+/// Its own summary, the peers' replicas, and its directory.
+std::uint64_t LinkedSummaries::summary_bytes() const {
+    std::uint64_t bytes =
+        proxies_[0].publisher->own().memory_bytes() + proxies_[0].heard.memory_bytes();
+    for (std::size_t peer = 1; peer < proxies_.size(); ++peer) {
+        const auto& session = link(peer, 0).session;
+        if (session) bytes += summary::replica_bytes(session->replica().descriptor()).value_or(0);
+    }
+    return bytes;
+}
+
+}  // namespace measure

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "measure/simulate/heard_summaries.hpp"
+#include "measure/simulate/network.hpp"
+#include "measure/simulate/sharing.hpp"
+#include "measure/simulate/told_objects.hpp"
+#include "protocol/cluster_config.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/outbox.hpp"
+#include "protocol/publisher.hpp"
+#include "protocol/sync_session.hpp"
+
+namespace measure {
+
+/// Our summaries in a network where not all hear the same: a link for each ordered pair of proxies,
+/// with the production outbox at one end and the production sync session at the other, and a
+/// directory for each proxy. Messages arrive in order, as on TCP; those that a partition holds up
+/// come after it, unless the link has ended by then, for silence. Deltas that the network drops
+/// never reach the outbox. Of the heartbeats only those go out that can change something: while one
+/// end is behind the other.
+class LinkedSummaries final : public Sharing {
+public:
+    LinkedSummaries(const Shared& shared, SimulatedLines& lines);
+
+    void advance(TimePoint now) override;
+    void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
+    void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
+    void restarted(std::size_t proxy, TimePoint now) override;
+    summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
+    bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
+    Announced announced() const override { return announced_; }
+    std::uint64_t summary_bytes() const override;
+
+private:
+    struct Proxy {
+        std::unique_ptr<protocol::Publisher> publisher;
+        HeardSummaries heard;
+        std::uint64_t epochs = 0;  // the first of its run
+        bool timed = false;        // an announcement has its event
+    };
+    /// From a publisher to a subscriber.
+    struct Link {
+        std::size_t from = 0, to = 0;
+        std::optional<protocol::Outbox> outbox;  // while it is up
+        std::optional<protocol::SyncSession> session;
+        std::uint64_t run = 0;      // what was sent in an earlier one is lost
+        bool beats = false;         // the next heartbeat has its event
+        TimePoint there{}, back{};  // the last that is under way arrives
+    };
+    struct Event {
+        enum class What : std::uint8_t { announce, there, back, beat, up, down };
+
+        TimePoint at;
+        std::uint64_t number = 0;  // in the order in which they were made
+        What what = What::announce;
+        std::size_t of = 0;     // proxy, or link
+        std::uint64_t run = 0;  // of the link
+        std::uint8_t type = 0;  // of the frame
+        std::shared_ptr<const protocol::Bytes> body;
+
+        bool operator>(const Event& other) const {
+            return at != other.at ? at > other.at : number > other.number;
+        }
+    };
+
+    using Duration = SimulatedLines::Duration;
+
+    Link& link(std::size_t from, std::size_t to) { return links_[from * proxies_.size() + to]; }
+    const Link& link(std::size_t from, std::size_t to) const {
+        return links_[from * proxies_.size() + to];
+    }
+    Duration up_to(Duration most);
+
+    void add(Event event);
+    void add(Event::What what, std::size_t of, TimePoint at);
+    void handle(const Event& event);
+    void changed(std::size_t proxy, TimePoint now);
+    void announce(std::size_t proxy, TimePoint now);
+    void offer(std::size_t proxy, const protocol::Announcement& announcement, TimePoint now);
+    void finish_work(std::size_t proxy, TimePoint now);
+
+    bool is_behind(const Link& link) const;
+    void speak(Link& link, TimePoint now);
+    void answer(Link& link, TimePoint now);
+    void see_to_beats(Link& link, TimePoint now);
+    void send(Link& link, Event::What way, const protocol::Message& message, TimePoint now);
+    void hear(Link& link, const Event& event, TimePoint now);
+    void go_up(Link& link, TimePoint now);
+    void go_down(Link& link);
+
+    const Shared shared_;
+    SimulatedLines& lines_;
+    const protocol::Timings timings_;
+    const Duration beat_;
+    SplitMix random_;
+    ToldObjects told_;
+    std::vector<Proxy> proxies_;
+    std::vector<Link> links_;  // by from and to
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::uint64_t events_made_ = 0;
+    Announced announced_;
+};
+
+}  // namespace measure
