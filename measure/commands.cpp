@@ -88,6 +88,24 @@ double percent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// What each peer's summary is worth, and what it costs.
+void print_sharing(const std::vector<PeerCounters>& peers, std::size_t width) {
+    fmt::print("\n{:<{}} {:>8} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>12} {:>7}\n", "sharing",
+               width, "lag s", "collisions", "evicted", "sampled", "missed", "saved ms", "lost ms",
+               "update bytes", "bits");
+    for (const auto& p : peers) {
+        const auto bits = p.objects == 0
+                              ? std::string("-")
+                              : fmt::format("{:.1f}", static_cast<double>(p.bits) /
+                                                          static_cast<double>(p.objects));
+        fmt::print("{:<{}} {:>8.1f} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>12} {:>7}\n", p.node,
+                   width, p.lag_seconds, grouped(p.collisions), grouped(p.evicted),
+                   grouped(p.sampled), grouped(p.false_misses),
+                   grouped(p.saved_microseconds / 1000), grouped(p.lost_microseconds / 1000),
+                   grouped(p.announcement_bytes_received), bits);
+    }
+}
+
 void print_status(const NodeCounters& n) {
     fmt::print("node {}: {}, up {:.0f} s\n", n.node,
                n.draining ? "draining"
@@ -131,6 +149,7 @@ void print_status(const NodeCounters& n) {
                    grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
                    grouped(p.served), p.last_error.empty() ? "" : "  ", p.last_error);
     }
+    print_sharing(n.peers, width);
 }
 
 /// What several nodes did together; one that was asked twice counts once. `missing` more did not

@@ -23,6 +23,8 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
     peer.state = protocol::name(link.state);
     peer.lag_seconds = link.lag_seconds;
     peer.objects = link.objects;
+    peer.bits = link.bits;
+    peer.announcement_bytes_received = link.announcement_bytes_received;
     peer.last_error = link.last_end.reason();
     peer.invalidations_sent = link.invalidations_sent;
     peer.invalidations_confirmed = link.invalidations_confirmed;
@@ -71,7 +73,10 @@ boost::asio::awaitable<void> WorkerReports::renew(
         }
         const auto reply =
             std::make_shared<Reply<Report>>(std::make_shared<Wakeup>(control_.get_executor()));
-        boost::asio::post(worker.io, [reply, &worker] { reply->give(report_of(worker)); });
+        boost::asio::post(worker.io, [reply, &worker] {
+            worker.upstream.judge_false_hits(std::chrono::steady_clock::now());
+            reply->give(report_of(worker));
+        });
         const auto deadline = std::chrono::steady_clock::now() + kReportDeadline;
         const auto in_time = co_await reply->wait_until(deadline);
         if (in_time) last_[i] = reply->value();

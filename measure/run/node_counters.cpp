@@ -61,6 +61,9 @@ PeerCounters parse_peer(const Json& json) {
     take(json, "state", out.state);
     take(json, "lag_seconds", out.lag_seconds);
     take(json, "last_error", out.last_error);
+    take(json, "objects", out.objects);
+    take(json, "bits", out.bits);
+    take(json, "announcement_bytes_received", out.announcement_bytes_received);
     for (const auto& number : proxy::kPeerCounters)
         take(json, protocol::parts_of(number.path).name, out.*number.member);
     return out;

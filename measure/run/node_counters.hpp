@@ -22,6 +22,8 @@ struct PeerCounters : proxy::PeerCounters {
     std::string state;
     double lag_seconds = 0;
     std::string last_error = {};  ///< why a link to it or from it is not there; empty when both are
+    std::uint64_t objects = 0, bits = 0;            ///< of its summary
+    std::uint64_t announcement_bytes_received = 0;  ///< deltas and snapshots of it
 };
 
 struct NodeCounters {

@@ -167,6 +167,12 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     out.gauge("hearsay_peer_objects",
               "Objects in a peer's summary, as the peer announced them last.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});
+    out.gauge("hearsay_peer_summary_bits", "Size of a peer's summary.");
+    for (const auto& peer : peers) out.value(peer.bits, {{"peer", peer.node}});
+    out.counter("hearsay_peer_announcement_bytes_total",
+                "Payloads of deltas and snapshots that came from a peer.");
+    for (const auto& peer : peers)
+        out.value(peer.announcement_bytes_received, {{"peer", peer.node}});
     add_table<protocol::SyncCounters>(out, protocol::kSyncCounters, peers);
 }
 

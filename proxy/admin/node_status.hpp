@@ -98,6 +98,8 @@ struct PeerStatus : protocol::SyncCounters, PeerCounters {
     std::string state = "connecting";  // `in_step` is the good one
     double lag_seconds = 0;
     std::uint64_t objects = 0;  // as it said last
+    std::uint64_t bits = 0;     // of its summary
+    std::uint64_t announcement_bytes_received = 0;
     std::string last_error;
     std::uint64_t invalidations_sent = 0;
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours

@@ -60,6 +60,8 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["round_trip_seconds"] = peer.round_trip_seconds;
     out["round_trip_deviation_seconds"] = peer.round_trip_deviation_seconds;
     out["objects"] = peer.objects;
+    out["bits"] = peer.bits;
+    out["announcement_bytes_received"] = peer.announcement_bytes_received;
     show<protocol::SyncCounters>(out, peer, protocol::kSyncCounters);
     out["last_error"] = peer.last_error;
     out["invalidations_sent"] = peer.invalidations_sent;

@@ -61,10 +61,13 @@ private:
         const auto* target = std::get_if<UpstreamTarget>(&job_.route);
         const auto origin =
             target ? cache_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
-        const auto whom = peers_.whom_to_ask(*view, origin, Clock::now());
+        const auto now = Clock::now();
+        peers_.sample_misses(view, now);
+        const auto whom = peers_.whom_to_ask(*view, origin, now);
         if (whom.count == 0) co_return false;
+        origin_usual_ = origin;
         const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
-        PeerRace plan(whom, nearest, origin, *config_.cluster, can_ask_origin(), Clock::now());
+        PeerRace plan(whom, nearest, origin, *config_.cluster, can_ask_origin(), now);
         HeadRace race(cache_.upstream, job_.wakeup);
         for (;;) {
             auto* ended = race.take_ended();
@@ -97,6 +100,7 @@ private:
                     auto runner = std::make_shared<PeerRunner>(cache_.upstream, view,
                                                                next.turn.peer, next.budget,
                                                                plan.latest(), next.turn.promised);
+                    if (!whom.beside_the_origin) runner->alone = next.budget;
                     if (!race.start(std::move(runner), std::move(request))) co_return false;
                     break;
                 }
@@ -134,6 +138,9 @@ private:
         if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_)
             stale_copy_ = stale_copy_at(asked.peer().node, head);
         if (verdict != PeerVerdict::hit) {
+            if (verdict == PeerVerdict::false_hit)
+                peers_.note_false_hit(asked.peer().node, Clock::now());
+            asked.was_of_use(false, runner.alone, origin_usual_);
             is_in_parts_at(runner);
             co_return false;
         }
@@ -141,15 +148,18 @@ private:
         from.from_peer = true;
         if (!job_.block && length_of_head_alone(head)) {
             const auto taken = take_head(asked, from);
+            asked.was_of_use(taken, runner.alone, origin_usual_);
             if (taken) peer_won(race, runner);
             co_return taken;
         }
         auto made = delivery_.draft(from);
         if (!peers_.is_acceptable(exchange, made, Clock::now())) {
             asked.close(PeerVerdict::unusable);
+            asked.was_of_use(false, runner.alone, origin_usual_);
             is_in_parts_at(runner);
             co_return false;
         }
+        asked.was_of_use(true, runner.alone, origin_usual_);
         peer_won(race, runner);
         Delivery::Sender sender{Fill::Source::peer, asked.peer().node, head.status};
         const auto faultless =
@@ -362,6 +372,7 @@ private:
     FetchJob& job_;
     Delivery delivery_;
     PeerCopies peers_;
+    RoundTrip origin_usual_;  // while peers are asked
     std::optional<StaleCopy> stale_copy_;
     OriginRequest asked_;                   // by origin_
     std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers

@@ -3,10 +3,13 @@
 #include <algorithm>
 
 #include "proxy/cache/block_index.hpp"
+#include "proxy/upstream/peer_look.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
 namespace {
+
+namespace asio = boost::asio;
 
 constexpr std::string_view kPart = " part";
 
@@ -19,10 +22,19 @@ summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView
     return candidates;
 }
 
+asio::awaitable<void> sample(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
+                             std::size_t peer, std::string question) {
+    const auto node = view->peers[peer].node;
+    const auto has =
+        co_await look_at_peer(upstream, std::move(view), peer, std::move(question), kLatestHead);
+    if (has != PeerHas::unknown) upstream.record_or_gone(node).sampled(has == PeerHas::it);
+}
+
 }  // namespace
 
 PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin,
                                   Time now) const {
+    ++cache_.upstream.counters.summary_lookups;
     const auto promised = view.directory->candidates(job_.claim.key());
     const auto perhaps = may_hold_it_whole(job_, view) - promised;
     if (promised.empty() && perhaps.empty()) return {};
@@ -35,8 +47,7 @@ PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTri
 }
 
 std::string PeerCopies::question(std::string_view token, Time now, std::string_view also) {
-    if (!request_) request_.emplace(*job_.request, job_.directives, cache_.shared.field_key);
-    if (!request_->possible()) return {};
+    if (!prepare()) return {};
     std::string proof(token);
     proof.append(also);
     if (job_.part) proof.append(kPart);
@@ -45,6 +56,30 @@ std::string PeerCopies::question(std::string_view token, Time now, std::string_v
     // Of a block the version says all.
     const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation(now));
     return request_->text(job_.config->node, proof, max_age, lines);
+}
+
+/// False: the request is none that a peer can be asked.
+bool PeerCopies::prepare() {
+    if (!request_) request_.emplace(*job_.request, job_.directives, cache_.shared.field_key);
+    return request_->possible();
+}
+
+void PeerCopies::note_false_hit(const std::string& node, Time now) const {
+    cache_.upstream.note_false_hit(node, job_.claim.key(), now);
+}
+
+void PeerCopies::sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now) {
+    auto& upstream = cache_.upstream;
+    // What was invalidated, peers may have and not give. Blocks are mostly where their index is.
+    if (job_.block || !upstream.miss_samples.takes_next(job_.config->cluster->misses_per_sample) ||
+        since_invalidation(now))
+        return;
+    const auto promised = view->directory->candidates(job_.claim.key());
+    const auto whom = upstream.miss_samples.whom(view->peers, upstream.peer_records, promised, now);
+    if (!whom || !prepare()) return;
+    auto question =
+        request_->text(job_.config->node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
+    upstream.fetches.spawn(sample(upstream, view, *whom, std::move(question)));
 }
 
 bool PeerCopies::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {

@@ -31,11 +31,17 @@ public:
     /// itself. Empty: no peer can be asked.
     std::string question(std::string_view token, Time now, std::string_view also = {});
 
+    /// `node` said that it has not what its summary claims.
+    void note_false_hit(const std::string& node, Time now) const;
+    /// Now and then asks a peer whose summary says no, beside all else.
+    void sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now);
+
     /// Will this answer do, of which `made` is the draft?
     bool is_acceptable(const Exchange& exchange, const Draft& made, Time now) const;
     bool is_current(const StoredMetadata& copy, Time now) const;
 
 private:
+    bool prepare();
     SinceInvalidation since_invalidation(Time now,
                                          std::span<const summary::KeyHash> tags = {}) const;
 

@@ -29,7 +29,8 @@ public:
     boost::asio::awaitable<bool> run();
     /// A peer's question: from the store, or from a fill that the origin feeds and whose head is
     /// there; else 504 with the reason, at once. Nobody is asked on its behalf. Of a body in
-    /// blocks it gets the head alone, then each block for itself.
+    /// blocks it gets the head alone, then each block for itself. By HEAD it asks whether it would
+    /// be given anything; that is in no books.
     boost::asio::awaitable<bool> run_for_peer(std::size_t peer, PeerOptions options);
 
 private:

@@ -139,8 +139,8 @@ private:
                 options.stale_too = take_last(words, " stale");
                 if (const auto peer = authenticate(words)) {
                     // A token lets a peer ask, and nothing else.
-                    if (head.verb != verb::get || !client_.parser->is_done())
-                        co_return co_await refuse_question();
+                    const auto asks = head.verb == verb::get || head.verb == verb::head;
+                    if (!asks || !client_.parser->is_done()) co_return co_await refuse_question();
                     client_.transaction.from_peer = true;
                     client_.tell_of_client();
                     CacheAnswer answer(client_);
@@ -226,7 +226,8 @@ private:
 
     asio::awaitable<bool> refuse_question() {
         ++frontend_.counters.refusals[RequestRefusal::malformed];
-        co_return co_await client_.refuse(400, "A peer's question is a GET without a body.");
+        co_return co_await client_.refuse(400,
+                                          "A peer's question is a GET or HEAD without a body.");
     }
 
     asio::awaitable<bool> refuse_upgrade() {

@@ -77,6 +77,8 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
                     append_line(lines, line);
         co_return co_await refuse_peer(reply.refusal, lines);
     }
+    if (client_.head.verb == boost::beast::http::verb::head)
+        co_return co_await client_.answer(200, {}, {}, kOwnAnswer);  // it would be given
     gave();
     if (reply.kind == PeerReply::Kind::growing)
         co_return co_await give_growing(*reader, std::move(state));

@@ -116,6 +116,9 @@ struct ClusterConfig {
     std::vector<protocol::PeerConfig> peers;  // may list this node itself
     std::vector<protocol::DnsPeers> dns_peers;
     std::size_t max_peers = 256;  // listed and found, besides this node
+    /// One local miss in so many is asked of a peer whose summary says no, beside the origin; 0:
+    /// none.
+    unsigned misses_per_sample = 1000;
 };
 
 struct AnnounceConfig {

@@ -80,6 +80,7 @@ ordered_json cluster_json(const ClusterConfig& cluster) {
             {"heartbeat", format_duration(cluster.heartbeat)},
             {"gone_after", format_duration(cluster.gone_after)},
             {"max_peers", cluster.max_peers},
+            {"misses_per_sample", cluster.misses_per_sample},
             {"peers", peers_json(cluster)}};
 }
 

@@ -334,6 +334,7 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
     in->read("heartbeat", cluster.heartbeat, 10ms, 60s);
     in->read("gone_after", cluster.gone_after, 50ms, 10min);
     in->read("max_peers", cluster.max_peers, std::size_t{1}, kMaxPeers);
+    in->read("misses_per_sample", cluster.misses_per_sample, 0u, 1'000'000u);
     read_peers(context, *in, "peers", cluster);
     in->done();
 }

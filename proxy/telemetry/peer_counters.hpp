@@ -11,6 +11,9 @@ struct PeerCounters {
     std::uint64_t asked = 0;
     std::uint64_t hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
     std::uint64_t served = 0;  // answers of ours out of the store: bodies, parts, heads
+    std::uint64_t collisions = 0, evicted = 0;    // false hits, as far as their cause is known
+    std::uint64_t sampled = 0, false_misses = 0;  // asked though its summary said no
+    std::uint64_t saved_microseconds = 0, lost_microseconds = 0;  // against the origin's usual time
 };
 
 /// How to add one: described.hpp. /metrics names the peer.
@@ -49,6 +52,37 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
      {"result", "failure"}},
     {&PeerCounters::served, "cluster.peers[].given", "answers",
      "Answers given to a peer out of the own store.", "hearsay_peer_given_total"},
+    {&PeerCounters::collisions,
+     "cluster.peers[].collisions",
+     "requests",
+     "False hits whose cause is known: the peer's summary goes on promising what it never had, or "
+     "it had dropped it and said so soon after.",
+     "hearsay_peer_false_hits_total",
+     {"cause", "collision"}},
+    {&PeerCounters::evicted,
+     "cluster.peers[].evicted",
+     "requests",
+     "",
+     "hearsay_peer_false_hits_total",
+     {"cause", "evicted"}},
+    {&PeerCounters::sampled, "cluster.peers[].sampled", "requests",
+     "Questions to a peer whose summary said no, beside the origin (cluster.misses_per_sample).",
+     "hearsay_peer_samples_total"},
+    {&PeerCounters::false_misses, "cluster.peers[].false_misses", "requests",
+     "Those of them that the peer could have answered.", "hearsay_peer_false_misses_total"},
+    {&PeerCounters::saved_microseconds,
+     "cluster.peers[].saved_microseconds",
+     "microseconds",
+     "How much sooner heads came from a peer than the origin usually gives them, and how much "
+     "later; what was waited for in vain is lost too.",
+     "hearsay_peer_time_microseconds_total",
+     {"result", "saved"}},
+    {&PeerCounters::lost_microseconds,
+     "cluster.peers[].lost_microseconds",
+     "microseconds",
+     "",
+     "hearsay_peer_time_microseconds_total",
+     {"result", "lost"}},
 };
 static_assert(protocol::every_member_has_a_row(kPeerCounters));
 

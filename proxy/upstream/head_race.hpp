@@ -27,6 +27,7 @@ struct PeerRunner {
 
     PeerQuestion question;
     const bool promised;                 // its summary has the very key
+    Duration alone{0};                   // for so long nobody else is asked
     std::optional<PeerVerdict> verdict;  // once it has ended; `hit`: the owner's to judge and read
     bool taken = false;                  // the owner has looked at that
     bool lost = false;                   // there is no owner any more

@@ -26,6 +26,24 @@ void PeerRecord::answered_after(std::chrono::nanoseconds time, Time now) {
     measured_at_ = now;
 }
 
+void PeerRecord::false_hit_was(FalseHits::Cause cause) {
+    ++(cause == FalseHits::Cause::collision ? counts_.collisions : counts_.evicted);
+}
+
+void PeerRecord::sampled(bool false_miss) {
+    ++counts_.sampled;
+    if (false_miss) ++counts_.false_misses;
+}
+
+void PeerRecord::won(const TimeWon& time) {
+    using std::chrono::microseconds;
+    const auto whole = [](std::chrono::nanoseconds of) {
+        return static_cast<std::uint64_t>(std::chrono::floor<microseconds>(of).count());
+    };
+    counts_.saved_microseconds += whole(time.saved);
+    counts_.lost_microseconds += whole(time.lost);
+}
+
 void PeerRecord::ended(PeerVerdict verdict, Time now) {
     if (under_way_ > 0) --under_way_;
     switch (verdict) {

@@ -10,7 +10,9 @@
 #include "protocol/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
+#include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/round_trip.hpp"
+#include "proxy/upstream/time_won.hpp"
 #include "summary/peer_set.hpp"
 
 namespace proxy {
@@ -56,6 +58,12 @@ public:
     bool measured_long_ago(Time now) const { return now - measured_at_ >= kMeasureAgainAfter; }
     /// Somebody finds out now.
     void measure_from(Time now) { measured_at_ = now; }
+
+    /// Why the peer's summary promised what it had not.
+    void false_hit_was(FalseHits::Cause cause);
+    /// It was asked though its summary said no; `false_miss`: it would have had the answer.
+    void sampled(bool false_miss);
+    void won(const TimeWon& time);
 
     const Counts& counts() const { return counts_; }
     void gave() { ++counts_.served; }

@@ -63,6 +63,11 @@ asio::awaitable<void> PeerQuestion::discard() {
     co_await exchange_.discard(Clock::now() + latest_);
 }
 
+void PeerQuestion::was_of_use(bool of_use, Duration alone, const RoundTrip& origin) {
+    const auto took = answered_ ? Duration(exchange_.time_to_head()) : Clock::now() - begun_;
+    record().won(time_won(of_use, took, alone, origin));
+}
+
 void PeerQuestion::lost() {
     if (!open_) return;
     const auto late = !answered_ && Clock::now() - begun_ >= budget_;

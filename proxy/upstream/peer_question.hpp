@@ -38,6 +38,8 @@ public:
 
     /// Books the end. The first call counts.
     void close(PeerVerdict verdict);
+    /// What it was worth: time_won.hpp. For an answer that has come, or a failure.
+    void was_of_use(bool of_use, Duration alone, const RoundTrip& origin);
     /// Another answer is taken in its place: the end of one that is not late is no failure.
     void lost();
 

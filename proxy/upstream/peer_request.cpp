@@ -29,12 +29,12 @@ PeerRequest::PeerRequest(const RequestSnapshot& request, const RequestDirectives
 
 std::string PeerRequest::text(std::string_view node, std::string_view token,
                               std::optional<std::chrono::seconds> max_age,
-                              std::string_view extra_lines) const {
+                              std::string_view extra_lines, std::string_view method) const {
     const auto& wanted = directives_.max_age;
     if (wanted && (!max_age || *wanted < *max_age)) max_age = wanted;
     std::string out;
     out.reserve(clear_lines_.size() + hashes_->size() + request_.key.uri().size() + 256);
-    out.append(request_.method).append(" ").append(request_.key.uri());
+    out.append(method).append(" ").append(request_.key.uri());
     out.append(" HTTP/1.1\r\nHost: ").append(request_.key.authority()).append("\r\n");
     out.append(clear_lines_).append(extra_lines).append("Cache-Control: only-if-cached");
     if (max_age) append_seconds(out, "max-age", *max_age);

@@ -27,8 +27,8 @@ public:
     /// behind it when a copy that has to be validated will do. `max_age`: the peer is not to answer
     /// with what is older.
     std::string text(std::string_view node, std::string_view token,
-                     std::optional<std::chrono::seconds> max_age,
-                     std::string_view extra_lines = {}) const;
+                     std::optional<std::chrono::seconds> max_age, std::string_view extra_lines = {},
+                     std::string_view method = "GET") const;
 
 private:
     const RequestSnapshot& request_;

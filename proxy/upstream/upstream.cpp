@@ -1,8 +1,17 @@
 #include "proxy/upstream/upstream.hpp"
 
+#include <random>
 #include <utility>
 
+#include "summary/directory.hpp"
+
 namespace proxy {
+namespace {
+
+/// How long what a peer announces may be on its way, and wait for its turn.
+constexpr std::chrono::seconds kOnItsWay{2};
+
+}  // namespace
 
 Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
                    const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
@@ -13,6 +22,7 @@ Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
       counters(counted),
       resolver(executor),
       pool(executor, wheel, resolver, settings, windows),
+      miss_samples(std::random_device()()),
       fetches(executor) {}
 
 HeadLimits Upstream::head_limits() const {
@@ -37,6 +47,28 @@ void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
 PeerRecord& Upstream::record_or_gone(std::string_view node) {
     auto* record = record_of(node);
     return record != nullptr ? *record : gone_peers;
+}
+
+void Upstream::note_false_hit(const std::string& node, const summary::Key& key,
+                              PeerRecord::Time now) {
+    judge_false_hits(now);
+    false_hits.note(node, key, now + config().summary.announce.delay + kOnItsWay);
+}
+
+void Upstream::judge_false_hits(PeerRecord::Time now) {
+    using Claim = FalseHits::Claim;
+    const auto look = [this](const std::string& node, const summary::Key& key) {
+        const auto named = peers ? peers_named({node}, *peers) : summary::PeerSet();
+        if (named.empty() || !peers->directory || !peers->peers[*named.begin()].in_sync ||
+            !peers->directory->is_active(*named.begin()))
+            return Claim::unknown;
+        const auto claims = peers->directory->candidates(key);
+        return claims.contains(*named.begin()) ? Claim::made : Claim::withdrawn;
+    };
+    const auto book = [this](const std::string& node, FalseHits::Cause cause) {
+        record_or_gone(node).false_hit_was(cause);
+    };
+    false_hits.judge(now, look, book);
 }
 
 PeerRecord* Upstream::record_of(std::string_view node) {

@@ -14,6 +14,8 @@
 #include "proxy/storage/memory.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/upstream/false_hits.hpp"
+#include "proxy/upstream/miss_samples.hpp"
 #include "proxy/upstream/origin_health.hpp"
 #include "proxy/upstream/origin_times.hpp"
 #include "proxy/upstream/peer_choice.hpp"
@@ -38,6 +40,11 @@ struct Upstream {
     /// The same, or the one record of all that are no peers any more.
     PeerRecord& record_or_gone(std::string_view node);
 
+    /// `node` said that it has not what its summary claims: why shows later.
+    void note_false_hit(const std::string& node, const summary::Key& key, PeerRecord::Time now);
+    /// Books what has shown by now.
+    void judge_false_hits(PeerRecord::Time now);
+
     const boost::asio::any_io_executor executor;
     TimerWheel& wheel;
     const std::shared_ptr<const Config>& settings;
@@ -50,6 +57,8 @@ struct Upstream {
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers
     PeerRecord gone_peers;                            // what those counted that are none any more
+    FalseHits false_hits;
+    MissSamples miss_samples;
     protocol::TaskGroup fetches;  // and questions; may outlive the client that began them
 };
 

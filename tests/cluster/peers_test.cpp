@@ -189,9 +189,9 @@ TEST_F(AskedByAPeer, AnswersFromTheStoreAndBooksIt) {
     EXPECT_EQ(given(), 1u);
 }
 
-TEST_F(AskedByAPeer, TakesNothingButAGetWithoutABodyForAQuestion) {
+TEST_F(AskedByAPeer, TakesNothingButGetAndHeadWithoutABodyForAQuestion) {
     const auto before = origin.requests();
-    for (const auto* method : {"HEAD", "PURGE", "POST", "PUT", "DELETE", "OPTIONS"})
+    for (const auto* method : {"PURGE", "POST", "PUT", "DELETE", "OPTIONS"})
         EXPECT_EQ(client("a").ask(method, "/token", proof).status, 400u) << method;
     for (const auto* method : {"GET", "POST"}) {
         auto client = this->client("a");
@@ -201,6 +201,23 @@ TEST_F(AskedByAPeer, TakesNothingButAGetWithoutABodyForAQuestion) {
     EXPECT_EQ(given(), 0u);
     EXPECT_EQ(origin.requests(), before);
     EXPECT_EQ(ask("/token").status, 200u) << "still stored";
+}
+
+TEST_F(AskedByAPeer, SaysByHeadWhetherItWouldGiveAnythingAndBooksNothing) {
+    const auto before = origin.requests();
+    auto head = [&](std::string_view target) {
+        auto client = this->client("a");
+        client.begin("HEAD", target, proof);
+        return client.read(true);
+    };
+    const auto there = head("/token");
+    EXPECT_EQ(there.status, 200u);
+    EXPECT_EQ(there.field("ETag"), "") << "nothing of what is stored";
+    const auto absent = head("/never");
+    EXPECT_EQ(absent.status, 504u);
+    EXPECT_TRUE(contains(absent.cache_status(), "detail=absent")) << absent.cache_status();
+    EXPECT_EQ(given(), 0u);
+    EXPECT_EQ(origin.requests(), before);
 }
 
 TEST_F(AskedByAPeer, SaysWhyNotAndNeverAsksAnybody) {

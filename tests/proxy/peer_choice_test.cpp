@@ -33,6 +33,25 @@ TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
     EXPECT_EQ(counts.failures, 2u);
 }
 
+TEST(PeerRecord, CountsWhatQuestionsWereWorth) {
+    PeerRecord record;
+    record.false_hit_was(FalseHits::Cause::collision);
+    record.false_hit_was(FalseHits::Cause::withdrawn);
+    record.false_hit_was(FalseHits::Cause::withdrawn);
+    for (const auto false_miss : {false, true, false}) record.sampled(false_miss);
+    record.won({1500us, 0us});
+    record.won({0us, 20us});
+    record.won({500us, 1us});
+    const auto& counts = record.counts();
+    EXPECT_EQ(counts.collisions, 1u);
+    EXPECT_EQ(counts.evicted, 2u);
+    EXPECT_EQ(counts.sampled, 3u);
+    EXPECT_EQ(counts.false_misses, 1u);
+    EXPECT_EQ(counts.saved_microseconds, 2000u);
+    EXPECT_EQ(counts.lost_microseconds, 21u);
+    EXPECT_EQ(counts.asked, 0u) << "samples are in no books";
+}
+
 TEST(PeerRecord, IsNotBlamedForAnAnswerThatAnotherOneOutran) {
     PeerRecord record;
     for (unsigned i = 0; i < 2 * kBreakerFailures; ++i) ask(record, PeerVerdict::outrun);

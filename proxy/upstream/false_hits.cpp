@@ -1,0 +1,29 @@
+#include "proxy/upstream/false_hits.hpp"
+
+#include <utility>
+
+namespace proxy {
+
+void FalseHits::note(std::string node, const summary::Key& key, Time told_by) {
+    if (watched_.size() >= kMaxWatched) watched_.pop_front();
+    watched_.push_back({std::move(node), key.hash, std::string(key.uri), told_by});
+}
+
+void FalseHits::judge(Time now, const Look& look, const Book& book) {
+    while (!watched_.empty() && watched_.front().told_by <= now) {
+        const auto& first = watched_.front();
+        switch (look(first.node, {first.hash, first.uri})) {
+            case Claim::made:
+                book(first.node, Cause::collision);
+                break;
+            case Claim::withdrawn:
+                book(first.node, Cause::withdrawn);
+                break;
+            case Claim::unknown:
+                break;
+        }
+        watched_.pop_front();
+    }
+}
+
+}  // namespace proxy
