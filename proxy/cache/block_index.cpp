@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 
@@ -51,8 +52,7 @@ FirstBlock first_block(const RangeRequest& part, bool of_a_version,
 }
 
 FetchError judge_block(const FetchJob::Block& wanted, const Head& head) {
-    if (is_wanted(wanted, head)) return FetchError::none;
-    return head.status >= 500 ? FetchError::origin_error : FetchError::changed;
+    return is_wanted(wanted, head) ? FetchError::none : why_not_that(head);
 }
 
 bool is_wanted(const FetchJob::Block& wanted, const Head& head) {

@@ -101,14 +101,19 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto came = co_await writer_.receive(exchange, expected);
     const auto end = end_of_body(came, job_.given_up, can_resume);
     auto error = end.error;
-    if (end.resume) error = co_await resume(version);
+    const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
+    const auto from_origin = origin && sender.source == Fill::Source::origin;
+    if (end.resume) {
+        if (from_origin) log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
+        exchange.finish();  // its place first: there may be none for the rest beside it
+        error = co_await resume(version, error);
+    }
     if (error == FetchError::none && block)
         error = judge_size(job_.fill->received(), block->range.size());
     auto& verdicts = cache_.upstream.counters.verdicts;
     if (error != FetchError::none) {
         ++verdicts[verdict_of(error)];
-        const auto from_origin = sender.source == Fill::Source::origin;
-        if (const auto* origin = std::get_if<UpstreamTarget>(&job_.route); origin && from_origin)
+        if (from_origin && !end.resume)
             log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         fail(error, from.head.status);
         co_return end.faultless;
@@ -125,18 +130,45 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
-/// The strong tag by which the origin can give the rest of what a peer sends; empty: it cannot.
+/// The strong tag by which the origin can give the rest of what a peer sends, or of a block that it
+/// sends itself; empty: it cannot.
 std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
-    if (source == Fill::Source::origin || !std::holds_alternative<UpstreamTarget>(job_.route))
-        return {};
+    if (!std::holds_alternative<UpstreamTarget>(job_.route)) return {};
     if (job_.block) return job_.block->etag;
+    if (source == Fill::Source::origin) return {};
     const auto validators = validators_of(head.fields);
     return validators.strong() ? std::string(validators.etag) : std::string();
 }
 
-/// A peer died or stalled inside a body: the rest comes from the origin. `etag`: of
+/// Who sent a body died or stalled inside it: the rest comes from the origin. `etag`: of
 /// version_at_origin().
-asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
+asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off) {
+    const auto begun = Clock::now();
+    // After its own failure the origin gets a pause, too.
+    auto tries = job_.fill->state().answer.source == Fill::Source::origin ? 1u : 0u;
+    auto error = broke_off;
+    for (;;) {
+        if (tries > 0) {
+            const auto time = pause_before_retry(error, tries, Clock::now() - begun);
+            if (!time) co_return error;
+            const auto wanted = co_await pause(*time);
+            if (!wanted) co_return FetchError::abandoned;
+        }
+        error = co_await ask_for_rest(etag);
+        if (error == FetchError::none || job_.given_up) co_return error;
+        ++tries;
+    }
+}
+
+/// False when nobody wants it any more.
+asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
+    const auto until = Clock::now() + time;
+    while (job_.fill->wanted() && Clock::now() < until) co_await job_.wakeup->wait_until(until);
+    co_return job_.fill->wanted();
+}
+
+/// What has not come yet of the body, of the origin.
+asio::awaitable<FetchError> Delivery::ask_for_rest(std::string_view etag) {
     const auto& origin = std::get<UpstreamTarget>(job_.route);
     const auto answer = job_.fill->state().answer;
     const auto& block = job_.block;
@@ -145,6 +177,8 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
                 block                 ? std::optional(block->length)
                 : answer.length_known ? std::optional(answer.length)
                                       : std::nullopt);
+    // All of it came, but its sender did not end it: there is nothing left to ask for.
+    if (rest.last && rest.first > *rest.last) co_return FetchError::changed;
     std::string lines;
     append_range_request(lines, rest.first, rest.last, etag);
     Exchange exchange(cache_.upstream.pool, cache_.upstream.head_limits());
@@ -152,11 +186,14 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag) {
     const auto error = co_await ask_origin(*job_.request, config_, lines, exchange, asked);
     if (error != FetchError::none) co_return error;
     const auto whole = goes_on_with(rest, exchange.head());
-    if (!whole) co_return FetchError::reset;
+    if (!whole) co_return why_not_that(exchange.head());
     job_.fill->goes_on_at_origin();
     const auto expected = pace_expected(Fill::Source::origin, false, config_);
     const auto came = co_await writer_.receive(exchange, expected);
-    if (came != FetchError::none) co_return came;
+    if (came != FetchError::none) {
+        log_failure(cache_.upstream.log, origin, came, exchange.malformed());
+        co_return came;
+    }
     const auto size = judge_size(job_.fill->received(), *whole);
     if (size == FetchError::none) exchange.finish();
     co_return size;

@@ -53,7 +53,9 @@ public:
 private:
     Draft block_draft(const Received& from) const;
     std::string version_at_origin(const Head& head, Fill::Source source) const;
-    boost::asio::awaitable<FetchError> resume(std::string_view etag);
+    boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off);
+    boost::asio::awaitable<FetchError> ask_for_rest(std::string_view etag);
+    boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
     bool stores(const Sender& sender);
     StorageVerdict finish();
 

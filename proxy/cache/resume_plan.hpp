@@ -40,6 +40,19 @@ BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume);
 /// where that is known.
 FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>& expected);
 
+/// A part of a body that is on its way to clients is asked for so often in all, each time after a
+/// longer pause, and not again when so long has passed since it first failed.
+inline constexpr unsigned kMaxTries = 4;
+inline constexpr std::chrono::milliseconds kFirstPause{50};
+inline constexpr std::chrono::seconds kRetryWithin{15};
+/// Could the same question be answered in a moment? Not where a rule, another version or the end of
+/// this node stand against it.
+bool may_pass(FetchError error);
+/// How long to wait before the next try; none: that was the last. `tries`: those that have failed,
+/// the last one by `error`; `since`: the first of them.
+std::optional<std::chrono::milliseconds> pause_before_retry(FetchError error, unsigned tries,
+                                                            std::chrono::nanoseconds since);
+
 /// What is still to come of a body whose sender stopped, to be asked of the origin: if it is
 /// provably the same representation, its bytes can follow (RFC 9110 §13.1.5, §14.4).
 struct Rest {
@@ -55,5 +68,8 @@ Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<Byte
 /// Is this 206 exactly that? Then how many bytes have come when it ends, those before included;
 /// else it does not go on.
 std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head);
+/// What the answer of an origin means that is not the part that was asked for: `origin_error` where
+/// it may be given in a moment (5xx, 408, 429), else `changed`.
+FetchError why_not_that(const Head& head);
 
 }  // namespace proxy

@@ -6,6 +6,7 @@
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/resume_plan.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
@@ -108,7 +109,8 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             if (block.stored) co_return FetchError::none;
             continue;
         }
-        if (state.phase == Fill::Phase::failed && !state.answer.response) co_return state.error;
+        // Nothing of it was sent: that its beginning has come is of no use.
+        if (state.phase == Fill::Phase::failed) co_return state.error;
         if (state.phase != Fill::Phase::waiting) {
             note(block, state);
             co_return FetchError::none;
@@ -116,6 +118,23 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
         const auto news = co_await client_.wait_for_news(deadline);
         if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
         if (news == ClientContext::News::late) co_return FetchError::head_timeout;
+    }
+}
+
+/// The same for a block within a body of which something has been sent: what is amiss may pass.
+asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
+    const auto begun = Clock::now();
+    for (unsigned tries = 1;; ++tries) {
+        const auto error = co_await wait(block);
+        if (error == FetchError::none) co_return error;
+        const auto pause = pause_before_retry(error, tries, Clock::now() - begun);
+        if (!pause) co_return error;
+        block.reader.reset();
+        auto news = ClientContext::News::come;
+        const auto until = Clock::now() + *pause;
+        while (news == ClientContext::News::come) news = co_await client_.wait_for_news(until);
+        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+        block = find_or_fetch(block.range.first, false);
     }
 }
 
@@ -237,7 +256,7 @@ asio::awaitable<bool> BlockStream::send() {
         part.first = part.last + 1;
         now_ = std::move(*next_);
         next_.reset();
-        const auto error = co_await wait(now_);
+        const auto error = co_await wait_and_retry(now_);
         if (error == FetchError::none) continue;
         auto sent_rest = false;
         part.last = range_.last;

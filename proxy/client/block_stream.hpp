@@ -40,9 +40,10 @@ public:
     /// result, views into this.
     void describe(CacheStatus& status);
 
-    /// Sends the head that the client has composed, then the range. Where the origin gives no parts
-    /// any more, the rest comes out of the whole, if that is the same version. Anything else that
-    /// fails cuts the connection. True when it can carry another request.
+    /// Sends the head that the client has composed, then the range. A block that fails is asked for
+    /// again (resume_plan.hpp); where the origin gives no parts any more, the rest comes out of the
+    /// whole, if that is the same version. Anything else that fails cuts the connection. True when
+    /// it can carry another request.
     boost::asio::awaitable<bool> send();
 
 private:
@@ -59,6 +60,7 @@ private:
 
     Block find_or_fetch(std::uint64_t offset, bool alone);
     boost::asio::awaitable<FetchError> wait(Block& block);
+    boost::asio::awaitable<FetchError> wait_and_retry(Block& block);
     boost::asio::awaitable<bool> send_block(const Block& block, ByteRange part);
     boost::asio::awaitable<bool> send_out_of_whole(ByteRange rest);
     boost::asio::awaitable<Fill::State> head_of(const Fill::Reader& reader);

@@ -140,7 +140,7 @@ void Fill::append(std::string_view data) {
 
 void Fill::goes_on_at_origin() {
     const std::lock_guard lock(mutex_);
-    peer_end_ = answer_.response->body->size();
+    peer_end_ = std::min(peer_end_, answer_.response->body->size());
 }
 
 void Fill::stop_sharing() {

@@ -1,5 +1,8 @@
 // Ranges of what is stored, and bodies that are stored in blocks (RFC 9110 §14, RFC 9111 §3.4;
 // behaviours 14 and 15).
+#include <algorithm>
+
+#include "proxy/cache/resume_plan.hpp"
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
@@ -341,10 +344,82 @@ TEST_F(LargeBodies, AreFetchedOnceForAllWhoWait) {
     EXPECT_EQ(asked().size(), 6u);
 }
 
-TEST_F(LargeBodies, AreCutWhenABlockFails) {  // 12: never a short body as a whole one
+TEST_F(LargeBodies, SurviveABlockThatIsRefusedOnce) {
+    for (const auto* status : {"503 Service Unavailable", "429 Too Many Requests"}) {
+        const File file{bytes(20'000)};
+        std::atomic<int> refused{0};
+        const auto scripted = origin.set([&](Exchange& e) {
+            if (e.field("Range") == "bytes=8192-12287" && refused++ == 0)
+                return e.answer("Cache-Control: no-store\r\n", "not now", status);
+            file.answer(e);
+        });
+        start(settings("a"));
+        const auto answer = get("a", "/file");
+        EXPECT_TRUE(answer.complete) << status;
+        EXPECT_EQ(answer.body, file.content) << status;
+        EXPECT_EQ(refused, 2) << status;
+        EXPECT_EQ(count("a", Outcome::error), 0u);
+        const auto requests = origin.requests();
+        EXPECT_EQ(get("a", "/file").body, file.content);
+        EXPECT_EQ(origin.requests(), requests) << "all of it is stored";
+        kill("a");
+    }
+}
+
+TEST_F(LargeBodies, SurviveABlockThatIsCutOnce) {  // RFC 9110 §13.1.5, §14.4
     const File file{bytes(20'000)};
+    std::atomic<int> cut{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("Range") != "bytes=8192-12287" || cut++ > 0) return file.answer(e);
+        e.keep = false;
+        e.send(
+            "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Length: 4096\r\n"
+            "Content-Range: bytes 8192-12287/20000\r\n\r\n" +
+            file.content.substr(8192, 1000));
+    });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body, file.content);
+    EXPECT_EQ(asked().size(), 7u);
+    const auto heads = origin.heads();
+    const auto rest = std::find_if(heads.begin(), heads.end(), [](const auto& head) {
+        return field_of(head, "Range") == "bytes=9192-12287";
+    });
+    ASSERT_NE(rest, heads.end());
+    EXPECT_EQ(field_of(*rest, "If-Range"), "\"v1\"");
+    EXPECT_EQ(count("a", Outcome::error), 0u);
+    EXPECT_EQ(get("a", "/file").body, file.content);
+    EXPECT_EQ(asked().size(), 7u) << "all of it is stored";
+}
+
+TEST_F(LargeBodies, AreCutWhereTheRestIsOfAnotherVersion) {  // never two versions in one
+    File file{bytes(20'000)};
+    std::mutex mutex;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const std::lock_guard lock(mutex);
+        if (e.field("Range") != "bytes=8192-12287") return file.answer(e);
+        e.keep = false;
+        e.send(
+            "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Length: 4096\r\n"
+            "Content-Range: bytes 8192-12287/20000\r\n\r\n" +
+            file.content.substr(8192, 1000));
+        file.content = bytes(20'000, 5);
+        file.etag = "\"v2\"";
+    });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_FALSE(answer.complete);
+    EXPECT_TRUE(std::string_view(bytes(20'000)).starts_with(answer.body));
+    EXPECT_EQ(count("a", Outcome::error), 1u);
+}
+
+TEST_F(LargeBodies, AreCutWhenABlockFailsAgainAndAgain) {  // never a short body as a whole one
+    const File file{bytes(20'000)};
+    std::atomic<unsigned> tries{0};
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.field("Range") == "bytes=8192-12287") {
+            ++tries;
             e.keep = false;
             return e.socket.reset();
         }
@@ -353,6 +428,8 @@ TEST_F(LargeBodies, AreCutWhenABlockFails) {  // 12: never a short body as a who
     start(settings("a"));
     const auto answer = get("a", "/file");
     EXPECT_EQ(answer.status, 200u);
+    EXPECT_GE(tries, kMaxTries);
+    EXPECT_LE(tries, 2 * kMaxTries) << "on a kept connection that is closed, once more each";
     EXPECT_FALSE(answer.complete);
     EXPECT_EQ(answer.body, file.content.substr(0, 8192));
     EXPECT_EQ(count("a", Outcome::error), 1u);

@@ -105,5 +105,35 @@ TEST_F(RestTest, IsNothingThatIsNotProvablyTheSame) {
     EXPECT_FALSE(after(rest_of("\"1\"", 40, ByteRange{100, 199}, 1000), "bytes 140-299/1000"));
 }
 
+TEST_F(RestTest, ThatIsRefusedMayComeLater) {  // RFC 9110 §15.5.9, §15.6, RFC 6585 §4
+    Head head;
+    for (const auto status : {500u, 503u, 408u, 429u}) {
+        head.status = status;
+        EXPECT_EQ(why_not_that(head), FetchError::origin_error) << status;
+    }
+    for (const auto status : {200u, 206u, 404u, 412u, 416u}) {
+        head.status = status;
+        EXPECT_EQ(why_not_that(head), FetchError::changed) << status;
+    }
+}
+
+TEST(Retry, ComesAfterLongerAndLongerPausesAndSoManyTimes) {
+    EXPECT_EQ(pause_before_retry(FetchError::reset, 1, 0s), 50ms);
+    EXPECT_EQ(pause_before_retry(FetchError::origin_error, 2, 1s), 200ms);
+    EXPECT_EQ(pause_before_retry(FetchError::connect_failed, 3, 1s), 800ms);
+    EXPECT_EQ(pause_before_retry(FetchError::reset, kMaxTries, 1s), std::nullopt);
+}
+
+TEST(Retry, DoesNotComeLate) {
+    EXPECT_EQ(pause_before_retry(FetchError::head_timeout, 1, kRetryWithin - 50ms), 50ms);
+    EXPECT_EQ(pause_before_retry(FetchError::head_timeout, 1, kRetryWithin), std::nullopt);
+}
+
+TEST(Retry, ComesOnlyAfterWhatMayPass) {
+    for (const auto error : {FetchError::changed, FetchError::not_allowed, FetchError::own_listener,
+                             FetchError::tls_failed, FetchError::abandoned, FetchError::stopping})
+        EXPECT_EQ(pause_before_retry(error, 1, 0s), std::nullopt) << to_string(error);
+}
+
 }  // namespace
 }  // namespace proxy
