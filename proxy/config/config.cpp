@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "proxy/http/same_host.hpp"
+
 namespace proxy {
 
 Environment process_environment() {
@@ -22,9 +24,10 @@ std::string describe(const std::vector<ConfigError>& errors) {
 }
 
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
-    const auto found = std::find_if(
-        origins.begin(), origins.end(),
-        [&](const OriginConfig& origin) { return origin.host == "*" || origin.host == host; });
+    const auto found =
+        std::find_if(origins.begin(), origins.end(), [&](const OriginConfig& origin) {
+            return origin.host == "*" || same_host(origin.host, host);
+        });
     return found == origins.end() ? nullptr : &*found;
 }
 

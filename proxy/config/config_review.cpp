@@ -9,6 +9,7 @@
 
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/same_host.hpp"
 
 namespace proxy {
 namespace {
@@ -119,7 +120,7 @@ private:
         const auto& all = config_.origins;
         return static_cast<std::size_t>(
             std::find_if(all.begin(), all.end(),
-                         [&](const OriginConfig& origin) { return origin.host == host; }) -
+                         [&](const OriginConfig& origin) { return same_host(origin.host, host); }) -
             all.begin());
     }
 

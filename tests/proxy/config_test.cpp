@@ -525,6 +525,8 @@ TEST(Origins, MatchInOrder) {
         {"host": "c.example", "url": "http://three"}]})");
     EXPECT_EQ(match_origin(c.origins, "b.example")->server.host, "one");
     EXPECT_EQ(match_origin(c.origins, "c.example")->server.host, "two");
+    EXPECT_EQ(match_origin(c.origins, "b.example.")->server.host, "one") << "RFC 3986 §3.2.2";
+    EXPECT_NE(match_origin({{"[::1]", {"one", 80}}}, "[0:0::1]"), nullptr);
     EXPECT_EQ(match_origin({}, "c.example"), nullptr);
     EXPECT_EQ(match_origin({{"b.example", {"one", 80}}}, "xb.example"), nullptr);
 }
