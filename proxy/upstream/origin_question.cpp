@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "proxy/upstream/failure_log.hpp"
 
 namespace proxy {
@@ -36,6 +38,11 @@ bool is_our_own(FetchError error) {
     return error == FetchError::abandoned || error == FetchError::stopping;
 }
 
+/// A rule of this node closes the destination.
+bool is_forbidden(FetchError error) {
+    return error == FetchError::not_allowed || error == FetchError::own_listener;
+}
+
 }  // namespace
 
 OriginQuestion::OriginQuestion(Upstream& upstream, UpstreamTarget target, bool has_stand_in)
@@ -45,15 +52,25 @@ OriginQuestion::OriginQuestion(Upstream& upstream, UpstreamTarget target, bool h
       began_(std::chrono::steady_clock::now()),
       leave_(upstream.origin_health.may_ask(place_, has_stand_in, began_)),
       open_(allowed()) {
-    ++(allowed() ? upstream.counters.origin_requests : upstream.counters.origin_down_requests);
+    if (!allowed())
+        ++upstream.counters.origin_down_requests;
+    else if (!target_.on_clients_word)
+        count();
 }
 
 OriginQuestion::~OriginQuestion() {
+    if (open_) count();
     book(End::untold);
+}
+
+void OriginQuestion::count() {
+    if (!std::exchange(counted_, true)) ++upstream_.counters.origin_requests;
 }
 
 void OriginQuestion::ended(FetchError error, ParseError malformed) {
     if (!open_) return;
+    if (is_forbidden(error)) return book(End::untold);
+    count();
     if (error != FetchError::none && !is_our_own(error)) {
         ++upstream_.counters.origin_failures;
         log_failure(upstream_.log, target_, error, malformed);

@@ -28,7 +28,8 @@ public:
     /// This one finds out whether the origin is back, which may take its time.
     bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
     /// The head has come, or it has not: books that, and logs a failure. The first call counts.
-    /// What this node ended itself (`abandoned`, `stopping`) is no failure of the origin's.
+    /// What this node ended itself (`abandoned`, `stopping`) is no failure of the origin's, and
+    /// what a rule of it forbids was no request.
     void ended(FetchError error, ParseError malformed = ParseError::ok);
     /// The head came so long after the request.
     void answered_after(std::chrono::nanoseconds time) {
@@ -40,6 +41,7 @@ public:
 
 private:
     void book(OriginHealth::End end);
+    void count();
 
     Upstream& upstream_;
     const UpstreamTarget target_;
@@ -47,6 +49,7 @@ private:
     const OriginHealth::Time began_;
     const OriginHealth::Leave leave_;
     bool open_;
+    bool counted_ = false;  // as a request; where a rule may yet forbid it, only at its end
 };
 
 /// Puts a request to the origin that `asked` is about, with these lines beside the request's own,

@@ -44,7 +44,10 @@ TEST_F(OwnListeners, AreNotForwardedTo) {
     }
     EXPECT_FALSE(status("a").draining);
     EXPECT_FALSE(status("b").draining);
-    EXPECT_GE(status("a").work.refusals[RequestRefusal::destination], 2 * places().size());
+    const auto work = status("a").work;
+    EXPECT_GE(work.refusals[RequestRefusal::destination], 2 * places().size());
+    EXPECT_EQ(work.origin_requests, 0u) << "none was sent";
+    EXPECT_EQ(work.origin_failures, 0u);
 }
 
 TEST_F(OwnListeners, AreNotTunnelledTo) {
@@ -53,11 +56,14 @@ TEST_F(OwnListeners, AreNotTunnelledTo) {
         EXPECT_EQ(answer.status, 403u) << place;
         EXPECT_EQ(answer.cache_status(), "a; detail=own_listener") << place;
     }
+    EXPECT_EQ(status("a").work.origin_requests, 0u);
+    EXPECT_EQ(status("a").work.origin_failures, 0u);
 }
 
 TEST_F(OwnListeners, DoNotCloseTheirAddressesToOtherPorts) {
     const auto url = "http://127.0.0.1:" + std::to_string(origin.port()) + "/one";
     EXPECT_EQ(get("a", url).body, "body of /one");
+    EXPECT_EQ(status("a").work.origin_requests, 1u);
 }
 
 }  // namespace
