@@ -36,8 +36,8 @@ Words words(DiskError error) noexcept {
             return {"newer_format", "written in a newer format"};
         case DiskError::other_secret:
             return {"other_secret", "written under another cluster secret"};
-        case DiskError::write_refused:
-            return {"write_refused", "not taken for writing"};
+        case DiskError::ending:
+            return {"ending", "whoever was asked ends"};
     }
     return {"unknown", "unknown error"};
 }

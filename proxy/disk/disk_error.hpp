@@ -25,7 +25,7 @@ enum class DiskError {
     foreign,        // the directory holds what is not of this cache
     newer_format,   // written by a later version
     other_secret,   // written by a cluster with another secret: its tags say nothing here
-    write_refused,  // the queue is full, or the directory has been given up
+    ending,         // whoever was asked ends
 };
 
 const boost::system::error_category& disk_error_category() noexcept;

@@ -2,6 +2,8 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "proxy/disk/disk_bytes.hpp"
+#include "proxy/disk/disk_calls.hpp"
 #include "proxy/disk/record.hpp"
 
 namespace proxy::test {
@@ -80,5 +83,37 @@ inline Record tombstone(RecordType type, std::uint64_t seq, std::string_view uri
     record.tags = std::move(tags);
     return record;
 }
+
+/// A disk that can be made to fail. The numbers are errno; 0: none.
+struct FaultyCalls : DiskCalls {
+    std::atomic<int> on_reserve{0}, on_write{0}, on_read{0}, on_sync{0}, on_read_now{0};
+    std::atomic<int> failures_left{1 << 30};  // then it works again
+    std::atomic<bool> writes_half{false};     // of each part list, and says so
+
+    int reserve(int fd, std::uint64_t bytes) override {
+        return fails(on_reserve) ? -1 : DiskCalls::reserve(fd, bytes);
+    }
+    ssize_t write(int fd, std::span<const iovec> parts, std::uint64_t at) override {
+        if (fails(on_write)) return -1;
+        if (!writes_half || parts.empty()) return DiskCalls::write(fd, parts, at);
+        const iovec half{parts[0].iov_base, (parts[0].iov_len + 1) / 2};
+        return DiskCalls::write(fd, {&half, 1}, at);
+    }
+    ssize_t read(int fd, std::span<std::byte> into, std::uint64_t at) override {
+        return fails(on_read) ? -1 : DiskCalls::read(fd, into, at);
+    }
+    ssize_t read_now(int fd, std::span<std::byte> into, std::uint64_t at) override {
+        return fails(on_read_now) ? -1 : DiskCalls::read_now(fd, into, at);
+    }
+    int sync(int fd) override { return fails(on_sync) ? -1 : DiskCalls::sync(fd); }
+
+private:
+    bool fails(const std::atomic<int>& with) {
+        if (with == 0 || failures_left <= 0) return false;
+        --failures_left;
+        errno = with;
+        return true;
+    }
+};
 
 }  // namespace proxy::test

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace proxy {
+
+/// The few calls by which the disk tier touches a disk, each as the system has it: -1 and errno
+/// when it fails, less than asked for is possible. Here they are the system's own; tests put
+/// faults between. Any thread.
+class DiskCalls {
+public:
+    virtual ~DiskCalls() = default;
+
+    virtual int open(const char* path, int flags, unsigned mode);
+    virtual int close(int fd);
+    /// Room for so many bytes from the beginning, so that writing there cannot fail for lack of it.
+    /// File systems that cannot promise only get the length.
+    virtual int reserve(int fd, std::uint64_t bytes);
+    virtual ssize_t write(int fd, std::span<const iovec> parts, std::uint64_t at);
+    virtual ssize_t read(int fd, std::span<std::byte> into, std::uint64_t at);
+    /// Only what can be had without waiting for a device; EAGAIN when nothing, EOPNOTSUPP where
+    /// the file system cannot tell.
+    virtual ssize_t read_now(int fd, std::span<std::byte> into, std::uint64_t at);
+    virtual int sync(int fd);
+    virtual int remove(const char* path);
+};
+
+}  // namespace proxy

@@ -1,0 +1,84 @@
+#include "proxy/disk/disk_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+namespace proxy {
+namespace {
+
+boost::system::error_code last_error() {
+    return {errno, boost::system::system_category()};
+}
+
+}  // namespace
+
+DiskResult<DiskFile> DiskFile::open(DiskCalls& calls, const std::filesystem::path& path,
+                                    int flags) {
+    const int fd = calls.open(path.c_str(), flags, 0640);
+    if (fd < 0) return last_error();
+    return DiskFile(calls, fd);
+}
+
+boost::system::error_code DiskFile::write(std::span<const iovec> parts, std::uint64_t at) const {
+    std::vector<iovec> left(parts.begin(), parts.end());
+    for (std::size_t first = 0; first < left.size();) {
+        const auto count = std::min<std::size_t>(left.size() - first, IOV_MAX);
+        const auto done = calls_->write(fd_, std::span(left).subspan(first, count), at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return last_error();
+        auto bytes = static_cast<std::size_t>(done);
+        at += bytes;
+        bool moved = bytes > 0;
+        for (; first < left.size() && bytes >= left[first].iov_len; ++first) {
+            bytes -= left[first].iov_len;
+            moved = true;
+        }
+        if (!moved) return {EIO, boost::system::system_category()};  // goes on for ever otherwise
+        if (bytes == 0) continue;
+        left[first].iov_base = static_cast<char*>(left[first].iov_base) + bytes;
+        left[first].iov_len -= bytes;
+    }
+    return {};
+}
+
+boost::system::error_code DiskFile::write(DiskView bytes, std::uint64_t at) const {
+    const iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    return write({&part, 1}, at);
+}
+
+DiskResult<std::size_t> DiskFile::read_some(std::span<std::byte> into, std::uint64_t at) const {
+    std::size_t got = 0;
+    while (got < into.size()) {
+        const auto done = calls_->read(fd_, into.subspan(got), at + got);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return last_error();
+        if (done == 0) break;
+        got += static_cast<std::size_t>(done);
+    }
+    return got;
+}
+
+boost::system::error_code DiskFile::read(std::span<std::byte> into, std::uint64_t at) const {
+    const auto got = read_some(into, at);
+    if (!got) return got.error();
+    if (*got < into.size()) return DiskError::cut_off;
+    return {};
+}
+
+bool DiskFile::read_now(std::span<std::byte> into, std::uint64_t at) const {
+    return calls_->read_now(fd_, into, at) == static_cast<ssize_t>(into.size());
+}
+
+boost::system::error_code DiskFile::reserve(std::uint64_t bytes) const {
+    if (calls_->reserve(fd_, bytes) != 0) return last_error();
+    return {};
+}
+
+boost::system::error_code DiskFile::sync() const {
+    if (calls_->sync(fd_) != 0) return last_error();
+    return {};
+}
+
+}  // namespace proxy

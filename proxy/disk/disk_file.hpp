@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "proxy/disk/disk_bytes.hpp"
+#include "proxy/disk/disk_calls.hpp"
+#include "proxy/disk/disk_error.hpp"
+
+namespace proxy {
+
+/// An open file; closed with this object. Reading: any thread. The calls must outlive it.
+class DiskFile {
+public:
+    DiskFile() = default;
+    DiskFile(DiskFile&& other) noexcept : calls_(other.calls_), fd_(std::exchange(other.fd_, -1)) {}
+    DiskFile& operator=(DiskFile&& other) noexcept {
+        std::swap(calls_, other.calls_);
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~DiskFile() {
+        if (fd_ >= 0) calls_->close(fd_);
+    }
+
+    /// `flags` as of open(2).
+    static DiskResult<DiskFile> open(DiskCalls& calls, const std::filesystem::path& path,
+                                     int flags);
+
+    /// All of it, or an error.
+    boost::system::error_code write(std::span<const iovec> parts, std::uint64_t at) const;
+    boost::system::error_code write(DiskView bytes, std::uint64_t at) const;
+    /// What there is; less than asked for only at the end of the file.
+    DiskResult<std::size_t> read_some(std::span<std::byte> into, std::uint64_t at) const;
+    /// All of it; cut_off when the file ends before.
+    boost::system::error_code read(std::span<std::byte> into, std::uint64_t at) const;
+    /// All of it if no device has to be waited for.
+    bool read_now(std::span<std::byte> into, std::uint64_t at) const;
+    boost::system::error_code reserve(std::uint64_t bytes) const;
+    boost::system::error_code sync() const;
+    int fd() const { return fd_; }
+
+private:
+    DiskFile(DiskCalls& calls, int fd) : calls_(&calls), fd_(fd) {}
+
+    DiskCalls* calls_ = nullptr;
+    int fd_ = -1;
+};
+
+}  // namespace proxy

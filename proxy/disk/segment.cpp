@@ -1,0 +1,190 @@
+#include "proxy/disk/segment.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace proxy {
+namespace {
+
+constexpr std::string_view kSuffix = ".segment";
+constexpr std::size_t kDigits = 8;
+
+/// Gives pieces of a file, of which it reads some more than is asked for.
+class Window {
+public:
+    explicit Window(const Segment& segment) : segment_(segment) {}
+
+    /// Less than `count` only at the end of the file.
+    DiskResult<DiskView> at(std::uint64_t offset, std::size_t count) {
+        if (offset < begin_ || offset + count > begin_ + size_) {
+            bytes_.resize(std::max<std::size_t>(count, 256 * 1024));
+            begin_ = offset;
+            size_ = 0;
+            const auto got = segment_.file.read_some(bytes_, offset);
+            if (!got) return got.error();
+            size_ = *got;
+        }
+        const auto skipped = offset - begin_;
+        return DiskView(bytes_).subspan(skipped, std::min(count, size_ - skipped));
+    }
+
+private:
+    const Segment& segment_;
+    DiskBytes bytes_;
+    std::uint64_t begin_ = 0;
+    std::size_t size_ = 0;
+};
+
+DiskResult<SegmentContents> scan(const Segment& segment) {
+    SegmentContents found;
+    Window window(segment);
+    bool gap = false;
+    for (std::uint64_t at = kDiskSector; at + kDiskSector <= segment.header.bytes;) {
+        const auto start = window.at(at, kRecordHeaderBytes);
+        if (!start) return start.error();
+        const auto sizes = peek_sizes(*start);
+        if (!sizes && sizes.error() == DiskError::cut_off) break;
+        if (sizes && sizes->total() <= segment.header.bytes - at) {
+            const auto prefix = window.at(at, sizes->prefix);
+            if (!prefix) return prefix.error();
+            if (const auto record = decode_record(*prefix, segment.header.home)) {
+                found.entries.push_back(
+                    footer_entry(*record, static_cast<std::uint32_t>(at / kDiskSector),
+                                 static_cast<std::uint32_t>(sizes->total() / kDiskSector)));
+                found.damaged = found.damaged || gap;
+                at += sizes->total();
+                continue;
+            }
+        }
+        gap = true;
+        at += kDiskSector;
+    }
+    return found;
+}
+
+DiskResult<std::vector<FooterEntry>> read_footer(const Segment& segment) {
+    DiskBytes sector(kDiskSector);
+    if (segment.header.bytes < 2 * kDiskSector) return DiskError::bad_length;
+    if (const auto error = segment.file.read(sector, segment.header.bytes - kDiskSector))
+        return error;
+    const auto trailer = decode_trailer(sector, segment.header);
+    if (!trailer) return trailer.error();
+    DiskBytes footer(trailer->footer_bytes);
+    if (const auto error = segment.file.read(footer, trailer->footer_at)) return error;
+    return decode_footer(footer, *trailer, segment.header);
+}
+
+}  // namespace
+
+std::string segment_name(std::uint32_t number) {
+    char digits[kDigits + 1];
+    std::snprintf(digits, sizeof digits, "%08x", number);
+    return std::string(digits).append(kSuffix);
+}
+
+std::optional<std::uint32_t> segment_number(std::string_view name) {
+    if (name.size() != kDigits + kSuffix.size() || !name.ends_with(kSuffix)) return std::nullopt;
+    std::uint32_t number = 0;
+    const auto* end = name.data() + kDigits;
+    const auto read = std::from_chars(name.data(), end, number, 16);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    return number;
+}
+
+DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
+                                      const SegmentHeader& header) {
+    auto segment = std::make_shared<Segment>();
+    segment->path = directory / segment_name(header.home.segment);
+    segment->header = header;
+    auto file = DiskFile::open(calls, segment->path, O_RDWR | O_CREAT | O_EXCL);
+    if (!file) return file.error();
+    segment->file = std::move(*file);
+    auto error = segment->file.reserve(header.bytes);
+    if (!error) error = segment->file.write(DiskView(encode_segment_header(header)), 0);
+    if (error) {
+        calls.remove(segment->path.c_str());
+        return error;
+    }
+    return SegmentPtr(std::move(segment));
+}
+
+DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
+                                    RecordHome home) {
+    auto file = DiskFile::open(calls, path, O_RDWR);
+    if (!file) return file.error();
+    DiskBytes sector(kDiskSector);
+    if (const auto error = file->read(sector, 0)) return error;
+    const auto header = decode_segment_header(sector);
+    if (!header) return header.error();
+    if (header->home.directory != home.directory || header->home.segment != home.segment)
+        return DiskError::foreign;
+    auto segment = std::make_shared<Segment>();
+    segment->path = path;
+    segment->header = *header;
+    segment->file = std::move(*file);
+    return SegmentPtr(std::move(segment));
+}
+
+boost::system::error_code seal_segment(const Segment& segment, std::span<const FooterEntry> entries,
+                                       std::uint64_t end) {
+    DiskBytes footer;
+    encode_footer(entries, footer);
+    const auto count = static_cast<std::uint32_t>(entries.size());
+    const auto trailer = encode_trailer(footer, end, count, segment.header);
+    if (const auto error = segment.file.write(DiskView(footer), end)) return error;
+    if (const auto error =
+            segment.file.write(DiskView(trailer), segment.header.bytes - kDiskSector))
+        return error;
+    return segment.file.sync();
+}
+
+DiskResult<SegmentContents> read_contents(const Segment& segment) {
+    auto entries = read_footer(segment);
+    if (entries) return SegmentContents{std::move(*entries), true, false};
+    if (entries.error().category() == boost::system::system_category()) return entries.error();
+    auto found = scan(segment);
+    // Zeros in place of the trailer: it was never sealed. All else was a footer once.
+    if (found && entries.error() != DiskError::no_footer) found->damaged = true;
+    return found;
+}
+
+DiskResult<LoadedRecord> load_record(DiskBytes bytes, RecordHome home) {
+    LoadedRecord loaded;
+    loaded.bytes = std::move(bytes);
+    auto record = decode_record(loaded.bytes, home);
+    if (!record) return record.error();
+    const auto sizes = peek_sizes(loaded.bytes);
+    if (loaded.bytes.size() < sizes->prefix + sizes->body) return DiskError::cut_off;
+    loaded.record = std::move(*record);
+    loaded.body = DiskView(loaded.bytes).subspan(sizes->prefix, sizes->body);
+    if (!body_agrees(loaded.record, loaded.body, home)) return DiskError::bad_checksum;
+    return loaded;
+}
+
+DiskResult<LoadedRecord> load_record(const Segment& segment, std::uint32_t sector,
+                                     std::uint32_t sectors) {
+    const auto at = std::uint64_t{sector} * kDiskSector;
+    if (at + kDiskSector > segment.header.bytes) return DiskError::bad_length;
+    const auto room = segment.header.bytes - at;
+    const auto first = std::clamp<std::uint64_t>(std::uint64_t{sectors} * kDiskSector, kDiskSector,
+                                                 std::min(room, kMaxRecordBody));
+    DiskBytes bytes(first);
+    const auto got = segment.file.read_some(bytes, at);
+    if (!got) return got.error();
+    bytes.resize(*got);
+    const auto sizes = peek_sizes(bytes);
+    if (!sizes) return sizes.error();
+    const auto all = sizes->prefix + sizes->body;
+    if (all > room) return DiskError::bad_length;
+    if (bytes.size() < all) {
+        const auto have = bytes.size();
+        bytes.resize(all);
+        if (const auto error = segment.file.read(std::span(bytes).subspan(have), at + have))
+            return error;
+    }
+    return load_record(std::move(bytes), segment.header.home);
+}
+
+}  // namespace proxy

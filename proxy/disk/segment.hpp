@@ -1,0 +1,68 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/disk/disk_file.hpp"
+#include "proxy/disk/disk_index.hpp"
+#include "proxy/disk/footer.hpp"
+
+namespace proxy {
+
+/// One file of records. Stays readable for who holds it, also when it has been removed. Any thread,
+/// but for writing.
+struct Segment {
+    std::filesystem::path path;
+    SegmentHeader header;
+    DiskFile file;
+
+    std::uint32_t number() const { return header.home.segment; }
+};
+using SegmentPtr = std::shared_ptr<const Segment>;
+
+std::string segment_name(std::uint32_t number);  // 00000007.segment
+std::optional<std::uint32_t> segment_number(std::string_view file_name);
+
+/// Makes a file of header.bytes, all of it reserved; nothing is left behind when that fails.
+DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
+                                      const SegmentHeader& header);
+/// Errors: those of decode_segment_header(); foreign when it is of another directory or number.
+DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
+                                    RecordHome home);
+
+/// Writes footer and trailer for what ends at `end`, and lets the device take all. Precondition:
+/// they fit.
+boost::system::error_code seal_segment(const Segment& segment, std::span<const FooterEntry> entries,
+                                       std::uint64_t end);
+
+struct SegmentContents {
+    std::vector<FooterEntry> entries;  // ascending
+    bool sealed = false;               // from the footer, which agreed
+    /// Something that had been a record could not be read: good ones follow behind it, or the
+    /// segment was sealed and its footer is spoilt.
+    bool damaged = false;
+};
+/// By its footer, else by looking for records, whose bodies are not read then. Fails only when
+/// the disk does.
+DiskResult<SegmentContents> read_contents(const Segment& segment);
+
+/// A record with all its bytes, every checksum of which agreed.
+struct LoadedRecord {
+    LoadedRecord() = default;
+    LoadedRecord(LoadedRecord&&) = default;
+    LoadedRecord& operator=(LoadedRecord&&) = default;
+
+    Record record;  // views `bytes`
+    DiskView body;
+    DiskBytes bytes;
+};
+/// `sectors`: how much to read at first; any number will do.
+DiskResult<LoadedRecord> load_record(const Segment& segment, std::uint32_t sector,
+                                     std::uint32_t sectors);
+/// The same from bytes that were read at the place. Errors: those of decode_record().
+DiskResult<LoadedRecord> load_record(DiskBytes bytes, RecordHome home);
+
+}  // namespace proxy

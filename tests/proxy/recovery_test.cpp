@@ -1,0 +1,283 @@
+#include "proxy/disk/recovery.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "proxy/disk/segment_log.hpp"
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::uint64_t kSegment = 32 * 1024;
+constexpr std::uint64_t kId = 0x5eed;
+
+class RecoveryTest : public testing::Test {
+protected:
+    void open(std::uint32_t next_segment = 1) {
+        Reclaiming reclaiming;
+        reclaiming.uses = [](const FooterEntry&, DiskPlace) { return 0u; };
+        reclaiming.moved = [](const FooterEntry&, DiskPlace, DiskPlace) {};
+        reclaiming.dropped = [](const FooterEntry&, DiskPlace) {};
+        log_.emplace(calls_, SegmentLog::Config{path(), kId, 64 * kSegment, kSegment, next_segment},
+                     std::vector<SegmentPtr>{}, reclaiming);
+    }
+    void put(Record record, std::string_view body = {}) {
+        record.seq = ++seq_;
+        ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
+        const iovec part = test::part(body);
+        places_.push_back(log_->add(record, {&part, 1}));
+        ASSERT_FALSE(log_->flush());
+    }
+    void put_response(const std::string& uri) {
+        const auto body = test::made_body(seq_ + 1, 700);
+        put(test::response(uri, 0, body), body);
+    }
+    /// After whatever happened to the files: URIs that count, each with the seq of its record.
+    /// What is given must be readable, unless it says that it is not.
+    std::map<std::string, std::uint64_t> recovered() {
+        std::map<std::string, std::uint64_t> found;
+        doubtful_.clear();
+        std::vector<std::pair<std::string, DiskPlace>> places;
+        auto result = recover(calls_, path(), kId, [&](const RecoveredRecord& one) {
+            EXPECT_TRUE(found.emplace(one.entry.uri, one.entry.seq).second);
+            if (one.doubtful) doubtful_.insert(one.entry.uri);
+            places.emplace_back(one.entry.uri, one.place);
+        });
+        EXPECT_TRUE(result);
+        result_ = std::move(*result);
+        for (const auto& [uri, place] : places) {
+            const auto at = std::ranges::find(result_.segments, place.segment,
+                                              [](const auto& one) { return one->number(); });
+            if (at == result_.segments.end()) {
+                ADD_FAILURE() << uri;
+                continue;
+            }
+            const auto loaded = load_record(**at, place.sector, 2);
+            if (!loaded) {
+                found.erase(uri);  // noticed when it is used
+                continue;
+            }
+            EXPECT_EQ(loaded->record.uri, uri);
+            EXPECT_EQ(as_text(loaded->body), test::made_body(loaded->record.seq, 700));
+        }
+        return found;
+    }
+    const std::filesystem::path& path() const { return directory_.path(); }
+    std::filesystem::path file(std::uint32_t number) const { return path() / segment_name(number); }
+    static std::string read(const std::filesystem::path& file) {
+        std::ifstream in(file, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    static void write(const std::filesystem::path& file, std::string_view bytes) {
+        // In place, as replacing a whole file makes some file systems write it to the device.
+        std::ofstream(file, std::ios::binary | std::ios::app).flush();
+        std::fstream(file, std::ios::binary | std::ios::in | std::ios::out) << bytes;
+        std::filesystem::resize_file(file, bytes.size());
+    }
+
+    test::TemporaryDirectory directory_;
+    test::FaultyCalls calls_;
+    std::optional<SegmentLog> log_;
+    std::uint64_t seq_ = 0;
+    std::vector<DiskPlace> places_;
+    std::set<std::string> doubtful_;
+    Recovered result_;
+};
+
+TEST_F(RecoveryTest, FindsNothingInAnEmptyDirectory) {
+    EXPECT_TRUE(recovered().empty());
+    EXPECT_EQ(result_.next_seq, 1u);
+    EXPECT_EQ(result_.next_segment, 1u);
+    EXPECT_FALSE(recover(calls_, path() / "none", kId, [](const RecoveredRecord&) {}));
+}
+
+TEST_F(RecoveryTest, FindsTheSameWithAndWithoutFooters) {
+    open();
+    for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i % 60));
+    const auto unsealed = recovered();
+    EXPECT_EQ(result_.scanned, 1u);  // the one that is being written
+    ASSERT_FALSE(log_->seal());
+    const auto sealed = recovered();
+    EXPECT_EQ(result_.scanned, 0u);
+    EXPECT_EQ(sealed, unsealed);
+    EXPECT_EQ(sealed.size(), 60u);
+    EXPECT_EQ(sealed.at("http://a/0"), 61u);  // the last ones
+    EXPECT_EQ(sealed.at("http://a/59"), 60u);
+    EXPECT_EQ(result_.superseded, 40u);
+    EXPECT_EQ(result_.next_seq, 101u);
+    EXPECT_EQ(result_.next_segment, result_.segments.back()->number() + 1);
+    EXPECT_EQ(result_.damaged + result_.unreadable, 0u);
+    EXPECT_TRUE(doubtful_.empty());
+}
+
+TEST_F(RecoveryTest, BringsNothingBackThatWasPurged) {
+    open();
+    for (int i = 0; i < 40; ++i) put_response("http://a/" + std::to_string(i));
+    for (int i = 0; i < 10; ++i)
+        put(test::tombstone(RecordType::uri_gone, 0, "http://a/" + std::to_string(i)));
+    put_response("http://a/5");  // fetched again
+    auto tagged = test::response("http://tagged/", 0, {});
+    const auto body = test::made_body(seq_ + 1, 700);
+    tagged.tags = {{77, 77}};
+    tagged.body_bytes = body.size();
+    put(tagged, body);
+    put(test::tombstone(RecordType::tag_gone, 0, {}, {{77, 77}}));
+    for (const bool sealed : {false, true}) {
+        if (sealed) {
+            ASSERT_FALSE(log_->seal());
+        }
+        const auto found = recovered();
+        EXPECT_EQ(found.size(), 31u);
+        EXPECT_FALSE(found.contains("http://a/4"));
+        EXPECT_TRUE(found.contains("http://a/5"));
+        EXPECT_TRUE(found.contains("http://a/10"));
+        EXPECT_FALSE(found.contains("http://tagged/"));
+        EXPECT_EQ(result_.purged, 11u);
+    }
+    open(100);
+    put(test::tombstone(RecordType::all_gone, 0));
+    put_response("http://new/");
+    EXPECT_EQ(recovered().size(), 1u);
+}
+
+TEST_F(RecoveryTest, KeepsEachVariant) {
+    open();
+    for (const std::string_view variant : {"gzip\n", "br\n", "gzip\n"}) {
+        const auto body = test::made_body(seq_ + 1, 700);
+        auto record = test::response("http://a/", 0, body);
+        record.variant = variant;
+        put(record, body);
+    }
+    std::set<std::uint64_t> seqs;
+    const auto result = recover(calls_, path(), kId,
+                                [&](const RecoveredRecord& one) { seqs.insert(one.entry.seq); });
+    ASSERT_TRUE(result);
+    EXPECT_EQ(seqs, (std::set<std::uint64_t>{2, 3}));
+}
+
+// A log that ends anywhere: cut off, or with zeros from there on, as after a loss of power.
+TEST_F(RecoveryTest, FindsWhatIsWholeWhereverTheLogEnds) {
+    open();
+    for (int i = 0; i < 5; ++i) put_response("http://a/" + std::to_string(i));
+    put(test::tombstone(RecordType::uri_gone, 0, "http://a/0"));
+    put_response("http://a/5");
+    const auto whole = read(file(1));
+    const auto ends = [&](std::size_t i) {
+        return i + 1 < places_.size() ? places_[i + 1].sector * kDiskSector
+                                      : places_[i].sector * kDiskSector + 2 * kDiskSector;
+    };
+    const auto end = ends(places_.size() - 1);
+    for (std::size_t cut = 0; cut <= end; cut += cut % 512 < 80 || cut % 512 > 500 ? 1 : 61) {
+        for (const bool zeros : {false, true}) {
+            auto bytes = whole.substr(0, cut);
+            if (zeros) bytes.resize(kSegment, '\0');
+            write(file(1), bytes);
+            const auto found = recovered();
+            for (std::size_t i = 0; i < places_.size(); ++i) {
+                if (i == 5) continue;  // the tombstone
+                const auto uri = "http://a/" + std::to_string(i < 5 ? i : 5);
+                // Padding may be missing.
+                const bool there = cut + 511 >= ends(i) && cut >= kDiskSector;
+                if (!there) {
+                    EXPECT_FALSE(found.contains(uri)) << cut << uri;
+                }
+                if (cut >= ends(i) && (i > 0 || cut < ends(4))) {
+                    EXPECT_TRUE(found.contains(uri)) << cut << uri;
+                }
+            }
+            if (cut >= ends(5)) {
+                EXPECT_FALSE(found.contains("http://a/0")) << cut;
+            }
+        }
+    }
+}
+
+TEST_F(RecoveryTest, GivesNothingWrongWhateverBitFlips) {
+    open();
+    for (int i = 0; i < 3; ++i) put_response("http://a/" + std::to_string(i));
+    for (const bool sealed : {false, true}) {
+        if (sealed) {
+            ASSERT_FALSE(log_->seal());
+        }
+        const auto whole = read(file(1));
+        for (std::size_t byte = 0; byte < whole.size(); byte += byte < 6'000 ? 3 : 37) {
+            auto bytes = whole;
+            bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << byte % 8));
+            write(file(1), bytes);
+            const auto found = recovered();  // checks each that it gives
+            EXPECT_GE(found.size() + (byte < kDiskSector ? 3 : 1), 3u) << byte;
+        }
+        write(file(1), whole);
+    }
+    EXPECT_EQ(recovered().size(), 3u);
+}
+
+TEST_F(RecoveryTest, DoubtsWhatIsOlderThanSomethingLost) {
+    open();
+    for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
+    ASSERT_FALSE(log_->seal());
+    ASSERT_GE(places_.back().segment, 3u);
+    // In the second segment both the footer and a record are gone, maybe a tombstone.
+    auto bytes = read(file(2));
+    bytes[bytes.size() - kDiskSector] ^= 1;
+    bytes[places_[0].sector * kDiskSector + 70] ^= 1;
+    write(file(2), bytes);
+    const auto found = recovered();
+    EXPECT_EQ(found.size(), 99u);
+    EXPECT_EQ(result_.damaged, 1u);
+    EXPECT_TRUE(doubtful_.contains("http://a/0"));    // in the first
+    EXPECT_FALSE(doubtful_.contains("http://a/99"));  // in the last
+}
+
+TEST_F(RecoveryTest, PassesOverFilesThatAreNoSegments) {
+    open();
+    for (int i = 0; i < 10; ++i) put_response("http://a/" + std::to_string(i));
+    write(path() / segment_name(90), "nothing of ours");
+    write(path() / segment_name(91), "");
+    std::filesystem::copy_file(file(1), path() / segment_name(92));  // the number says otherwise
+    write(path() / "README", "none at all");
+    EXPECT_EQ(recovered().size(), 10u);
+    EXPECT_EQ(result_.unreadable, 3u);
+    EXPECT_EQ(result_.next_segment, 93u);
+    EXPECT_EQ(doubtful_.size(), 10u);
+    EXPECT_EQ(recover(calls_, path(), kId + 1, [](const RecoveredRecord&) { FAIL(); })->records,
+              0u);
+}
+
+TEST_F(RecoveryTest, OutlivesADiskThatDoesNotRead) {
+    open();
+    for (int i = 0; i < 50; ++i) put_response("http://a/" + std::to_string(i));
+    ASSERT_FALSE(log_->seal());
+    calls_.on_read = EIO;
+    EXPECT_TRUE(recovered().empty());
+    EXPECT_GE(result_.unreadable, 2u);
+    calls_.failures_left = 1;  // the newest alone
+    const auto rest = recovered();
+    EXPECT_GE(rest.size(), 20u);
+    EXPECT_EQ(doubtful_.size(), rest.size());
+}
+
+// A segment whose records were written again is still there: the process died before it removed it.
+TEST_F(RecoveryTest, TakesOneOfTwoCopies) {
+    open();
+    put_response("http://a/1");
+    const auto loaded = load_record(*log_->find(1), places_[0].sector, 1);
+    ASSERT_TRUE(loaded);
+    ASSERT_FALSE(log_->seal());
+    open(2);
+    const iovec body{const_cast<std::byte*>(loaded->body.data()), loaded->body.size()};
+    ASSERT_FALSE(log_->make_room(*sizes_of(loaded->record), footer_bytes(loaded->record)));
+    log_->add(loaded->record, {&body, 1});
+    ASSERT_FALSE(log_->flush());
+    EXPECT_EQ(recovered(), (std::map<std::string, std::uint64_t>{{"http://a/1", 1}}));
+    EXPECT_EQ(result_.superseded, 1u);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,238 @@
+#include "proxy/disk/segment_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::uint64_t kSegment = 64 * 1024;
+constexpr std::uint64_t kId = 0xabcdef;
+
+/// A log with an index as simple as can be.
+class SegmentLogTest : public testing::Test {
+protected:
+    struct Indexed {
+        DiskPlace place;
+        unsigned uses = 0;
+    };
+
+    SegmentLog& open(std::uint64_t segments) {
+        SegmentLog::Config config{directory_.path(), kId, segments * kSegment, kSegment, next_};
+        Reclaiming reclaiming;
+        reclaiming.uses = [this](const FooterEntry& entry,
+                                 DiskPlace place) -> std::optional<unsigned> {
+            const auto found = index_.find(entry.uri);
+            if (found == index_.end() || found->second.place != place) return std::nullopt;
+            return found->second.uses;
+        };
+        reclaiming.moved = [this](const FooterEntry& entry, DiskPlace from, DiskPlace to) {
+            EXPECT_EQ(index_.at(entry.uri).place, from);
+            index_[entry.uri] = {to, 0};
+            ++moved_;
+        };
+        reclaiming.dropped = [this](const FooterEntry& entry, DiskPlace place) {
+            const auto found = index_.find(entry.uri);
+            if (found != index_.end() && found->second.place == place) index_.erase(found);
+        };
+        log_.emplace(calls_, config, std::vector<SegmentPtr>{}, reclaiming);
+        return *log_;
+    }
+    boost::system::error_code put(const std::string& uri, std::size_t body_bytes) {
+        const auto body = test::made_body(std::hash<std::string>()(uri), body_bytes);
+        const auto record = test::response(uri, ++seq_, body);
+        const auto sizes = sizes_of(record);
+        if (const auto error = log_->make_room(*sizes, footer_bytes(record))) return error;
+        const iovec part = test::part(body);
+        const auto place = log_->add(record, {&part, 1});
+        if (const auto error = log_->flush()) return error;
+        index_[uri] = {place, 0};
+        return {};
+    }
+    /// What the index has can be read, and is what was written.
+    void expect_all_right() {
+        for (const auto& [uri, at] : index_) {
+            const auto segment = log_->find(at.place.segment);
+            ASSERT_TRUE(segment) << uri;
+            const auto loaded = load_record(*segment, at.place.sector, 1);
+            ASSERT_TRUE(loaded) << uri << loaded.error();
+            EXPECT_EQ(loaded->record.uri, uri);
+            EXPECT_EQ(as_text(loaded->body),
+                      test::made_body(std::hash<std::string>()(uri), loaded->body.size()));
+        }
+    }
+    std::uint64_t bytes_of_files() const {
+        std::uint64_t bytes = 0;
+        for (const auto& file : std::filesystem::directory_iterator(directory_.path()))
+            bytes += file.file_size();
+        return bytes;
+    }
+
+    test::TemporaryDirectory directory_;
+    test::FaultyCalls calls_;
+    std::uint32_t next_ = 1;
+    std::uint64_t seq_ = 0;
+    std::map<std::string, Indexed> index_;
+    std::optional<SegmentLog> log_;
+    int moved_ = 0;
+};
+
+TEST(SegmentBytes, FollowFromTheCap) {
+    EXPECT_EQ(segment_bytes_for(1ull << 30), 16ull << 20);
+    EXPECT_EQ(segment_bytes_for(20ull << 30), 40ull << 20);
+    EXPECT_EQ(segment_bytes_for(4ull << 40), 256ull << 20);
+}
+
+TEST_F(SegmentLogTest, ReadsWhatItWrote) {
+    open(8);
+    for (int i = 0; i < 40; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), i * 300));
+    EXPECT_GE(log_->stats().segments, 2u);
+    EXPECT_EQ(index_.size(), 40u);
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, GathersManyRecordsInOneWrite) {
+    open(8);
+    const auto body = test::made_body(1, 700);
+    const iovec part = test::part(body);
+    std::vector<DiskPlace> places;
+    for (std::uint64_t i = 1; i <= 10; ++i) {
+        const auto record = test::response("http://a/", i, body);
+        ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
+        places.push_back(log_->add(record, {&part, 1}));
+    }
+    EXPECT_GT(log_->added_bytes(), 7'000u);
+    ASSERT_FALSE(log_->flush());
+    EXPECT_EQ(log_->added_bytes(), 0u);
+    for (std::uint64_t i = 1; i <= 10; ++i) {
+        const auto loaded = load_record(*log_->find(1), places[i - 1].sector, 4);
+        ASSERT_TRUE(loaded);
+        EXPECT_EQ(loaded->record.seq, i);
+    }
+}
+
+TEST_F(SegmentLogTest, NeverTakesMoreThanItsCap) {
+    open(4);
+    for (int i = 0; i < 400; ++i) {
+        ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+        ASSERT_LE(bytes_of_files(), 4 * kSegment);
+        ASSERT_EQ(log_->stats().bytes, bytes_of_files());
+    }
+    EXPECT_GE(log_->stats().reclaimed, 15u);
+    EXPECT_GE(index_.size(), 40u);  // three segments at least
+    EXPECT_TRUE(index_.contains("http://a/399"));
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, WritesAgainWhatWasUsedAndNoMoreThanAQuarter) {
+    open(4);
+    for (int i = 0; i < 400; ++i) {
+        ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+        if (index_.contains("http://a/3")) index_["http://a/3"].uses = 2;
+        if (i % 2 == 0) index_["http://a/" + std::to_string(i)].uses = 1;
+    }
+    EXPECT_TRUE(index_.contains("http://a/3"));  // as the most used, each time
+    const auto stats = log_->stats();
+    EXPECT_GE(moved_, 20);
+    const auto fresh = stats.written_bytes - stats.readmitted_bytes;
+    EXPECT_LE(static_cast<double>(stats.written_bytes), 1.34 * static_cast<double>(fresh));
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, LetsReadersFinishWithWhatIsGone) {
+    open(3);
+    ASSERT_FALSE(put("http://first/", 5'000));
+    const auto place = index_["http://first/"].place;
+    const auto held = log_->find(place.segment);
+    for (int i = 0; log_->find(place.segment); ++i) {
+        ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+    }
+    EXPECT_FALSE(index_.contains("http://first/"));
+    EXPECT_FALSE(std::filesystem::exists(held->path));
+    EXPECT_TRUE(load_record(*held, place.sector, 1));
+}
+
+TEST_F(SegmentLogTest, TakesNothingThatASegmentHoldsFewerThanFourOf) {
+    open(4);
+    EXPECT_EQ(put("http://a/", kSegment / 4), DiskError::too_large);
+    EXPECT_FALSE(put("http://a/", kSegment / 4 - 2'000));
+}
+
+TEST_F(SegmentLogTest, GivesBackWhatAnotherCapAsksFor) {
+    open(8);
+    for (int i = 0; i < 400; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+    EXPECT_GE(log_->stats().segments, 7u);
+    log_->set_cap(4 * kSegment);
+    EXPECT_LE(bytes_of_files(), 4 * kSegment);
+    expect_all_right();
+    for (int i = 0; i < 100; ++i) ASSERT_FALSE(put("http://b/" + std::to_string(i), 3'000));
+    EXPECT_LE(bytes_of_files(), 4 * kSegment);
+}
+
+TEST_F(SegmentLogTest, GivesASegmentBackWhenTheDiskIsFull) {
+    open(8);
+    for (int i = 0; i < 60; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+    const auto segments = log_->stats().segments;
+    calls_.on_reserve = ENOSPC;
+    calls_.failures_left = 1;
+    for (int i = 0; calls_.failures_left > 0; ++i)
+        ASSERT_FALSE(put("http://b/" + std::to_string(i), 3'000));
+    EXPECT_EQ(log_->stats().segments, segments);
+    expect_all_right();
+    // And if that does not help, it says so, leaves no empty file, and goes on later.
+    calls_.failures_left = 1 << 30;
+    boost::system::error_code error;
+    for (int i = 0; !error && i < 100; ++i) error = put("http://c/" + std::to_string(i), 3'000);
+    EXPECT_EQ(error, boost::system::errc::no_space_on_device);
+    expect_all_right();
+    calls_.on_reserve = 0;
+    EXPECT_FALSE(put("http://d/", 3'000));
+    EXPECT_EQ(log_->stats().bytes, bytes_of_files());
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, GoesOnInANewSegmentAfterAnErrorOfTheDisk) {
+    open(8);
+    ASSERT_FALSE(put("http://a/", 3'000));
+    calls_.on_write = EIO;
+    EXPECT_EQ(put("http://b/", 3'000), boost::system::errc::io_error);
+    EXPECT_EQ(put("http://b/", 3'000), boost::system::errc::io_error);  // not even a header
+    calls_.on_write = 0;
+    EXPECT_FALSE(put("http://c/", 3'000));
+    EXPECT_EQ(index_.size(), 2u);
+    EXPECT_NE(index_["http://a/"].place.segment, index_["http://c/"].place.segment);
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, DropsWhatItCannotReadWhenItsSegmentGoes) {
+    open(3);
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+        index_["http://a/" + std::to_string(i)].uses = 3;
+    }
+    calls_.on_read = EIO;
+    boost::system::error_code error;
+    for (int i = 0; i < 200; ++i) error = put("http://b/" + std::to_string(i), 3'000);
+    EXPECT_FALSE(error);
+    calls_.on_read = 0;
+    EXPECT_LE(bytes_of_files(), 3 * kSegment);
+    EXPECT_EQ(moved_, 0);
+    // Its records were not told of one by one; whoever looks finds no segment.
+    std::erase_if(index_, [&](const auto& one) { return !log_->find(one.second.place.segment); });
+    EXPECT_GE(index_.size(), 20u);
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, WritesOnWhereTheSystemTookOnlyAPart) {
+    open(4);
+    calls_.writes_half = true;
+    for (int i = 0; i < 10; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
+    expect_all_right();
+}
+
+}  // namespace
+}  // namespace proxy

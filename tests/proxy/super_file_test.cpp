@@ -1,0 +1,113 @@
+#include "proxy/disk/super_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy {
+namespace {
+
+class SuperFileTest : public testing::Test {
+protected:
+    DiskResult<SuperFile> take(std::uint64_t mark = 5) {
+        return SuperFile::take(calls_, directory_.path(), mark);
+    }
+    std::filesystem::path file() const { return directory_.path() / SuperFile::kName; }
+    void put_file(const std::string& name, const std::string& text) {
+        std::ofstream(directory_.path() / name, std::ios::binary) << text;
+    }
+    std::string bytes() {
+        std::ifstream in(file(), std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+    test::TemporaryDirectory directory_;
+    DiskCalls calls_;
+};
+
+TEST_F(SuperFileTest, MakesAnEmptyDirectoryOursAndKnowsItAgain) {
+    std::uint64_t id = 0;
+    {
+        const auto first = take();
+        ASSERT_TRUE(first);
+        EXPECT_TRUE(first->is_new());
+        id = first->directory_id();
+    }
+    const auto again = take();
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(again->is_new());
+    EXPECT_EQ(again->directory_id(), id);
+}
+
+TEST_F(SuperFileTest, RefusesASecondUser) {
+    const auto first = take();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(take().error(), DiskError::in_use);
+    const auto child = fork();
+    if (child == 0) _exit(take().error() == DiskError::in_use ? 0 : 1);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+TEST_F(SuperFileTest, LeavesWhatIsNotOursAlone) {
+    put_file("thesis.txt", "years of work");
+    EXPECT_EQ(take().error(), DiskError::foreign);
+    EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+TEST_F(SuperFileTest, RefusesAFileThatIsNoneOfOurs) {
+    put_file(SuperFile::kName, std::string(512, 'x'));
+    EXPECT_EQ(take().error(), DiskError::foreign);
+}
+
+TEST_F(SuperFileTest, RefusesANewerFormatAndAnotherSecret) {
+    (void)take();
+    EXPECT_EQ(take(6).error(), DiskError::other_secret);
+    auto newer = bytes();
+    newer[22] = 2;
+    put_file(SuperFile::kName, newer);
+    EXPECT_EQ(take().error(), DiskError::newer_format);
+}
+
+TEST_F(SuperFileTest, NoticesEachBitThatFlips) {
+    (void)take();
+    const auto good = bytes();
+    ASSERT_EQ(good.size(), kDiskSector);
+    for (std::size_t bit = 0; bit < 54 * 8; ++bit) {
+        auto bad = good;
+        bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+        put_file(SuperFile::kName, bad);
+        EXPECT_FALSE(take()) << bit;
+    }
+    put_file(SuperFile::kName, good);
+    EXPECT_TRUE(take());
+}
+
+// Whoever made it was killed before it had written all of it.
+TEST_F(SuperFileTest, MakesAnewWhatWasBrokenOffAtTheBeginning) {
+    (void)take();
+    put_file(SuperFile::kName, bytes().substr(0, 100));
+    {
+        const auto taken = take();
+        ASSERT_TRUE(taken);
+        EXPECT_TRUE(taken->is_new());
+    }
+    // With segments beside it, that is not how it came to be.
+    put_file("00000001.segment", "");
+    put_file(SuperFile::kName, bytes().substr(0, 100));
+    EXPECT_EQ(take().error(), DiskError::foreign);
+}
+
+TEST_F(SuperFileTest, SaysWhenThereIsNoDirectory) {
+    EXPECT_EQ(SuperFile::take(calls_, directory_.path() / "none", 1).error(),
+              boost::system::errc::no_such_file_or_directory);
+}
+
+}  // namespace
+}  // namespace proxy
