@@ -26,7 +26,8 @@ public:
         job->route = UpstreamTarget{"h", 80};
     }
 
-    /// Stores a response to a GET of `uri`, good for a minute from `now` on.
+    /// Stores a response to a GET of `uri`, good for a minute from `now` on, and
+    /// for another while it is renewed.
     void put(std::string_view uri, std::string_view fields, std::string_view body,
              Store::Clock::time_point now, std::vector<summary::KeyHash> tags = {}) {
         auto response = std::make_shared<StoredResponse>();
@@ -34,6 +35,7 @@ public:
         response->head = "HTTP/1.1 200 OK\r\n" + std::string(fields);
         response->arrival.steady = now;
         response->freshness.lifetime = StoredSeconds(60);
+        response->freshness.stale_while_revalidate = StoredSeconds(60);
         response->tags = std::move(tags);
         response->body->add_block(body.size(), {});
         response->body->append(body);
