@@ -178,14 +178,4 @@ std::vector<std::string> disagreements(const Report& report) {
     return out;
 }
 
-std::string grouped(std::uint64_t number) {
-    std::string out = std::to_string(number);
-    for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
-    return out;
-}
-
-std::string amount(std::uint64_t number, std::string_view noun) {
-    return grouped(number).append(" ").append(noun).append(number == 1 ? "" : "s");
-}
-
 }  // namespace measure

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measure/report/ideal.hpp"
+#include "measure/report/numbers.hpp"
 #include "measure/run/node_counters.hpp"
 #include "measure/run/replay.hpp"
 
@@ -93,10 +94,5 @@ std::vector<std::string> disagreements(const Report&);
 std::string report_text(const Report&, bool colour);
 /// The same as one JSON object, ending in a newline.
 std::string report_json(const Report&);
-
-/// 1234567 -> "1,234,567".
-std::string grouped(std::uint64_t number);
-/// 1 -> "1 peer", 2000 -> "2,000 peers".
-std::string amount(std::uint64_t number, std::string_view noun);
 
 }  // namespace measure

@@ -7,10 +7,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 Json json_of(const Figures& f) {
     return {{"by", f.by_counters ? "counters" : "clients"},
             {"requests", f.requests},

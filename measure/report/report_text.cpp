@@ -10,23 +10,8 @@ namespace {
 
 constexpr std::size_t kNameColumns = 15;
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 std::string percent(double value) {
     return fmt::format("{:.1f}%", value * 100);
-}
-
-std::string size_text(double bytes) {
-    constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-    std::size_t unit = 0;
-    while (bytes >= 10'000 && unit + 1 < std::size(kUnits)) {
-        bytes /= 1000;
-        ++unit;
-    }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes)
-                     : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
 /// Small ratios need their digits, large ones do not.

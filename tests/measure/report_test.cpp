@@ -124,13 +124,5 @@ TEST(Report, SaysThatOthersUsedTheCaches) {
                 ElementsAre("others used the caches meanwhile (requests: b 1,200)"));
 }
 
-TEST(Grouped, SetsCommas) {
-    EXPECT_EQ(grouped(0), "0");
-    EXPECT_EQ(grouped(999), "999");
-    EXPECT_EQ(grouped(1000), "1,000");
-    EXPECT_EQ(grouped(1'234'567), "1,234,567");
-    EXPECT_EQ(grouped(18'446'744'073'709'551'615u), "18,446,744,073,709,551,615");
-}
-
 }  // namespace
 }  // namespace measure
