@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/study/study.hpp"
+
+namespace measure {
+
+/// What a study says should be done, for the first number of proxies and the first size of caches.
+struct Advice {
+    SimulationConfig config;           // kind, announcements and copy policy that are advised
+    std::vector<std::string> reasons;  // one sentence for each choice
+};
+
+/// Chosen from the rows that were run; nothing when those of sharing, or of none, are missing. The
+/// combination itself may not have been run yet: add it to the study and run that.
+std::optional<Advice> advise(const Study& study);
+
+/// What sharing brings beside none.
+struct Gain {
+    double hits = 0;             // part of the requests
+    double origin_requests = 0;  // of those without sharing, the part that is spared
+    double saved_requests_per_day = 0, saved_bytes_per_day = 0;  // at the origin
+    double messages_per_day = 0, message_bytes_per_day = 0;      // between proxies
+    double waited_ms = 0, waited_ms_alone = 0;                   // per request
+    bool timed = false;  // the log spans long enough to speak of days; else all of the log
+    /// It spares at least 1 % of what the origin is asked, more bytes than it costs, and nobody
+    /// waits longer for it.
+    bool pays() const;
+};
+Gain gain_of(const LogFacts& log, const SimulationCounts& alone, const SimulationCounts& shared);
+
+/// The advice in plain words, for which `config` was run and counted; with the settings as JSON.
+std::string advice_text(const Study& study, const Advice& advice);
+/// The same as members of a JSON object: {"advice": {...}}.
+std::string advice_json(const Study& study, const Advice& advice);
+
+}  // namespace measure

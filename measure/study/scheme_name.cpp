@@ -1,0 +1,104 @@
+#include "measure/study/scheme_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "measure/study/cache_size.hpp"
+
+namespace measure {
+namespace {
+
+template <typename Values>
+auto named(const Values& values, std::string_view wanted, auto name_of)
+    -> std::optional<typename Values::value_type> {
+    const auto at = std::find_if(values.begin(), values.end(),
+                                 [&](auto value) { return name_of(value) == wanted; });
+    if (at == values.end()) return std::nullopt;
+    return *at;
+}
+
+}  // namespace
+
+std::string_view name(Scheme scheme) {
+    switch (scheme) {
+        case Scheme::none:
+            return "none";
+        case Scheme::icp:
+            return "icp";
+        case Scheme::squid_digest:
+            return "squid_digest";
+        case Scheme::exact_directory:
+            return "exact_directory";
+        case Scheme::server_names:
+            return "server_names";
+        case Scheme::paper_bloom:
+            return "paper_bloom";
+        case Scheme::summary:
+            return "summary";
+        case Scheme::consistent_hashing:
+            return "consistent_hashing";
+        case Scheme::single_cache:
+            return "single_cache";
+    }
+    return "";
+}
+
+std::string_view name(Replacement replacement) {
+    switch (replacement) {
+        case Replacement::s3_fifo:
+            return "s3_fifo";
+        case Replacement::lru:
+            return "lru";
+        case Replacement::lru_copies:
+            return "lru_copies";
+        case Replacement::lru_keep_last:
+            return "lru_keep_last";
+    }
+    return "";
+}
+
+std::optional<Scheme> scheme_named(std::string_view wanted) {
+    return named(kSchemes, wanted, [](Scheme each) { return name(each); });
+}
+
+std::optional<Replacement> replacement_named(std::string_view wanted) {
+    return named(kReplacements, wanted, [](Replacement each) { return name(each); });
+}
+
+std::optional<proxy::CopyPolicy> copy_named(std::string_view wanted) {
+    return named(kCopyPolicies, wanted,
+                 [](proxy::CopyPolicy each) { return proxy::to_string(each); });
+}
+
+std::string title_of(const SimulationConfig& config) {
+    const auto threshold = part_text(config.announce_changed);
+    switch (config.scheme) {
+        case Scheme::none:
+            return "no sharing";
+        case Scheme::icp:
+            return "ICP";
+        case Scheme::squid_digest:
+            return "Squid digests";
+        case Scheme::exact_directory:
+            return "exact directory, " + threshold;
+        case Scheme::server_names:
+            return "server names, " + threshold;
+        case Scheme::paper_bloom:
+            return fmt::format("Bloom {}, {}", config.load_factor, threshold);
+        case Scheme::summary:
+            return std::string(summary::name(config.kind));
+        case Scheme::consistent_hashing:
+            return "consistent hashing";
+        case Scheme::single_cache:
+            return "one cache for all";
+    }
+    return {};
+}
+
+bool has_threshold(Scheme scheme) {
+    return scheme == Scheme::exact_directory || scheme == Scheme::server_names ||
+           scheme == Scheme::paper_bloom || scheme == Scheme::summary;
+}
+
+}  // namespace measure

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "measure/study/chart.hpp"
+#include "measure/study/study.hpp"
+
+namespace measure {
+
+/// A chart, and in words what is seen in it. Without points when nothing of it was run.
+struct Finding {
+    Chart chart;
+    std::string words;
+};
+
+Finding hits_by_cache(const Study& study);
+Finding messages_by_threshold(const Study& study);
+Finding bytes_by_threshold(const Study& study);
+Finding false_hits_by_proxies(const Study& study);
+/// What announcing less often saves in messages and costs in hits.
+Finding lost_hits_by_messages(const Study& study);
+
+/// In the order of a page.
+std::vector<Finding> findings_of(const Study& study);
+
+}  // namespace measure

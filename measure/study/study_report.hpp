@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include "measure/study/study.hpp"
+
+namespace measure {
+
+/// A simulation's counts for each request, and what hits they are.
+struct PerRequest {
+    double local = 0, peer = 0, total = 0;    // parts of the requests
+    double local_bytes = 0, total_bytes = 0;  // parts of the bytes
+    double false_misses = 0;                  // part of the requests
+    double false_hits = 0;
+    double announcements = 0, announcement_bytes = 0;
+    double queries = 0, query_bytes = 0;  // to no use, and all of ICP's
+    double waited_ms = 0;
+
+    double messages() const { return announcements + queries; }
+    double message_bytes() const { return announcement_bytes + query_bytes; }
+};
+PerRequest per_request(const SimulationCounts& counts);
+
+/// How many of the hits of an instant directory are lost (below 0: won), as a part of them.
+double lost_hits(const SimulationCounts& counts, const SimulationCounts& ideal);
+/// The same as tables have it: "-0.12", "+3.00", in %.
+std::string against_ideal(const SimulationCounts& counts, const SimulationCounts& ideal);
+
+/// What the rows of a table are measured by: the base with an instant directory; null when it was
+/// not run.
+const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
+
+/// "16 proxies, each with 6.2 MB (10% of the distinct bytes in all)".
+std::string describe(const Study& study, const StudyTable& table);
+/// One line about the log.
+std::string describe(const LogFacts& log);
+/// 99.5 days, 24.0 h, 12 s.
+std::string span_text(std::chrono::milliseconds span);
+
+/// The tables, at most 100 columns wide; `colour` adds terminal escapes, nothing else.
+std::string study_text(const Study& study, bool colour);
+/// The same as one JSON object, ending in a newline; `more`, an object or empty, is added to it.
+std::string study_json(const Study& study, const std::string& more = {});
+
+}  // namespace measure

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "measure/report/numbers.hpp"
+#include "measure/study/scheme_name.hpp"
+#include "measure/study/study_report.hpp"
+
+namespace measure {
+namespace {
+
+constexpr const char* kLegend =
+    R"(local, peer: hits in % of the requests. vs ideal: % of hits more or less than with a directory that
+is right at once (ICP's). false miss: % of the requests whose object a peer had, and no summary of
+it said so. false hits: questions to peers in vain. messages and bytes are for each request; queries
+are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. memory:
+one proxy's, for its own summary and its peers'.)";
+
+class Writer {
+public:
+    explicit Writer(bool colour) : colour_(colour) {}
+    template <typename... Args>
+    void line(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+        while (!out_.empty() && out_.back() == ' ') out_.pop_back();
+        out_ += '\n';
+    }
+    void heading(const std::string& text) {
+        line("{}", colour_ ? fmt::format("\x1b[1m{}\x1b[0m", text) : text);
+    }
+    std::string take() { return std::move(out_); }
+
+private:
+    bool colour_;
+    std::string out_;
+};
+
+std::string subject(StudyTable::About about) {
+    switch (about) {
+        case StudyTable::About::schemes:
+            return "all schemes";
+        case StudyTable::About::staleness:
+            return "told when so much has changed";
+        case StudyTable::About::announce:
+            return "when to announce";
+        case StudyTable::About::copies:
+            return "copies and eviction";
+        case StudyTable::About::asked:
+            return "as asked";
+    }
+    return {};
+}
+
+void write_columns(Writer& out) {
+    out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>13} {:>13} {:>8}",
+                            "scheme", "local", "peer", "total", "vs", "false", "false",
+                            "announcements", "queries", "memory"));
+    out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
+                            "", "%", "%", "%", "ideal%", "miss%", "hits", "msgs", "bytes", "msgs",
+                            "bytes"));
+}
+
+std::string short_figure(double value) {
+    if (value == 0) return "0";
+    if (value < 0.0001) return "<.0001";
+    if (value < 10) return fmt::format("{:.4f}", value);
+    return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0);
+}
+
+void write_row(const std::string& title, const StudyRow& row, const SimulationCounts* ideal,
+               Writer& out) {
+    if (!row.counts) {
+        out.line("{:<22} {}", title, row.refused.empty() ? "not run" : row.refused);
+        return;
+    }
+    const auto each = per_request(*row.counts);
+    const auto against = ideal ? against_ideal(*row.counts, *ideal) : std::string();
+    out.line("{:<22} {:>5.2f} {:>5.2f} {:>5.2f} {:>6} {:>6.3f} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8}",
+             title, each.local * 100, each.peer * 100, each.total * 100, against,
+             each.false_misses * 100, short_figure(each.false_hits),
+             short_figure(each.announcements), short_figure(each.announcement_bytes),
+             short_figure(each.queries), short_figure(each.query_bytes),
+             row.counts->summary_bytes == 0
+                 ? "0"
+                 : size_text(static_cast<double>(row.counts->summary_bytes)));
+}
+
+/// Everything that was counted, for a row that stands alone.
+void write_counts(const SimulationCounts& counts, Writer& out) {
+    const auto line = [&](const char* what, std::uint64_t count) {
+        out.line("  {:<34} {:>18} {:>12}", what, grouped(count),
+                 short_figure(ratio(count, counts.requests)));
+    };
+    out.line("  {:<34} {:>18} {:>12}", "", "", "per request");
+    line("requests", counts.requests);
+    line("local hits", counts.local_hits);
+    line("peer hits", counts.peer_hits);
+    line("bytes asked for", counts.bytes);
+    line("  of these local hits", counts.local_hit_bytes);
+    line("  of these peer hits", counts.peer_hit_bytes);
+    line("questions to peers", counts.questions);
+    line("false hits, by collision", counts.false_hits_collision);
+    line("false hits, evicted since", counts.false_hits_stale);
+    line("questions to peers cut off", counts.failures);
+    line("false misses", counts.false_misses);
+    line("announcements", counts.announcements);
+    line("  of these snapshots", counts.snapshots);
+    line("announcement bytes", counts.announcement_bytes);
+    line("queries in vain, or ICP's", counts.query_messages);
+    line("query bytes", counts.query_bytes);
+    line("objects stored", counts.stored);
+    line("objects evicted", counts.evicted);
+    out.line("  {:<34} {:>18}", "bytes of summaries at one proxy", grouped(counts.summary_bytes));
+    out.line("  {:<34} {:>18.0f} {:>12}", "milliseconds waited", counts.waited_ms,
+             short_figure(per_request(counts).waited_ms));
+}
+
+}  // namespace
+
+std::string study_text(const Study& study, bool colour) {
+    Writer out(colour);
+    out.heading(study.log.title);
+    out.line("{}", describe(study.log));
+    if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
+    for (const auto& table : study.tables) {
+        out.line("");
+        out.heading(fmt::format("{}: {}", describe(study, table), subject(table.about)));
+        write_columns(out);
+        const auto* ideal = ideal_of(study, table);
+        for (const auto& line : table.lines) {
+            const auto& row = study.row(line);
+            if (!row.counts && row.refused.empty()) continue;
+            write_row(line.title, row, ideal, out);
+            if (table.about == StudyTable::About::asked && row.counts)
+                write_counts(*row.counts, out);
+        }
+    }
+    out.line("");
+    out.line("{}", kLegend);
+    return out.take();
+}
+
+}  // namespace measure

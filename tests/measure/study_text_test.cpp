@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "measure/study/study_report.hpp"
+#include "tests/measure/study_fixture.hpp"
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The line that begins with these words, its blanks made single.
+std::string line_of(const std::string& text, const std::string& begin) {
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        if (line.rfind(begin, 0) != 0) continue;
+        const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
+        line.erase(std::unique(line.begin(), line.end(), both_blank), line.end());
+        return line;
+    }
+    return "no line begins with " + begin;
+}
+
+TEST(StudyText, GivesASchemesHitsAndWhatTheyCost) {
+    const auto text = study_text(finished_study(), false);
+    EXPECT_EQ(line_of(text, "no sharing"), "no sharing 30.00 0.00 30.00 -40.00 0.000 0 0 0 0 0 0");
+    EXPECT_EQ(line_of(text, "ICP"), "ICP 30.00 20.00 50.00 0 0.000 0 0 0 21.0 1470 0");
+    EXPECT_EQ(line_of(text, "quotient "),
+              "quotient 30.00 19.90 49.90 -0.20 0.100 0.0020 0.1000 0.0400 0.0020 0.2800 123.5 kB");
+}
+
+TEST(StudyText, SaysWhatALogAndATableAreAbout) {
+    const auto text = study_text(finished_study(), false);
+    EXPECT_THAT(text, HasSubstr("test.log (squid format)\n864,000 requests of 300 clients for "
+                                "1,000 objects, 8640.0 MB (1000.0 MB distinct), in 10.0 days\n"));
+    EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 6250.0 kB (10% of the distinct bytes in "
+                                "all): all schemes\n"));
+    EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 625.0 kB (1% of the"));
+    EXPECT_THAT(text, HasSubstr(": when to announce\n"));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(study_text(finished_study(), true), HasSubstr("\x1b[1mtest.log"));
+}
+
+TEST(StudyText, FitsAHundredColumns) {
+    auto study = finished_study();
+    for (auto& row : study.rows) {
+        row.counts->query_bytes = 69'930'000;
+        row.counts->query_messages = 999'000;
+        row.counts->summary_bytes = 9'999'900'000;
+    }
+    std::istringstream in(study_text(study, false));
+    for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(StudyText, LeavesOutWhatWasNotRunAndSaysWhatIsRefused) {
+    auto study = finished_study();
+    study.stopped = true;
+    for (auto& row : study.rows) {
+        if (row.config.scheme == Scheme::server_names) row.counts.reset();
+        if (row.config.scheme != Scheme::squid_digest) continue;
+        row.counts.reset();
+        row.refused = "no owl";
+    }
+    const auto text = study_text(study, false);
+    EXPECT_THAT(text, HasSubstr("STOPPED EARLY"));
+    EXPECT_THAT(text, Not(HasSubstr("server names")));
+    EXPECT_EQ(line_of(text, "Squid"), "Squid digests no owl");
+}
+
+TEST(StudyText, GivesEveryCountOfASingleSimulation) {
+    auto options = completed({}, small_log());
+    options.proxies = {16};
+    options.caches = {*parse_cache_size("64MiB")};
+    auto study = plan_single(small_log(), options);
+    study.rows[0].counts = made_up(study.rows[0].config);
+    const auto text = study_text(study, false);
+    EXPECT_EQ(line_of(text, "  false misses"), " false misses 1 0.0010");
+    EXPECT_EQ(line_of(text, "  announcement bytes"), " announcement bytes 100 0.1000");
+    EXPECT_EQ(line_of(text, "  milliseconds waited"), " milliseconds waited 50000 50.0");
+    EXPECT_EQ(line_of(text, "counting_bloom"),
+              "counting_bloom 30.00 19.90 49.90 0.100 0.0020 0.1000 0.1000 0.0020 0.2800 123.5 kB")
+        << "with nothing to measure it by";
+}
+
+}  // namespace
+}  // namespace measure
