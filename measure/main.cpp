@@ -1,11 +1,12 @@
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
 
+#include "measure/command_line.hpp"
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
 #include "measure/run/node_addresses.hpp"
+#include "measure/simulate_options.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
@@ -25,6 +26,7 @@ struct CommandLine {
     OriginOptions origin;
     ReplayCommand replay;
     DemoCommand demo;
+    SimulateCommand simulate;
     double timeout_seconds = 30;
     bool reverse = false, verify = false, no_verify = false;
     std::int64_t max_age = -1;
@@ -47,33 +49,6 @@ environment is given as the token of every --admin.
   hearsay replay --trace access.log --proxy http://10.0.0.1:3128 --admin http://10.0.0.1:9128
 
 Exit codes: 0; 1 when it was stopped, a body was wrong or nothing was answered; 2 usage.)";
-
-/// Checks whose conditions do not crowd the help.
-template <typename Number>
-CLI::Validator within(Number least, Number most) {
-    return CLI::Range(least, most).description("");
-}
-CLI::Validator number_that(const char* what, bool (*holds)(double)) {
-    return {[=](std::string& text) {
-                double number = 0;
-                if (CLI::detail::lexical_cast(text, number) && holds(number)) return std::string();
-                return text + " is not a number " + what;
-            },
-            ""};
-}
-CLI::Validator above_zero() {
-    return number_that("above 0", [](double number) { return number > 0; });
-}
-CLI::Validator not_negative() {
-    return number_that("from 0 on", [](double number) { return number >= 0; });
-}
-
-/// An option whose help shows `kind` instead of a C++ type.
-template <typename Value>
-CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value& value,
-                    const char* text) {
-    return command.add_option(name, value, text)->type_name(kind);
-}
 
 void add_config_file(CLI::App& command, std::string& file) {
     auto* named = option(command, "--config", "FILE", file, "The same");
@@ -280,6 +255,7 @@ int main(int argc, char** argv) {
     check->add_flag("--strict", line.strict, "Take warnings for errors");
     add_demo(app, line.demo);
     add_replay(app, line);
+    add_simulate(app, line.simulate);
     auto* origin = app.add_subcommand(
         "origin", "Run the built-in origin: any path, a body that depends on the URL alone");
     option(*origin, "--listen", "HOST:PORT", line.origin_listen, "Where")->capture_default_str();
@@ -322,6 +298,7 @@ int main(int argc, char** argv) {
     if (*check) return check_command(line.config, line.strict);
     if (app.got_subcommand("demo")) return demo_command(line.demo);
     if (app.got_subcommand("replay")) return run_replay(line);
+    if (app.got_subcommand("simulate")) return simulate_command(std::move(line.simulate));
     if (*origin) return run_origin(line);
     if (*status) return run_status(line);
     if (*healthcheck) return healthcheck_command(line.node);

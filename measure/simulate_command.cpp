@@ -1,0 +1,189 @@
+#include "measure/simulate_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+
+#include "measure/commands.hpp"
+#include "measure/report/progress.hpp"
+#include "measure/study/advice.hpp"
+#include "measure/study/paper.hpp"
+#include "measure/study/run_study.hpp"
+#include "measure/study/study_html.hpp"
+#include "measure/study/study_report.hpp"
+#include "protocol/plain_message.hpp"
+
+namespace measure {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kQuietAtFirst = 2s;
+constexpr std::size_t kPaperProxies = 8;
+
+/// Tells on a terminal how far a study is, when it takes long.
+class Teller {
+public:
+    explicit Teller(bool quiet) : progress_(quiet || !::isatty(STDERR_FILENO)) {}
+
+    bool operator()(const StudyProgress& now) {
+        const auto elapsed = Clock::now() - begin_;
+        if (elapsed > kQuietAtFirst) progress_.update(text(now, elapsed));
+        return !EndBySignal::asked();
+    }
+    void clear() { progress_.clear(); }
+
+private:
+    static std::string text(const StudyProgress& now, std::chrono::duration<double> elapsed) {
+        auto out =
+            fmt::format("{:>3.0f} %  {} of {} simulations", now.part * 100, now.done, now.rows);
+        if (now.part > 0.05) {
+            const auto left = elapsed * (1 / now.part - 1);
+            out +=
+                fmt::format(", {} left",
+                            span_text(std::chrono::duration_cast<std::chrono::milliseconds>(left)));
+        }
+        return out;
+    }
+
+    Progress progress_;
+    Clock::time_point begin_ = Clock::now();
+};
+
+WorkloadOptions workload_of(const SimulateCommand& command) {
+    auto workload = command.workload;
+    if (command.rate > 0) workload.requests_per_second = command.rate;
+    if (command.duration) {
+        const double requests =
+            std::chrono::duration<double>(*command.duration).count() * workload.requests_per_second;
+        if (!(requests >= 1 && requests <= kMaxRequests))
+            throw std::invalid_argument(
+                fmt::format("--duration and --rate make {:.3g} requests; 1 to {} can be had",
+                            requests, kMaxRequests));
+        workload.requests = static_cast<std::uint32_t>(requests);
+    }
+    return workload;
+}
+
+Trace read(const SimulateCommand& command, const std::string& path) {
+    if (command.synthetic) return make_workload(workload_of(command));
+    auto options = command.trace;
+    options.path = path;
+    auto trace = load_trace(options);
+    retime(trace, command.rate, command.speedup);
+    return trace;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool closed = file && std::fclose(file) == 0;
+    if (!written || !closed) throw std::runtime_error("cannot write " + path);
+}
+
+/// Was anything counted?
+bool any(const Study& study) {
+    for (const auto& row : study.rows)
+        if (row.counts) return true;
+    return false;
+}
+
+int run_study_command(const SimulateCommand& command) {
+    Teller tell(command.quiet);
+    const EndBySignal end;
+    const Trace trace =
+        read(command, command.traces.empty() ? std::string() : command.traces.front());
+    const auto log = facts_of(trace, command.study.base);
+    auto options = completed(command.study, log);
+    if (command.only) options.base.scheme = *command.only;
+    auto study = command.only ? plan_single(log, options) : plan_study(log, options);
+    run_study(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+    std::optional<Advice> advice;
+    if (command.advise && !study.stopped) advice = advise(study);
+    if (advice) {
+        // What is advised is a combination that need not be among the rows.
+        study.add(advice->config, options.caches.front());
+        run_study(trace, study, 1, std::ref(tell));
+    }
+    tell.clear();
+    const auto words = advice ? advice_text(study, *advice) : std::string();
+    if (!command.html.empty()) write_file(command.html, study_html(study, words));
+    if (command.json) {
+        fmt::print("{}", study_json(study, advice ? advice_json(study, *advice) : std::string()));
+    } else {
+        fmt::print("{}{}{}", study_text(study, output_may_be_coloured()), words.empty() ? "" : "\n",
+                   words);
+    }
+    std::fflush(stdout);
+    return study.stopped || !any(study) ? kFailed : kOk;
+}
+
+/// The paper's simulation of each log.
+int run_paper_command(const SimulateCommand& command) {
+    Teller tell(command.quiet);
+    const EndBySignal end;
+    const auto paths = command.synthetic ? std::vector<std::string>{""} : command.traces;
+    std::vector<Study> studies;
+    bool stopped = false;
+    for (const auto& path : paths) {
+        if (stopped) break;
+        const Trace trace = read(command, path);
+        const auto log = facts_of(trace, command.study.base);
+        auto options = command.study;
+        if (options.proxies.empty()) options.proxies = {kPaperProxies};
+        auto& study = studies.emplace_back(plan_paper(log, completed(options, log)));
+        run_study(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+        stopped = study.stopped;
+    }
+    tell.clear();
+    fmt::print("{}",
+               command.json ? paper_json(studies) : paper_text(studies, output_may_be_coloured()));
+    std::fflush(stdout);
+    return stopped ? kFailed : kOk;
+}
+
+}  // namespace
+
+void retime(Trace& trace, double rate, double speedup) {
+    if (rate <= 0 && speedup <= 0) return;
+    const auto begin = trace.requests.empty() ? 0 : trace.requests.front().time_ms;
+    for (std::size_t i = 0; i < trace.requests.size(); ++i) {
+        auto& time = trace.requests[i].time_ms;
+        time = rate > 0 ? static_cast<std::int64_t>(static_cast<double>(i) * 1000 / rate)
+                        : static_cast<std::int64_t>(static_cast<double>(time - begin) / speedup);
+    }
+    trace.source += rate > 0 ? fmt::format(", at {:g} requests/s", rate)
+                             : fmt::format(", {:g} times faster", speedup);
+}
+
+int simulate_command(SimulateCommand command) {
+    try {
+        if (command.traces.empty() && !command.synthetic)
+            throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
+        if (command.only && (command.advise || !command.html.empty()))
+            throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
+        if (command.paper && (command.only || command.advise || !command.html.empty()))
+            throw std::invalid_argument(
+                "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
+        if (!command.paper && command.traces.size() > 1)
+            throw std::invalid_argument("several --trace are for --paper");
+        if (command.changed)
+            command.study.base.announce_changed = *command.changed;
+        else if (command.only && *command.only != Scheme::summary)
+            command.study.base.announce_changed = kPaperThreshold;
+        return command.paper ? run_paper_command(command) : run_study_command(command);
+    } catch (const std::invalid_argument& error) {
+        fmt::print(stderr, "hearsay: {}\n", error.what());
+        return kUsage;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "hearsay: {}\n", protocol::plain_message(error));
+        return kFailed;
+    }
+}
+
+}  // namespace measure

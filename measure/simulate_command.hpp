@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/study/study.hpp"
+#include "measure/trace/trace.hpp"
+#include "measure/trace/workload.hpp"
+
+namespace measure {
+
+struct SimulateCommand {
+    std::vector<std::string> traces;  // one; of `paper` any number
+    TraceOptions trace;               // what holds for each
+    bool synthetic = false;
+    WorkloadOptions workload;
+    std::optional<std::chrono::nanoseconds> duration;  // of the made-up workload at its rate
+    double rate = 0, speedup = 0;  // other times than the log's; 0: the log's own
+    StudyOptions study;
+    std::optional<Scheme> only;     // one scheme instead of the study
+    std::optional<double> changed;  // of the base, when it was said
+    bool paper = false, advise = false, json = false, quiet = false;
+    std::string html;   // file to write; empty: none
+    unsigned jobs = 0;  // 0: one for each processor
+};
+
+/// `hearsay simulate`. Returns the exit code; says what went wrong on standard error.
+int simulate_command(SimulateCommand command);
+
+/// The requests evenly at so many each second, or the log's own times so many times faster;
+/// whichever is not 0.
+void retime(Trace& trace, double rate, double speedup);
+
+}  // namespace measure

@@ -1,0 +1,106 @@
+#include "measure/simulate_command.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "measure/run/child_process.hpp"
+#include "tests/measure/temporary_file.hpp"
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Ended {
+    std::string how, said;
+};
+
+Ended run(std::vector<std::string> arguments) {
+    const TemporaryDirectory directory("hearsay-test-");
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    arguments.insert(arguments.begin(), {program.string(), "simulate"});
+    const auto log = directory.path() + "/log";
+    ChildProcess child(arguments, log);
+    child.wait();
+    std::ifstream in(log);
+    return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
+}
+
+/// Four clients who ask for the same ten objects, one after the other.
+std::string small_log() {
+    std::string out;
+    for (int i = 0; i < 40; ++i)
+        out += std::to_string(i * 1000) + '\t' + std::to_string(i / 10 + 1) + "\tGET\thttp://a/" +
+               std::to_string(i % 10) + "\t200\t1000\n";
+    return out;
+}
+
+TEST(Retime, SpreadsRequestsEvenlyOrSqueezesThem) {
+    Trace trace;
+    trace.clients = {1};
+    const auto url = trace.add_url("http://a/", 1);
+    for (const int time : {10'000, 10'000, 16'000}) trace.add({time, 0, url, kGet});
+    retime(trace, 0, 2);
+    EXPECT_EQ(trace.requests[2].time_ms, 3'000);
+    retime(trace, 10, 0);
+    EXPECT_EQ(trace.requests[1].time_ms, 100);
+    EXPECT_EQ(trace.requests[2].time_ms, 200);
+    retime(trace, 0, 0);
+    EXPECT_EQ(trace.requests[2].time_ms, 200);
+    EXPECT_EQ(trace.source, ", 2 times faster, at 10 requests/s");
+}
+
+TEST(Simulate, SaysWhatSharingDoesForALog) {
+    const TemporaryFile log(small_log());
+    const auto ended = run(
+        {"--trace", log.path(), "--scheme", "icp", "--proxies", "4", "--cache", "64MiB", "--json"});
+    EXPECT_EQ(ended.how, "exit code 0") << ended.said;
+    const auto json = nlohmann::json::parse(ended.said);
+    const auto& row = json["tables"][0]["rows"][0];
+    EXPECT_EQ(row["config"]["cache_bytes"], 64 << 20);
+    EXPECT_EQ(row["counts"]["requests"], 40);
+    EXPECT_EQ(row["hit_ratio"], 0.75) << "each object came from the origin once";
+}
+
+TEST(Simulate, RefusesWhatItCannotDo) {
+    EXPECT_THAT(run({}).said, HasSubstr("needs --trace FILE or --synthetic"));
+    for (const auto& arguments :
+         std::vector<std::vector<std::string>>{{},
+                                               {"--trace", "a", "--synthetic"},
+                                               {"--synthetic", "--cache", "much"},
+                                               {"--synthetic", "--proxies", "0"},
+                                               {"--synthetic", "--scheme", "carp"},
+                                               {"--synthetic", "--partition", "10s"},
+                                               {"--synthetic", "--duration", "1000d"},
+                                               {"--synthetic", "--scheme", "icp", "--advise"}})
+        EXPECT_EQ(run(arguments).how, "exit code 2") << testing::PrintToString(arguments);
+    const auto ended = run({"--synthetic", "--cache", "5%,much"});
+    EXPECT_THAT(ended.said, HasSubstr("--cache: much is not a size (64MiB) or a part (10%)"));
+    EXPECT_EQ(run({"--trace", "/nowhere/log"}).how, "exit code 1");
+}
+
+TEST(Simulate, WritesAPageAndAdvice) {
+    const TemporaryFile log(small_log());
+    const TemporaryDirectory directory("hearsay-test-");
+    const auto page = directory.path() + "/page.html";
+    const auto ended = run(
+        {"--trace", log.path(), "--proxies", "4", "--cache", "50%", "--html", page, "--advise"});
+    EXPECT_EQ(ended.how, "exit code 0") << ended.said;
+    EXPECT_THAT(ended.said, HasSubstr("What to set:"));
+    std::ifstream in(page);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_THAT(text, HasSubstr("<h2>Advice</h2>"));
+    EXPECT_EQ(
+        run({"--trace", log.path(), "--proxies", "2", "--cache", "50%", "--html", directory.path()})
+            .how,
+        "exit code 1");
+}
+
+}  // namespace
+}  // namespace measure
