@@ -12,10 +12,6 @@ static_assert(std::endian::native == std::endian::little,
 
 BitArray::BitArray(std::uint64_t bits) : size_(bits), words_((bits + 63) / 64) {}
 
-void BitArray::clear_all() {
-    words_ = Words(words_.size());
-}
-
 std::uint64_t BitArray::count_ones() const {
     std::uint64_t ones = 0;
     for (const auto word : words_) ones += static_cast<std::uint64_t>(std::popcount(word));

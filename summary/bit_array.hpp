@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -31,21 +30,10 @@ public:
         assert(position < size_);
         words_[position / 64] &= ~(std::uint64_t{1} << (position % 64));
     }
-    void clear_all();
 
     std::uint64_t count_ones() const;
     /// At least so many; looks no further than it must.
     bool has_ones(std::uint64_t at_least) const;
-
-    /// Calls `visit(position)` for each one, ascending.
-    template <class Visit>
-    void for_each_one(Visit visit) const {
-        for (std::size_t i = 0; i < words_.size(); ++i) {
-            for (auto word = words_[i]; word != 0; word &= word - 1) {
-                visit(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
-            }
-        }
-    }
 
     /// XXH3-64 of the words, little endian: equal arrays have equal hashes, others almost never.
     std::uint64_t check_hash() const;

@@ -106,7 +106,7 @@ bool CountingBloomOwn::CopiedBits::step(CountingBloomOwn& own, std::size_t words
     next_ += words;
     if (next_ < bits_.words().size()) return false;
     --own.copies_;
-    own.snapshot();  // what is pending now may be in it
+    own.snapshot_taken();
     return true;
 }
 
@@ -121,8 +121,12 @@ bool CountingBloomOwn::SnapshotWriter::step(CountingBloomOwn& own) {
 }
 
 const BitArray& CountingBloomOwn::snapshot() {
-    snapshot_holds_pending_ = snapshot_holds_pending_ || !pending_.empty();
+    snapshot_taken();
     return filter_.bits();
+}
+
+void CountingBloomOwn::snapshot_taken() {
+    snapshot_holds_pending_ = snapshot_holds_pending_ || !pending_.empty();
 }
 
 double CountingBloomOwn::fill() const {

@@ -18,20 +18,15 @@ namespace summary {
 
 /// The owner's side of a summary of the kind counting_bloom; how it is used is in own.hpp.
 ///
-/// An announcement is named by (epoch, generation): a new shape is a new epoch that starts at
-/// generation 0 with a snapshot; take_delta() makes the next generation. A snapshot may be taken at
-/// any time and belongs to the current generation. It may hold changes not told yet; the next delta
-/// tells them again, and is good for those who got the snapshot as for those who did not.
-/// check_hash() speaks of the bits as they are: send it while nothing is pending, right after
-/// take_delta().
+/// Here a new shape is a new epoch. A snapshot may hold changes not told yet; the next delta tells
+/// them again, and is good for those who got the snapshot as for those who did not.
 ///
-/// One thread only. Memory: about 20 to 40 bytes per object for the exact set of keys, shape.bits *
+/// Memory: about 20 to 40 bytes per object for the exact set of keys, shape.bits *
 /// 5 / 8 for the filter, as much again while it grows, and at most shape.bits / kBitsPerPendingFlip
 /// flips of 16 bytes.
 ///
-/// What takes long with many objects is done in slices, between which keys come and go: growth
-/// (begin_regrow), and copying the bits (CopiedBits). The keys are in many small tables, so that
-/// none is large when it doubles.
+/// Slices are those of growth and of copying the bits (CopiedBits). The keys are in many small
+/// tables, so that none is large when it doubles.
 class CountingBloomOwn {
 public:
     using Config = OwnConfig;
@@ -48,21 +43,14 @@ public:
     static constexpr double kRoomAfterRegrow = 1.35;
 
     explicit CountingBloomOwn(Config config);
-    /// The keys of `earlier`, which is of no use any more, under another configuration. A new
-    /// epoch, with nothing untold. When the shape does not suit any more, it begins to regrow, and
-    /// is done with it at once when there are few.
     CountingBloomOwn(Config config, CountingBloomOwn&& earlier);
 
-    /// False, and nothing changes, when the key was there already.
     bool stored(KeyHash key);
-    /// False, and nothing changes, when the key was not there.
     bool removed(KeyHash key);
 
     bool contains(KeyHash key) const { return keys_[shard_of(key)].contains(key); }
     std::uint64_t objects() const { return objects_; }
 
-    /// Objects that changed since take_delta() or regrow(); one in and one out is one replaced, and
-    /// counts once.
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
 
     /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
@@ -77,7 +65,8 @@ public:
     /// The same as bytes, see Own::take_delta.
     std::optional<Bytes> take_payload(std::size_t max_bytes);
 
-    /// The bits as they are now. The reference is good until the next change.
+    /// The bits as they are now, for a snapshot: who gets it knows changes that are not told yet,
+    /// so those are told even if they are undone. The reference is good until the next change.
     const BitArray& snapshot();
 
     /// A copy of the bits made in slices, while they change. It is as good as a snapshot taken at
@@ -160,6 +149,7 @@ private:
     };
 
     static std::size_t shard_of(KeyHash key) { return key.high >> (64 - kShardsLog2); }
+    void snapshot_taken();
     void bound_pending();
     void begin_epoch();
 
