@@ -5,7 +5,7 @@ namespace proxy {
 protocol::ClusterConfig cluster_settings(const Config& config) {
     protocol::ClusterConfig result;
     result.node = config.node;
-    result.summary_kind = *summary::kind_named(config.summary.kind);
+    result.summary_kind = config.summary.kind;
     result.false_hit_budget = config.summary.false_hit_budget;
     result.max_summary_bytes = config.summary.peer_max;
     result.announce_changed = config.summary.announce.changed;

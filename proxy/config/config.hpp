@@ -127,7 +127,7 @@ struct AnnounceConfig {
 };
 
 struct SummaryConfig {
-    std::string kind{name(summary::kDefaultKind)};              // of summary::kKinds
+    summary::Kind kind = summary::kDefaultKind;
     double false_hit_budget = summary::kDefaultFalseHitBudget;  // per local miss, over all peers
     std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
     AnnounceConfig announce;

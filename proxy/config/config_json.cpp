@@ -85,7 +85,7 @@ ordered_json cluster_json(const ClusterConfig& cluster) {
 }
 
 ordered_json summary_json(const SummaryConfig& summary) {
-    return {{"kind", summary.kind},
+    return {{"kind", name(summary.kind)},
             {"false_hit_budget", summary.false_hit_budget},
             {"peer_max", format_size(summary.peer_max)},
             {"announce",

@@ -351,12 +351,11 @@ std::string names_of_kinds() {
 void read_summary(ConfigSection& root, SummaryConfig& out) {
     auto in = root.section("summary");
     if (!in) return;
-    if (auto kind = in->text("kind")) {
-        if (summary::kind_named(*kind)) {
-            out.kind = std::move(*kind);
-        } else {
+    if (const auto name = in->text("kind")) {
+        if (const auto kind = summary::kind_named(*name))
+            out.kind = *kind;
+        else
             in->fail("kind", "must be " + names_of_kinds());
-        }
     }
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
     in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);

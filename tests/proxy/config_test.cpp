@@ -76,7 +76,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.cache.memory, 512u << 20);
     EXPECT_EQ(c.cache.object_max, 1024u << 20);
     EXPECT_FALSE(c.cluster);
-    EXPECT_EQ(c.summary.kind, "counting_bloom");
+    EXPECT_EQ(c.summary.kind, summary::Kind::counting_bloom);
     EXPECT_EQ(c.log.access, "off");
     EXPECT_TRUE(c.log.peers);
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("127.0.0.0/8", "::1"));
@@ -285,7 +285,8 @@ TEST(Config, RefusesWhatThisVersionDoesNotHave) {
 
 TEST(Config, KnowsThreeKindsOfSummaries) {
     for (const std::string kind : {"counting_bloom", "quotient", "cuckoo"}) {
-        EXPECT_EQ(good(file(R"(, "summary": {"kind": ")" + kind + R"("})")).summary.kind, kind);
+        const auto config = good(file(R"(, "summary": {"kind": ")" + kind + R"("})"));
+        EXPECT_EQ(name(config.summary.kind), kind);
     }
     EXPECT_THAT(errors(file(R"(, "summary": {"kind": "bloom"})")),
                 ElementsAre("$.summary.kind: must be \"counting_bloom\" or \"quotient\" or "
