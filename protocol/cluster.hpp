@@ -10,7 +10,6 @@
 #include "protocol/cluster_hooks.hpp"
 #include "protocol/cluster_status.hpp"
 #include "protocol/deadline.hpp"
-#include "protocol/peer_view.hpp"
 #include "summary/key_hash.hpp"
 
 namespace protocol {

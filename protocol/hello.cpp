@@ -5,7 +5,7 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/frame.hpp"
-#include "summary/judge.hpp"
+#include "protocol/reason_against.hpp"
 
 namespace protocol {
 namespace {
@@ -104,16 +104,10 @@ Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     if (!is_meant) return make_error_code(Error::wrong_node);
     if (!rules_.is_peer(hello.from)) return make_error_code(Error::unknown_node);
     if (hello.keys.back() != keys_.hash_id()) return make_error_code(Error::other_hash_key);
-    switch (summary::judge(hello.summary, rules_.max_summary_bytes)) {
-        case summary::Verdict::accepted:
-            return key;
-        case summary::Verdict::unknown_kind:
-            return make_error_code(Error::unknown_kind);
-        case summary::Verdict::malformed:
-        case summary::Verdict::too_large:
-            break;
-    }
-    return make_error_code(Error::shape_refused);
+    const auto why = reason_against(summary::judge(hello.summary, rules_.max_summary_bytes));
+    if (!why) return key;
+    // What ends a link later has finer words than what is told before there is one.
+    return make_error_code(is_refusal(*why) ? *why : Error::shape_refused);
 }
 
 Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/cluster_config.hpp"
+#include "protocol/peer_config.hpp"
 #include "protocol/peer_view.hpp"
 #include "summary/directory.hpp"
 #include "summary/replica.hpp"

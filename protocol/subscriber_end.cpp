@@ -32,7 +32,7 @@ void Subscriptions::remove_peer(std::size_t peer) {
 void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
     slots_[peer].instance = earlier.slots_[peer].instance;
     slots_[peer].applied = earlier.slots_[peer].applied;
-    slots_[peer].shapes = earlier.slots_[peer].shapes;
+    slots_[peer].descriptors = earlier.slots_[peer].descriptors;
 }
 
 void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
@@ -178,7 +178,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     pulse.heard_at = now;
     if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
     const auto* begin = std::get_if<SnapshotBegin>(&message);
-    if (begin != nullptr && !slot.shapes.take(begin->summary, now))
+    if (begin != nullptr && !slot.descriptors.take(begin->summary, now))
         return end(make_error_code(Error::too_many_shapes));
     const auto action = session_->on_message(message, now);
     if (action) {

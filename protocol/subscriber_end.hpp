@@ -10,10 +10,10 @@
 #include <string>
 
 #include "protocol/cluster_status.hpp"
+#include "protocol/descriptor_allowance.hpp"
 #include "protocol/invalidation.hpp"
 #include "protocol/link_end.hpp"
 #include "protocol/node_state.hpp"
-#include "protocol/shape_allowance.hpp"
 #include "protocol/sync_session.hpp"
 #include "summary/judge.hpp"
 
@@ -70,7 +70,7 @@ private:
         SubscriberEnd* end = nullptr;  // the present connection, if there is one
         Instance instance{};
         std::uint64_t applied = 0;  // the last invalidation of that run
-        ShapeAllowance shapes;
+        DescriptorAllowance descriptors;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
         LastEnd last_end;

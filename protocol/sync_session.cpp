@@ -4,27 +4,13 @@
 #include <utility>
 
 #include "protocol/heartbeat.hpp"
-#include "summary/judge.hpp"
+#include "protocol/reason_against.hpp"
 
 namespace protocol {
 namespace {
 
 /// Heartbeats that may pass before an unanswered request is made again.
 constexpr int kBeatsPerRequest = 4;
-
-std::optional<Error> reason_against(summary::Verdict verdict) {
-    switch (verdict) {
-        case summary::Verdict::accepted:
-            return std::nullopt;
-        case summary::Verdict::unknown_kind:
-            return Error::unknown_kind;
-        case summary::Verdict::malformed:
-            return Error::malformed_summary;
-        case summary::Verdict::too_large:
-            return Error::summary_too_large;
-    }
-    return Error::malformed_summary;
-}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Peers that hold the key and still say the wrong things, seen from a healthy node.
 
+#include "protocol/descriptor_allowance.hpp"
 #include "protocol/heartbeat.hpp"
-#include "protocol/shape_allowance.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/fake_peer.hpp"
 
@@ -105,7 +105,7 @@ TEST_F(AuthenticFaults, ShapesThatAlternateCostTheLinkAndReconnectingDoesNotHelp
     b.dial("a", address_of("a"));
     std::uint64_t epoch = 1;
     const auto alternate = [&](FakePeer& peer, std::uint64_t one, std::uint64_t other) {
-        for (unsigned i = 0; i < 2 * kShapesAtOnce; ++i) {
+        for (unsigned i = 0; i < 2 * kDescriptorsAtOnce; ++i) {
             const auto shape = bloom({i % 2 == 0 ? one : other, 4});
             peer.say(SnapshotBegin{epoch++, 0, 2, shape, kSnapshot.size()});
             peer.say(SnapshotPart{kSnapshot});
@@ -120,7 +120,7 @@ TEST_F(AuthenticFaults, ShapesThatAlternateCostTheLinkAndReconnectingDoesNotHelp
     alternate(again, 512, 1024);
     ASSERT_TRUE(run_until([&] { return again.end().has_value(); }));
     EXPECT_EQ(a->refusals("too_many_shapes"), refused + 1);
-    EXPECT_LT(a->status_of("b").snapshots_received, 2 * kShapesAtOnce) << "in two connections";
+    EXPECT_LT(a->status_of("b").snapshots_received, 2 * kDescriptorsAtOnce) << "in two connections";
 }
 
 TEST_F(AuthenticFaults, ARequestIsAnsweredByASnapshot) {

@@ -1,4 +1,4 @@
-#include "protocol/shape_allowance.hpp"
+#include "protocol/descriptor_allowance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,22 +9,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const ShapeAllowance::TimePoint kNow{100s};
+const DescriptorAllowance::TimePoint kNow{100s};
 
 summary::Descriptor shape(std::uint64_t number) {
     return summary::descriptor_of(summary::Shape{64 * number, 4});
 }
 
-TEST(ShapeAllowance, AFillingCacheIsLetThrough) {
-    ShapeAllowance allowance;
-    for (std::uint64_t i = 1; i <= kShapesAtOnce; ++i) EXPECT_TRUE(allowance.take(shape(i), kNow));
+TEST(DescriptorAllowance, AFillingCacheIsLetThrough) {
+    DescriptorAllowance allowance;
+    for (std::uint64_t i = 1; i <= kDescriptorsAtOnce; ++i)
+        EXPECT_TRUE(allowance.take(shape(i), kNow));
     EXPECT_FALSE(allowance.take(shape(1), kNow));
-    EXPECT_TRUE(allowance.take(shape(kShapesAtOnce), kNow)) << "the same is no change";
+    EXPECT_TRUE(allowance.take(shape(kDescriptorsAtOnce), kNow)) << "the same is no change";
 }
 
-TEST(ShapeAllowance, ThereIsOneMoreEachTwoSeconds) {
-    ShapeAllowance allowance;
-    for (std::uint64_t i = 1; i <= kShapesAtOnce; ++i) allowance.take(shape(i), kNow);
+TEST(DescriptorAllowance, ThereIsOneMoreEachTwoSeconds) {
+    DescriptorAllowance allowance;
+    for (std::uint64_t i = 1; i <= kDescriptorsAtOnce; ++i) allowance.take(shape(i), kNow);
     EXPECT_FALSE(allowance.take(shape(1), kNow + 1s));
     EXPECT_TRUE(allowance.take(shape(1), kNow + 2s));
     EXPECT_FALSE(allowance.take(shape(2), kNow + 3s));
@@ -34,12 +35,12 @@ TEST(ShapeAllowance, ThereIsOneMoreEachTwoSeconds) {
     EXPECT_FALSE(allowance.take(shape(5), kNow + 8s));
 }
 
-TEST(ShapeAllowance, NeverHoldsMoreThanAtFirst) {
-    ShapeAllowance allowance;
+TEST(DescriptorAllowance, NeverHoldsMoreThanAtFirst) {
+    DescriptorAllowance allowance;
     allowance.take(shape(1), kNow);
     std::uint64_t taken = 0;
     for (; allowance.take(shape(2 + taken), kNow + 1000h); ++taken) continue;
-    EXPECT_EQ(taken, kShapesAtOnce);
+    EXPECT_EQ(taken, kDescriptorsAtOnce);
 }
 
 }  // namespace

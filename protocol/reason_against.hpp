@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "protocol/error.hpp"
+#include "summary/judge.hpp"
+
+namespace protocol {
+
+/// Why a summary is not taken; nothing: it is.
+inline std::optional<Error> reason_against(summary::Verdict verdict) {
+    switch (verdict) {
+        case summary::Verdict::accepted:
+            return std::nullopt;
+        case summary::Verdict::unknown_kind:
+            return Error::unknown_kind;
+        case summary::Verdict::malformed:
+            return Error::malformed_summary;
+        case summary::Verdict::too_large:
+            return Error::summary_too_large;
+    }
+    return Error::malformed_summary;
+}
+
+}  // namespace protocol
