@@ -46,7 +46,7 @@ struct Shared {
     const SimulationConfig& config;
     const Objects& objects;
     const Holders& holders;
-    std::uint64_t expected_objects;  // of one proxy, when its cache is full
+    std::uint64_t expected_objects;  // of one proxy, if filters are made for so many
     Sharing::TimePoint start;
 };
 

@@ -79,23 +79,26 @@ private:
         }
     }
 
-    /// Of one proxy: those that fit, or without a limit those that its clients ask for.
+    /// Most that any proxy would have at a time if none shared: what filters of a fixed size are
+    /// made for. Takes a run of its own.
     std::uint64_t expected_objects() const {
-        const std::uint64_t all = objects_.size();
-        if (caches_.capacity() > 0) {
-            const auto mean = objects_.charged_total() / std::max<std::uint64_t>(all, 1);
-            return std::min(all, caches_.capacity() / std::max<std::uint64_t>(mean, 1));
-        }
-        Holders asked(all, caches_.size());
-        std::uint64_t different = 0;
+        if (config_.scheme != Scheme::paper_bloom && config_.scheme != Scheme::squid_digest)
+            return 0;
+        Caches alone(config_, objects_);
+        std::vector<std::uint64_t> held(alone.size());
+        std::uint64_t most = 1;
         for (const auto& request : trace_.requests) {
             const auto object = trace_.urls[request.url].object;
             const auto home = homes_[request.client];
-            if (asked.has(object, home)) continue;
-            asked.add(object, home);
-            ++different;
+            if (request.method != kGet || !alone.may_hold(object)) continue;
+            if (alone.has(home, object)) {
+                alone.use(home, object);
+                continue;
+            }
+            alone.store(home, object, [&](std::uint32_t) { --held[home]; });
+            most = std::max(most, ++held[home]);
         }
-        return different / caches_.size() + 1;
+        return most;
     }
 
     void note_announced(const Sharing::Announced& before) {
