@@ -7,17 +7,7 @@
 
 namespace summary {
 
-// A table word holds `span` = 64 / lanes neighbouring positions of each lane; bit lane * span + i
-// is position word * span + i of that lane. So a lane's bits are runs of its dense words, and one
-// word answers for all lanes. Beyond 64 lanes a word is one position of 64 of them, and the words
-// of a position stand side by side: two cache lines are 1,024 peers.
-
 namespace {
-
-/// All bits whose index has bit `log2` clear: 0x5555... for 0, 0x3333... for 1, and so on.
-constexpr std::uint64_t even_runs(unsigned log2) {
-    return ~std::uint64_t{0} / ((std::uint64_t{1} << (1U << log2)) + 1);
-}
 
 const BitArray& bits_of(const Filter& filter) {
     return std::get<BloomFilter>(filter).bits();
@@ -25,127 +15,62 @@ const BitArray& bits_of(const Filter& filter) {
 
 }  // namespace
 
-BloomTable::BloomTable(Shape shape, std::size_t lanes) : shape_(shape) {
-    assert(is_valid(shape) && lanes > 0);
-    const auto in_word = std::bit_ceil(std::min<std::size_t>(lanes, 64));
-    span_log2_ = 6 - static_cast<unsigned>(std::countr_zero(in_word));
-    words_each_ = (lanes + 63) / 64;
-    for (std::size_t lane = 0; lane < in_word; ++lane) {
-        first_bits_ |= std::uint64_t{1} << (lane << span_log2_);
-    }
-    words_ = Words(blocks() * block_words());
+BloomTable::BloomTable(Shape shape, std::size_t lanes) : shape_(shape), bits_(shape.bits, lanes) {
+    assert(is_valid(shape));
 }
 
 void BloomTable::fill(std::span<const Filter* const> sources, std::uint64_t from,
                       std::uint64_t to) {
-    std::array<const std::uint64_t*, kMaxPeers> dense;  // words of each lane
+    std::array<const std::uint64_t*, kMaxPeers> dense;
     std::transform(sources.begin(), sources.end(), dense.begin(), [](const Filter* source) {
         return source != nullptr ? bits_of(*source).words().data() : nullptr;
     });
-    const auto lane_count = lanes_in_word();
-    const auto lanes_log2 = 6 - span_log2_;
-    const auto stride = words_each_;
-
-    // A block is 64 positions: one dense word of each lane in, as many table words out. Seen as a
-    // number, the index of a bit is (lane, position); the lane's bits change places with the upper
-    // bits of the position, one pair at a time, by the usual exchange of half words (Warren,
-    // Hacker's Delight §7-3).
-    for (auto block = from; block < to; ++block) {
-        for (std::size_t group = 0; group < stride; ++group) {
-            std::array<std::uint64_t, 64> words;
-            std::uint64_t any = 0;
-            for (std::size_t i = 0; i < lane_count; ++i) {
-                const auto* const source = dense[group * 64 + i];
-                words[i] = source != nullptr ? source[block] : 0;
-                any |= words[i];
-            }
-            auto* const there = words_.data() + block * lane_count * stride + group;
-            if (any == 0) {  // pages of zeros are not touched, if nothing came before
-                for (std::size_t i = 0; i < lane_count; ++i) {
-                    if (there[i * stride] != 0) there[i * stride] = 0;
-                }
-                continue;
-            }
-            for (unsigned i = 0; i < lanes_log2; ++i) {
-                const auto log2 = span_log2_ + i;
-                const auto half = 1U << log2;
-                const auto mask = even_runs(log2);
-                for (std::size_t low = 0; low < lane_count; ++low) {
-                    const auto high = low | std::size_t{1} << i;
-                    if (high == low) continue;
-                    const auto differing = ((words[low] >> half) ^ words[high]) & mask;
-                    words[high] ^= differing;
-                    words[low] ^= differing << half;
-                }
-            }
-            for (std::size_t i = 0; i < lane_count; ++i) there[i * stride] = words[i];
-        }
-    }
-}
-
-void BloomTable::find_in_narrow(KeyHash key, const Lanes& lanes, PeerSet& found) const {
-    auto hits = first_bits_;
-    const auto in_word = (std::uint64_t{1} << span_log2_) - 1;
-    for (const auto position : positions(key, shape_)) {
-        hits &= read_shared(words_[word_of(position)]) >> (position & in_word);
-    }
-    for (; hits != 0; hits &= hits - 1) {
-        lanes.add_peer(static_cast<unsigned>(std::countr_zero(hits)) >> span_log2_, found);
-    }
-}
-
-void BloomTable::find_in_wide(KeyHash key, const Lanes& lanes, PeerSet& found) const {
-    constexpr std::size_t kWordsInLine = 8;
-    const auto where = positions(key, shape_);
-    // The lines come at the same time, however long the work on the first takes.
-    for (const auto position : where) {
-        for (std::size_t i = 0; i < words_each_; i += kWordsInLine) {
-            __builtin_prefetch(&words_[word_of(position) + i]);
-        }
-    }
-    std::array<std::uint64_t, kMaxPeers / 64> hits;
-    std::fill_n(hits.begin(), words_each_, ~std::uint64_t{0});
-    for (const auto position : where) {
-        const auto* const words = &words_[word_of(position)];
-        std::uint64_t any = 0;
-        for (std::size_t i = 0; i < words_each_; ++i) any |= hits[i] &= read_shared(words[i]);
-        if (any == 0) return;
-    }
-    for (std::size_t i = 0; i < words_each_; ++i) {
-        for (auto word = hits[i]; word != 0; word &= word - 1) {
-            lanes.add_peer(i * 64 + static_cast<std::size_t>(std::countr_zero(word)), found);
-        }
-    }
+    bits_.fill(std::span(dense).first(sources.size()), from, to);
 }
 
 void BloomTable::load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
                       bool blank) {
     assert(bits_of(source).size() == shape_.bits);
-    const auto span = 1U << span_log2_;
-    const auto run = ~std::uint64_t{0} >> (64 - span);
-    const auto shift = (lane % 64U) << span_log2_;
-    auto* word = words_.data() + word_of(from * 64) + lane / 64;
-    for (const auto dense : bits_of(source).words().subspan(from, to - from)) {
-        if (blank && dense == 0) {
-            word += block_words();
-            continue;
-        }
-        for (unsigned i = 0; i < 64; i += span, word += words_each_) {
-            change_shared(*word, run << shift, ((dense >> i) & run) << shift);
-        }
-    }
+    bits_.load(lane, bits_of(source).words().subspan(from, to - from), from, blank);
 }
 
 void BloomTable::apply(std::size_t lane, const Change& change) {
     const auto& delta = std::get<Delta>(change);
-    const auto in_word = (std::uint64_t{1} << span_log2_) - 1;
-    const auto shift = (lane % 64U) << span_log2_;
-    const auto turn = [&](std::uint64_t position, bool on) {
-        const auto mask = std::uint64_t{1} << (shift + (position & in_word));
-        change_shared(words_[word_of(position) + lane / 64], mask, on ? mask : 0);
-    };
-    for (const auto position : delta.set) turn(position, true);
-    for (const auto position : delta.clear) turn(position, false);
+    for (const auto position : delta.set) bits_.turn(lane, position, true);
+    for (const auto position : delta.clear) bits_.turn(lane, position, false);
+}
+
+void BloomTable::find_in_narrow(KeyHash key, const Lanes& lanes, PeerSet& found) const {
+    auto hits = bits_.first_bits();
+    for (const auto position : positions(key, shape_)) hits &= bits_.narrow(position);
+    for (; hits != 0; hits &= hits - 1) {
+        lanes.add_peer(bits_.lane_at(static_cast<unsigned>(std::countr_zero(hits))), found);
+    }
+}
+
+void BloomTable::find_in_wide(KeyHash key, const Lanes& lanes, PeerSet& found) const {
+    constexpr std::size_t kWordsInLine = 8;
+    const auto words_each = bits_.words_each();
+    const auto where = positions(key, shape_);
+    // The lines come at the same time, however long the work on the first takes.
+    for (const auto position : where) {
+        for (std::size_t i = 0; i < words_each; i += kWordsInLine) {
+            __builtin_prefetch(bits_.wide(position) + i);
+        }
+    }
+    std::array<std::uint64_t, kMaxPeers / 64> hits;
+    std::fill_n(hits.begin(), words_each, ~std::uint64_t{0});
+    for (const auto position : where) {
+        const auto* const words = bits_.wide(position);
+        std::uint64_t any = 0;
+        for (std::size_t i = 0; i < words_each; ++i) any |= hits[i] &= read_shared(words[i]);
+        if (any == 0) return;
+    }
+    for (std::size_t i = 0; i < words_each; ++i) {
+        for (auto word = hits[i]; word != 0; word &= word - 1) {
+            lanes.add_peer(i * 64 + static_cast<std::size_t>(std::countr_zero(word)), found);
+        }
+    }
 }
 
 }  // namespace summary

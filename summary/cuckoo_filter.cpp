@@ -52,10 +52,7 @@ std::uint64_t cuckoo_fingerprint(KeyHash key, CuckooShape shape) {
 }
 
 CuckooFilter::CuckooFilter(CuckooShape shape)
-    : shape_(shape),
-      tag_mask_((std::uint64_t{1} << shape.tag_bits) - 1),
-      bucket_mask_((std::uint64_t{1} << shape.buckets_log2) - 1),
-      words_(words_of(shape)) {
+    : shape_(shape), tag_mask_((std::uint64_t{1} << shape.tag_bits) - 1), words_(words_of(shape)) {
     assert(is_valid(shape));
 }
 
@@ -71,7 +68,9 @@ std::uint64_t CuckooFilter::tag_at(std::uint64_t tags, unsigned place) const {
     return tags >> (place * shape_.tag_bits) & tag_mask_;
 }
 
-void CuckooFilter::store(std::uint64_t bucket, unsigned place, std::uint64_t tag) {
+void CuckooFilter::store(std::uint64_t bucket, unsigned place, std::uint64_t tag,
+                         std::vector<CuckooWrite>* writes) {
+    if (writes != nullptr) writes->push_back({bucket * kTagsInBucket + place, tag});
     const auto at = (bucket * kTagsInBucket + place) * shape_.tag_bits;
     const auto shift = static_cast<unsigned>(at % 64);
     auto& word = words_[at / 64];
@@ -97,7 +96,7 @@ bool CuckooFilter::contains(std::uint64_t fingerprint) const {
     __builtin_prefetch(&words_[word_of(second)]);
     for (unsigned i = 0; i < kAttempts; ++i) {
         const auto before = shared_load(version_);
-        if ((before & kCopying) != 0 || place_of(bucket, tag) || place_of(second, tag)) return true;
+        if (place_of(bucket, tag) || place_of(second, tag)) return true;
         const std::atomic_ref<std::uint64_t> now(const_cast<std::uint64_t&>(version_));
         if (now.load(std::memory_order_relaxed) == before) return false;
     }
@@ -106,19 +105,19 @@ bool CuckooFilter::contains(std::uint64_t fingerprint) const {
 
 /// Puts the tag into the root of the way to search[last], where a place is free; the tags on the
 /// way move on by one, the last one first.
-void CuckooFilter::settle(const Search& search, std::size_t last, unsigned free,
-                          std::uint64_t tag) {
+void CuckooFilter::settle(const Search& search, std::size_t last, unsigned free, std::uint64_t tag,
+                          std::vector<CuckooWrite>* writes) {
     for (; search[last].from != last; last = search[last].from) {
         const auto& here = search[last];
         const auto source = search[here.from].bucket;
-        store(here.bucket, free, tag_at(load(source), here.place));
+        store(here.bucket, free, tag_at(load(source), here.place), writes);
         shared_store(version_, version_ + 1);
         free = here.place;
     }
-    store(search[last].bucket, free, tag);
+    store(search[last].bucket, free, tag, writes);
 }
 
-bool CuckooFilter::insert(std::uint64_t fingerprint) {
+bool CuckooFilter::insert(std::uint64_t fingerprint, std::vector<CuckooWrite>* writes) {
     assert(is_fingerprint(fingerprint, shape_));
     const auto tag = fingerprint & tag_mask_;
     const auto bucket = fingerprint >> shape_.tag_bits;
@@ -133,7 +132,7 @@ bool CuckooFilter::insert(std::uint64_t fingerprint) {
         const auto tags = load(search[i].bucket);
         for (unsigned at = 0; at < kTagsInBucket; ++at) {
             if (tag_at(tags, at) != 0) continue;
-            settle(search, i, at, tag);
+            settle(search, i, at, tag, writes);
             ++size_;
             check_ += check_term(fingerprint);
             return true;
@@ -147,31 +146,19 @@ bool CuckooFilter::insert(std::uint64_t fingerprint) {
     return false;
 }
 
-bool CuckooFilter::erase(std::uint64_t fingerprint) {
+bool CuckooFilter::erase(std::uint64_t fingerprint, std::vector<CuckooWrite>* writes) {
     assert(is_fingerprint(fingerprint, shape_));
     const auto tag = fingerprint & tag_mask_;
     const auto bucket = fingerprint >> shape_.tag_bits;
     for (const auto here : {bucket, other(bucket, tag)}) {
         const auto place = place_of(here, tag);
         if (!place) continue;
-        store(here, *place, 0);
+        store(here, *place, 0, writes);
         --size_;
         check_ -= check_term(fingerprint);
         return true;
     }
     return false;
-}
-
-void CuckooFilter::copy_from(const CuckooFilter& other) {
-    assert(other.shape_ == shape_);
-    const auto next = version_ + 1;
-    std::atomic_ref<std::uint64_t>(version_).store(version_ | kCopying, std::memory_order_relaxed);
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-        if (words_[i] != other.words_[i]) shared_store(words_[i], other.words_[i]);
-    }
-    shared_store(version_, next);
-    size_ = other.size_;
-    check_ = other.check_;
 }
 
 bool CuckooFilter::release(std::uint64_t words) {

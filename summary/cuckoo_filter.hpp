@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "summary/fingerprint.hpp"
 #include "summary/words.hpp"
@@ -53,6 +55,14 @@ constexpr bool is_fingerprint(std::uint64_t number, CuckooShape shape) {
     return number < universe(shape) && (number & ((std::uint64_t{1} << shape.tag_bits) - 1)) != 0;
 }
 
+/// A tag that was written: to place number `place` of all, four in each bucket.
+struct CuckooWrite {
+    std::uint64_t place = 0;
+    std::uint64_t tag = 0;  // 0: nothing is there any more
+
+    bool operator==(const CuckooWrite&) const = default;
+};
+
 /// A multiset of fingerprints, each in one of two buckets (Fan et al. 2014, partial-key cuckoo
 /// hashing): of (bucket, tag) and (other bucket, tag) it cannot tell which was inserted.
 /// Memory: tag_bits / 2 bytes for each bucket, up to 95 % full.
@@ -82,18 +92,22 @@ public:
     }
 
     /// One more of it. False, and nothing changes, when no place was found in kMaxSearched buckets
-    /// (there are eight for any one fingerprint).
-    bool insert(std::uint64_t fingerprint);
+    /// (there are eight for any one fingerprint). Appends what it writes to `writes`, a tag's new
+    /// place always before what comes to its old one.
+    bool insert(std::uint64_t fingerprint, std::vector<CuckooWrite>* writes = nullptr);
     /// One less of it. False, and nothing changes, when there is none. Precondition besides: it was
     /// inserted; a false hit would take another key's tag.
-    bool erase(std::uint64_t fingerprint);
+    bool erase(std::uint64_t fingerprint, std::vector<CuckooWrite>* writes = nullptr);
+
+    /// Bit by bit what is there, for the writer thread: tag i from bit i * tag_bits on.
+    std::span<const std::uint64_t> words() const { return words_; }
+    /// The other bucket of a tag.
+    static std::uint64_t other_bucket(CuckooShape shape, std::uint64_t bucket, std::uint64_t tag) {
+        return bucket ^ (check_term(tag) & ((std::uint64_t{1} << shape.buckets_log2) - 1));
+    }
 
     /// The sum of check_term() over what was inserted and not erased.
     std::uint64_t check_hash() const { return check_; }
-
-    /// Becomes equal to `other`; readers that come meanwhile are told yes. Precondition: the same
-    /// shape.
-    void copy_from(const CuckooFilter& other);
 
     std::uint64_t memory_bytes() const { return words_.size() * sizeof(std::uint64_t); }
     /// When it is of no more use to anybody: gives about so many words back; true at the end.
@@ -102,7 +116,6 @@ public:
 private:
     static constexpr std::size_t kMaxSearched = 2048;  // buckets that are looked at for room
     static constexpr unsigned kAttempts = 8;           // of a reader
-    static constexpr std::uint64_t kCopying = std::uint64_t{1} << 63;
 
     /// A bucket that the search has reached, by moving a tag of the one before.
     struct Reached {
@@ -114,23 +127,24 @@ private:
 
     /// The tag alone says how far its buckets are apart.
     std::uint64_t other(std::uint64_t bucket, std::uint64_t tag) const {
-        return bucket ^ (check_term(tag) & bucket_mask_);
+        return other_bucket(shape_, bucket, tag);
     }
     std::size_t word_of(std::uint64_t bucket) const {
         return bucket * kTagsInBucket * shape_.tag_bits / 64;
     }
     std::uint64_t load(std::uint64_t bucket) const;
     std::uint64_t tag_at(std::uint64_t tags, unsigned place) const;
-    void store(std::uint64_t bucket, unsigned place, std::uint64_t tag);
+    void store(std::uint64_t bucket, unsigned place, std::uint64_t tag,
+               std::vector<CuckooWrite>* writes);
     std::optional<unsigned> place_of(std::uint64_t bucket, std::uint64_t tag) const;
-    void settle(const Search& search, std::size_t last, unsigned free, std::uint64_t tag);
+    void settle(const Search& search, std::size_t last, unsigned free, std::uint64_t tag,
+                std::vector<CuckooWrite>* writes);
 
     CuckooShape shape_;
     std::uint64_t tag_mask_ = 0;
-    std::uint64_t bucket_mask_ = 0;
     std::uint64_t size_ = 0;
     std::uint64_t check_ = 0;
-    std::uint64_t version_ = 0;  // how often a tag has moved; kCopying while all do
+    std::uint64_t version_ = 0;  // how often a tag has moved
     Words words_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 #include <utility>
 
 #include "summary/bloom_descriptor.hpp"
@@ -14,9 +15,9 @@ Directory::Kinds Directory::make_table(const Descriptor& of, std::size_t lanes) 
         case Kind::counting_bloom:
             break;
         case Kind::quotient:
-            return FingerprintTable<QuotientFilter>(shape_from<QuotientShape>(of).value(), lanes);
+            return QuotientTable(shape_from<QuotientShape>(of).value(), lanes);
         case Kind::cuckoo:
-            return FingerprintTable<CuckooFilter>(shape_from<CuckooShape>(of).value(), lanes);
+            return CuckooTable(shape_from<CuckooShape>(of).value(), lanes);
     }
     return BloomTable(shape_of(of).value(), lanes);
 }
@@ -157,9 +158,22 @@ Descriptor Directory::descriptor(unsigned peer) const {
     return place.table == kNowhere ? Descriptor() : tables_[place.table].of;
 }
 
+/// Its lane's filter is another from now on.
+void Directory::begin(unsigned peer) {
+    const auto place = this->place(peer);
+    const bool may_count = std::visit(
+        [&](auto& filters) {
+            filters.start(place.lane);
+            return std::decay_t<decltype(filters)>::kMixes;
+        },
+        tables_[place.table].filters);
+    if (!may_count) deactivate(peer);
+}
+
 void Directory::load(unsigned peer, const Filter& filter) {
     const auto place = this->place(peer);
     assert(place.table != kNowhere);
+    begin(peer);
     const bool blank = std::exchange(places_[peer].blank, false);
     std::visit([&](auto& filters) { filters.load(place.lane, filter, 0, filters.blocks(), blank); },
                tables_[place.table].filters);
@@ -170,6 +184,7 @@ void Directory::begin_load(unsigned peer, const Filter& filter) {
     const auto place = this->place(peer);
     assert(place.table != kNowhere && descriptor_of(filter) == tables_[place.table].of);
     places_[peer].blank = false;
+    begin(peer);
     std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
     auto& source = tables_[place.table].sources[place.lane];
     const auto filled = std::find_if(to_fill_.begin(), to_fill_.end(), [&](const Fill& fill) {
@@ -190,11 +205,14 @@ void Directory::apply(unsigned peer, const Change& change) {
                tables_[place.table].filters);
 }
 
+void Directory::deactivate(unsigned peer) {
+    if (!is_active(peer)) return;
+    active_[peer / 64].fetch_and(~(std::uint64_t{1} << (peer % 64)), std::memory_order_relaxed);
+    tables_[place(peer).table].lanes.one_counts_no_more();
+}
+
 void Directory::drop(unsigned peer) {
-    if (is_active(peer)) {
-        active_[peer / 64].fetch_and(~(std::uint64_t{1} << (peer % 64)), std::memory_order_relaxed);
-        tables_[place(peer).table].lanes.one_counts_no_more();
-    }
+    deactivate(peer);
     forget(peer);
 }
 

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "summary/bloom_table.hpp"
+#include "summary/cuckoo_table.hpp"
 #include "summary/descriptor.hpp"
 #include "summary/filter.hpp"
-#include "summary/fingerprint_table.hpp"
 #include "summary/key.hpp"
 #include "summary/lanes.hpp"
 #include "summary/peer_set.hpp"
+#include "summary/quotient_table.hpp"
 
 namespace summary {
 
@@ -65,7 +66,8 @@ public:
     /// Writer thread. The peer must be a member, `filter` of its sort, `change` one of that.
     void load(unsigned peer, const Filter& filter);
     /// load() in slices, by fill_some(); the peer counts at the end, or goes on counting with more
-    /// and more of the new bits.
+    /// and more of what is new. Only if that could hide what is old and new (cuckoo), it does not
+    /// count meanwhile.
     void begin_load(unsigned peer, const Filter& filter);
     void apply(unsigned peer, const Change& change);
     /// Its filter is not read any more; it counts with what has been loaded.
@@ -79,8 +81,7 @@ public:
     bool release(std::uint64_t words);
 
 private:
-    using Kinds =
-        std::variant<BloomTable, FingerprintTable<QuotientFilter>, FingerprintTable<CuckooFilter>>;
+    using Kinds = std::variant<BloomTable, QuotientTable, CuckooTable>;
 
     /// The filters of all peers of one sort.
     struct Table {
@@ -92,6 +93,7 @@ private:
         Descriptor of;
     };
     static Kinds make_table(const Descriptor& of, std::size_t lanes);
+    void begin(unsigned peer);
 
     struct Place {
         std::uint16_t table = kNowhere;
@@ -112,6 +114,7 @@ private:
     Place place(unsigned peer) const { return peer < places_.size() ? places_[peer] : Place{}; }
     void take_lane(std::size_t table, unsigned peer, const Filter* source);
     void activate(unsigned peer);
+    void deactivate(unsigned peer);
     std::uint64_t fill_slice(Fill& job, std::uint64_t words);
     void finish(const Fill& fill);
 

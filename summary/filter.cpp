@@ -58,11 +58,12 @@ std::optional<Change> apply_to(CuckooFilter& filter, std::span<const std::byte> 
     auto delta = decode_fingerprint_delta(payload, universe(shape));
     const auto fits = [&](std::uint64_t number) { return is_fingerprint(number, shape); };
     if (!delta || !std::all_of(delta->added.begin(), delta->added.end(), fits) ||
-        !std::all_of(delta->removed.begin(), delta->removed.end(), fits) ||
-        !apply(*delta, filter)) {
+        !std::all_of(delta->removed.begin(), delta->removed.end(), fits)) {
         return std::nullopt;
     }
-    return Change(std::move(*delta));
+    CuckooWrites writes;
+    if (!apply(*delta, filter, &writes)) return std::nullopt;
+    return Change(std::move(writes));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "summary/bloom_filter.hpp"
 #include "summary/cuckoo_filter.hpp"
@@ -21,7 +22,8 @@ namespace summary {
 using Filter = std::variant<BloomFilter, QuotientFilter, CuckooFilter>;
 
 /// What a delta says, decoded for the filter it was applied to.
-using Change = std::variant<Delta, FingerprintDelta>;
+using CuckooWrites = std::vector<CuckooWrite>;
+using Change = std::variant<Delta, FingerprintDelta, CuckooWrites>;
 
 Descriptor descriptor_of(const Filter& filter);
 bool contains(const Filter& filter, const Key& key);

@@ -66,10 +66,10 @@ bool take_coding(Coding coding, Input& input) {
     return true;
 }
 
-template <class Filter>
-bool apply_to(const FingerprintDelta& delta, Filter& filter) {
-    const auto erase = [&](std::uint64_t fingerprint) { return filter.erase(fingerprint); };
-    const auto insert = [&](std::uint64_t fingerprint) { return filter.insert(fingerprint); };
+template <class Filter, class... Writes>
+bool apply_to(const FingerprintDelta& delta, Filter& filter, Writes... writes) {
+    const auto erase = [&](std::uint64_t number) { return filter.erase(number, writes...); };
+    const auto insert = [&](std::uint64_t number) { return filter.insert(number, writes...); };
     return std::all_of(delta.removed.begin(), delta.removed.end(), erase) &&
            std::all_of(delta.added.begin(), delta.added.end(), insert);
 }
@@ -133,8 +133,8 @@ bool apply(const FingerprintDelta& delta, QuotientFilter& filter) {
     return apply_to(delta, filter);
 }
 
-bool apply(const FingerprintDelta& delta, CuckooFilter& filter) {
-    return apply_to(delta, filter);
+bool apply(const FingerprintDelta& delta, CuckooFilter& filter, std::vector<CuckooWrite>* writes) {
+    return apply_to(delta, filter, writes);
 }
 
 FingerprintSnapshotEncoder::FingerprintSnapshotEncoder(std::uint64_t universe, std::uint64_t count,

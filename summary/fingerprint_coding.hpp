@@ -46,7 +46,8 @@ std::optional<FingerprintDelta> decode_fingerprint_delta(std::span<const std::by
 /// to be added finds no room. Precondition: is_valid() with the filter's universe (and for a cuckoo
 /// filter is_fingerprint() for each).
 bool apply(const FingerprintDelta& delta, QuotientFilter& filter);
-bool apply(const FingerprintDelta& delta, CuckooFilter& filter);
+bool apply(const FingerprintDelta& delta, CuckooFilter& filter,
+           std::vector<CuckooWrite>* writes = nullptr);
 
 /// A snapshot, written fingerprint by fingerprint as its owner comes to them.
 class FingerprintSnapshotEncoder {

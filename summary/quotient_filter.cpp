@@ -13,8 +13,9 @@ namespace summary {
 namespace {
 
 constexpr std::size_t kWordsInLine = 8;
-constexpr unsigned kCountBits = 8;
-constexpr std::uint64_t kMiddle = std::uint64_t{1} << 23;  // a start just where it is nominal
+constexpr unsigned kCountBits = 12;
+constexpr std::uint64_t kFarthest = std::uint64_t{1} << 19;  // of a start from where it is nominal
+static_assert(QuotientFilter::kMostInBlock >> kCountBits == 0);
 
 /// Bits [at, at + 64), whatever they are; `words` has a word to spare behind.
 inline std::uint64_t window(const Words& words, std::uint64_t at) {
@@ -142,18 +143,23 @@ private:
     std::uint64_t last_;
 };
 
-QuotientFilter::QuotientFilter(const QuotientShape& shape) : shape_(shape) {
-    assert(is_valid(shape));
+QuotientFilter::QuotientFilter(const QuotientShape& shape, const Limits& limits)
+    : shape_(shape), limits_(limits) {
+    assert(shape.remainder_bits >= 1 && shape.remainder_bits <= kMaxRemainderBits);
+    assert(shape.universe >= 1 && shape.capacity >= 1 && limits.in_block <= kMostInBlock);
+    for (unsigned at = 0; at + shape.remainder_bits <= 64; at += shape.remainder_bits) {
+        lows_ |= std::uint64_t{1} << at;
+    }
     const auto blocks = blocks_of(shape);
     slots_ = slots_of(shape);
     step_ = (slots_ << kStepBits) / blocks;
     occupied_ = Words(blocks);
     run_ends_ = Words(words_for(slots_));
     remainders_ = Words(words_for(slots_ * shape.remainder_bits));
-    blocks_.assign(blocks, static_cast<std::uint32_t>(kMiddle << kCountBits));
-    versions_.assign(regions_of(blocks), 0);
-    counts_.assign(versions_.size(), 0);
-    groups_.assign(groups_of(blocks), 0);
+    blocks_ = HalfWords(blocks);
+    versions_ = HalfWords(regions_of(blocks));
+    counts_ = HalfWords(versions_.size());
+    groups_ = HalfWords(groups_of(blocks));
 }
 
 std::uint64_t QuotientFilter::blocks_of(const QuotientShape& shape) {
@@ -169,16 +175,17 @@ std::uint64_t QuotientFilter::memory_of(const QuotientShape& shape) {
 }
 
 QuotientFilter::Block QuotientFilter::block(std::uint64_t index) const {
-    const std::uint64_t word = shared_load(blocks_[index]);
-    return {nominal(index) + (word >> kCountBits) - kMiddle, word & kMaxInBlock};
+    const auto word = shared_load(blocks_[index]);
+    const auto relative = std::int64_t{static_cast<std::int32_t>(word) >> kCountBits};
+    return {nominal(index) + static_cast<std::uint64_t>(relative), word & kMostInBlock};
 }
 
 bool QuotientFilter::can_start_at(std::uint64_t block, std::uint64_t start) const {
-    return start + kMiddle - nominal(block) < 2 * kMiddle;
+    return start + kFarthest - nominal(block) < 2 * kFarthest;
 }
 
 void QuotientFilter::set_block(std::uint64_t index, Block block) {
-    const auto relative = block.start + kMiddle - nominal(index);
+    const auto relative = block.start - nominal(index);
     shared_store(blocks_[index], static_cast<std::uint32_t>(relative << kCountBits | block.count));
 }
 
@@ -254,6 +261,74 @@ bool QuotientFilter::contains(std::uint64_t fingerprint) const {
     return true;
 }
 
+unsigned QuotientFilter::runs_before(Block block, std::uint64_t slot) const {
+    unsigned runs = 0;
+    for (auto at = block.start; at < slot; at += 64) {
+        const auto size = std::min<std::uint64_t>(slot - at, 64);
+        runs += ones(window(run_ends_, at) & low_bits(static_cast<unsigned>(size)));
+    }
+    return runs;
+}
+
+void QuotientFilter::prefetch_claims(std::uint64_t first) const {
+    const auto index = first >> kBlockLog2;
+    const auto start = nominal(index);
+    __builtin_prefetch(&versions_[index >> kRegionLog2]);
+    __builtin_prefetch(&occupied_[index]);
+    __builtin_prefetch(&blocks_[index]);
+    __builtin_prefetch(&run_ends_[start / 64]);
+    prefetch_block({start, 0});
+}
+
+/// All remainders of the runs are compared, as many at a time as a word has in a row; few agree.
+std::uint64_t QuotientFilter::find_claims(std::uint64_t first, unsigned count,
+                                          std::uint64_t wanted) const {
+    const auto index = first >> kBlockLog2;
+    const auto in_block = static_cast<unsigned>(first % 64);
+    const auto runs = shared_load(occupied_[index]);
+    const auto asked = low_bits(count) << in_block;
+    if ((runs & asked) == 0) return 0;
+    const auto block = this->block(index);
+    prefetch_block(block);
+    const auto before = ones(runs & low_bits(in_block));
+    const auto last = before + ones(runs & asked);
+    auto slot = run_start(block, before);
+    const auto end = last == ones(runs) ? block.end() : run_start(block, last);
+
+    const auto bits = shape_.remainder_bits;
+    const auto in_a_row = 64 / bits;
+    const auto pattern = wanted * lows_;
+    std::uint64_t found = 0;
+    for (; slot < end; slot += in_a_row) {
+        const auto differing = window(remainders_, slot * bits) ^ pattern;
+        // Of remainders that do not differ the top bits are among these; so may be some above.
+        auto same = bits == 1 ? ~differing : (differing - lows_) & ~differing & lows_ << (bits - 1);
+        for (; same != 0; same &= same - 1) {
+            const auto i = static_cast<unsigned>(std::countr_zero(same)) / bits;
+            if (slot + i >= end) break;
+            if ((differing >> (i * bits) & low_bits(bits)) != 0) continue;
+            const auto run = runs_before(block, slot + i);
+            // A reader between two states may find more runs than there are.
+            if (run < ones(runs)) found |= std::uint64_t{1} << select_one(runs, run);
+        }
+    }
+    return (found & asked) >> in_block;
+}
+
+std::uint64_t QuotientFilter::claims(std::uint64_t first, unsigned count,
+                                     std::uint64_t wanted) const {
+    const auto index = first >> kBlockLog2;
+    const auto& version = versions_[index >> kRegionLog2];
+    for (unsigned i = 0; i < kAttempts; ++i) {
+        const auto before = shared_load(version);
+        if (before % 2 != 0) continue;
+        const auto found = find_claims(first, count, wanted);
+        const std::atomic_ref<std::uint32_t> now(const_cast<std::uint32_t&>(version));
+        if (now.load(std::memory_order_relaxed) == before) return found;
+    }
+    return shared_load(occupied_[index]) >> (first % 64) & low_bits(count);
+}
+
 void QuotientFilter::move_up(std::uint64_t from, std::uint64_t to, std::uint64_t slots) {
     const std::uint64_t bits = shape_.remainder_bits;
     move_bits_up(run_ends_, from, to, slots);
@@ -300,7 +375,7 @@ bool QuotientFilter::push_down(std::uint64_t first, std::uint64_t last) {
 
 /// A free slot behind the block, from the nearest place that has one.
 bool QuotientFilter::make_room(std::uint64_t index) {
-    for (std::uint64_t away = 1; away <= kReach; ++away) {
+    for (std::uint64_t away = 1; away <= limits_.reach; ++away) {
         const auto last = index + away;
         if (last < block_count() && block(last).end() < start_of(last + 1)) {
             return push_up(index + 1, last);
@@ -331,7 +406,7 @@ bool QuotientFilter::insert(std::uint64_t fingerprint) {
     const auto in_block = static_cast<unsigned>(quotient % 64);
     auto there = block(index);
     prefetch_block(there);
-    if (there.count == kMaxInBlock) return false;
+    if (there.count == limits_.in_block) return false;
     if (there.end() == start_of(index + 1)) {
         if (!make_room(index)) return false;
         there = block(index);
@@ -466,7 +541,7 @@ bool QuotientFilter::Builder::append(std::uint64_t fingerprint) {
     const auto quotient = fingerprint >> bits;
     while (block_ < quotient >> kBlockLog2) enter(block_ + 1);
     const auto there = filter_.block(block_);
-    if (there.count == kMaxInBlock || there.end() >= filter_.slots_ ||
+    if (there.count == filter_.limits_.in_block || there.end() >= filter_.slots_ ||
         !filter_.can_start_at(block_, there.start)) {
         return false;
     }
@@ -509,24 +584,6 @@ std::optional<QuotientFilter> QuotientFilter::merged(const QuotientFilter& one,
     return builder.finish();
 }
 
-void QuotientFilter::copy_from(const QuotientFilter& other) {
-    assert(other.shape_ == shape_);
-    const auto copy = [](auto& to, const auto& from) {
-        for (std::size_t i = 0; i < to.size(); ++i) {
-            if (to[i] != from[i]) shared_store(to[i], from[i]);
-        }
-    };
-    const Change change(*this, 0, block_count() - 1);
-    copy(occupied_, other.occupied_);
-    copy(run_ends_, other.run_ends_);
-    copy(remainders_, other.remainders_);
-    copy(blocks_, other.blocks_);
-    counts_ = other.counts_;
-    groups_ = other.groups_;
-    size_ = other.size_;
-    check_ = other.check_;
-}
-
 std::uint64_t QuotientFilter::memory_bytes() const {
     return (occupied_.size() + run_ends_.size() + remainders_.size()) * sizeof(std::uint64_t) +
            (blocks_.size() + versions_.size() + counts_.size() + groups_.size()) *
@@ -534,8 +591,12 @@ std::uint64_t QuotientFilter::memory_bytes() const {
 }
 
 bool QuotientFilter::release(std::uint64_t words) {
-    if (remainders_.release(words)) *this = QuotientFilter();
-    return remainders_.empty();
+    if (!remainders_.release(words) || !run_ends_.release(words) || !occupied_.release(words) ||
+        !blocks_.release(2 * words)) {
+        return false;
+    }
+    *this = QuotientFilter();
+    return true;
 }
 
 }  // namespace summary

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "summary/fingerprint.hpp"
+#include "summary/rank_select.hpp"
 #include "summary/words.hpp"
 
 namespace summary {
@@ -50,8 +51,16 @@ class QuotientFilter {
 public:
     /// Holds nothing and takes nothing.
     QuotientFilter() = default;
-    /// Precondition: is_valid(shape).
-    explicit QuotientFilter(const QuotientShape& shape);
+    /// What is refused although there is room elsewhere.
+    struct Limits {
+        std::uint64_t in_block = 255;  // far more in 64 quotients than chance would bring
+        std::uint64_t reach = 1024;    // blocks that may be pushed aside for one
+    };
+    static constexpr std::uint64_t kMostInBlock = 4095;
+    /// Precondition: is_valid(shape); what several filters share may go beyond kMaxUniverse,
+    /// kMaxQuotients and kMaxFingerprints.
+    explicit QuotientFilter(const QuotientShape& shape) : QuotientFilter(shape, Limits{}) {}
+    QuotientFilter(const QuotientShape& shape, const Limits& limits);
 
     const QuotientShape& shape() const { return shape_; }
     std::uint64_t size() const { return size_; }
@@ -66,8 +75,13 @@ public:
         __builtin_prefetch(&blocks_[block]);
     }
 
-    /// One more of it. False, and nothing changes, when it is full: above `capacity`, or where far
-    /// more fingerprints meet than chance would bring (255 in a block).
+    /// Any thread: which of the quotients [first, first + count) have this remainder, bit i for
+    /// first + i. In doubt, as contains(), those that have any. They must be in one block.
+    std::uint64_t claims(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
+    /// Any thread: asks for the memory that it looks at.
+    void prefetch_claims(std::uint64_t first) const;
+
+    /// One more of it. False, and nothing changes, when it is full: above `capacity`, or by limits.
     bool insert(std::uint64_t fingerprint);
     /// One less of it. False, and nothing changes, when there is none.
     bool erase(std::uint64_t fingerprint);
@@ -76,6 +90,11 @@ public:
     std::uint64_t rank(std::uint64_t fingerprint) const;
     /// The fingerprint number `rank` (from 0) in ascending order. Precondition: rank < size().
     std::uint64_t at(std::uint64_t rank) const;
+
+    /// Calls `visit(fingerprint)` for those of quotients [first, first + count), which must be in
+    /// one block, in ascending order. Good until the next change.
+    template <class Visit>
+    void for_each_in(std::uint64_t first, unsigned count, Visit visit) const;
 
     /// The sum of check_term() over all, kept as they come and go.
     std::uint64_t check_hash() const { return check_; }
@@ -108,10 +127,6 @@ public:
                                                 const QuotientFilter& other,
                                                 const QuotientShape& shape);
 
-    /// Becomes equal to `other`; readers that come meanwhile are told yes. Much faster than its
-    /// fingerprints one by one: 0.2 ms for a million. Precondition: the same shape.
-    void copy_from(const QuotientFilter& other);
-
     std::uint64_t memory_bytes() const;
     /// Of one with this shape, made or not.
     static std::uint64_t memory_of(const QuotientShape& shape);
@@ -122,10 +137,8 @@ private:
     static constexpr unsigned kBlockLog2 = 6;   // quotients in a block
     static constexpr unsigned kRegionLog2 = 4;  // blocks in a region, which has one version
     static constexpr unsigned kGroupLog2 = 6;   // regions in a group, for counting only
-    static constexpr std::uint64_t kMaxInBlock = 255;
-    static constexpr std::uint64_t kReach = 1024;  // blocks that may be pushed aside for one
-    static constexpr unsigned kAttempts = 8;       // of a reader
-    static constexpr unsigned kStepBits = 24;      // behind the point of step_
+    static constexpr unsigned kAttempts = 8;    // of a reader
+    static constexpr unsigned kStepBits = 24;   // behind the point of step_
 
     /// Where a block's remainders are; one 32-bit number, so that a reader sees both or neither.
     struct Block {
@@ -156,6 +169,9 @@ private:
     void set_remainder(std::uint64_t slot, std::uint64_t remainder);
     bool ends_run(std::uint64_t slot) const;
     void set_ends_run(std::uint64_t slot, bool ends);
+    /// How many runs of the block end before the slot.
+    unsigned runs_before(Block block, std::uint64_t slot) const;
+    std::uint64_t find_claims(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
     /// The slot where a block's run number `run` begins.
     std::uint64_t run_start(Block block, unsigned run) const;
     void prefetch_block(Block block) const;
@@ -169,18 +185,37 @@ private:
     void count(std::uint64_t block, std::uint64_t change);
 
     QuotientShape shape_;
+    Limits limits_;
+    std::uint64_t lows_ = 0;  // the low bits of as many remainders as a word has in a row
     std::uint64_t slots_ = 0;
     std::uint64_t step_ = 0;  // slots for each block if all had as many, in fixed point
     std::uint64_t size_ = 0;
     std::uint64_t check_ = 0;
-    Words occupied_;                       // of a block each: which quotients have runs
-    Words run_ends_;                       // a bit for each slot
-    Words remainders_;                     // packed
-    std::vector<std::uint32_t> blocks_;    // start (relative to nominal) and count
-    std::vector<std::uint32_t> versions_;  // of regions; odd while one changes
-    std::vector<std::uint32_t> counts_;    // of fingerprints in regions
-    std::vector<std::uint32_t> groups_;    // the same in groups of 2^kGroupLog2 regions
+    Words occupied_;      // of a block each: which quotients have runs
+    Words run_ends_;      // a bit for each slot
+    Words remainders_;    // packed
+    HalfWords blocks_;    // start (relative to nominal) and count
+    HalfWords versions_;  // of regions; odd while one changes
+    HalfWords counts_;    // of fingerprints in regions
+    HalfWords groups_;    // the same in groups of 2^kGroupLog2 regions
 };
+
+template <class Visit>
+void QuotientFilter::for_each_in(std::uint64_t first, unsigned count, Visit visit) const {
+    const auto index = first >> kBlockLog2;
+    const auto in_block = static_cast<unsigned>(first % 64);
+    auto runs = occupied_[index] & low_bits(count) << in_block;
+    if (runs == 0) return;
+    auto slot = run_start(block(index), ones(occupied_[index] & low_bits(in_block)));
+    for (; runs != 0; runs &= runs - 1) {
+        const auto quotient =
+            index << kBlockLog2 | static_cast<std::uint64_t>(std::countr_zero(runs));
+        for (bool last = false; !last; ++slot) {
+            last = ends_run(slot);
+            visit(quotient << shape_.remainder_bits | remainder(slot));
+        }
+    }
+}
 
 /// Made from fingerprints in ascending order, which costs a tenth of insert().
 class QuotientFilter::Builder {

@@ -15,35 +15,39 @@ constexpr std::size_t kReleaseUnit = std::size_t{2} << 20;
 
 }  // namespace
 
-Words::Words(std::size_t count) : size_(count) {
+template <class Word>
+WordsOf<Word>::WordsOf(std::size_t count) : size_(count) {
     if (count == 0) return;
-    const auto bytes = count * sizeof(std::uint64_t);
+    const auto bytes = count * sizeof(Word);
     if (bytes < kMappedFrom) {
-        data_ = static_cast<std::uint64_t*>(std::calloc(count, sizeof(std::uint64_t)));
+        data_ = static_cast<Word*>(std::calloc(count, sizeof(Word)));
         if (data_ == nullptr) throw std::bad_alloc();
         return;
     }
     auto* const memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<std::uint64_t*>(memory);
+    data_ = static_cast<Word*>(memory);
     mapped_bytes_ = bytes;
 }
 
-Words::Words(const Words& other) : Words(other.size_) {
+template <class Word>
+WordsOf<Word>::WordsOf(const WordsOf& other) : WordsOf(other.size_) {
     std::copy(other.begin(), other.end(), data_);
 }
 
-void Words::touch(std::size_t from, std::size_t to) {
-    constexpr auto kStep = kPageBytes / sizeof(std::uint64_t);
+template <class Word>
+void WordsOf<Word>::touch(std::size_t from, std::size_t to) {
+    constexpr auto kStep = kPageBytes / sizeof(Word);
     for (auto i = from; i < std::min(to, size_); i += kStep) {
-        auto* const word = static_cast<volatile std::uint64_t*>(data_ + i);
+        auto* const word = static_cast<volatile Word*>(data_ + i);
         *word = *word;
     }
 }
 
-bool Words::release(std::size_t count) {
-    const auto bytes = (count * sizeof(std::uint64_t) / kReleaseUnit + 1) * kReleaseUnit;
+template <class Word>
+bool WordsOf<Word>::release(std::size_t count) {
+    const auto bytes = (count * sizeof(Word) / kReleaseUnit + 1) * kReleaseUnit;
     if (mapped_bytes_ <= bytes) {
         clear();
         return true;
@@ -55,11 +59,12 @@ bool Words::release(std::size_t count) {
     }
     ::munmap(reinterpret_cast<std::byte*>(data_) + kept, mapped_bytes_ - kept);
     mapped_bytes_ = kept;
-    size_ = kept / sizeof(std::uint64_t);
+    size_ = kept / sizeof(Word);
     return false;
 }
 
-void Words::clear() {
+template <class Word>
+void WordsOf<Word>::clear() {
     if (mapped_bytes_ != 0) {
         ::munmap(data_, mapped_bytes_);
     } else {
@@ -68,5 +73,8 @@ void Words::clear() {
     data_ = nullptr;
     size_ = mapped_bytes_ = 0;
 }
+
+template class WordsOf<std::uint64_t>;
+template class WordsOf<std::uint32_t>;
 
 }  // namespace summary

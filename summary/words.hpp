@@ -8,33 +8,34 @@
 
 namespace summary {
 
-/// A fixed number of 64-bit words, all 0 at first. Large ones come from the system as pages that
+/// A fixed number of numbers, all 0 at first. Large ones come from the system as pages that
 /// take memory when they are first touched, so making one takes no time whatever its size, and
 /// they can be given back piece by piece. One thread at a time, as a vector.
-class Words {
+template <class Word>
+class WordsOf {
 public:
-    Words() = default;
+    WordsOf() = default;
     /// Throws std::bad_alloc.
-    explicit Words(std::size_t count);
-    Words(const Words& other);
-    Words(Words&& other) noexcept { swap(other); }
-    Words& operator=(Words other) noexcept {
+    explicit WordsOf(std::size_t count);
+    WordsOf(const WordsOf& other);
+    WordsOf(WordsOf&& other) noexcept { swap(other); }
+    WordsOf& operator=(WordsOf other) noexcept {
         swap(other);
         return *this;
     }
-    ~Words() { clear(); }
+    ~WordsOf() { clear(); }
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    std::uint64_t* data() { return data_; }
-    const std::uint64_t* data() const { return data_; }
-    std::uint64_t& operator[](std::size_t i) { return data_[i]; }
-    const std::uint64_t& operator[](std::size_t i) const { return data_[i]; }
-    const std::uint64_t* begin() const { return data_; }
-    const std::uint64_t* end() const { return data_ + size_; }
-    operator std::span<const std::uint64_t>() const { return {data_, size_}; }
+    Word* data() { return data_; }
+    const Word* data() const { return data_; }
+    Word& operator[](std::size_t i) { return data_[i]; }
+    const Word& operator[](std::size_t i) const { return data_[i]; }
+    const Word* begin() const { return data_; }
+    const Word* end() const { return data_ + size_; }
+    operator std::span<const Word>() const { return {data_, size_}; }
 
-    bool operator==(const Words& other) const {
+    bool operator==(const WordsOf& other) const {
         return std::equal(begin(), end(), other.begin(), other.end());
     }
 
@@ -44,16 +45,21 @@ public:
     bool release(std::size_t count);
 
 private:
-    void swap(Words& other) noexcept {
+    void swap(WordsOf& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
         std::swap(mapped_bytes_, other.mapped_bytes_);
     }
     void clear();
 
-    std::uint64_t* data_ = nullptr;
+    Word* data_ = nullptr;
     std::size_t size_ = 0;
     std::size_t mapped_bytes_ = 0;  // 0: from the heap
 };
+
+using Words = WordsOf<std::uint64_t>;
+using HalfWords = WordsOf<std::uint32_t>;
+extern template class WordsOf<std::uint64_t>;
+extern template class WordsOf<std::uint32_t>;
 
 }  // namespace summary

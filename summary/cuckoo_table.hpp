@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "summary/filter.hpp"
+#include "summary/fingerprint_descriptor.hpp"
+#include "summary/key.hpp"
+#include "summary/lane_bits.hpp"
+#include "summary/lanes.hpp"
+#include "summary/peer_set.hpp"
+
+namespace summary {
+
+/// Cuckoo filters of one shape side by side, one in each lane, bit by bit: a key's two buckets are
+/// the same for all of them, and a bit of a tag is compared for all at once. find() may be called
+/// by any thread at any time; everything else that is not const belongs to one writer thread.
+/// Memory: as LaneBits.
+class CuckooTable {
+public:
+    /// Two filters may have a tag in different buckets: while a lane is loaded with another filter,
+    /// it may hide what both have.
+    static constexpr bool kMixes = false;
+
+    /// Precondition: is_valid(shape), lanes > 0.
+    CuckooTable(CuckooShape shape, std::size_t lanes);
+
+    Descriptor descriptor() const { return descriptor_of(FingerprintShape(shape_)); }
+    std::size_t lanes() const { return bits_.lanes(); }
+
+    // As BloomTable.
+    std::uint64_t blocks() const { return bits_.blocks(); }
+    std::uint64_t lane_block_words() const { return bits_.lane_block_words(); }
+    std::uint64_t block_words() const { return bits_.block_words(); }
+    void start(std::size_t /*lane*/) {}
+    void fill(std::span<const Filter* const> sources, std::uint64_t from, std::uint64_t to);
+    void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
+              bool blank);
+    void apply(std::size_t lane, const Change& change);
+
+    /// Adds those of `lanes` whose filters claim the key.
+    void find(const Key& key, const Lanes& lanes, PeerSet& found) const;
+
+    std::uint64_t memory_bytes() const { return bits_.memory_bytes(); }
+    /// As Words::release().
+    bool release(std::uint64_t words) { return bits_.release(words); }
+
+private:
+    static constexpr unsigned kAttempts = 4;  // of a reader
+
+    std::uint64_t position(std::uint64_t bucket) const {
+        return bucket * kTagsInBucket * shape_.tag_bits;
+    }
+    void find_in_narrow(std::uint64_t bucket, std::uint64_t tag, const Lanes& lanes,
+                        PeerSet& found) const;
+    void find_in_wide(std::uint64_t bucket, std::uint64_t tag, const Lanes& lanes,
+                      PeerSet& found) const;
+
+    CuckooShape shape_;
+    LaneBits bits_;
+    std::uint64_t version_ = 0;  // how often a tag was written
+};
+
+}  // namespace summary
