@@ -4,8 +4,12 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "summary/coding.hpp"
@@ -59,28 +63,49 @@ std::uint64_t objects_for(unsigned peers) {
     return peers <= 256 ? kObjects : kObjects / 2;
 }
 
-/// A directory of `peers` peers with objects_for() objects each, all different.
-const Directory& directory_of(unsigned peers) {
-    static unsigned built_for = 0;
-    static std::unique_ptr<Directory> directory;
-    if (built_for == peers) return *directory;
-    directory.reset();
+/// As a receiver would have it after a snapshot of objects_for() keys.
+Filter filter_for_peers(Kind kind, unsigned peers, std::uint64_t first_key) {
     const auto objects = objects_for(peers);
-    const auto shape = shape_for_peers(peers, objects);
-    std::vector<Filter> filters;
-    for (unsigned peer = 0; peer < peers; ++peer) {
-        filters.push_back(filled(shape, peer * objects, objects));
+    const auto error = error_per_summary(kDefaultFalseHitBudget, peers);
+    if (kind == Kind::counting_bloom) return filled(shape_for(objects, error), first_key, objects);
+    FingerprintShape shape = quotient_shape_for(objects, error);
+    if (kind == Kind::cuckoo) shape = cuckoo_shape_for(objects, error);
+    std::vector<std::uint64_t> numbers;
+    for (auto number = first_key; number < first_key + objects; ++number) {
+        numbers.push_back(fingerprint(key(number), shape));
     }
+    if (kind == Kind::quotient) {
+        std::sort(numbers.begin(), numbers.end());
+        QuotientFilter::Builder builder(std::get<QuotientShape>(shape), objects);
+        for (const auto number : numbers) builder.append(number);
+        return builder.finish();
+    }
+    CuckooFilter filter(std::get<CuckooShape>(shape));
+    for (const auto number : numbers) filter.insert(number);
+    return filter;
+}
+
+/// A directory of `peers` peers with objects_for() objects each, all different.
+const Directory& directory_of(Kind kind, unsigned peers) {
+    static std::pair<Kind, unsigned> built_for{kind, 0};
+    static std::unique_ptr<Directory> directory;
+    if (built_for == std::pair(kind, peers)) return *directory;
+    directory.reset();
     std::vector<Directory::Member> members;
-    for (unsigned peer = 0; peer < peers; ++peer) members.push_back(member(peer, filters[peer]));
+    const auto of = descriptor_of(filter_for_peers(kind, peers, 0));
+    for (unsigned peer = 0; peer < peers; ++peer) members.push_back({peer, of, nullptr});
     directory = std::make_unique<Directory>(members);
-    built_for = peers;
+    for (unsigned peer = 0; peer < peers; ++peer) {
+        directory->load(peer, filter_for_peers(kind, peers, peer * objects_for(peers)));
+    }
+    built_for = {kind, peers};
     return *directory;
 }
 
 /// Keys that nobody holds: the usual local miss. One look-up need not wait for the one before.
+template <Kind kind>
 void candidates_of_absent_keys(benchmark::State& state) {
-    const auto& directory = directory_of(static_cast<unsigned>(state.range(0)));
+    const auto& directory = directory_of(kind, static_cast<unsigned>(state.range(0)));
     auto number = 2'000 * kObjects;
     std::uint64_t false_hits = 0;
     for (auto _ : state) {
@@ -90,19 +115,40 @@ void candidates_of_absent_keys(benchmark::State& state) {
         benchmark::Counter(static_cast<double>(false_hits), benchmark::Counter::kAvgIterations);
     state.counters["MB"] = static_cast<double>(directory.memory_bytes()) / 1e6;
 }
-BENCHMARK(candidates_of_absent_keys)->Arg(1)->Arg(4)->Arg(16)->Arg(64)->Arg(256)->Arg(1024);
 
 /// Keys that somebody holds, each chosen by the answer for the one before: all of the waiting
 /// shows.
+template <Kind kind>
 void candidates_one_after_the_other(benchmark::State& state) {
-    const auto& directory = directory_of(static_cast<unsigned>(state.range(0)));
     const auto peers = static_cast<unsigned>(state.range(0));
+    const auto& directory = directory_of(kind, peers);
     const auto keys = peers * objects_for(peers);
     std::uint64_t number = 0;
     for (auto _ : state) number += 1 + directory.candidates(asked(mix(number) % keys)).size();
     benchmark::DoNotOptimize(number);
 }
-BENCHMARK(candidates_one_after_the_other)->Arg(16)->Arg(64)->Arg(256)->Arg(1024);
+
+/// Both of one directory, which is built once.
+template <Kind kind>
+void candidates_for_peers(std::initializer_list<std::int64_t> numbers_of_peers) {
+    const auto name = [](const char* what) {
+        return std::string(what) + '/' + std::string(summary::name(kind));
+    };
+    for (const auto peers : numbers_of_peers) {
+        benchmark::RegisterBenchmark(name("candidates_of_absent_keys").c_str(),
+                                     candidates_of_absent_keys<kind>)
+            ->Arg(peers);
+        benchmark::RegisterBenchmark(name("candidates_one_after_the_other").c_str(),
+                                     candidates_one_after_the_other<kind>)
+            ->Arg(peers);
+    }
+}
+const bool registered = [] {
+    candidates_for_peers<Kind::counting_bloom>({1, 4, 16, 64, 256, 1024});
+    candidates_for_peers<Kind::quotient>({1, 4, 16, 64, 256, 1024});
+    candidates_for_peers<Kind::cuckoo>({1, 4, 16, 64, 256, 1024});
+    return true;
+}();
 
 /// Sixteen peers of sixteen shapes, the case that the ladder of shapes makes rare.
 void candidates_when_no_shape_is_shared(benchmark::State& state) {
