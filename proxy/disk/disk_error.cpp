@@ -24,6 +24,8 @@ Words words(DiskError error) noexcept {
             return {"cut_off", "the file ends too early"};
         case DiskError::no_footer:
             return {"no_footer", "the segment was not sealed"};
+        case DiskError::never_begun:
+            return {"never_begun", "nothing was written to the file"};
         case DiskError::too_large:
             return {"too_large", "more than a record may hold"};
         case DiskError::other_key:

@@ -19,6 +19,7 @@ enum class DiskError {
     bad_type,       // a kind of record that this version does not know
     cut_off,        // the file ends before it should
     no_footer,      // the segment was not sealed
+    never_begun,    // a file was made, and nothing written
     too_large,      // more than a record may hold
     other_key,      // the record is of another URI
     in_use,         // another process works with the directory

@@ -27,6 +27,12 @@ DiskResult<std::vector<Found>> segment_files(const std::filesystem::path& direct
     return files;
 }
 
+/// Nothing in it will ever be found again, and it is nobody else's.
+bool is_unusable(const boost::system::error_code& error) {
+    return error == DiskError::never_begun || error == DiskError::cut_off ||
+           error == DiskError::no_record || error == DiskError::bad_checksum;
+}
+
 std::uint64_t identity(const FooterEntry& entry) {
     return XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant);
 }
@@ -50,7 +56,10 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
         };
         auto segment = open_segment(calls, file->path, {directory_id, file->number});
         if (!segment) {
-            lost();
+            const auto error = segment.error();
+            // A process that is killed may leave a file that it had just made.
+            if (error != DiskError::never_begun) lost();
+            if (is_unusable(error)) calls.remove(file->path.c_str());
             continue;
         }
         const auto contents = read_contents(**segment);

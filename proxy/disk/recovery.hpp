@@ -32,7 +32,8 @@ struct RecoveredRecord {
 
 /// Reads the segments' footers, newest first, and of those without a good one the records' heads;
 /// gives each record that counts once, the last of its variant. Bodies are not read: bytes are
-/// proved when they are used. Errors in files are counted and cost what they hold, no more.
+/// proved when they are used. Errors in files are counted and cost what they hold, no more. Files
+/// without a readable beginning are removed, as they would take room beside the cap.
 /// Fails only when the directory cannot be read.
 DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& directory,
                               std::uint64_t directory_id,

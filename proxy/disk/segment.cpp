@@ -115,7 +115,11 @@ DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::pat
     auto file = DiskFile::open(calls, path, O_RDWR);
     if (!file) return file.error();
     DiskBytes sector(kDiskSector);
-    if (const auto error = file->read(sector, 0)) return error;
+    const auto got = file->read_some(sector, 0);
+    if (!got) return got.error();
+    sector.resize(*got);
+    if (std::ranges::all_of(sector, [](std::byte byte) { return byte == std::byte{0}; }))
+        return DiskError::never_begun;
     const auto header = decode_segment_header(sector);
     if (!header) return header.error();
     if (header->home.directory != home.directory || header->home.segment != home.segment)

@@ -29,7 +29,8 @@ std::optional<std::uint32_t> segment_number(std::string_view file_name);
 /// Makes a file of header.bytes, all of it reserved; nothing is left behind when that fails.
 DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
                                       const SegmentHeader& header);
-/// Errors: those of decode_segment_header(); foreign when it is of another directory or number.
+/// Errors: those of decode_segment_header(); never_begun when not even the header was written;
+/// foreign when it is of another directory or number.
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
                                     RecordHome home);
 

@@ -35,6 +35,7 @@ int fuzz_frame(const std::uint8_t* data, std::size_t size);
 int fuzz_summary(const std::uint8_t* data, std::size_t size);
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size);
 int fuzz_forwarded(const std::uint8_t* data, std::size_t size);
+int fuzz_disk(const std::uint8_t* data, std::size_t size);
 
 struct FuzzTarget {
     std::string_view name;  // also that of its folder in corpus/
@@ -57,6 +58,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"summary", fuzz_summary},
     {"proxy_header", fuzz_proxy_header},
     {"forwarded", fuzz_forwarded},
+    {"disk", fuzz_disk},
 };
 
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {

@@ -133,6 +133,22 @@ TEST(DiskRecord, IsNotMadeOfWhatItCannotHold) {
     EXPECT_EQ(sizes_of(record).error(), DiskError::too_large);
 }
 
+// FORMAT.md has it byte for byte.
+TEST(DiskRecord, IsWrittenAsTheFormatSays) {
+    const std::string_view wanted =
+        "487352520700000005000000000000000000000000000000000000000000000009000000"
+        "0000000000000000000000000000000000000300d011b853152baa87"
+        "687474703a2f2f612f";
+    std::string hex;
+    for (const auto byte : encoded(test::tombstone(RecordType::uri_gone, 5, "http://a/"), {},
+                                   {0x0102030405060708, 7})) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(byte));
+        hex += digits;
+    }
+    EXPECT_EQ(hex, wanted);
+}
+
 TEST(DiskRecord, TellsVariantsApart) {
     EXPECT_EQ(variant_hash("", ""), 0u);
     EXPECT_NE(variant_hash("accept", "a\n"), variant_hash("accept", "b\n"));

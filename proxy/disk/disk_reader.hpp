@@ -1,0 +1,66 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "proxy/disk/segment.hpp"
+
+namespace proxy {
+
+/// Reads records of one directory without keeping its callers waiting for a device: what the page
+/// cache has is read at once, all else by a few threads. Every byte that is given has been proved.
+class DiskReader {
+public:
+    struct Config {
+        unsigned threads = 4;
+        std::size_t queue = 256;                    // questions that wait, at most
+        std::uint64_t at_once_bytes = 64ull << 10;  // larger records go to the threads
+    };
+    using Answer = std::function<void(DiskResult<LoadedRecord>)>;
+
+    explicit DiskReader(Config config);
+    /// Answers what waits (ending), and ends the threads.
+    ~DiskReader();
+    DiskReader(const DiskReader&) = delete;
+    DiskReader& operator=(const DiskReader&) = delete;
+
+    /// Any thread. None when a device would have to be waited for, or it is too large for that;
+    /// other_key when the record is not of `uri`.
+    std::optional<DiskResult<LoadedRecord>> read_now(const SegmentPtr& segment,
+                                                     std::uint32_t sector, std::uint32_t sectors,
+                                                     std::string_view uri);
+    /// Any thread. `answer` is called once, on one of the threads; post from there. False, and it
+    /// is never called, when too many wait: go on as if it were not stored.
+    bool read(SegmentPtr segment, std::uint32_t sector, std::uint32_t sectors, std::string uri,
+              Answer answer);
+
+    struct Stats {
+        std::uint64_t at_once = 0, by_threads = 0, refused = 0;
+        std::size_t waiting = 0;
+    };
+    Stats stats() const;
+
+private:
+    struct Question {
+        SegmentPtr segment;
+        std::uint32_t sector = 0, sectors = 0;
+        std::string uri;
+        Answer answer;
+    };
+    void run();
+
+    const Config config_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Question> queue_;
+    bool ending_ = false;
+    Stats stats_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,196 @@
+#include "proxy/disk/disk_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+
+#include "proxy/disk/recovery.hpp"
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::uint64_t kSegment = 256 * 1024;
+
+/// Holds up writes until told otherwise.
+struct GatedCalls : test::FaultyCalls {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool open = true;
+    int waiting = 0;
+
+    ssize_t write(int fd, std::span<const iovec> parts, std::uint64_t at) override {
+        {
+            std::unique_lock lock(mutex);
+            ++waiting;
+            changed.notify_all();
+            changed.wait(lock, [this] { return open; });
+            --waiting;
+        }
+        return FaultyCalls::write(fd, parts, at);
+    }
+    void set_open(bool value) {
+        const std::lock_guard lock(mutex);
+        open = value;
+        changed.notify_all();
+    }
+    void wait_for_a_write() {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [this] { return waiting > 0; });
+    }
+};
+
+class DiskWriterTest : public testing::Test {
+protected:
+    DiskWriterTest() {
+        Reclaiming reclaiming;
+        reclaiming.uses = [](const FooterEntry&, DiskPlace) { return std::nullopt; };
+        reclaiming.dropped = [](const FooterEntry&, DiskPlace) {};
+        log_.emplace(calls_, SegmentLog::Config{directory_.path(), 1, 16 * kSegment, kSegment, 1},
+                     std::vector<SegmentPtr>{}, reclaiming);
+    }
+    void start(DiskWriter::Config config = {}) { writer_.emplace(*log_, seq_, config); }
+    bool push(const std::string& uri, std::size_t size) {
+        struct Owned {
+            std::string uri, body;
+        };
+        auto owned = std::make_shared<Owned>(Owned{uri, test::made_body(size, size)});
+        DiskWriter::Job job;
+        job.record = test::response(owned->uri, 0, owned->body);
+        job.body = {test::part(owned->body)};
+        job.owner = owned;
+        job.done = [this, uri](DiskResult<DiskPlace> place) { told(uri, place); };
+        return writer_->push(std::move(job));
+    }
+    bool purge(const std::string& uri) {
+        auto owned = std::make_shared<std::string>(uri);
+        DiskWriter::Job job;
+        job.record = test::tombstone(RecordType::uri_gone, 0, *owned);
+        job.owner = owned;
+        job.done = [this, uri](DiskResult<DiskPlace> place) { told("purge " + uri, place); };
+        return writer_->push(std::move(job));
+    }
+    void told(const std::string& what, DiskResult<DiskPlace> place) {
+        const std::lock_guard lock(mutex_);
+        EXPECT_TRUE(told_.emplace(what, place).second) << what << ": twice";
+        changed_.notify_all();
+    }
+    std::map<std::string, DiskResult<DiskPlace>> wait_for(std::size_t count) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return told_.size() >= count; });
+        return told_;
+    }
+
+    test::TemporaryDirectory directory_;
+    GatedCalls calls_;
+    std::atomic<std::uint64_t> seq_{1};
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<std::string, DiskResult<DiskPlace>> told_;
+    std::optional<SegmentLog> log_;
+    std::optional<DiskWriter> writer_;
+};
+
+TEST_F(DiskWriterTest, SaysWhereARecordIsOnceItIsThere) {
+    start();
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), i * 1'000));
+    for (const auto& [uri, place] : wait_for(20)) {
+        ASSERT_TRUE(place) << uri;
+        const auto loaded = load_record(*log_->find(place->segment), place->sector, 1);
+        ASSERT_TRUE(loaded) << uri;
+        EXPECT_EQ(loaded->record.uri, uri);
+        EXPECT_EQ(as_text(loaded->body), test::made_body(loaded->body.size(), loaded->body.size()));
+    }
+    writer_.reset();
+    EXPECT_EQ(seq_, 21u);
+}
+
+TEST_F(DiskWriterTest, GathersWhatComesWhileItWrites) {
+    start();
+    calls_.set_open(false);
+    ASSERT_TRUE(push("http://first/", 100));
+    calls_.wait_for_a_write();
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 1'000));
+    calls_.set_open(true);
+    wait_for(51);
+    writer_->push({});  // a record of nothing, so that what was counted is seen
+    while (writer_->stats().written < 52) std::this_thread::yield();
+    EXPECT_LE(writer_->stats().writes, 4u);
+}
+
+TEST_F(DiskWriterTest, RefusesWhatDoesNotFitIntoTheQueueButNoTombstone) {
+    start({.queue_bytes = 10'000});
+    calls_.set_open(false);
+    EXPECT_TRUE(push("http://a/", 5'000));
+    calls_.wait_for_a_write();
+    EXPECT_FALSE(push("http://b/", 5'000));
+    EXPECT_FALSE(push("http://c/", 100'000));
+    EXPECT_TRUE(push("http://d/", 1'000));
+    for (int i = 0; i < 30; ++i) EXPECT_TRUE(purge("http://a/" + std::to_string(i)));
+    EXPECT_EQ(writer_->stats().refused, 2u);
+    EXPECT_LE(writer_->stats().queued_bytes, 10'000u + 30 * kDiskSector);
+    calls_.set_open(true);
+    const auto told = wait_for(32);
+    EXPECT_TRUE(told.contains("http://d/"));
+    EXPECT_FALSE(told.contains("http://b/"));
+    while (writer_->stats().queued_bytes > 0) std::this_thread::yield();
+    EXPECT_TRUE(push("http://b/", 5'000));
+    wait_for(33);
+}
+
+TEST_F(DiskWriterTest, KeepsTheOrderInWhichItWasAsked) {
+    start();
+    for (int i = 0; i < 100; ++i) {
+        const auto uri = "http://a/" + std::to_string(i);
+        ASSERT_TRUE(push(uri, 500));
+        ASSERT_TRUE(purge(uri));
+        if (i % 2 == 0) {
+            ASSERT_TRUE(push(uri + "/again", 500));
+        }
+    }
+    writer_.reset();  // writes all, and seals
+    const auto found = recover(calls_, directory_.path(), 1, [](const RecoveredRecord& one) {
+        EXPECT_TRUE(one.entry.uri.ends_with("again"));
+    });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->records, 50u);
+    EXPECT_EQ(found->purged, 100u);
+    EXPECT_EQ(found->scanned, 0u);
+}
+
+TEST_F(DiskWriterTest, PausesAfterAnErrorOfTheDisk) {
+    start({.pause = std::chrono::hours(1)});
+    ASSERT_TRUE(push("http://a/", 500));
+    wait_for(1);
+    calls_.on_write = EIO;
+    ASSERT_TRUE(push("http://b/", 500));
+    EXPECT_EQ(wait_for(2).at("http://b/").error(), boost::system::errc::io_error);
+    EXPECT_TRUE(writer_->stats().paused);
+    EXPECT_FALSE(push("http://c/", 500));
+    calls_.on_write = 0;
+    EXPECT_TRUE(purge("http://a/"));  // tried all the same
+    EXPECT_TRUE(wait_for(3).at("purge http://a/"));
+    EXPECT_EQ(writer_->stats().refused, 1u);
+}
+
+TEST_F(DiskWriterTest, GoesOnAfterThePause) {
+    start({.pause = std::chrono::milliseconds(0)});
+    calls_.on_reserve = ENOSPC;
+    ASSERT_TRUE(push("http://a/", 500));
+    EXPECT_EQ(wait_for(1).at("http://a/").error(), boost::system::errc::no_space_on_device);
+    calls_.on_reserve = 0;
+    ASSERT_TRUE(push("http://b/", 500));
+    EXPECT_TRUE(wait_for(2).at("http://b/"));
+}
+
+TEST_F(DiskWriterTest, TellsOfWhatASegmentCannotHold) {
+    start();
+    ASSERT_TRUE(push("http://a/", kSegment / 2));
+    EXPECT_EQ(wait_for(1).at("http://a/").error(), DiskError::too_large);
+    EXPECT_FALSE(writer_->stats().paused);
+    EXPECT_FALSE(push("http://b/", kMaxRecordBody + 1));
+}
+
+}  // namespace
+}  // namespace proxy
