@@ -206,7 +206,8 @@ Finding lost_hits_by_messages(const Study& study) {
     out.words = fmt::format(
         "Announcing most often (after {}) takes {} messages per request and loses {:.2f} % of the "
         "hits; least often (after {}) {} messages and {:.2f} %. ICP would send {}.",
-        dear->name, figure_text(dear->x), dear->y, cheap->name, figure_text(cheap->x), cheap->y,
+        dear->name, figure_text(dear->x), std::max(dear->y, 0.0), cheap->name,
+        figure_text(cheap->x), std::max(cheap->y, 0.0),
         figure_text(per_request(*ideal).messages()));
     return out;
 }

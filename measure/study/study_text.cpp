@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "measure/report/numbers.hpp"
@@ -70,7 +71,7 @@ std::string short_figure(double value) {
 void write_row(const std::string& title, const StudyRow& row, const SimulationCounts* ideal,
                Writer& out) {
     if (!row.counts) {
-        out.line("{:<22} {}", title, row.refused.empty() ? "not run" : row.refused);
+        out.line("{:<22} {}", title, row.refused);
         return;
     }
     const auto each = per_request(*row.counts);
@@ -122,14 +123,18 @@ std::string study_text(const Study& study, bool colour) {
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
+    const auto shown = [&](const StudyTable::Line& line) {
+        return study.row(line).counts || !study.row(line).refused.empty();
+    };
     for (const auto& table : study.tables) {
+        if (std::none_of(table.lines.begin(), table.lines.end(), shown)) continue;
         out.line("");
         out.heading(fmt::format("{}: {}", describe(study, table), subject(table.about)));
         write_columns(out);
         const auto* ideal = ideal_of(study, table);
         for (const auto& line : table.lines) {
             const auto& row = study.row(line);
-            if (!row.counts && row.refused.empty()) continue;
+            if (!shown(line)) continue;
             write_row(line.title, row, ideal, out);
             if (table.about == StudyTable::About::asked && row.counts)
                 write_counts(*row.counts, out);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kRemembered = 64;  // requests a client may come back to
 constexpr std::uint32_t kObjectsPerSite = 50;
+constexpr std::uint32_t kUnknown = 0xffffffff;
 
 /// Draws ranks 0..n-1 with probability proportional to 1 / (rank + 1)^exponent.
 class Zipf {
@@ -79,6 +80,7 @@ Trace make_workload(const WorkloadOptions& o) {
     const Zipf popularity(o.objects, o.zipf);
     const Zipf activity(o.clients, 0.5);
     std::vector<Memory> memories(o.clients);
+    std::vector<std::uint32_t> urls(o.objects, kUnknown);  // of the shared set, once asked for
     std::uint32_t asked_once = 0;
     for (std::uint32_t i = 0; i < o.requests; ++i) {
         const std::uint32_t client = activity.draw(random);
@@ -90,9 +92,14 @@ Trace make_workload(const WorkloadOptions& o) {
         } else {
             const bool once = kind >= 1 - o.once;
             const std::uint32_t object = once ? o.objects + asked_once++ : popularity.draw(random);
-            url = trace.add_url(fmt::format("http://site{}.synthetic.example/object/{}",
-                                            object / kObjectsPerSite, object),
-                                object_bytes(o.seed, object));
+            if (once || urls[object] == kUnknown) {
+                url = trace.add_url(fmt::format("http://site{}.synthetic.example/object/{}",
+                                                object / kObjectsPerSite, object),
+                                    object_bytes(o.seed, object));
+                if (!once) urls[object] = url;
+            } else {
+                url = urls[object];
+            }
         }
         memory.remember(url);
         const auto time = static_cast<std::int64_t>(i * 1000.0 / o.requests_per_second);
