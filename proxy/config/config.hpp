@@ -226,7 +226,8 @@ Environment process_environment();
 /// One line per error: `path: message`, or the message alone where no path is to blame.
 std::string describe(const std::vector<ConfigError>& errors);
 
-/// First entry for this host (same_host(); `*` for any), or null. In lower case, as CacheKey has it.
+/// First entry for this host (same_host(); `*` for any), or null. In lower case, as CacheKey has
+/// it.
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
 
 std::string_view to_string(CopyPolicy policy);
