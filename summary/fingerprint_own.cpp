@@ -14,6 +14,9 @@ FingerprintShape shape_of_kind(Kind kind, std::uint64_t objects, double error) {
     return cuckoo_shape_for(objects, error);
 }
 
+/// To sort and encode a fingerprint, and to follow it, costs as much as about so many bits.
+constexpr std::size_t kBitsEach = 4;
+
 /// What says how wrong a shape is, whatever its size.
 unsigned bits_each(const FingerprintShape& shape) {
     if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) {
@@ -45,7 +48,8 @@ FingerprintOwn<kind>::FingerprintOwn(const OwnConfig& config, FingerprintOwn&& e
 
 template <Kind kind>
 std::optional<Bytes> FingerprintOwn<kind>::take_payload(std::size_t max_bytes) {
-    const auto change = own_.take_delta(config_.changes_at_once);
+    const auto change =
+        own_.take_delta(std::max<std::size_t>(config_.changes_at_once / kBitsEach, 1));
     if (!change) return std::nullopt;
     Bytes payload;
     const auto range = universe(own_.shape());

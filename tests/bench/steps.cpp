@@ -1,7 +1,7 @@
 // How long the control thread is busy at once: the longest step of each kind, with many objects and
-// peers. `steps [objects] [peers]`, by default 10 million and 64; takes a minute and, for 64 peers,
-// 6 GB (the directory twice). Nothing here waits, so what is measured is work, page faults
-// included.
+// peers. `steps [objects] [peers] [kind]`, by default 10 million, 64 and counting_bloom; takes a
+// minute and, for 64 peers, 6 GB (the directory twice). Nothing here waits, so what is measured is
+// work, page faults included.
 
 #include <time.h>
 
@@ -22,6 +22,7 @@
 #include "protocol/sync_session.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/false_hit_budget.hpp"
+#include "summary/fingerprint_shape.hpp"
 #include "summary/sizing.hpp"
 
 namespace {
@@ -61,14 +62,11 @@ summary::KeyHash key(std::uint64_t number) {
 
 class Bench {
 public:
-    Bench(std::uint64_t objects, unsigned peers)
+    Bench(std::uint64_t objects, unsigned peers, summary::Kind kind)
         : objects_(objects),
           peers_(peers),
-          publisher_({{summary::error_per_summary(0.004, peers)},
-                      0.001,
-                      std::chrono::seconds(1),
-                      std::chrono::seconds(10)},
-                     now_),
+          kind_(kind),
+          publisher_(config(0.004, 0.001), now_),
           outbox_({std::size_t{1} << 30, std::chrono::seconds(1)}, now_),
           session_({std::uint64_t{1} << 30, std::chrono::seconds(1)}, now_) {
         for (unsigned i = 0; i < peers_; ++i) {
@@ -92,6 +90,26 @@ public:
 
 private:
     static constexpr std::uint64_t kBatch = 2048;  // proxy/control_feed.hpp
+
+    Publisher::Config config(double budget, double changed) const {
+        summary::OwnConfig own;
+        own.error = summary::error_per_summary(budget, peers_);
+        own.kind = kind_;
+        return {own, changed, std::chrono::seconds(1), std::chrono::seconds(10)};
+    }
+    /// Of twice the size, and empty.
+    summary::Filter larger() const {
+        const auto error = summary::error_per_summary(0.004, peers_);
+        switch (kind_) {
+            case summary::Kind::counting_bloom:
+                break;
+            case summary::Kind::quotient:
+                return summary::QuotientFilter(summary::quotient_shape_for(2 * objects_, error));
+            case summary::Kind::cuckoo:
+                return summary::CuckooFilter(summary::cuckoo_shape_for(2 * objects_, error));
+        }
+        return summary::BloomFilter(summary::shape_for(2 * objects_, error));
+    }
 
     void announce() {
         while (const auto due = publisher_.announce_due()) {
@@ -178,9 +196,7 @@ private:
         timed("directory: load", [&] { neighbours_.load(1, session_.replica()); });
         neighbours_work("directory: one peer anew");
         summary::Replica other;
-        const auto shape =
-            summary::shape_for(2 * objects_, summary::error_per_summary(0.004, peers_));
-        other.apply_snapshot(1, 0, summary::BloomFilter(shape));
+        other.apply_snapshot(1, 0, larger());
         timed("directory: load", [&] { neighbours_.load(1, other); });
         neighbours_work("directory: build");
         timed("directory: view", [&] { view_ = neighbours_.take_view(); });
@@ -188,17 +204,9 @@ private:
         neighbours_.unlinked(1);
     }
     void reload() {
-        Publisher next({{summary::error_per_summary(0.004, peers_)},
-                        0.01,
-                        std::chrono::seconds(1),
-                        std::chrono::seconds(10)},
-                       now_);
+        Publisher next(config(0.004, 0.01), now_);
         timed("reload: same shape", [&] { next.take_over(publisher_); });
-        Publisher other({{summary::error_per_summary(0.0004, peers_)},
-                         0.01,
-                         std::chrono::seconds(1),
-                         std::chrono::seconds(10)},
-                        now_);
+        Publisher other(config(0.0004, 0.01), now_);
         timed("reload: other shape", [&] { other.take_over(next); });
         while (other.busy()) timed("reload: growth", [&] { other.work(); });
         publisher_ = std::move(other);
@@ -242,6 +250,7 @@ private:
 
     std::uint64_t objects_;
     unsigned peers_;
+    summary::Kind kind_;
     Clock::time_point now_ = Clock::now();
     Publisher publisher_;
     Outbox outbox_;
@@ -260,7 +269,12 @@ int main(int count, char** arguments) {
     };
     const auto objects = number(1, 10'000'000);
     const auto peers = static_cast<unsigned>(number(2, 64));
-    Bench(objects, peers).run();
+    const auto kind = summary::kind_named(count > 3 ? arguments[3] : "counting_bloom");
+    if (!kind) {
+        std::puts("no such kind");
+        return 2;
+    }
+    Bench(objects, peers, *kind).run();
     std::printf("%llu objects, %u peers; ms\n%-34s %8s %8s %8s %8s\n",
                 static_cast<unsigned long long>(objects), peers, "step", "longest", "99.9 %",
                 "median", "steps");
