@@ -36,7 +36,7 @@ struct DiskEntry {
 };
 
 /// Which keys are on the disk and where: 16 bytes for each record in tables that are between 0.72
-/// and 0.92 full and grow by a quarter, one at a time, so 20 bytes for each on the average. A key
+/// and 0.92 full and grow by a quarter, one at a time, so 19.5 bytes for each on the average. A key
 /// is known by the 60 bits of KeyHash::high below its first four, which choose among the store's
 /// shards: whoever finds an entry reads the record and compares its URI. Several entries for one
 /// key (variants) are allowed. One thread at a time, as a vector; its shard's lock will do.
