@@ -17,6 +17,7 @@
 #include "protocol/cluster.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
+#include "proxy/cache/explain.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
@@ -116,7 +117,8 @@ public:
                 AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
                                    [this] { return config_; }, [this] { return reload_and_wait(); },
                                    [this](PurgeOrder order) { return purge(std::move(order)); },
-                                   [this](const auto& order) { return change_peers(order); }});
+                                   [this](const auto& order) { return change_peers(order); },
+                                   [this](CacheKey key) { return explain_url(std::move(key)); }});
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -271,6 +273,27 @@ private:
                                done(std::move(report));
                            });
         });
+    }
+
+    /// As one worker sees it, which has its own experience with peers and origins.
+    asio::awaitable<std::optional<Explanation>> explain_url(CacheKey key) {
+        auto& worker = *workers_.front();
+        if (worker.finished.load(std::memory_order_acquire)) co_return std::nullopt;
+        const auto reply =
+            std::make_shared<Reply<Explanation>>(std::make_shared<Wakeup>(control_.get_executor()));
+        asio::post(worker.io, [&worker, reply, key = std::move(key)]() mutable {
+            worker.upstream.fetches.spawn(give_explanation(worker.cache, std::move(key), reply));
+        });
+        const auto deadline = std::chrono::steady_clock::now() + 2 * kLookAtPeers;
+        const auto in_time = co_await reply->wait_until(deadline);
+        if (!in_time) co_return std::nullopt;
+        co_return reply->value();
+    }
+
+    static asio::awaitable<void> give_explanation(Cache& cache, CacheKey key,
+                                                  std::shared_ptr<Reply<Explanation>> reply) {
+        auto explained = co_await explain(cache, std::move(key));
+        reply->give(std::move(explained));
     }
 
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {

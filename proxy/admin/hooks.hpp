@@ -3,12 +3,15 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
+#include "proxy/http/cache_key.hpp"
 #include "proxy/storage/purge.hpp"
+#include "proxy/telemetry/explanation.hpp"
 
 namespace proxy {
 
@@ -20,6 +23,8 @@ struct AdminHooks {
     std::function<boost::asio::awaitable<Reloaded>()> reload;
     std::function<boost::asio::awaitable<PurgeReport>(PurgeOrder)> purge;
     std::function<PeersChanged(const PeerOrder&)> change_peers;
+    /// Of a target URI; nothing: the node is ending.
+    std::function<boost::asio::awaitable<std::optional<Explanation>>(CacheKey)> explain;
 };
 
 }  // namespace proxy

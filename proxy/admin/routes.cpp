@@ -5,6 +5,7 @@
 #include <optional>
 #include <variant>
 
+#include "proxy/admin/explanation.hpp"
 #include "proxy/admin/metrics_text.hpp"
 #include "proxy/admin/status_json.hpp"
 #include "proxy/config/config_json.hpp"
@@ -120,6 +121,19 @@ asio::awaitable<Response> purge(const Request& request, const Hooks& hooks) {
     co_return json(request, http::int_to_status(status_of(report)), purge_json(report));
 }
 
+asio::awaitable<Response> explain(const Request& request, const Hooks& hooks) {
+    const auto target = request.target();
+    auto url = explained_url({target.data(), target.size()});
+    if (const auto* wrong = std::get_if<std::string>(&url))
+        co_return admin_text(request, http::status::bad_request, *wrong + "\n");
+    auto explaining = hooks.explain(std::move(std::get<CacheKey>(url)));
+    const auto explanation = co_await std::move(explaining);
+    if (!explanation)
+        co_return admin_text(request, http::status::service_unavailable,
+                             "The node is ending, or has too much to do.\n");
+    co_return json(request, http::status::ok, explanation_json(*explanation));
+}
+
 asio::awaitable<Response> reload(const Request& request, const Hooks& hooks) {
     const auto reloaded = co_await hooks.reload();
     co_return json(request, status_of(reloaded.outcome), reload_json(reloaded));
@@ -140,6 +154,8 @@ constexpr AdminRoute kRoutes[] = {
     {AdminMethod::post, "/api/v1/peers", Guard::guarded, "changes them", change_peers},
     {AdminMethod::get, "/api/v1/summary", Guard::open, "shows the own summary", show_summary},
     {AdminMethod::get, "/api/v1/config", Guard::guarded, "shows what is in effect", show_config},
+    {AdminMethod::get, "/api/v1/explain", Guard::guarded,
+     "says of ?url= where it is, and whom a miss would ask", explain},
     {AdminMethod::post, "/api/v1/purge", Guard::guarded, "purges, in the whole cluster", purge},
     {AdminMethod::post, "/api/v1/reload", Guard::guarded, "reloads this node's configuration",
      reload},

@@ -17,7 +17,7 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
                       const SinceInvalidation& invalidated, const PeerFacts& known) {
     PeerTurns result;
     // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
-    if (invalidated_within(invalidated, kAgeGranularity)) return result;
+    if (is_just_invalidated(invalidated)) return result;
     std::optional<PeerTurn> far;
     const auto admit = [&](const summary::PeerSet& candidates, std::size_t at_most,
                            bool is_promised) {

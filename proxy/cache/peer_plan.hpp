@@ -32,6 +32,11 @@ inline constexpr std::chrono::seconds kAgeGranularity{2};
 /// anybody remembers.
 using SinceInvalidation = std::optional<std::chrono::nanoseconds>;
 
+/// So lately that no copy can be shown to be younger: nobody is asked.
+inline bool is_just_invalidated(const SinceInvalidation& invalidated) {
+    return invalidated && *invalidated < kAgeGranularity;
+}
+
 struct PeerTurn {
     std::size_t peer = 0;   // its number
     bool promised = false;  // its summary has the very key

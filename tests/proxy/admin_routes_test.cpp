@@ -57,8 +57,9 @@ TEST(AdminRoutes, AreGuardedUnlessTheyOnlyLook) {
         EXPECT_TRUE(is_guarded(verb::post, open)) << open;
         EXPECT_TRUE(is_guarded(verb::options, open)) << open;
     }
-    for (const auto* guarded : {"/api/v1/config", "/api/v1/config?x", "/api/v1/drain",
-                                "/api/v1/reload", "/api/v1/purge", "/api/v1/what-comes-later"})
+    for (const auto* guarded :
+         {"/api/v1/explain", "/api/v1/config", "/api/v1/config?x", "/api/v1/drain",
+          "/api/v1/reload", "/api/v1/purge", "/api/v1/what-comes-later"})
         EXPECT_TRUE(is_guarded(verb::get, guarded)) << guarded;
 }
 

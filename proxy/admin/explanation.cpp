@@ -1,0 +1,83 @@
+#include "proxy/admin/explanation.hpp"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace proxy {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kUsage =
+    "It takes ?url= and a whole URL, percent-encoded: ?url=http%3A%2F%2Fhost%2Fpath.";
+
+/// Nothing when a `%` is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out.push_back(text[i]);
+            continue;
+        }
+        unsigned byte = 0;
+        const auto* const digits = text.data() + i + 1;
+        if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+            return std::nullopt;
+        out.push_back(static_cast<char>(byte));
+        i += 2;
+    }
+    return out;
+}
+
+double seconds(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+ordered_json peer_json(const Explanation::Peer& peer) {
+    auto out = ordered_json::object();
+    out["node"] = peer.node;
+    out["claims"] = peer.claims;
+    out["has"] = peer.has.empty() ? ordered_json(nullptr) : ordered_json(peer.has);
+    out["choice"] = peer.choice;
+    out["turn"] = peer.turn == 0 ? ordered_json(nullptr) : ordered_json(peer.turn);
+    out["round_trip_seconds"] = seconds(peer.round_trip);
+    return out;
+}
+
+}  // namespace
+
+std::variant<CacheKey, std::string> explained_url(std::string_view target) {
+    const auto query = target.find('?');
+    const auto parameters =
+        query == std::string_view::npos ? std::string_view() : target.substr(query + 1);
+    constexpr std::string_view kName = "url=";
+    // A URL that is not encoded would be cut at its first `&`.
+    if (!parameters.starts_with(kName) || parameters.find('&') != std::string_view::npos)
+        return std::string(kUsage);
+    const auto url = percent_decoded(parameters.substr(kName.size()));
+    if (!url) return std::string(kUsage);
+    CacheKey key;
+    const auto error = key.assign(Scheme::http, boost::beast::http::verb::get, *url, {});
+    if (error != TargetError::none)
+        return "url must be a whole URL, http://host/path: " + std::string(to_string(error)) + ".";
+    return key;
+}
+
+std::string explanation_json(const Explanation& explanation) {
+    auto peers = ordered_json::array();
+    for (const auto& peer : explanation.peers) peers.push_back(peer_json(peer));
+    auto page = ordered_json::object();
+    page["url"] = explanation.url;
+    page["here"] = explanation.here;
+    page["ttl_seconds"] =
+        explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);
+    page["just_invalidated"] = explanation.just_invalidated;
+    page["origin"] = explanation.origin;
+    page["origin_answer_seconds"] = seconds(explanation.origin_time);
+    page["beside_the_origin"] = explanation.beside_the_origin;
+    page["peers"] = std::move(peers);
+    return page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace proxy

@@ -1,0 +1,128 @@
+#include "proxy/cache/explain.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "proxy/cache/explain_plan.hpp"
+#include "proxy/http/request_policy.hpp"
+#include "proxy/upstream/peer_look.hpp"
+#include "proxy/upstream/peer_request.hpp"
+#include "proxy/upstream/route.hpp"
+#include "summary/directory.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+/// What peers have been found to have, by number. Outlives who waits for it.
+struct Looks {
+    Looks(const asio::any_io_executor& executor, std::size_t peers)
+        : wakeup(std::make_shared<Wakeup>(executor)), has(peers) {}
+
+    const std::shared_ptr<Wakeup> wakeup;
+    std::vector<std::string_view> has;
+    std::size_t open = 0;
+};
+
+asio::awaitable<void> look(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
+                           std::size_t peer, std::string question, std::shared_ptr<Looks> looks) {
+    const auto has =
+        co_await look_at_peer(upstream, std::move(view), peer, std::move(question), kLookAtPeers);
+    looks->has[peer] = to_string(has);
+    --looks->open;
+    looks->wakeup->notify();
+}
+
+void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Clock::time_point now,
+                    Explanation& out) {
+    const auto found = cache.look_up(hash, key.uri(), {}, now);
+    if (found.response) {
+        const auto& stored = *found.response;
+        const auto residence = stored.residence(now);
+        out.here = is_fresh(stored.freshness, residence) ? "fresh" : "stale";
+        out.ttl = time_to_live(stored.freshness, residence);
+    } else if (found.fill) {
+        out.here = "filling";
+    } else if (found.other_variants) {
+        out.here = "variant";
+    }
+}
+
+/// All peers that somebody is.
+std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summary::PeerSet& first) {
+    std::vector<std::size_t> numbers;
+    for (const auto claims : {true, false})
+        for (std::size_t i = 0; i < view.peers.size(); ++i)
+            if (!view.peers[i].node.empty() && first.contains(static_cast<unsigned>(i)) == claims)
+                numbers.push_back(i);
+    return numbers;
+}
+
+}  // namespace
+
+asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
+    auto& upstream = cache.upstream;
+    const auto config = upstream.settings;
+    const auto now = Clock::now();
+    const auto hash = cache.shared.key_hasher(key.uri());
+    Explanation out;
+    out.url = key.uri();
+    explain_stored(cache, key, hash, now, out);
+
+    RoundTrip origin;
+    const auto route = route_to_origin(*config, key, true);
+    if (const auto* target = std::get_if<UpstreamTarget>(&route)) {
+        origin = upstream.origin_times.of(place_of(*target));
+        out.origin = target->text();
+        out.origin_time = origin.mean();
+    }
+    const auto view = upstream.peers;
+    if (!view) co_return out;
+
+    const auto promised =
+        view->directory ? view->directory->candidates({hash, key.uri()}) : summary::PeerSet();
+    const auto invalidated_at = cache.shared.store.invalidated_at(hash);
+    const auto invalidated =
+        invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
+    const PeerFacts known{view->peers, upstream.peer_records, *config->cluster, origin, now};
+    const auto turns = whom_to_ask(promised, {}, invalidated, known);
+    out.just_invalidated = is_just_invalidated(invalidated);
+    out.beside_the_origin = turns.beside_the_origin;
+
+    const RequestSnapshot request(Head(), key, true);
+    const PeerRequest question(request, RequestDirectives(), cache.shared.field_key);
+    const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
+    const auto numbers = numbers_of(*view, promised);
+    for (const auto number : numbers) {
+        const auto& peer = view->peers[number];
+        if (looks->open >= kPeersLookedAt) break;
+        if (!peer.can_be_asked()) continue;
+        auto text = question.text(config->node, peer.token, std::nullopt, {}, "HEAD");
+        auto task = look(upstream, view, number, std::move(text), looks);
+        if (upstream.fetches.spawn(std::move(task))) ++looks->open;
+    }
+    std::vector<std::pair<PeerChosen, RoundTrip>> chosen;
+    for (const auto number : numbers)
+        chosen.emplace_back(why_chosen(number, promised, turns, invalidated, known),
+                            upstream.peer_records[number].round_trip());
+    // The records may be others after this.
+    const auto deadline = now + kLookAtPeers;
+    auto in_time = true;
+    while (looks->open > 0 && in_time) in_time = co_await looks->wakeup->wait_until(deadline);
+
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        auto& peer = out.peers.emplace_back();
+        peer.node = view->peers[numbers[i]].node;
+        peer.claims = promised.contains(static_cast<unsigned>(numbers[i]));
+        peer.has = looks->has[numbers[i]];
+        peer.choice = to_string(chosen[i].first);
+        for (std::size_t turn = 0; turn < turns.count; ++turn)
+            if (turns.turns[turn].peer == numbers[i]) peer.turn = turn + 1;
+        peer.round_trip = chosen[i].second.mean();
+    }
+    co_return out;
+}
+
+}  // namespace proxy
