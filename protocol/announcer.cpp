@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "protocol/membership.hpp"
-#include "summary/false_hit_budget.hpp"
 
 namespace protocol {
 
@@ -29,13 +28,25 @@ void Announcer::provide_for_peers(bool anew) {
     const auto peers = peers_provided_for(
         open, open ? shared_.membership.size() : config.peers.size(), provided_for_);
     if (std::exchange(provided_for_, peers) == peers && !anew) return;
-    shared_.publisher.set_error(summary::error_per_summary(config.false_hit_budget, peers));
+    shared_.publisher.set_error(error_control_.error(config.false_hit_budget, peers));
     plan_work();
+}
+
+void Announcer::note_false_hits(const summary::FalseHitsSeen& in_all) {
+    using Verdict = summary::ErrorControl::Verdict;
+    const summary::FalseHitsSeen seen{in_all.misses - judged_.misses,
+                                      in_all.collisions - judged_.collisions};
+    const auto verdict = error_control_.judge(shared_.config.false_hit_budget, seen);
+    if (verdict == Verdict::too_early) return;
+    judged_ = in_all;
+    if (verdict == Verdict::corrected) provide_for_peers(true);
 }
 
 void Announcer::take_over(Announcer& earlier) {
     shared_.publisher.take_over(earlier.shared_.publisher);
     provided_for_ = earlier.provided_for_;
+    error_control_ = earlier.error_control_;
+    judged_ = earlier.judged_;
 }
 
 void Announcer::stop() {

@@ -6,6 +6,7 @@
 
 #include "protocol/peer_links.hpp"
 #include "protocol/shared.hpp"
+#include "summary/error_control.hpp"
 #include "summary/key_hash.hpp"
 
 namespace protocol {
@@ -24,6 +25,9 @@ public:
     /// The more peers there are, the fewer false hits each may cost: to be called when there may be
     /// more or fewer. `anew`: also if the publisher knows that.
     void provide_for_peers(bool anew = false);
+    /// What this node's questions have shown since its start: summaries are to be less wrong where
+    /// more false hits are paid for than the budget says (summary/error_control.hpp).
+    void note_false_hits(const summary::FalseHitsSeen& in_all);
     /// Before anything is stored: goes on with the summary of `earlier`.
     void take_over(Announcer& earlier);
 
@@ -44,7 +48,9 @@ private:
     Shared& shared_;
     PeerLinks& links_;
     boost::asio::steady_timer timer_;
-    std::size_t provided_for_ = 0;  // peers, by the size of the summary
+    summary::ErrorControl error_control_;
+    summary::FalseHitsSeen judged_;  // until then
+    std::size_t provided_for_ = 0;   // peers, by the size of the summary
     bool timer_runs_ = false;
     bool announcing_ = false;  // an announcement is posted
     bool working_ = false;     // a slice is posted

@@ -211,6 +211,9 @@ void Cluster::stored(summary::KeyHash entry) {
 void Cluster::removed(summary::KeyHash entry) {
     node_->announcer().removed(entry);
 }
+void Cluster::note_false_hits(const summary::FalseHitsSeen& in_all) {
+    node_->announcer().note_false_hits(in_all);
+}
 std::uint64_t Cluster::invalidate(const Invalidation& what) {
     return node_->invalidate(what);
 }

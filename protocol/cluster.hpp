@@ -10,6 +10,7 @@
 #include "protocol/cluster_hooks.hpp"
 #include "protocol/cluster_status.hpp"
 #include "protocol/deadline.hpp"
+#include "summary/error_control.hpp"
 #include "summary/key_hash.hpp"
 
 namespace protocol {
@@ -55,6 +56,10 @@ public:
     /// summary::entry_of() the configured kind makes of it.
     void stored(summary::KeyHash entry);
     void removed(summary::KeyHash entry);
+
+    /// What this node's questions to peers have shown in all, from its start on: the own summary's
+    /// error follows.
+    void note_false_hits(const summary::FalseHitsSeen& in_all);
 
     /// All peers are to drop this too, which is done here already. Kept until each of them has
     /// confirmed it, in whatever order links come and go. Returns its number. Precondition:

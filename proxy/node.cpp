@@ -396,8 +396,18 @@ private:
             if (clients_.high_water_mark.has_fallen(clients_.connections)) ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
+            if (config_->cluster) asio::co_spawn(control_, note_false_hits(), asio::detached);
             keep_house();
         });
+    }
+
+    /// Workers find out in time why false hits were, and the own summary is corrected by that.
+    asio::awaitable<void> note_false_hits() {
+        co_await reports_.renew(workers_);
+        summary::FalseHitsSeen seen{reports_.work().summary_lookups, reports_.gone().collisions};
+        for (const auto& [node, report] : reports_.peers())
+            seen.collisions += report.counts.collisions;
+        cluster_->note_false_hits(seen);
     }
 
     /// What the node does now, for the service manager.

@@ -86,7 +86,8 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     const auto invalidated_at = cache.shared.store.invalidated_at(hash);
     const auto invalidated =
         invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
-    const PeerFacts known{view->peers, upstream.peer_records, *config->cluster, origin, now};
+    const PeerFacts known{view->peers, upstream.peer_records, *config->cluster, origin,
+                          now,         upstream.denying};
     const auto turns = whom_to_ask(promised, {}, invalidated, known);
     out.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;

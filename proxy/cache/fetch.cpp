@@ -138,39 +138,30 @@ private:
         if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_)
             stale_copy_ = stale_copy_at(asked.peer().node, head);
         if (verdict != PeerVerdict::hit) {
-            if (verdict == PeerVerdict::false_hit)
-                peers_.note_false_hit(asked.peer().node, Clock::now());
-            asked.was_of_use(false, runner.alone, origin_usual_);
-            is_in_parts_at(runner);
+            peers_.learn_from(runner, false, origin_usual_, Clock::now());
             co_return false;
         }
         auto from = exchange.received();
         from.from_peer = true;
         if (!job_.block && length_of_head_alone(head)) {
             const auto taken = take_head(asked, from);
-            asked.was_of_use(taken, runner.alone, origin_usual_);
+            peers_.learn_from(runner, taken, origin_usual_, Clock::now());
             if (taken) peer_won(race, runner);
             co_return taken;
         }
         auto made = delivery_.draft(from);
         if (!peers_.is_acceptable(exchange, made, Clock::now())) {
             asked.close(PeerVerdict::unusable);
-            asked.was_of_use(false, runner.alone, origin_usual_);
-            is_in_parts_at(runner);
+            peers_.learn_from(runner, false, origin_usual_, Clock::now());
             co_return false;
         }
-        asked.was_of_use(true, runner.alone, origin_usual_);
+        peers_.learn_from(runner, true, origin_usual_, Clock::now());
         peer_won(race, runner);
         Delivery::Sender sender{Fill::Source::peer, asked.peer().node, head.status};
         const auto faultless =
             co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
         asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
         co_return true;
-    }
-
-    void is_in_parts_at(const PeerRunner& runner) {
-        // Who has not announced what is wanted is asked for blocks only.
-        if (!runner.promised) job_.block->in_parts->push_back(runner.question.peer().node);
     }
 
     void peer_won(HeadRace& race, const PeerRunner& winner) {

@@ -27,7 +27,7 @@ asio::awaitable<void> sample(Upstream& upstream, std::shared_ptr<const protocol:
     const auto node = view->peers[peer].node;
     const auto has =
         co_await look_at_peer(upstream, std::move(view), peer, std::move(question), kLatestHead);
-    if (has != PeerHas::unknown) upstream.record_or_gone(node).sampled(has == PeerHas::it);
+    if (has != PeerHas::unknown) upstream.note_denial(node, has == PeerHas::it, true);
 }
 
 }  // namespace
@@ -37,11 +37,15 @@ PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTri
     ++cache_.upstream.counters.summary_lookups;
     const auto promised = view.directory->candidates(job_.claim.key());
     const auto perhaps = may_hold_it_whole(job_, view) - promised;
-    if (promised.empty() && perhaps.empty()) return {};
+    // A block is where the index says, or in one piece with its target.
+    const auto denying = job_.block ? summary::PeerSet() : cache_.upstream.denying;
+    if (promised.empty() && perhaps.empty() && denying.empty()) return {};
     auto& records = cache_.upstream.peer_records;
-    const PeerFacts known{view.peers, records, *job_.config->cluster, origin, now};
+    const PeerFacts known{view.peers, records, *job_.config->cluster, origin, now, denying};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
+    if (whom.count > 0 && promised.empty() && perhaps.empty())
+        ++cache_.upstream.counters.summaries_overruled;
     if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
     return whom;
 }
@@ -64,8 +68,21 @@ bool PeerCopies::prepare() {
     return request_->possible();
 }
 
-void PeerCopies::note_false_hit(const std::string& node, Time now) const {
-    cache_.upstream.note_false_hit(node, job_.claim.key(), now);
+void PeerCopies::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin,
+                            Time now) const {
+    auto& upstream = cache_.upstream;
+    auto& question = ended.question;
+    const auto& node = question.peer().node;
+    const auto verdict = *ended.verdict;
+    question.was_of_use(of_use, ended.alone, origin);
+    if (verdict == PeerVerdict::false_hit) upstream.note_false_hit(node, job_.claim.key(), now);
+    if (ended.promised) return;
+    if (!job_.block) {  // asked in spite of its summary's no
+        if (verdict == PeerVerdict::hit || verdict == PeerVerdict::refused)
+            upstream.note_denial(node, of_use, false);
+    } else if (!of_use) {
+        job_.block->in_parts->push_back(node);
+    }
 }
 
 void PeerCopies::sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now) {

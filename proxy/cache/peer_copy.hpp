@@ -9,6 +9,7 @@
 #include "proxy/cache/peer_plan.hpp"
 #include "proxy/cache/storing.hpp"
 #include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/head_race.hpp"
 #include "proxy/upstream/peer_request.hpp"
 
 namespace proxy {
@@ -31,8 +32,9 @@ public:
     /// itself. Empty: no peer can be asked.
     std::string question(std::string_view token, Time now, std::string_view also = {});
 
-    /// `node` said that it has not what its summary claims.
-    void note_false_hit(const std::string& node, Time now) const;
+    /// A question has ended: what it was worth in time, and what it shows of the peer's summary.
+    /// `of_use`: it brought the answer. `origin`: how long that usually takes.
+    void learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin, Time now) const;
     /// Now and then asks a peer whose summary says no, beside all else.
     void sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now);
 

@@ -13,6 +13,12 @@ bool invalidated_within(const SinceInvalidation& invalidated, std::chrono::secon
 
 }  // namespace
 
+bool pays_in_spite_of_no(const PeerRecord& record, const RoundTrip& origin) {
+    if (!origin.known() || !record.round_trip().known()) return false;
+    const std::chrono::duration<double> origins = origin.mean();
+    return record.false_miss_rate() * origins.count() > record.cost();
+}
+
 PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& perhaps,
                       const SinceInvalidation& invalidated, const PeerFacts& known) {
     PeerTurns result;
@@ -40,6 +46,13 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
     };
     admit(promised, kMaxPeersAsked, true);
     if (result.count < kMaxPeersAsked) admit(perhaps, 1, false);
+    if (result.count > 0) return result;
+    summary::PeerSet denying;
+    for (const auto peer : known.denying)
+        if (peer < known.records.size() && !promised.contains(peer) &&
+            pays_in_spite_of_no(known.records[peer], known.origin))
+            denying.insert(peer);
+    admit(denying, 1, false);
     if (result.count > 0 || !far) return result;
     result.too_far = true;
     const auto& record = known.records[far->peer];

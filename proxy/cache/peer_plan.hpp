@@ -60,9 +60,15 @@ struct PeerFacts {
     const ClusterConfig& bounds;
     RoundTrip origin;  // how long that takes
     PeerRecord::Time now;
+    /// Their summaries say no, and are known to be wrong at times.
+    summary::PeerSet denying = {};
 };
+/// Is a peer asked in spite of its summary's no? It is if that makes the expected time shorter:
+/// rate * (origin - peer) > (1 - rate) * peer, with the peer's cost for its time.
+bool pays_in_spite_of_no(const PeerRecord& record, const RoundTrip& origin);
 /// `promised`: their summaries have the key. `perhaps`: others that may hold it as a part of
-/// something larger, of which one is asked at most. While an invalidation is so young that no copy
+/// something larger, of which one is asked at most. If there is nobody to ask, the nearest of
+/// `known.denying` for whom that pays. While an invalidation is so young that no copy
 /// can be shown to be younger, nobody is.
 PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& perhaps,
                       const SinceInvalidation& invalidated, const PeerFacts& known);

@@ -79,7 +79,7 @@ struct TrafficCounters {
     /// peer's answer came first after all.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
     std::uint64_t peer_repeats = 0;
-    std::uint64_t summary_lookups = 0;
+    std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
     /// Body bytes, without heads, chunk lines and TLS: what sockets took of answers, whole or
     /// broken off, and what was read of theirs, used or not. Of tunnels, all bytes that go down.
@@ -119,6 +119,9 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
     {&TrafficCounters::summary_lookups, "upstream.summary_lookups", "fetches",
      "Fetches for which the peers' summaries were asked.", "hearsay_summary_lookups_total"},
+    {&TrafficCounters::summaries_overruled, "upstream.summaries_overruled", "fetches",
+     "Fetches that asked a peer though no summary has the key, as one often says no wrongly.",
+     "hearsay_summaries_overruled_total"},
     {&TrafficCounters::peers_too_far, "upstream.peers_too_far", "fetches",
      "Fetches for which no peer was asked, as the origin is so much nearer.",
      "hearsay_peers_too_far_total"},

@@ -1,6 +1,7 @@
 #include "proxy/upstream/peer_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace proxy {
 namespace {
@@ -33,6 +34,22 @@ void PeerRecord::false_hit_was(FalseHits::Cause cause) {
 void PeerRecord::sampled(bool false_miss) {
     ++counts_.sampled;
     if (false_miss) ++counts_.false_misses;
+    denied(false_miss);
+}
+
+void PeerRecord::denied(bool had_it) {
+    if (denied_ >= kDenialsRemembered) {
+        denied_ /= 2;
+        had_it_ /= 2;
+    }
+    ++denied_;
+    if (had_it) ++had_it_;
+}
+
+/// Two deviations below what was seen.
+double PeerRecord::false_miss_rate() const {
+    if (denied_ < kDenialsEnough) return 0;
+    return std::max(had_it_ - 2 * std::sqrt(had_it_), 0.0) / denied_;
 }
 
 void PeerRecord::won(const TimeWon& time) {

@@ -31,6 +31,10 @@ inline constexpr std::chrono::seconds kDistrustFor{10};
 /// A peer that is too far to be worth asking is asked all the same until that is well known, and
 /// then once in so long: beside the origin, so that nobody waits for it.
 inline constexpr std::chrono::seconds kMeasureAgainAfter{30};
+/// Of questions in spite of a summary's no: so many say how often that is wrong, and what the last
+/// so many said counts most.
+inline constexpr double kDenialsEnough = 64;
+inline constexpr double kDenialsRemembered = 512;
 
 /// What one worker has learnt about one peer by asking it. Functions of (state, event, now); one
 /// thread.
@@ -59,6 +63,12 @@ public:
     /// Somebody finds out now.
     void measure_from(Time now) { measured_at_ = now; }
 
+    /// How often this peer has what its summary denies, on the safe side: 0 until that is well
+    /// known.
+    double false_miss_rate() const;
+    /// The summary said no, and the peer was asked: did it have it?
+    void denied(bool had_it);
+
     /// Why the peer's summary promised what it had not.
     void false_hit_was(FalseHits::Cause cause);
     /// It was asked though its summary said no; `false_miss`: it would have had the answer.
@@ -74,8 +84,9 @@ private:
     Time closed_until_{};
     RoundTrip round_trip_;
     Time measured_at_{};
-    double false_rate_ = 0;  // moving average
-    unsigned answers_ = 0;   // since the last distrust
+    double false_rate_ = 0;           // moving average
+    double denied_ = 0, had_it_ = 0;  // questions in spite of a no, the older the less
+    unsigned answers_ = 0;            // since the last distrust
     unsigned failures_in_row_ = 0;
     unsigned under_way_ = 0;
 };

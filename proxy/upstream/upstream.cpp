@@ -40,6 +40,7 @@ void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
         }
         for (const auto& left : peer_records) gone_peers.add(left.counts());
         peer_records = std::move(records);
+        find_denying();
     }
     peers = std::move(view);
 }
@@ -53,6 +54,18 @@ void Upstream::note_false_hit(const std::string& node, const summary::Key& key,
                               PeerRecord::Time now) {
     judge_false_hits(now);
     false_hits.note(node, key, now + config().summary.announce.delay + kOnItsWay);
+}
+
+void Upstream::note_denial(const std::string& node, bool had_it, bool sampled) {
+    auto& record = record_or_gone(node);
+    sampled ? record.sampled(had_it) : record.denied(had_it);
+    find_denying();
+}
+
+void Upstream::find_denying() {
+    denying = {};
+    for (std::size_t i = 0; i < peer_records.size(); ++i)
+        if (peer_records[i].false_miss_rate() > 0) denying.insert(static_cast<unsigned>(i));
 }
 
 void Upstream::judge_false_hits(PeerRecord::Time now) {

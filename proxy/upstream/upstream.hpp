@@ -42,6 +42,9 @@ struct Upstream {
 
     /// `node` said that it has not what its summary claims: why shows later.
     void note_false_hit(const std::string& node, const summary::Key& key, PeerRecord::Time now);
+    /// That peer's summary said no, and the peer was asked: did it have it? `sampled`: it was asked
+    /// only to know that.
+    void note_denial(const std::string& node, bool had_it, bool sampled);
     /// Books what has shown by now.
     void judge_false_hits(PeerRecord::Time now);
 
@@ -57,9 +60,13 @@ struct Upstream {
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers
     PeerRecord gone_peers;                            // what those counted that are none any more
+    summary::PeerSet denying;                         // peers whose false_miss_rate() is not 0
     FalseHits false_hits;
     MissSamples miss_samples;
     protocol::TaskGroup fetches;  // and questions; may outlive the client that began them
+
+private:
+    void find_denying();
 };
 
 }  // namespace proxy

@@ -103,6 +103,27 @@ TEST_F(ClusterTest, TheTokenOfTheLinkBeforeStaysGood) {
     EXPECT_TRUE(a.view->authenticate("b", b.peer("a").token));
 }
 
+TEST_F(ClusterTest, TooManyFalseHitsMakeTheOwnSummaryLessWrongWithoutAFalseMiss) {
+    auto& a = add(config("a"));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
+    for (int i = 0; i < 5000; ++i) a.store("http://x/" + std::to_string(i));
+    ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/4999"); }));
+    const auto bits = b.status_of("a").bits;
+    const auto misses = 1'000'000u;
+    const auto allowed = static_cast<std::uint64_t>(a.config.false_hit_budget * misses);
+    a.cluster->note_false_hits({misses, allowed});
+    EXPECT_FALSE(run_until([&] { return b.status_of("a").bits != bits; }, 200ms))
+        << "as many as the budget says";
+    a.cluster->note_false_hits({2 * misses, allowed + 3 * allowed});
+    bool all_seen = true;
+    EXPECT_TRUE(run_until([&] {
+        all_seen = all_seen && b.sees("a", "http://x/0") && b.sees("a", "http://x/4999");
+        return b.status_of("a").bits > bits;
+    }));
+    EXPECT_TRUE(all_seen);
+}
+
 TEST_F(ClusterTest, AShapeOutgrownIsANewEpochThatPeersFollow) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));

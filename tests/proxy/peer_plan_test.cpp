@@ -43,12 +43,19 @@ protected:
         view.resize(peers.size());
         for (std::size_t i = 0; i < peers.size(); ++i) view.set(i, peers[i]);
         return whom_to_ask(promised, perhaps, invalidated,
-                           {view, records, bounds, steady(80ms), kNow});
+                           {view, records, bounds, origin, kNow, denying});
+    }
+    /// Of its summary's noes every so manieth is wrong.
+    void denies_wrongly(std::size_t peer, int one_in) {
+        denying.insert(static_cast<unsigned>(peer));
+        for (int i = 0; i < 512; ++i) records[peer].denied(i % one_in == 0);
     }
 
     std::vector<protocol::PeerView::Peer> peers;
     std::vector<PeerRecord> records;
     ClusterConfig bounds;
+    RoundTrip origin = steady(80ms);
+    summary::PeerSet denying;
 };
 
 using Numbers = std::vector<std::size_t>;
@@ -59,6 +66,30 @@ TEST_F(WhomToAskTest, AsksTheNearestThatHaveIt) {
     is_away(3, 2ms);
     EXPECT_EQ(asked(whom({0, 1, 3})), (Numbers{3, 1})) << "two at most";
     EXPECT_EQ(asked(whom({})), Numbers{});
+}
+
+TEST_F(WhomToAskTest, AsksInSpiteOfANoWhereThatTakesLessTime) {
+    denies_wrongly(2, 4);  // 80 ms in every fourth case, for 1 ms
+    const auto only = whom({});
+    EXPECT_EQ(asked(only), (Numbers{2}));
+    EXPECT_FALSE(only.turns[0].promised);
+    denies_wrongly(3, 2);
+    is_away(3, 500us);
+    denies_wrongly(3, 2);
+    EXPECT_EQ(asked(whom({})), (Numbers{3})) << "the nearest one, and no other";
+    EXPECT_EQ(asked(whom({0})), (Numbers{0})) << "not if another one has it";
+    EXPECT_EQ(asked(whom({}, {}, 1s)), Numbers{});
+}
+
+TEST_F(WhomToAskTest, BelievesANoWhereAskingDoesNotPay) {
+    denies_wrongly(2, 100);
+    EXPECT_EQ(asked(whom({})), Numbers{}) << "seldom wrong";
+    denies_wrongly(1, 4);
+    EXPECT_EQ(asked(whom({})), (Numbers{1}));
+    origin = steady(2ms);
+    EXPECT_EQ(asked(whom({})), Numbers{}) << "the origin is near";
+    origin = RoundTrip();
+    EXPECT_EQ(asked(whom({})), Numbers{}) << "nothing is known of the origin";
 }
 
 TEST_F(WhomToAskTest, AsksNobodyWhoCannotBeAsked) {
