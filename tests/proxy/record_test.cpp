@@ -50,7 +50,8 @@ TEST(DiskRecord, KeepsTombstonesOfEachKind) {
     for (const auto& record :
          {tombstone(RecordType::uri_gone, 9, "http://a/"),
           tombstone(RecordType::tag_gone, 10, {}, {{5, 6}}), tombstone(RecordType::all_gone, 11)}) {
-        const auto back = decode_record(encoded(record, {}), kHome);
+        const auto bytes = encoded(record, {});  // which `back` views
+        const auto back = decode_record(bytes, kHome);
         ASSERT_TRUE(back);
         EXPECT_EQ(*back, record);
         EXPECT_TRUE(is_tombstone(back->type));
