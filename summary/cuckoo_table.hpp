@@ -39,7 +39,9 @@ public:
               bool blank);
     void apply(std::size_t lane, const Change& change);
 
-    /// Adds those of `lanes` whose filters claim the key.
+    /// Adds those of `lanes` whose filters claim the key. A lane that changes meanwhile is looked
+    /// at again; what is in it is missed only if its tag moves between the two looks of each
+    /// attempt.
     void find(const Key& key, const Lanes& lanes, PeerSet& found) const;
 
     std::uint64_t memory_bytes() const { return bits_.memory_bytes(); }
