@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kNotKnown{1};  // better than what is known 
 double PeerRecord::cost() const {
     const auto round_trip = round_trip_.known() ? round_trip_.mean() : kNotKnown;
     return std::chrono::duration<double>(round_trip).count() * (1.0 + under_way_) /
-           std::max(1.0 - false_rate_, 0.05);
+           std::max(1.0 - vain_rate_, 0.05);
 }
 
 void PeerRecord::asked() {
@@ -94,11 +94,12 @@ void PeerRecord::ended(PeerVerdict verdict, Time now) {
         }
     }
     failures_in_row_ = 0;
-    false_rate_ += kSmoothing * ((verdict == PeerVerdict::false_hit ? 1.0 : 0.0) - false_rate_);
-    if (++answers_ >= kDistrustAfter && false_rate_ > kDistrustRate) {
+    const auto in_vain = verdict == PeerVerdict::false_hit || verdict == PeerVerdict::unusable;
+    vain_rate_ += kSmoothing * ((in_vain ? 1.0 : 0.0) - vain_rate_);
+    if (++answers_ >= kDistrustAfter && vain_rate_ > kDistrustRate) {
         closed_until_ = now + kDistrustFor;
         answers_ = 0;
-        false_rate_ = 0;
+        vain_rate_ = 0;
     }
 }
 

@@ -23,8 +23,8 @@ inline constexpr std::size_t kMaxPeersAsked = 2;  // per local miss
 inline constexpr unsigned kBreakerFailures = 3;
 inline constexpr std::chrono::milliseconds kBreakerFirst{500};
 inline constexpr std::chrono::milliseconds kBreakerMax{8000};
-/// A peer most of whose last answers were false hits is left alone for a while: its summary does
-/// not hold what it claims.
+/// A peer most of whose last answers were in vain is left alone for a while: its summary does not
+/// hold what it claims (false hits), or what it gives may not be used.
 inline constexpr double kDistrustRate = 0.5;
 inline constexpr unsigned kDistrustAfter = 32;  // answers
 inline constexpr std::chrono::seconds kDistrustFor{10};
@@ -84,7 +84,7 @@ private:
     Time closed_until_{};
     RoundTrip round_trip_;
     Time measured_at_{};
-    double false_rate_ = 0;           // moving average
+    double vain_rate_ = 0;            // moving average
     double denied_ = 0, had_it_ = 0;  // questions in spite of a no, the older the less
     unsigned answers_ = 0;            // since the last distrust
     unsigned failures_in_row_ = 0;

@@ -110,15 +110,17 @@ TEST(PeerRecord, IsLeftAloneAfterFailuresInARowForLongerEachTime) {
     EXPECT_TRUE(record.may_ask(kNow + kBreakerMax));  // one success closes the breaker
 }
 
-TEST(PeerRecord, IsDistrustedWhenMostAnswersWereFalseHits) {
-    PeerRecord record;
-    for (unsigned i = 0; i < kDistrustAfter - 1; ++i) ask(record, PeerVerdict::false_hit);
-    EXPECT_TRUE(record.may_ask(kNow));
-    ask(record, PeerVerdict::false_hit);
-    EXPECT_FALSE(record.may_ask(kNow));
-    EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));
-    ask(record, PeerVerdict::false_hit);
-    EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));  // a new judgement needs new evidence
+TEST(PeerRecord, IsDistrustedWhenMostAnswersWereInVain) {
+    for (const auto verdict : {PeerVerdict::false_hit, PeerVerdict::unusable}) {
+        PeerRecord record;
+        for (unsigned i = 0; i < kDistrustAfter - 1; ++i) ask(record, verdict);
+        EXPECT_TRUE(record.may_ask(kNow));
+        ask(record, verdict);
+        EXPECT_FALSE(record.may_ask(kNow));
+        EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));
+        ask(record, verdict);
+        EXPECT_TRUE(record.may_ask(kNow + kDistrustFor));  // a new judgement needs new evidence
+    }
 }
 
 TEST(ChoosePeers, TakesTheCheapestTwoThatMayBeAsked) {
