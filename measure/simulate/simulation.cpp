@@ -8,7 +8,7 @@
 #include "measure/simulate/caches.hpp"
 #include "measure/simulate/make_sharing.hpp"
 #include "measure/trace/splitmix.hpp"
-#include "proxy/cache/copy_plan.hpp"
+#include "proxy/cache/peer_plan.hpp"
 
 namespace measure {
 namespace {
@@ -170,7 +170,8 @@ private:
     }
 
     bool keeps_copy(std::size_t proxy, std::uint32_t object) {
-        return proxy::stores_copy(config_.copy, {objects_.hash(object)}, lately_[proxy]);
+        return proxy::use_of_copy(config_.copy, {objects_.hash(object)}, lately_[proxy]) ==
+               proxy::CopyUse::stored;
     }
 
     void store(std::size_t proxy, std::uint32_t object) {

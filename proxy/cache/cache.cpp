@@ -29,9 +29,9 @@ std::size_t SharedCache::invalidate(protocol::Invalidation what, Store::Clock::t
     return dropped;
 }
 
-bool SharedCache::stores_copy(CopyPolicy policy, const RemoteHit& hit) {
+CopyUse SharedCache::use_of_copy(CopyPolicy policy, const RemoteHit& hit) {
     const std::lock_guard lock(remote_hits_access_);
-    return proxy::stores_copy(policy, hit, remote_hits_);
+    return proxy::use_of_copy(policy, hit, remote_hits_);
 }
 
 protocol::Invalidation SharedCache::of(std::span<const std::string_view> uris) const {

@@ -8,7 +8,7 @@
 
 #include "protocol/invalidation.hpp"
 #include "protocol/keys.hpp"
-#include "proxy/cache/copy_plan.hpp"
+#include "proxy/cache/peer_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/storage/store.hpp"
@@ -41,8 +41,8 @@ struct SharedCache {
     /// What names these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
-    /// copy_plan.hpp's, for all workers.
-    bool stores_copy(CopyPolicy policy, const RemoteHit& hit);
+    /// peer_plan.hpp's, with the hits of all workers.
+    CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit);
 
     const Hooks hooks;
     const summary::KeyHasher key_hasher;

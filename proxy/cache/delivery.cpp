@@ -1,14 +1,12 @@
 #include "proxy/cache/delivery.hpp"
 
-#include "proxy/cache/resume_plan.hpp"
-
-#include "proxy/upstream/failure_log.hpp"
-
 #include <algorithm>
 
+#include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_question.hpp"
 
 namespace proxy {
@@ -79,7 +77,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
         store.will_hold_blocks();
     else
         made.verdict = fits(made.verdict, length, object_max(config_));
-    const auto sharing = admit(store, job_.claim, made, stores(sender), Clock::now());
+    const auto use = use_of(sender);
+    const auto sharing = admit(store, job_.claim, made, use == CopyUse::stored, Clock::now());
 
     Fill::Answer answer;
     answer.response = made.response;
@@ -91,9 +90,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.live = std::move(live);
     answer.verdict = made.verdict;
     writer_.body().begin(std::move(answer), sharing, Clock::now());
-    // Whoever comes while this is passed on may bring the copy that is stored.
-    if (sharing == Sharing::not_copied && config_.cluster->copy == CopyPolicy::second_use)
-        job_.claim.abandon(false, Clock::now());
+    if (use == CopyUse::passed_on_once) job_.claim.abandon(false, Clock::now());
 
     const auto version = version_at_origin(from.head, sender.source);
     const auto can_resume = !version.empty();
@@ -201,7 +198,7 @@ asio::awaitable<FetchError> Delivery::ask_for_rest(std::string_view etag) {
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto sharing = sharing_of(made.verdict, stores(sender));
+    const auto sharing = sharing_of(made.verdict, use_of(sender) == CopyUse::stored);
     Fill::Answer answer;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
@@ -223,12 +220,12 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
                         malformed, Clock::now());
 }
 
-/// Is what it gives stored, if it may be?
-bool Delivery::stores(const Sender& sender) {
-    if (sender.source != Fill::Source::peer) return true;
+/// What becomes of what it gives, if that may be stored.
+CopyUse Delivery::use_of(const Sender& sender) {
+    if (sender.source != Fill::Source::peer) return CopyUse::stored;
     const RemoteHit hit{job_.claim.hash(), job_.stale != nullptr,
                         job_.fill->audience().readers > 1};
-    return cache_.shared.stores_copy(config_.cluster->copy, hit);
+    return cache_.shared.use_of_copy(config_.cluster->copy, hit);
 }
 
 /// The body is complete. What became of it.

@@ -56,7 +56,7 @@ private:
     boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off);
     boost::asio::awaitable<FetchError> ask_for_rest(std::string_view etag);
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
-    bool stores(const Sender& sender);
+    CopyUse use_of(const Sender& sender);
     StorageVerdict finish();
 
     Cache& cache_;

@@ -90,6 +90,19 @@ bool is_acceptable_copy(const RequestDirectives& directives, const StoredMetadat
     }
 }
 
+CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately) {
+    switch (policy) {
+        case CopyPolicy::always:
+            return CopyUse::stored;
+        case CopyPolicy::second_use:
+            return lately.note(hit.key) || hit.awaited || hit.renews ? CopyUse::stored
+                                                                     : CopyUse::passed_on_once;
+        case CopyPolicy::never:
+            break;
+    }
+    return hit.renews ? CopyUse::stored : CopyUse::passed_on;
+}
+
 std::optional<StaleCopy> stale_copy_at(std::string_view peer, const Head& refusal) {
     const auto known = validators_of(refusal.fields);
     if (!known.any()) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "protocol/peer_view.hpp"
+#include "proxy/cache/remote_hits.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/message_parser.hpp"
@@ -22,8 +23,8 @@
 
 namespace proxy {
 
-// Which peers are asked, in which order, when again, when the origin beside them, and which copies
-// will do. Functions of what is known: no I/O, no clock.
+// Which peers are asked, in which order, when again, when the origin beside them, which copies will
+// do, and whether they are stored. Functions of what is known: no I/O, no clock.
 
 /// An age is the sum of two times that are each less than a second too short.
 inline constexpr std::chrono::seconds kAgeGranularity{2};
@@ -83,6 +84,21 @@ bool is_current_copy(const RequestDirectives& directives, const StoredMetadata& 
 /// The same for an answer of this status and verdict.
 bool is_acceptable_copy(const RequestDirectives& directives, const StoredMetadata& copy,
                         StorageVerdict verdict, const SinceInvalidation& invalidated);
+
+/// What becomes of a copy that may be stored.
+enum class CopyUse : std::uint8_t {
+    stored,
+    passed_on,       // not stored, nor is the next one
+    passed_on_once,  // whoever comes meanwhile may bring the one that is stored
+};
+/// A peer's answer to a local miss.
+struct RemoteHit {
+    summary::KeyHash key;
+    bool renews = false;   // something older is stored here: nodes that hold the key stay the same
+    bool awaited = false;  // other requests wait for the same answer, and use it too
+};
+/// By `cluster.copy`. Of the policies `second_use` alone looks at `lately`, and notes it there.
+CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately);
 
 /// A copy that a peer holds and may not give as it is, as it has to be validated.
 struct StaleCopy {

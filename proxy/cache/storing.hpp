@@ -74,7 +74,7 @@ enum class Sharing : std::uint8_t {
     passed_on,   // nobody; others do not wait for the next one either (hit-for-miss)
     not_copied,  // nobody, as this node keeps no copy of what a peer has; that says nothing of it
 };
-/// `stores_copy`: this node stores what that sender gives (copy_plan.hpp).
+/// `stores_copy`: this node stores what that sender gives (peer_plan.hpp).
 Sharing sharing_of(StorageVerdict verdict, bool stores_copy);
 
 /// Pays for an answer that is to be stored, once its head has come; where it may not be after all,

@@ -107,8 +107,8 @@ TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
 }
 
 TEST_F(CacheTest, RemembersForAllWorkersWhatCameFromAPeerBefore) {
-    EXPECT_FALSE(shared.stores_copy(CopyPolicy::second_use, {{1, 2}}));
-    EXPECT_TRUE(shared.stores_copy(CopyPolicy::second_use, {{1, 2}}));
+    EXPECT_EQ(shared.use_of_copy(CopyPolicy::second_use, {{1, 2}}), CopyUse::passed_on_once);
+    EXPECT_EQ(shared.use_of_copy(CopyPolicy::second_use, {{1, 2}}), CopyUse::stored);
 }
 
 }  // namespace

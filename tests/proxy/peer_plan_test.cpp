@@ -307,5 +307,33 @@ TEST_F(PeerRaceTest, AsksWhoIsFarAndTheOriginAtOnce) {
     EXPECT_EQ(step(plan, {0, true, true}), AskStep::no_peers);
 }
 
+constexpr summary::KeyHash kOneKey{1, 2}, kOtherKey{3, 4};
+
+TEST(UseOfCopy, FollowsThePolicy) {
+    RemoteHits lately;
+    for (const auto expected : {CopyUse::passed_on_once, CopyUse::stored, CopyUse::stored})
+        EXPECT_EQ(use_of_copy(CopyPolicy::second_use, {kOneKey}, lately), expected);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(use_of_copy(CopyPolicy::always, {kOtherKey}, lately), CopyUse::stored);
+        EXPECT_EQ(use_of_copy(CopyPolicy::never, {kOtherKey}, lately), CopyUse::passed_on);
+    }
+    EXPECT_FALSE(lately.note(kOtherKey)) << "what other policies do is not noted";
+}
+
+TEST(UseOfCopy, RenewsWhatIsStoredAlready) {
+    RemoteHits lately;
+    for (const auto policy : {CopyPolicy::always, CopyPolicy::second_use, CopyPolicy::never})
+        EXPECT_EQ(use_of_copy(policy, {.key = kOneKey, .renews = true}, lately), CopyUse::stored);
+    EXPECT_EQ(use_of_copy(CopyPolicy::second_use, {kOneKey}, lately), CopyUse::stored)
+        << "a renewal is a use as well";
+}
+
+TEST(UseOfCopy, CountsWhoWaitsForTheSameAnswerAsAUse) {
+    RemoteHits lately;
+    const RemoteHit awaited{.key = kOneKey, .awaited = true};
+    EXPECT_EQ(use_of_copy(CopyPolicy::second_use, awaited, lately), CopyUse::stored);
+    EXPECT_EQ(use_of_copy(CopyPolicy::never, awaited, lately), CopyUse::passed_on);
+}
+
 }  // namespace
 }  // namespace proxy
