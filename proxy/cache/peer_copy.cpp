@@ -27,6 +27,7 @@ asio::awaitable<void> sample(Upstream& upstream, std::shared_ptr<const protocol:
     const auto node = view->peers[peer].node;
     const auto has =
         co_await look_at_peer(upstream, std::move(view), peer, std::move(question), kLatestHead);
+    upstream.miss_samples.ended();
     if (has != PeerHas::unknown) upstream.note_denial(node, has == PeerHas::it, true);
 }
 
@@ -96,6 +97,7 @@ void PeerCopies::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
     if (!whom || !prepare()) return;
     auto question =
         request_->text(job_.config->node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
+    upstream.miss_samples.begun();
     upstream.fetches.spawn(sample(upstream, view, *whom, std::move(question)));
 }
 

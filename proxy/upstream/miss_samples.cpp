@@ -5,7 +5,7 @@
 namespace proxy {
 
 bool MissSamples::takes_next(unsigned misses_per_sample) {
-    return misses_per_sample > 0 && random() % misses_per_sample == 0;
+    return misses_per_sample > 0 && open_ < kMaxOpen && random() % misses_per_sample == 0;
 }
 
 std::optional<std::size_t> MissSamples::whom(const protocol::PeerView::Peers& peers,

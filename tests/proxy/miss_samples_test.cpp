@@ -72,5 +72,16 @@ TEST(MissSamples, AskNobodyWhoCannotOrMustNotBeAsked) {
     EXPECT_TRUE(Known(0).asked({}).empty());
 }
 
+TEST(MissSamples, TakeNoMoreThanSoManyAtATime) {
+    MissSamples samples(7);
+    for (unsigned i = 0; i < MissSamples::kMaxOpen; ++i) {
+        EXPECT_TRUE(samples.takes_next(1));
+        samples.begun();
+    }
+    EXPECT_FALSE(samples.takes_next(1));
+    samples.ended();
+    EXPECT_TRUE(samples.takes_next(1));
+}
+
 }  // namespace
 }  // namespace proxy
