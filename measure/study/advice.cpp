@@ -21,7 +21,7 @@ constexpr double kWorthIt = 0.01;       // of the origin's requests
 constexpr double kLossAllowed = 0.001;  // of the hits, for fewer messages
 constexpr double kBytesWorth = 0.9;     // another kind must cost less than this part of ours
 constexpr double kHitsWorth = 0.002;    // another copy policy must bring more hits than this
-constexpr double kHopsAllowed = 0.3;    // each is an answer given twice
+constexpr double kHopsAllowed = 0.3;    // more than always has; each is an answer given twice
 constexpr double kWaitAllowed = 1.01;   // and no longer waits than this
 constexpr std::chrono::minutes kLongEnough{10};
 
@@ -80,15 +80,33 @@ void choose_announce(const std::vector<Choice>& rows, const SimulationCounts& id
     double least_loss = 1;
     for (const auto& each : rows) least_loss = std::min(least_loss, loss(each));
     const double allowed = std::max(least_loss, 0.0) + kLossAllowed;
-    for (const auto& each : rows)
+    for (const auto& each : rows) {
+        if (each.row->config.announce_delay > kLongestAdvised) continue;
         if (loss(each) <= allowed && (!best || messages(each) < messages(*best))) best = &each;
+    }
     if (!best) return;
     advice.config.announce_changed = best->row->config.announce_changed;
     advice.config.announce_delay = best->row->config.announce_delay;
     advice.reasons.push_back(fmt::format(
         "Announce after {}: {} messages per request, and {:.2f} % of the hits lost against a "
-        "directory that is right at once.",
-        best->title, figure_text(messages(*best)), std::max(loss(*best), 0.0) * 100));
+        "directory that is right at once. Delays above {} are not advised: what changes at the "
+        "origin meanwhile is not simulated.",
+        best->title, figure_text(messages(*best)), std::max(loss(*best), 0.0) * 100,
+        proxy::format_duration(kLongestAdvised)));
+}
+
+/// What speaks against a copy policy, beside storing always; empty when nothing does.
+std::string against_copy(const Choice& each, const Choice& usual) {
+    const auto &counts = *each.row->counts, &always = *usual.row->counts;
+    const double hops = per_request(counts).peer - per_request(always).peer;
+    if (static_cast<double>(counts.hits()) <= static_cast<double>(always.hits()) * (1 + kHitsWorth))
+        return fmt::format("brings no {:.1f} % more hits", kHitsWorth * 100);
+    if (counts.waited_ms > kWaitAllowed * always.waited_ms)
+        return fmt::format("lets requests wait {:.1f} % longer",
+                           (counts.waited_ms / always.waited_ms - 1) * 100);
+    if (hops > kHopsAllowed)
+        return fmt::format("takes {:.2f} more answers of peers per request", hops);
+    return {};
 }
 
 void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
@@ -100,20 +118,21 @@ void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
     const auto hits = [](const Choice& each) {
         return static_cast<double>(each.row->counts->hits());
     };
+    std::string others;
     for (const auto& each : rows) {
-        if (!each.title.starts_with("copy ")) continue;
-        const bool waits =
-            each.row->counts->waited_ms > kWaitAllowed * usual->row->counts->waited_ms;
-        const bool hops = per_request(*each.row->counts).peer > kHopsAllowed;
-        if (!waits && !hops && hits(each) > hits(*best) &&
-            hits(each) > hits(*usual) * (1 + kHitsWorth))
-            best = &each;
+        if (&each == usual || !each.title.starts_with("copy ")) continue;
+        const auto against = against_copy(each, *usual);
+        if (against.empty()) {
+            if (hits(each) > hits(*best)) best = &each;
+        } else {
+            others += fmt::format("{} {} {}", others.empty() ? ":" : ",",
+                                  proxy::to_string(each.row->config.copy), against);
+        }
     }
     advice.config.copy = best->row->config.copy;
     advice.reasons.push_back(
         best == usual
-            ? "Keep a copy of what a peer gives (always): the other policies bring no more hits, "
-              "or longer waits, or more than 0.3 answers of peers per request."
+            ? "Keep a copy of what a peer gives (always)" + others + "."
             : fmt::format("Copies of what a peer gives: {}, which brings {:.1f} % more hits than "
                           "always.",
                           proxy::to_string(advice.config.copy),
@@ -143,12 +162,40 @@ Json settings_of(const SimulationConfig& config, const CacheSize& cache) {
 
 /// Rows that the words are about.
 struct Counted {
-    const SimulationCounts *alone, *shared;
+    const SimulationCounts *alone, *shared, *ideal;
 };
 Counted counted(const Study& study, const Advice& advice) {
     const auto rows = run_rows(study, About::schemes);
-    const auto* none = of_scheme(rows, Scheme::none);
-    return {none ? &*none->row->counts : nullptr, study.counts(advice.config)};
+    const auto of = [&](Scheme scheme) {
+        const auto* row = of_scheme(rows, scheme);
+        return row ? &*row->row->counts : nullptr;
+    };
+    return {of(Scheme::none), study.counts(advice.config), of(Scheme::icp)};
+}
+
+/// Why sharing does not pay; empty when it does.
+std::string why_not(const Study& study, const Advice& advice, const Counted& rows,
+                    const Gain& gain) {
+    if (gain.pays()) return {};
+    if (gain.origin_requests >= kWorthIt)
+        return gain.waited_ms > gain.waited_ms_alone
+                   ? "The way to the peers takes more than it spares."
+                   : "It moves more bytes between the proxies than it spares at the origin.";
+    const bool much_in_common =
+        rows.ideal && gain_of(study.log, *rows.alone, *rows.ideal).origin_requests >= kWorthIt;
+    if (!much_in_common)
+        return "The clients of different proxies hardly ask for the same things, or the caches "
+               "are too small to keep them: more memory comes first.";
+    if (rows.shared->questions < rows.ideal->peer_hits / 2) {
+        const auto& network = advice.config.network;
+        return fmt::format(
+            "The peers are too far to be asked: {:.4g} ms there and back at the least, the origin "
+            "takes {} ms. They were asked {}, though they had {}.",
+            std::chrono::duration<double, std::milli>(2 * network.delay).count(),
+            network.origin.count(), amount(rows.shared->questions, "time"),
+            amount(rows.ideal->peer_hits, "answer"));
+    }
+    return "The peers have what is asked for, but what they tell of it comes too late or is lost.";
 }
 
 }  // namespace
@@ -190,7 +237,8 @@ std::optional<Advice> advise(const Study& study) {
 }
 
 std::string advice_text(const Study& study, const Advice& advice) {
-    const auto [alone, shared] = counted(study, advice);
+    const auto rows = counted(study, advice);
+    const auto [alone, shared, ideal] = rows;
     if (!alone || !shared) return {};
     const auto gain = gain_of(study.log, *alone, *shared);
     const auto each = per_request(*shared), each_alone = per_request(*alone);
@@ -213,14 +261,7 @@ std::string advice_text(const Study& study, const Advice& advice) {
                     many(gain.messages_per_day), day(gain), size_text(gain.message_bytes_per_day));
     out += fmt::format("A request waits {:.1f} ms in the mean, {:.1f} without.\n", gain.waited_ms,
                        gain.waited_ms_alone);
-    if (!gain.pays()) {
-        out += gain.origin_requests < kWorthIt
-                   ? "The clients of different proxies hardly ask for the same things, or the "
-                     "caches are too small to keep them: more memory comes first.\n"
-               : gain.waited_ms > gain.waited_ms_alone
-                   ? "The way to the peers takes more than it spares.\n"
-                   : "It moves more bytes between the proxies than it spares at the origin.\n";
-    }
+    if (!gain.pays()) return out + why_not(study, advice, rows, gain) + "\n";
     out += "\nWhat to set:\n";
     for (const auto& reason : advice.reasons) out += "- " + reason + "\n";
     const auto error = summary::error_per_summary(config.false_hit_budget, config.proxies - 1);
@@ -236,24 +277,29 @@ std::string advice_text(const Study& study, const Advice& advice) {
 }
 
 std::string advice_json(const Study& study, const Advice& advice) {
-    const auto [alone, shared] = counted(study, advice);
+    const auto rows = counted(study, advice);
+    const auto [alone, shared, ideal] = rows;
     if (!alone || !shared) return {};
     const auto gain = gain_of(study.log, *alone, *shared);
-    const Json inner = {{"pays", gain.pays()},
-                        {"proxies", advice.config.proxies},
-                        {"hit_ratio", per_request(*shared).total},
-                        {"hit_ratio_alone", per_request(*alone).total},
-                        {"origin_requests_spared", gain.origin_requests},
-                        {"per", gain.timed ? "day" : "log"},
-                        {"saved_requests", gain.saved_requests_per_day},
-                        {"saved_bytes", gain.saved_bytes_per_day},
-                        {"messages", gain.messages_per_day},
-                        {"message_bytes", gain.message_bytes_per_day},
-                        {"waited_ms", gain.waited_ms},
-                        {"waited_ms_alone", gain.waited_ms_alone},
-                        {"summary_bytes", shared->summary_bytes},
-                        {"reasons", advice.reasons},
-                        {"settings", settings_of(advice.config, study.tables.front().cache)}};
+    Json inner = {{"pays", gain.pays()},
+                  {"proxies", advice.config.proxies},
+                  {"hit_ratio", per_request(*shared).total},
+                  {"hit_ratio_alone", per_request(*alone).total},
+                  {"origin_requests_spared", gain.origin_requests},
+                  {"per", gain.timed ? "day" : "log"},
+                  {"saved_requests", gain.saved_requests_per_day},
+                  {"saved_bytes", gain.saved_bytes_per_day},
+                  {"messages", gain.messages_per_day},
+                  {"message_bytes", gain.message_bytes_per_day},
+                  {"waited_ms", gain.waited_ms},
+                  {"waited_ms_alone", gain.waited_ms_alone},
+                  {"summary_bytes", shared->summary_bytes}};
+    if (gain.pays()) {
+        inner["reasons"] = advice.reasons;
+        inner["settings"] = settings_of(advice.config, study.tables.front().cache);
+    } else {
+        inner["why_not"] = why_not(study, advice, rows, gain);
+    }
     Json out = Json::object();
     out["advice"] = inner;
     return out.dump();

@@ -32,9 +32,11 @@ struct Gain {
 };
 Gain gain_of(const LogFacts& log, const SimulationCounts& alone, const SimulationCounts& shared);
 
-/// The advice in plain words, for which `config` was run and counted; with the settings as JSON.
+/// The advice in plain words, for which `config` was run and counted; with the settings as JSON, or
+/// with the reason why sharing does not pay.
 std::string advice_text(const Study& study, const Advice& advice);
-/// The same as members of a JSON object: {"advice": {...}}.
+/// The same as members of a JSON object: {"advice": {...}}, with `reasons` and `settings`, or with
+/// `why_not`.
 std::string advice_json(const Study& study, const Advice& advice);
 
 }  // namespace measure

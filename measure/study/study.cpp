@@ -99,9 +99,12 @@ public:
             each.announce_delay = delay;
             line(proxy::format_duration(delay), each);
         }
+        each.announce_delay = kLongestAdvised;
         for (const double changed : {0.001, 0.01, 0.02, 0.05, 0.1, 0.2}) {
             each.announce_changed = changed;
-            line(part_text(changed), each);
+            line(fmt::format("{} or {}", proxy::format_duration(each.announce_delay),
+                             part_text(changed)),
+                 each);
         }
     }
 

@@ -85,6 +85,9 @@ inline constexpr std::uint64_t kPaperObjectMax = 250'000;
 inline constexpr std::chrono::seconds kAnnounceDelays[] = {
     std::chrono::seconds(1), std::chrono::seconds(10), std::chrono::minutes(1),
     std::chrono::minutes(10), std::chrono::hours(1)};
+/// The longest that is advised, and thresholds are tried with: what changes meanwhile at the origin
+/// is not simulated.
+inline constexpr std::chrono::seconds kLongestAdvised = std::chrono::minutes(1);
 /// Above all delays, so that only the threshold counts.
 inline constexpr std::chrono::milliseconds kNoDelay = std::chrono::hours(24 * 3650);
 

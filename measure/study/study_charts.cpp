@@ -191,7 +191,7 @@ Finding lost_hits_by_messages(const Study& study) {
         add_point(out.chart,
                   &line == &table->lines.front() ? "as it is set"
                   : config.announce_changed >= 1 ? "so long after the first change"
-                                                 : "when so much has changed, or after an hour",
+                                                 : "when so much has changed, or after a minute",
                   {per_request(*row.counts).messages(), lost_hits(*row.counts, *ideal) * 100,
                    line.title});
     }

@@ -39,7 +39,20 @@ TEST(Advice, ChoosesTheKindThatCostsFewerBytes) {
 TEST(Advice, AnnouncesAsSeldomAsHitsAllow) {
     const auto [study, advice] = advised(made_up);
     EXPECT_EQ(advice.config.announce_changed, 0.01) << "above 1 % a tenth of the hits is lost";
-    EXPECT_EQ(advice.config.announce_delay, std::chrono::hours(1));
+    EXPECT_EQ(advice.config.announce_delay, std::chrono::minutes(1));
+}
+
+TEST(Advice, TakesNoLongDelayHoweverFewMessagesItHas) {
+    const auto patient = [](SimulationConfig config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::summary) return out;
+        out.peer_hits = 199;
+        out.announcements = config.announce_delay >= std::chrono::hours(1) ? 1 : 1'000;
+        return out;
+    };
+    const auto [study, advice] = advised(patient);
+    EXPECT_LE(advice.config.announce_delay, std::chrono::minutes(1));
+    EXPECT_THAT(advice_text(study, advice), HasSubstr("Delays above 1m are not advised"));
 }
 
 TEST(Advice, TakesTheCopyPolicyWithMoreHitsUnlessItMakesWait) {
@@ -52,11 +65,24 @@ TEST(Advice, TakesTheCopyPolicyWithMoreHitsUnlessItMakesWait) {
     };
     const auto far = [](const SimulationConfig& config) {
         auto out = made_up(config);
-        if (config.copy == proxy::CopyPolicy::second_use) out.peer_hits = 310;
+        if (config.copy == proxy::CopyPolicy::second_use) out.peer_hits = 500;
         return out;
     };
-    EXPECT_EQ(advised(far).second.config.copy, proxy::CopyPolicy::always) << "too many hops";
-    EXPECT_EQ(advised(slow).second.config.copy, proxy::CopyPolicy::always);
+    const auto near = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        out.peer_hits += 200;
+        return out;
+    };
+    const auto many_hops = advised(far), long_waits = advised(slow);
+    EXPECT_EQ(many_hops.second.config.copy, proxy::CopyPolicy::always);
+    EXPECT_THAT(advice_text(many_hops.first, many_hops.second),
+                HasSubstr("(always): second_use takes 0.30 more answers of peers per request, "
+                          "never brings no 0.2 % more hits."));
+    EXPECT_EQ(long_waits.second.config.copy, proxy::CopyPolicy::always);
+    EXPECT_THAT(advice_text(long_waits.first, long_waits.second),
+                HasSubstr("(always): second_use lets requests wait 10.0 % longer"));
+    EXPECT_EQ(advised(near).second.config.copy, proxy::CopyPolicy::second_use)
+        << "many answers of peers, but hardly more than with always";
 }
 
 TEST(Advice, NeedsSharingAndNoneToCompare) {
@@ -126,6 +152,11 @@ TEST(Advice, SaysThatSharingDoesNotPay) {
     };
     const auto [study, advice] = advised(apart);
     const auto text = advice_text(study, advice);
+    EXPECT_THAT(text, Not(HasSubstr("What to set"))) << "there is nothing to set";
+    const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
+    EXPECT_EQ(json["pays"], false);
+    EXPECT_THAT(json["why_not"], HasSubstr("hardly ask for the same things"));
+    EXPECT_FALSE(json.contains("settings"));
     EXPECT_THAT(text, HasSubstr("Sharing DOES NOT PAY: 30.0 % of the requests are hits with it"));
     EXPECT_THAT(text, HasSubstr("hardly ask for the same things"));
     const auto far = [](const SimulationConfig& config) {
@@ -136,6 +167,30 @@ TEST(Advice, SaysThatSharingDoesNotPay) {
     const auto distant = advised(far);
     EXPECT_THAT(advice_text(distant.first, distant.second),
                 HasSubstr("The way to the peers takes more than it spares"));
+}
+
+TEST(Advice, SaysThatPeersAreTooFarToBeAsked) {
+    const auto unasked = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::summary) return out;
+        out.peer_hits = out.peer_hit_bytes = 2;
+        out.questions = 3;
+        return out;
+    };
+    const auto far = advised(unasked);
+    EXPECT_THAT(advice_text(far.first, far.second),
+                HasSubstr("The peers are too far to be asked: 0.5 ms there and back at the least, "
+                          "the origin takes 100 ms. They were asked 3 times, though they had 200 "
+                          "answers.\n"));
+    const auto unheard = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::summary) return out;
+        out.peer_hits = out.peer_hit_bytes = 2;
+        out.questions = 150;
+        return out;
+    };
+    const auto late = advised(unheard);
+    EXPECT_THAT(advice_text(late.first, late.second), HasSubstr("comes too late or is lost"));
 }
 
 TEST(Advice, GivesSettingsThatANodeTakes) {

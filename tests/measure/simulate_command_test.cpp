@@ -90,7 +90,7 @@ TEST(Simulate, WritesAPageAndAdvice) {
     const TemporaryDirectory directory("hearsay-test-");
     const auto page = directory.path() + "/page.html";
     const auto ended = run(
-        {"--trace", log.path(), "--proxies", "4", "--cache", "50%", "--html", page, "--advise"});
+        {"--trace", log.path(), "--proxies", "4", "--cache", "1MiB", "--html", page, "--advise"});
     EXPECT_EQ(ended.how, "exit code 0") << ended.said;
     EXPECT_THAT(ended.said, HasSubstr("What to set:"));
     std::ifstream in(page);

@@ -63,7 +63,7 @@ TEST(StudyCharts, ShowWhatLaterAnnouncementsCost) {
     EXPECT_EQ(finding.chart.series[0].points[0].name, "1s or 0.1%");
     EXPECT_EQ(finding.chart.series[1].points.size(), 5u);
     const auto& dearest = finding.chart.series[2].points.back();
-    EXPECT_EQ(dearest.name, "0.1%") << "in the order of messages";
+    EXPECT_EQ(dearest.name, "1m or 0.1%") << "in the order of messages";
     EXPECT_DOUBLE_EQ(dearest.x, 0.102);
     EXPECT_NEAR(dearest.y, 0.2, 1e-9) << "199 of 200 peer hits, of 500 in all";
     EXPECT_THAT(finding.words, HasSubstr("ICP would send 21.0."));
