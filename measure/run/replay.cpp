@@ -13,6 +13,7 @@
 
 #include "measure/run/client_order.hpp"
 #include "measure/run/proxy_connection.hpp"
+#include "measure/trace/printable.hpp"
 #include "measure/trace/splitmix.hpp"
 #include "measure/trace/target.hpp"
 
@@ -305,7 +306,7 @@ private:
             result_.first_failure += " (status " + std::to_string(attempt.status) +
                                      (attempt.detail.empty() ? "" : ", " + attempt.detail) + ')';
         result_.first_failure += " from " + options_.proxies[home].text() + " for ";
-        result_.first_failure += url.text;
+        result_.first_failure += printable(url.text);
     }
 
     awaitable<void> watch() {

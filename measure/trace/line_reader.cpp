@@ -7,13 +7,15 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "measure/trace/printable.hpp"
+
 namespace measure {
 namespace {
 
 constexpr unsigned kBufferBytes = 256 * 1024;
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-    throw std::runtime_error(path + ": " + why);
+    throw std::runtime_error(printable(path) + ": " + why);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "measure/trace/line_reader.hpp"
+#include "measure/trace/printable.hpp"
 #include "measure/trace/target.hpp"
 
 namespace measure {
@@ -38,7 +39,7 @@ std::optional<LogFormat> detect(const std::vector<std::string>& lines) {
 class Loader {
 public:
     Loader(const TraceOptions& options, LogFormat format) : options_(options), parser_(format) {
-        trace_.source = options.path == "-" ? "standard input" : options.path;
+        trace_.source = options.path == "-" ? "standard input" : printable(options.path);
         trace_.format = format;
     }
 
@@ -162,11 +163,12 @@ Trace load_trace(const TraceOptions& options) {
     }
     const auto format = detect(first);
     if (!format) {
-        throw std::runtime_error(
-            options.path +
-            ": in none of the formats known (tab-separated, Squid access.log, "
-            "Common or Combined log, hearsay's JSON)" +
-            (first.empty() ? "; it is empty" : "; it begins: " + first.front().substr(0, 120)));
+        throw std::runtime_error(printable(options.path) +
+                                 ": in none of the formats known (tab-separated, Squid access.log, "
+                                 "Common or Combined log, hearsay's JSON)" +
+                                 (first.empty()
+                                      ? "; it is empty"
+                                      : "; it begins: " + printable(first.front().substr(0, 120))));
     }
     Loader loader(options, *format);
     for (const auto& known : first) {

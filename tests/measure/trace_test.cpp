@@ -88,6 +88,7 @@ TEST(Trace, RefusesWhatIsInNoKnownFormat) {
     EXPECT_THAT(error_of("some text\nand more\n"), HasSubstr("none of the formats known"));
     EXPECT_THAT(error_of("some text\n"), HasSubstr("some text"));
     EXPECT_THAT(error_of(""), HasSubstr("empty"));
+    EXPECT_THAT(error_of("\x1b[2J\a\n"), HasSubstr("it begins: \\x1b[2J\\x07"));
 }
 
 TEST(Trace, SaysWhyNothingIsLeftToSend) {
