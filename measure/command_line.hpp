@@ -19,6 +19,15 @@ inline CLI::Validator number_that(const char* what, bool (*holds)(double)) {
             },
             ""};
 }
+/// A sign would be taken, and wrap around.
+inline CLI::Validator whole_number() {
+    return {[](std::string& text) {
+                return text.find_first_not_of("0123456789") == std::string::npos && !text.empty()
+                           ? std::string()
+                           : text + " is not a whole number from 0 on";
+            },
+            ""};
+}
 inline CLI::Validator above_zero() {
     return number_that("above 0", [](double number) { return number > 0; });
 }

@@ -69,6 +69,7 @@ void add_workload_options(CLI::App& command, WorkloadOptions& workload) {
         ->check(within(1u, 100'000'000u))
         ->capture_default_str();
     option(command, "--seed", "N", workload.seed, "Seed of the made-up workload")
+        ->check(whole_number())
         ->capture_default_str();
 }
 

@@ -15,6 +15,7 @@
 #include "measure/study/run_study.hpp"
 #include "measure/study/study_html.hpp"
 #include "measure/study/study_report.hpp"
+#include "measure/trace/printable.hpp"
 #include "protocol/plain_message.hpp"
 
 namespace measure {
@@ -83,7 +84,18 @@ void write_file(const std::string& path, const std::string& text) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     const bool closed = file && std::fclose(file) == 0;
-    if (!written || !closed) throw std::runtime_error("cannot write " + path);
+    if (!written || !closed) throw std::runtime_error("cannot write " + printable(path));
+}
+
+/// Throws std::invalid_argument for what no number of proxies, or none of those asked for, makes
+/// sense with; the same for the schemes that a study compares would only be refused row by row.
+void check_once(const SimulateCommand& command, const std::vector<std::size_t>& proxies) {
+    auto config = command.study.base;
+    if (command.only) config.scheme = *command.only;
+    for (const auto each : proxies) {
+        config.proxies = each;
+        check(config);
+    }
 }
 
 /// Was anything counted?
@@ -100,6 +112,7 @@ int run_study_command(const SimulateCommand& command) {
         read(command, command.traces.empty() ? std::string() : command.traces.front());
     const auto log = facts_of(trace, command.study.base);
     auto options = completed(command.study, log);
+    check_once(command, {options.proxies.front()});
     if (command.only) options.base.scheme = *command.only;
     auto study = command.only ? plan_single(log, options) : plan_study(log, options);
     run_study(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
@@ -127,10 +140,9 @@ int run_study_command(const SimulateCommand& command) {
 int run_paper_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
     const EndBySignal end;
-    const auto paths = command.synthetic ? std::vector<std::string>{""} : command.traces;
     std::vector<Study> studies;
     bool stopped = false;
-    for (const auto& path : paths) {
+    for (const auto& path : command.traces) {
         if (stopped) break;
         const Trace trace = read(command, path);
         const auto log = facts_of(trace, command.study.base);
@@ -170,12 +182,18 @@ int simulate_command(SimulateCommand command) {
         if (command.paper && (command.only || command.advise || !command.html.empty()))
             throw std::invalid_argument(
                 "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
+        if (command.paper && command.synthetic)
+            throw std::invalid_argument("--paper is for logs: leave out --synthetic");
         if (!command.paper && command.traces.size() > 1)
             throw std::invalid_argument("several --trace are for --paper");
         if (command.changed)
             command.study.base.announce_changed = *command.changed;
         else if (command.only && *command.only != Scheme::summary)
             command.study.base.announce_changed = kPaperThreshold;
+        if (command.kind && command.only && *command.only != Scheme::summary)
+            throw std::invalid_argument("--kind is of the scheme summary");
+        if (command.kind) command.study.base.kind = *command.kind;
+        check_once(command, command.study.proxies);
         return command.paper ? run_paper_command(command) : run_study_command(command);
     } catch (const std::invalid_argument& error) {
         fmt::print(stderr, "hearsay: {}\n", error.what());

@@ -18,8 +18,9 @@ struct SimulateCommand {
     std::optional<std::chrono::nanoseconds> duration;  // of the made-up workload at its rate
     double rate = 0, speedup = 0;  // other times than the log's; 0: the log's own
     StudyOptions study;
-    std::optional<Scheme> only;     // one scheme instead of the study
-    std::optional<double> changed;  // of the base, when it was said
+    std::optional<Scheme> only;         // one scheme instead of the study
+    std::optional<double> changed;      // of the base, when it was said
+    std::optional<summary::Kind> kind;  // so, too
     bool paper = false, advise = false, json = false, quiet = false;
     std::string html;   // file to write; empty: none
     unsigned jobs = 0;  // 0: one for each processor

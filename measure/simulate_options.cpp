@@ -45,6 +45,16 @@ constexpr auto parse_microseconds = [](const std::string& text) {
 };
 constexpr auto parse_bytes = [](const std::string& text) { return proxy::parse_size(text); };
 
+std::optional<double> parse_part_above_zero(std::string_view text) {
+    const auto part = parse_part(text);
+    return part && *part > 0 ? part : std::nullopt;
+}
+
+std::optional<double> parse_part_below_one(std::string_view text) {
+    const auto part = parse_part(text);
+    return part && *part < 1 ? part : std::nullopt;
+}
+
 std::optional<std::size_t> parse_count(std::string_view text) {
     std::size_t out = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -93,7 +103,8 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
     option(command, "--site", "URL", simulate.trace.site,
            "Put before URLs that are only a path, as in server logs")
         ->capture_default_str();
-    option(command, "--limit", "N", simulate.trace.limit, "Take at most so many requests");
+    option(command, "--limit", "N", simulate.trace.limit, "Take at most so many requests")
+        ->check(whole_number());
     option(command, "--speedup", "N", simulate.speedup, "The log's times, so many times faster")
         ->check(above_zero());
     option(command, "--rate", "N", simulate.rate,
@@ -114,6 +125,7 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
         "As many requests as come in so long")
         ->excludes(requests);
     option(command, "--seed", "N", workload.seed, "Of the workload, and of what the network does")
+        ->check(whole_number())
         ->capture_default_str();
     option(command, "--clients", "N", workload.clients, "Of the workload")
         ->check(within(1u, 10'000'000u))
@@ -144,19 +156,21 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
     auto& base = simulate.study.base;
     parsed(command, "--scheme", "NAME", simulate.only, scheme_named, "a scheme",
            "Only this one: none, icp, summary, ...; see below");
-    parsed(command, "--kind", "KIND", base.kind, summary::kind_named, "a kind of summary",
+    parsed(command, "--kind", "KIND", simulate.kind, summary::kind_named, "a kind of summary",
            "Of our summaries: counting_bloom, quotient, cuckoo");
     parsed(command, "--copy", "POLICY", base.copy, copy_named, "a copy policy",
            "Whether a peer's copy is stored, too: always, second_use, never");
     parsed(command, "--replacement", "NAME", base.replacement, replacement_named,
            "a replacement policy", "s3_fifo, lru, lru_copies, lru_keep_last");
-    parsed(command, "--changed", "PART", simulate.changed, parse_part, "a part (1%, 0.01)",
+    parsed(command, "--changed", "PART", simulate.changed, parse_part_above_zero,
+           "a part above 0 (1%, 0.01)",
            "Announce when this part of the objects has changed (default 0.1%; of schemes that are "
            "not ours 1%)");
     parsed(command, "--announce-delay", "TIME", base.announce_delay, parse_milliseconds, "a time",
            "Or so long after the first change (default 1s)");
-    parsed(command, "--false-hits", "PART", base.false_hit_budget, parse_part,
-           "a part (0.4%, 0.004)", "False hits per local miss, over all peers (default 0.4%)");
+    parsed(command, "--false-hits", "PART", base.false_hit_budget, parse_part_above_zero,
+           "a part above 0 (0.4%, 0.004)",
+           "False hits per local miss, over all peers (default 0.4%)");
     option(command, "--load", "N", base.load_factor, "Bits per object of paper_bloom: 8, 16, 32")
         ->check(within(2u, 64u))
         ->capture_default_str();
@@ -166,8 +180,8 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
            "Of objects whose size the log never tells (default 8KiB)");
     command.add_flag("--unit-objects", base.unit_objects,
                      "Each object weighs one byte: --cache 10KB holds ten thousand");
-    parsed(command, "--warm-up", "PART", base.warm_up, parse_part, "a part (10%, 0.1)",
-           "This part of the requests is not counted");
+    parsed(command, "--warm-up", "PART", base.warm_up, parse_part_below_one,
+           "a part below 1 (10%, 0.1)", "This part of the requests is not counted");
 }
 
 void add_network(CLI::App& command, SimulatedNetwork& network) {
@@ -177,8 +191,8 @@ void add_network(CLI::App& command, SimulatedNetwork& network) {
            "Up to so much more, by chance");
     parsed(command, "--origin-delay", "TIME", network.origin, parse_milliseconds, "a time",
            "What an answer of the origin takes (default 100ms)");
-    parsed(command, "--loss", "PART", network.dropped, parse_part, "a part (1%, 0.01)",
-           "Of the announcements that are lost before they are sent");
+    parsed(command, "--loss", "PART", network.dropped, parse_part_below_one,
+           "a part below 1 (1%, 0.01)", "Of the announcements that are lost before they are sent");
     parsed_list(command, "--partition", "FROM-UNTIL:N", network.partitions, parse_partition,
                 "of the form 10s-20s:2", "The first N proxies are cut off from the others");
     parsed_list(command, "--restart", "AT:PROXY", network.restarts, parse_restart,

@@ -1,5 +1,7 @@
 #include "measure/simulate/simulation_config.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "summary/peer_set.hpp"
@@ -7,7 +9,7 @@
 namespace measure {
 
 void check(const SimulationConfig& config) {
-    const auto refuse = [](const char* why) { throw std::invalid_argument(why); };
+    const auto refuse = [](const std::string& why) { throw std::invalid_argument(why); };
     if (config.proxies < 1 || config.proxies > summary::kMaxPeers)
         refuse("a simulation is of 1 to 1024 proxies");
     if (!(config.warm_up >= 0 && config.warm_up < 1))
@@ -26,9 +28,14 @@ void check(const SimulationConfig& config) {
         refuse("what is dropped must be a part of the deltas, below 1");
     for (const auto& cut : network.partitions)
         if (cut.until <= cut.from || cut.proxies > config.proxies)
-            refuse("a partition must last, and be of some of the proxies");
+            refuse(
+                fmt::format("a partition must last, and be of some of the proxies: {} of {} cannot "
+                            "be cut off",
+                            cut.proxies, config.proxies));
     for (const auto& restart : network.restarts)
-        if (restart.proxy >= config.proxies) refuse("only one of the proxies can restart");
+        if (restart.proxy >= config.proxies)
+            refuse(fmt::format("proxy {} cannot restart: there are {}, and the first is 0",
+                               restart.proxy, config.proxies));
     const auto scheme = config.scheme;
     if (!network.is_even() && scheme != Scheme::none && scheme != Scheme::icp &&
         scheme != Scheme::summary)

@@ -70,19 +70,33 @@ TEST(Simulate, SaysWhatSharingDoesForALog) {
 
 TEST(Simulate, RefusesWhatItCannotDo) {
     EXPECT_THAT(run({}).said, HasSubstr("needs --trace FILE or --synthetic"));
-    for (const auto& arguments :
-         std::vector<std::vector<std::string>>{{},
-                                               {"--trace", "a", "--synthetic"},
-                                               {"--synthetic", "--cache", "much"},
-                                               {"--synthetic", "--proxies", "0"},
-                                               {"--synthetic", "--scheme", "carp"},
-                                               {"--synthetic", "--partition", "10s"},
-                                               {"--synthetic", "--duration", "1000d"},
-                                               {"--synthetic", "--scheme", "icp", "--advise"}})
+    for (const auto& arguments : std::vector<std::vector<std::string>>{
+             {},
+             {"--trace", "a", "--synthetic"},
+             {"--synthetic", "--cache", "much"},
+             {"--synthetic", "--proxies", "0"},
+             {"--synthetic", "--scheme", "carp"},
+             {"--synthetic", "--false-hits", "0"},
+             {"--synthetic", "--changed", "0"},
+             {"--synthetic", "--warm-up", "1"},
+             {"--synthetic", "--loss", "100%"},
+             {"--synthetic", "--seed", "-1"},
+             {"--synthetic", "--limit", "-1"},
+             {"--synthetic", "--paper"},
+             {"--synthetic", "--scheme", "none", "--kind", "quotient"},
+             {"--synthetic", "--proxies", "100", "--jitter", "1ms"},
+             {"--synthetic", "--partition", "10s"},
+             {"--synthetic", "--duration", "1000d"},
+             {"--synthetic", "--scheme", "icp", "--advise"}})
         EXPECT_EQ(run(arguments).how, "exit code 2") << testing::PrintToString(arguments);
     const auto ended = run({"--synthetic", "--cache", "5%,much"});
     EXPECT_THAT(ended.said, HasSubstr("--cache: much is not a size (64MiB) or a part (10%)"));
     EXPECT_EQ(run({"--trace", "/nowhere/log"}).how, "exit code 1");
+    const auto nobody = run({"--synthetic", "--restart", "1s:99", "--proxies", "4"});
+    EXPECT_EQ(nobody.how, "exit code 2");
+    EXPECT_EQ(nobody.said, "hearsay: proxy 99 cannot restart: there are 4, and the first is 0\n");
+    const auto unnamed = run({"--synthetic", "--restart", "1s:99", "--requests", "10"});
+    EXPECT_EQ(unnamed.how, "exit code 2") << "the log says how many";
 }
 
 TEST(Simulate, WritesAPageAndAdvice) {
