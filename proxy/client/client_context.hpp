@@ -93,7 +93,8 @@ struct ClientContext {
 
     /// Will the connection carry another request after this answer?
     bool keep_alive() const {
-        return parser && parser->keep_alive() && parser->is_done() && !connection.ending();
+        return parser && parser->keep_alive() && parser->is_done() &&
+               parser->error() == ParseError::ok && !connection.ending();
     }
 
     /// How the end of a body is marked for this client; `length` empty: not known.

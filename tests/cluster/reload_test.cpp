@@ -165,7 +165,7 @@ TEST_F(Reload, ChangesNothingWhenTheFileIsBadAndSaysWhy) {
         {good + "}", "$"},
         {"[]", "$"},
         {std::string("\0\xff", 2), "$"},
-        {std::string(kMaxConfigBytes + 1, ' '), "$"},
+        {std::string(kMaxConfigBytes + 1, ' '), ""},
         {R"({"node": "a"})", "$.listen"},
         {R"({"node": "a", "listen": "127.0.0.1:1", "origins": [], "cache": {"memry": 1}})",
          "$.cache.memry"},
