@@ -116,8 +116,8 @@ void InvalidationLog::connected(std::size_t peer, bool new_run) {
 }
 
 std::optional<Message> InvalidationLog::next(std::size_t peer) {
+    if (!has_next(peer)) return std::nullopt;
     auto& to = peers_[peer];
-    if (to.sent == last()) return std::nullopt;
     if (to.sent < gone_) {
         to.sent = to.told = last();
         ++to.count;

@@ -50,6 +50,7 @@ public:
     void connected(std::size_t peer, bool new_run);
     /// What to send to it now, if anything.
     std::optional<Message> next(std::size_t peer);
+    bool has_next(std::size_t peer) const { return peers_[peer].sent != last(); }
     /// False when it cannot have applied that: it was never sent to this run of it. What an earlier
     /// connection sent, and this one has not sent again yet, it may well have applied.
     bool confirm(std::size_t peer, std::uint64_t last);

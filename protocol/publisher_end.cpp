@@ -128,8 +128,9 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
 LinkEnd::TimePoint PublisherEnd::due() const {
     if (ended()) return TimePoint::max();
     if (says_ != Says::nothing) return TimePoint::min();
-    if (!outbox_ || awaits_confirmation()) return TimePoint::max();
-    return outbox_->due();
+    if (!outbox_) return TimePoint::max();
+    if (!finished() && node_.invalidations.has_next(*peer_)) return TimePoint::min();
+    return awaits_confirmation() ? TimePoint::max() : outbox_->due();
 }
 
 LinkEnd::Limit PublisherEnd::limit() const {
