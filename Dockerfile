@@ -4,7 +4,7 @@
 #   docker run --rm hearsay demo
 #   docker run -v ./my.json:/etc/hearsay/hearsay.json:ro -p 3128:3128 hearsay
 #
-# It writes nothing and needs no privilege: --read-only --cap-drop ALL --security-opt no-new-privileges.
+# It writes to /var/cache/hearsay if the configuration says so (cache.disk; give it a volume there), else nowhere, and needs no privilege: --read-only --cap-drop ALL --security-opt no-new-privileges.
 
 FROM debian:bookworm-slim AS build
 RUN apt-get update \
@@ -29,7 +29,8 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates libc-ares2 libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libsystemd0 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/* \
-    && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay
+    && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay \
+    && install -d -o 10001 -g 10001 -m 0750 /var/cache/hearsay
 COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay
 # A number, so that Kubernetes can tell that it is not root.
 USER 10001:10001

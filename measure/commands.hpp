@@ -17,12 +17,6 @@ inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kBadConfig = 78;  // EX_CONFIG of sysexits
 
-/// Which node's admin port to ask: `url` when given, else the one of `config`, else the default
-/// one.
-struct NodeChoice {
-    std::string url, config;
-};
-
 struct ReplayCommand {
     TraceOptions trace;
     bool synthetic = false;
@@ -40,8 +34,5 @@ struct ReplayCommand {
 int check_command(const std::string& file, bool strict = false);
 int origin_command(const OriginOptions&);
 int replay_command(ReplayCommand);
-/// Of several nodes each, and what they did together. Fails when one does not answer.
-int status_command(const std::vector<NodeChoice>&, bool json);
-int healthcheck_command(const NodeChoice&);
 
 }  // namespace measure

@@ -1,12 +1,19 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
+#include "measure/admin_commands.hpp"
 #include "measure/command_line.hpp"
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
+#include "measure/disk_command.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/simulate_options.hpp"
+#include "measure/status_text.hpp"
+#include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
@@ -21,12 +28,14 @@ struct CommandLine {
     bool json = false, strict = false;
     NodeChoice node;
     std::vector<std::string> nodes;
+    std::string explained;
     std::string help_on;
     std::string origin_listen = "127.0.0.1:8000";
     OriginOptions origin;
     ReplayCommand replay;
     DemoCommand demo;
     SimulateCommand simulate;
+    DiskCommand disk;
     double timeout_seconds = 30;
     bool reverse = false, verify = false, no_verify = false;
     std::int64_t max_age = -1;
@@ -55,9 +64,9 @@ void add_config_file(CLI::App& command, std::string& file) {
     option(command, "file", "FILE", file, "The configuration (JSON); needed")->excludes(named);
 }
 
-void add_node_options(CLI::App& command, NodeChoice& node) {
-    auto* url = option(command, "--url", "URL", node.url,
-                       "Admin address of the node (default http://127.0.0.1:9128)");
+void add_node_options(CLI::App& command, const char* name, NodeChoice& node) {
+    auto* url = option(command, name, "ADDRESS", node.url,
+                       "Admin address of the node (default 127.0.0.1:9128)");
     option(command, "--config", "FILE", node.config,
            "Take the admin address and token from this configuration")
         ->excludes(url);
@@ -170,6 +179,28 @@ void add_demo(CLI::App& app, DemoCommand& demo) {
     command.add_flag("--json", demo.json, "Print the report as JSON");
 }
 
+constexpr const char* kDiskFooter =
+    R"(PATH is a directory of cache.disk, which no node may be using, or one of its files
+(*.segment), at any time. Nothing is changed there. What was purged by URL counts as if it were
+there, as only the node can tell; it does not give it.
+
+  hearsay disk /var/cache/hearsay --check
+
+Exit codes: 0; 1 when it cannot be looked at, with --check when something is damaged, with --url
+when that URL is not there; 2 usage.)";
+
+void add_disk(CLI::App& app, DiskCommand& disk) {
+    auto& command = *app.add_subcommand("disk", "Show what a stopped cache holds on disk");
+    command.footer(kDiskFooter);
+    option(command, "path", "PATH", disk.place, "A directory of cache.disk, or one of its files")
+        ->required();
+    option(command, "--url", "URL", disk.url,
+           "Say whether it is there, all variants: where, since when, until when");
+    command.add_flag("--check", disk.check, "Read everything and verify every checksum");
+    command.add_flag("--json", disk.json, "Print it as JSON");
+    command.add_flag("--quiet", disk.quiet, "No progress");
+}
+
 int run_replay(CommandLine& line) {
     ReplayCommand& replay = line.replay;
     if (replay.trace.path.empty() && !replay.synthetic) {
@@ -198,6 +229,11 @@ int run_origin(CommandLine& line) {
 
 int run_node(const std::string& file) {
     auto loaded = proxy::load_config(file);
+    if (loaded.config) {
+        loaded.errors = proxy::unusable_disks(*loaded.config);
+        if (loaded.errors.empty()) loaded.errors = proxy::make_disks(*loaded.config);
+        if (!loaded.errors.empty()) loaded.config.reset();
+    }
     if (!loaded.config) {
         std::fprintf(stderr, "%s: not a valid configuration\n%s", file.c_str(),
                      proxy::describe(loaded.errors).c_str());
@@ -240,9 +276,8 @@ int run_help(const CLI::App& app, const std::string& name) {
     return kOk;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// The exit code.
+int run_command_line(int argc, char** argv) {
     CLI::App app("hearsay: HTTP caches that answer for one another", "hearsay");
     app.require_subcommand(0, 1);  // none is told below: the parser would hide an unknown option
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
@@ -268,10 +303,18 @@ int main(int argc, char** argv) {
     option(*status, "nodes", "HOST:PORT...", line.nodes,
            "Admin addresses (dns:HOST:PORT is every address of a name); of all nodes, for the "
            "hit rate of the cluster");
-    add_node_options(*status, line.node);
+    add_node_options(*status, "--url", line.node);
+    status->footer(sharing_legend() + "\n\n" + status->get_footer());
     status->add_flag("--json", line.json, "As the node gives it");
+    add_disk(app, line.disk);
     auto* healthcheck = app.add_subcommand("healthcheck", "Exit 0 when a node is ready, else 1");
-    add_node_options(*healthcheck, line.node);
+    add_node_options(*healthcheck, "--url", line.node);
+    auto* explain = app.add_subcommand(
+        "explain",
+        "Tell of one URL where it is, what the summaries say, and whom a miss would ask");
+    option(*explain, "url", "URL", line.explained, "A whole URL, as clients ask for it; needed");
+    add_node_options(*explain, "--at", line.node);
+    explain->add_flag("--json", line.json, "As the node gives it");
     auto* version = app.add_subcommand("version", "Print the version");
     auto* help = app.add_subcommand("help", "Print the help of a command");
     option(*help, "command", "COMMAND", line.help_on, "Which; without it, the list of all");
@@ -294,15 +337,39 @@ int main(int argc, char** argv) {
                      argv[1], argv[1]);
         return kUsage;
     }
+    if (*explain && line.explained.empty()) {
+        std::fputs("hearsay: explain needs a URL; see hearsay help explain\n", stderr);
+        return kUsage;
+    }
     if (*run) return run_node(line.config);
     if (*help) return run_help(app, line.help_on);
     if (*check) return check_command(line.config, line.strict);
+    if (app.got_subcommand("disk")) return disk_command(line.disk);
     if (app.got_subcommand("demo")) return demo_command(line.demo);
     if (app.got_subcommand("replay")) return run_replay(line);
     if (app.got_subcommand("simulate")) return simulate_command(std::move(line.simulate));
     if (*origin) return run_origin(line);
     if (*status) return run_status(line);
+    if (*explain) return explain_command(line.node, line.explained, line.json);
     if (*healthcheck) return healthcheck_command(line.node);
     if (*version) std::puts("hearsay " HEARSAY_VERSION);
     return kOk;
+}
+
+/// What was printed must have arrived.
+int checked_output(int code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fprintf(stderr, "hearsay: cannot write to standard output: %s\n", std::strerror(errno));
+    return code == kOk ? kFailed : code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return checked_output(run_command_line(argc, argv));
+    } catch (const std::system_error& error) {  // by fmt::print, when an output takes nothing
+        std::fprintf(stderr, "hearsay: %s\n", error.what());
+        return kFailed;
+    }
 }

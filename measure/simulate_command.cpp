@@ -107,9 +107,9 @@ bool any(const Study& study) {
 
 int run_study_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
-    const EndBySignal end;
     const Trace trace =
         read(command, command.traces.empty() ? std::string() : command.traces.front());
+    const EndBySignal end;  // a signal while a log is read ends the program
     const auto log = facts_of(trace, command.study.base);
     auto options = completed(command.study, log);
     check_once(command, {options.proxies.front()});
@@ -136,15 +136,37 @@ int run_study_command(const SimulateCommand& command) {
     return study.stopped || !any(study) ? kFailed : kOk;
 }
 
+/// One proxy with a disk.
+int run_tiers_command(const SimulateCommand& command) {
+    Teller tell(command.quiet);
+    const EndBySignal end;
+    const Trace trace =
+        read(command, command.traces.empty() ? std::string() : command.traces.front());
+    const auto& given = command.study.base;
+    TiersConfig base;
+    base.unknown_bytes = given.unknown_bytes;
+    base.unit_objects = given.unit_objects;
+    base.object_max = given.object_max;
+    base.warm_up = given.warm_up;
+    base.seed = given.seed;
+    auto study = plan_tiers(facts_of(trace, given), command.study.caches, command.memory, base);
+    run_tiers(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+    tell.clear();
+    fmt::print("{}",
+               command.json ? tiers_json(study) : tiers_text(study, output_may_be_coloured()));
+    std::fflush(stdout);
+    return study.stopped ? kFailed : kOk;
+}
+
 /// The paper's simulation of each log.
 int run_paper_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
-    const EndBySignal end;
     std::vector<Study> studies;
     bool stopped = false;
     for (const auto& path : command.traces) {
         if (stopped) break;
         const Trace trace = read(command, path);
+        const EndBySignal end;
         const auto log = facts_of(trace, command.study.base);
         auto options = command.study;
         if (options.proxies.empty()) options.proxies = {kPaperProxies};
@@ -161,18 +183,6 @@ int run_paper_command(const SimulateCommand& command) {
 
 }  // namespace
 
-void retime(Trace& trace, double rate, double speedup) {
-    if (rate <= 0 && speedup <= 0) return;
-    const auto begin = trace.requests.empty() ? 0 : trace.requests.front().time_ms;
-    for (std::size_t i = 0; i < trace.requests.size(); ++i) {
-        auto& time = trace.requests[i].time_ms;
-        time = rate > 0 ? static_cast<std::int64_t>(static_cast<double>(i) * 1000 / rate)
-                        : static_cast<std::int64_t>(static_cast<double>(time - begin) / speedup);
-    }
-    trace.source += rate > 0 ? fmt::format(", at {:g} requests/s", rate)
-                             : fmt::format(", {:g} times faster", speedup);
-}
-
 int simulate_command(SimulateCommand command) {
     try {
         if (command.traces.empty() && !command.synthetic)
@@ -186,6 +196,7 @@ int simulate_command(SimulateCommand command) {
             throw std::invalid_argument("--paper is for logs: leave out --synthetic");
         if (!command.paper && command.traces.size() > 1)
             throw std::invalid_argument("several --trace are for --paper");
+        if (command.tiers) return run_tiers_command(command);
         if (command.changed)
             command.study.base.announce_changed = *command.changed;
         else if (command.only && *command.only != Scheme::summary)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "measure/study/study.hpp"
+#include "measure/tiers/tiers_study.hpp"
 #include "measure/trace/trace.hpp"
 #include "measure/trace/workload.hpp"
 
@@ -21,6 +22,8 @@ struct SimulateCommand {
     std::optional<Scheme> only;         // one scheme instead of the study
     std::optional<double> changed;      // of the base, when it was said
     std::optional<summary::Kind> kind;  // so, too
+    bool tiers = false;
+    CacheSize memory{0, kUsualMemoryPart};  // of `tiers`: its disks are study.caches
     bool paper = false, advise = false, json = false, quiet = false;
     std::string html;   // file to write; empty: none
     unsigned jobs = 0;  // 0: one for each processor
@@ -28,9 +31,5 @@ struct SimulateCommand {
 
 /// `hearsay simulate`. Returns the exit code; says what went wrong on standard error.
 int simulate_command(SimulateCommand command);
-
-/// The requests evenly at so many each second, or the log's own times so many times faster;
-/// whichever is not 0.
-void retime(Trace& trace, double rate, double speedup);
 
 }  // namespace measure

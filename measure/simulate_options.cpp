@@ -23,10 +23,11 @@ Without --scheme all schemes are compared: at the first --cache for each of --pr
   hearsay simulate --trace access.log --html sharing.html
   hearsay simulate --trace access.log --scheme summary --kind quotient --proxies 16 --cache 64MiB --json
   hearsay simulate --paper --trace one.log.gz --trace two.log.gz
+  hearsay simulate --tiers --trace access.log --cache 20GiB --memory 512MiB
   hearsay simulate --synthetic --duration 24h --rate 100 --clients 20000 --proxies 100 --cache 64MiB --scheme summary
 
 A time is 250ms, 10s, 2h; a size 64MiB, 1GB; a part 0.01 or 1%. Sharing is among proxies of equal size; a URL is one
-object that stays fresh, so real hit ratios are lower. Schemes: none, icp, squid_digest, exact_directory, server_names,
+object that stays fresh (but see --fresh-for), so real hit ratios are lower. Schemes: none, icp, squid_digest, exact_directory, server_names,
 paper_bloom, summary, consistent_hashing, single_cache.
 
 Exit codes: 0; 1 when it was stopped (what is through is shown) or nothing could be simulated; 2 usage.)";
@@ -159,9 +160,11 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
     parsed(command, "--kind", "KIND", simulate.kind, summary::kind_named, "a kind of summary",
            "Of our summaries: counting_bloom, quotient, cuckoo");
     parsed(command, "--copy", "POLICY", base.copy, copy_named, "a copy policy",
-           "Whether a peer's copy is stored, too: always, second_use, never");
+           "Whether a peer's copy is stored, too: while_room (the default), always, second_use, "
+           "never");
     parsed(command, "--replacement", "NAME", base.replacement, replacement_named,
-           "a replacement policy", "s3_fifo, lru, lru_copies, lru_keep_last");
+           "a replacement policy",
+           "s3_fifo, sieve, w_tiny_lfu, gdsf, lru, lru_copies, lru_keep_last");
     parsed(command, "--changed", "PART", simulate.changed, parse_part_above_zero,
            "a part above 0 (1%, 0.01)",
            "Announce when this part of the objects has changed (default 0.1%; of schemes that are "
@@ -180,6 +183,10 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
            "Of objects whose size the log never tells (default 8KiB)");
     command.add_flag("--unit-objects", base.unit_objects,
                      "Each object weighs one byte: --cache 10KB holds ten thousand");
+    parsed(command, "--fresh-for", "TIME", base.fresh_for, parse_milliseconds, "a time",
+           "So long the origin's answers are fresh (default: for ever)");
+    parsed(command, "--changes", "PART", base.changes, parse_part, "a part (10%, 0.1)",
+           "Of what went stale, this is another by the time the origin is asked (default 0)");
     parsed(command, "--warm-up", "PART", base.warm_up, parse_part_below_one,
            "a part below 1 (10%, 0.1)", "This part of the requests is not counted");
 }
@@ -199,6 +206,21 @@ void add_network(CLI::App& command, SimulatedNetwork& network) {
                 "of the form 30s:0", "This proxy (0 is the first) restarts empty");
 }
 
+void add_tiers(CLI::App& command, SimulateCommand& simulate) {
+    auto* tiers = command.add_flag(
+        "--tiers", simulate.tiers,
+        "One proxy with a disk of each --cache (default 1%, 5%, 10%): what should go first, and "
+        "what should be written");
+    parsed(command, "--memory", "SIZE", simulate.memory, parse_cache_size,
+           "a size (64MiB) or a part (10%)", "Before the disk; a part is one of it (default 5%)")
+        ->needs(tiers);
+    for (const auto* of_several :
+         {"--proxies", "--scheme", "--kind", "--copy", "--replacement", "--changed",
+          "--announce-delay", "--false-hits", "--load", "--delay", "--jitter", "--origin-delay",
+          "--loss", "--partition", "--restart", "--paper", "--advise", "--html"})
+        tiers->excludes(command.get_option(of_several));
+}
+
 }  // namespace
 
 void add_simulate(CLI::App& app, SimulateCommand& simulate) {
@@ -216,6 +238,7 @@ void add_simulate(CLI::App& app, SimulateCommand& simulate) {
     command.add_flag("--advise", simulate.advise,
                      "Say in plain words what to set, and what sharing would save");
     option(command, "--html", "FILE", simulate.html, "Write a page with charts there, too");
+    add_tiers(command, simulate);
     command.add_flag("--json", simulate.json, "Print everything as JSON");
     option(command, "--jobs", "N", simulate.jobs,
            "Simulations at a time (default: one for each processor)")

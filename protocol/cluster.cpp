@@ -28,6 +28,7 @@ ClusterConfig checked(ClusterConfig config) {
 
 HashSecret choose_hash_secret(const ClusterConfig& config) {
     if (!config.keys.empty()) return hash_secret(config.keys.back());
+    if (config.own_secret) return *config.own_secret;
     HashSecret secret;
     random_bytes(secret);
     return secret;
@@ -51,6 +52,14 @@ public:
         if (listens) links_.bind();
         links_.configure();
         run(listens);
+    }
+
+    void go_on_from(const KeptInvalidations& earlier) { links_.go_on_from(earlier); }
+
+    KeptInvalidations kept() const {
+        auto all = shared_.invalidations.kept();
+        all.confirmed = links_.confirmed();
+        return all;
     }
 
     void start_in_place_of(Node& earlier) {
@@ -130,6 +139,7 @@ public:
 
     ClusterStatus status() const;
     PeerLinks& links() { return links_; }
+    const PeerLinks& links() const { return links_; }
     Announcer& announcer() { return announcer_; }
     const summary::KeyHasher& hasher() const { return hasher_; }
 
@@ -192,6 +202,15 @@ Cluster::~Cluster() {
 
 void Cluster::start() {
     node_->start();
+}
+void Cluster::go_on_from(const KeptInvalidations& earlier) {
+    node_->go_on_from(earlier);
+}
+KeptInvalidations Cluster::kept_invalidations() const {
+    return node_->kept();
+}
+std::map<std::string, std::uint64_t> Cluster::confirmed_by_node() const {
+    return std::as_const(*node_).links().confirmed();
 }
 void Cluster::start_in_place_of(Cluster& earlier) {
     node_->start_in_place_of(*earlier.node_);

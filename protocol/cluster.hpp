@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "protocol/cluster_hooks.hpp"
 #include "protocol/cluster_status.hpp"
 #include "protocol/deadline.hpp"
+#include "protocol/kept_invalidations.hpp"
 #include "summary/error_control.hpp"
 #include "summary/key_hash.hpp"
 
@@ -34,6 +36,15 @@ public:
     /// Binds the link port and begins to dial. Throws boost::system::system_error that names the
     /// address when that fails.
     void start();
+
+    /// Before start(): peers are told what an earlier run of this node has invalidated and they
+    /// have not confirmed. Precondition: it hashed keys as this one does.
+    void go_on_from(const KeptInvalidations& earlier);
+    /// What the next run is to go on from. Takes some ms where many are kept, so not for each
+    /// invalidate(): what that was given, with the number that it returned, comes on top.
+    KeptInvalidations kept_invalidations() const;
+    /// The `confirmed` of it alone.
+    std::map<std::string, std::uint64_t> confirmed_by_node() const;
 
     /// As start(), but goes on where `earlier` stops: with the keys that it was told of and the
     /// invalidations that are not confirmed, at its link port, which is not closed in between, and

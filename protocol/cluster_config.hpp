@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/dns_question.hpp"
+#include "protocol/keys.hpp"
 #include "protocol/peer_config.hpp"
 #include "summary/false_hit_budget.hpp"
 #include "summary/kind.hpp"
@@ -34,11 +35,13 @@ struct Timings {
 /// What the cluster layer needs to know; proxy/ fills it from the JSON configuration.
 struct ClusterConfig {
     std::string node;
-    /// 1 or 2, each of at least kMinClusterKeyBytes. None: no links, and a random key hash secret.
+    /// 1 or 2, each of at least kMinClusterKeyBytes. None: no links, and `own_secret`.
     /// To rotate: [old] -> [new, old] on every node, then [new] on every node. Links use any key
     /// both ends have; keys are hashed under the secret of the last one, so nodes on both sides of
     /// the second step do not use each other's summaries until it is through (FORMAT.md).
     std::vector<std::string> keys;
+    /// Hashes keys where there are no cluster keys; none: a random one, for this run.
+    std::optional<HashSecret> own_secret;
     std::optional<HostPort> listen;   // none: nobody can publish to this node
     std::vector<PeerConfig> peers;    // an entry with our own id is ignored
     std::vector<DnsPeers> dns_peers;  // any: who holds a key may come, and is a peer then

@@ -13,8 +13,11 @@ namespace protocol {
 struct ClusterHooks {
     /// Once in start(), then at each change.
     std::function<void(std::shared_ptr<const PeerView>)> on_view;
-    /// A peer's; done when it returns, for that is what the peer is told. May be empty.
-    std::function<void(const Invalidation&)> on_invalidation;
+    /// A peer's. To be applied before it returns. `done` is to be called once, on the control
+    /// thread, when that will stay so even if this process is killed: at once, or later, also when
+    /// the link and this cluster have gone. Then the peer is told, of it and of what came before
+    /// it, once all that is done, too. The same may be handed in again. May be empty.
+    std::function<void(const Invalidation&, std::function<void()> done)> on_invalidation;
 };
 
 }  // namespace protocol

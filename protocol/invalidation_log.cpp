@@ -17,6 +17,22 @@ void InvalidationLog::take_over(InvalidationLog& earlier) {
     std::swap(seen_, earlier.seen_);
 }
 
+KeptInvalidations InvalidationLog::kept() const {
+    KeptInvalidations all;
+    all.gone = gone_;
+    all.last = last_;
+    all.entries.reserve(size());
+    for (const auto& entry : log_)
+        if (!entry.is_dead) all.entries.push_back(entry);
+    return all;
+}
+
+void InvalidationLog::go_on_from(const KeptInvalidations& earlier) {
+    gone_ = earlier.gone;
+    last_ = earlier.last;
+    for (const auto& entry : earlier.entries) put(entry);
+}
+
 void InvalidationLog::add_peer(std::size_t peer) {
     if (peers_.size() <= peer) peers_.resize(peer + 1, Peer{.is_there = false});
     peers_[peer] = Peer();
@@ -41,13 +57,15 @@ std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
 }
 
 void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tags) {
-    for (const auto& hash : hashes) {
-        log_.push_back({++last_, hash, are_tags});
-        shard_of(log_.back())[hash].last = last_;
-        if (size() > limit_)
-            while (size() > limit_ - limit_ / 8) pop();
-    }
+    for (const auto& hash : hashes) put({++last_, hash, are_tags});
     tidy(std::min(kLooksPerEntry * hashes.size(), log_.size()));
+}
+
+void InvalidationLog::put(const KeptInvalidations::Entry& entry) {
+    log_.push_back({entry});
+    shard_of(log_.back())[entry.hash].last = entry.number;
+    if (size() > limit_)
+        while (size() > limit_ - limit_ / 8) pop();
 }
 
 InvalidationLog::Shard& InvalidationLog::shard_of(const Entry& entry) {

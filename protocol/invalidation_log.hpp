@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "protocol/kept_invalidations.hpp"
 #include "protocol/message.hpp"
 #include "summary/key_hash.hpp"
 
@@ -31,7 +32,13 @@ public:
     /// numbers and no entries.
     void take_over(InvalidationLog& earlier);
 
-    /// There is another peer, which may hold old content: it is sent all that this run has
+    /// What the next run of this node is to go on from, without the peers: those have names
+    /// elsewhere. Takes some ms where many are kept.
+    KeptInvalidations kept() const;
+    /// Goes on from what an earlier run has kept. Precondition: nothing was added, nobody is there.
+    void go_on_from(const KeptInvalidations& earlier);
+
+    /// There is another peer, which may hold old content: it is sent all that this node has
     /// invalidated, or, if that is not kept, the order to drop everything.
     void add_peer(std::size_t peer);
     /// One is no more: nothing waits for it. What is said of it below has no effect.
@@ -73,10 +80,7 @@ private:
     static constexpr std::size_t kMaxDead = 64;  // beyond as many as there are living ones
     static constexpr unsigned kShardsLog2 = 9;
 
-    struct Entry {
-        std::uint64_t number = 0;
-        summary::KeyHash hash;
-        bool is_tag = false;
+    struct Entry : KeptInvalidations::Entry {
         bool is_dead = false;  // passed over, until it is taken out with others
     };
     /// Numbers of entries of one hash.
@@ -99,6 +103,7 @@ private:
     void pop();
     void pop_dead();
     void put(std::span<const summary::KeyHash> hashes, bool are_tags);
+    void put(const KeptInvalidations::Entry& entry);
     void tidy(std::size_t looks);
     bool needed(const Entry& entry, Seen& seen) const;
     void forget_confirmed();

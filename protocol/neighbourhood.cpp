@@ -1,5 +1,6 @@
 #include "protocol/neighbourhood.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <mutex>
 #include <utility>
@@ -98,16 +99,19 @@ void Neighbourhood::unlinked(std::size_t peer) {
     takes_away_ = true;
     show(peer, std::move(shown));
     standings_[peer].in_sync = false;
-    if (std::exchange(replicas_[peer], nullptr) != nullptr) {
+    if (auto* const replica = std::exchange(replicas_[peer], nullptr)) {
+        if (replica->holder() != nullptr) replica->forget();
         const auto index = static_cast<unsigned>(peer);
         if (directory_) directory_->drop(index);
         if (next_) next_->drop(index);
     }
 }
 
-void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
+void Neighbourhood::load(std::size_t peer, summary::Replica& replica) {
     const bool works = next_ || (directory_ && directory_->filling());
     replicas_[peer] = &replica;
+    if (std::find(to_settle_.begin(), to_settle_.end(), peer) == to_settle_.end())
+        to_settle_.push_back(peer);
     const auto index = static_cast<unsigned>(peer);
     const auto place_in = [&](const std::shared_ptr<summary::Directory>& directory) {
         const bool fits = has_as(directory, peer, replica.descriptor()) ||
@@ -126,30 +130,57 @@ void Neighbourhood::load(std::size_t peer, const summary::Replica& replica) {
 
 void Neighbourhood::change(std::size_t peer, const summary::Change& change) {
     assert(replicas_[peer] != nullptr);
+    const auto& replica = *replicas_[peer];
     for (const auto& directory : {directory_, next_}) {
-        if (has_as(directory, peer, replicas_[peer]->descriptor())) {
+        if (replica.holder() != directory.get() && has_as(directory, peer, replica.descriptor())) {
             directory->apply(static_cast<unsigned>(peer), change);
         }
     }
 }
 
 bool Neighbourhood::busy() const {
-    return next_ || next_is_late_ || (directory_ && directory_->filling()) || !graveyard_->empty();
+    return next_ || next_is_late_ || (directory_ && directory_->filling()) || !to_settle_.empty() ||
+           !graveyard_->empty();
 }
 
 void Neighbourhood::work() {
     if (!next_ && next_is_late_) begin_directory();
     if (next_) {
         if (!next_->fill_some(kWordsFilledAtOnce)) return;
-        directory_ = std::move(next_);
-        next_.reset();
-        changed_ = true;
+        show_next();
     } else if (directory_ && directory_->filling()) {
         directory_->fill_some(kWordsFilledAtOnce);
+    } else if (!to_settle_.empty()) {
+        return settle_one();
     } else {
         return graveyard_->dig();
     }
     for (std::size_t i = 0; i < view_.peers.size(); ++i) judge(i);
+}
+
+/// Filters that were in the old one are in the next, from which they were filled in. What has found
+/// no room there is lost, and its peer will be asked for a snapshot.
+void Neighbourhood::show_next() {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+        auto* const replica = replicas_[i];
+        if (replica == nullptr || replica->holder() == nullptr) continue;
+        const auto peer = static_cast<unsigned>(i);
+        next_->holds(peer) ? replica->move_to(*next_, peer) : replica->forget();
+    }
+    directory_ = std::move(next_);
+    next_.reset();
+    changed_ = true;
+}
+
+/// One at a time, as giving back the memory of what was here takes its time.
+void Neighbourhood::settle_one() {
+    const auto peer = to_settle_.back();
+    to_settle_.pop_back();
+    auto* const replica = replicas_[peer];
+    const auto index = static_cast<unsigned>(peer);
+    if (replica != nullptr && replica->holder() == nullptr &&
+        has_as(directory_, peer, replica->descriptor()) && directory_->holds(index))
+        replica->move_to(*directory_, index);
 }
 
 bool Neighbourhood::present(std::size_t peer) const {
@@ -191,9 +222,14 @@ std::shared_ptr<const PeerView> Neighbourhood::take_view() {
 void Neighbourhood::begin_directory() {
     std::vector<summary::Directory::Member> members;
     for (std::size_t i = 0; i < view_.peers.size(); ++i) {
-        const auto* replica = replicas_[i];
-        if (replica == nullptr) continue;
-        members.push_back({static_cast<unsigned>(i), replica->descriptor(), &replica->filter()});
+        const auto* const replica = replicas_[i];
+        // One that was forgotten waits for a snapshot.
+        if (replica == nullptr || replica->descriptor() == summary::Descriptor()) continue;
+        const auto* const holder = replica->holder();
+        // Nor is there anything to be had of one whose lane has overflowed.
+        if (holder != nullptr && !holder->holds(static_cast<unsigned>(i))) continue;
+        members.push_back({static_cast<unsigned>(i), replica->descriptor(),
+                           holder == nullptr ? &replica->filter() : nullptr, holder});
     }
     auto directory = std::make_unique<summary::Directory>(members, summary::Directory::InSlices{});
     next_ = {directory.release(), [graveyard = graveyard_](summary::Directory* of) {

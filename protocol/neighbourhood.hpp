@@ -20,6 +20,7 @@ namespace protocol {
 /// Large directories are filled in slices by work(); a peer counts when it is in the one that is
 /// handed out. Who comes takes a lane that is to spare in it; if there is none, a new one is built
 /// beside the old, over all who are there when it is begun; who comes meanwhile is in the next.
+/// What the directory holds() by itself moves there from its replica, when no other is being built.
 class Neighbourhood {
 public:
     Neighbourhood();
@@ -47,8 +48,9 @@ public:
     /// One slice, a few milliseconds at most.
     void work();
 
-    /// It has a new summary. `replica` must stay where it is until unlinked().
-    void load(std::size_t peer, const summary::Replica& replica);
+    /// It has a new summary. `replica` must stay where it is until unlinked(), and be told of what
+    /// comes (which may be done here at once, if its filter has moved).
+    void load(std::size_t peer, summary::Replica& replica);
     /// It was done to its replica.
     void change(std::size_t peer, const summary::Change& change);
     void set_in_sync(std::size_t peer, bool in_sync);
@@ -75,6 +77,8 @@ private:
     class Graveyard;
 
     void begin_directory();
+    void show_next();
+    void settle_one();
     void judge(std::size_t peer);
     void show(std::size_t peer, PeerView::Peer as);
 
@@ -85,7 +89,8 @@ private:
     std::shared_ptr<summary::Directory> directory_;  // what the workers have
     std::shared_ptr<summary::Directory> next_;       // being filled
     bool next_is_late_ = false;  // somebody has come, or changed shape, since it was begun
-    std::vector<const summary::Replica*> replicas_;
+    std::vector<summary::Replica*> replicas_;
+    std::vector<std::size_t> to_settle_;  // peers whose filters may have to move
 };
 
 }  // namespace protocol

@@ -55,6 +55,19 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     }
 }
 
+void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
+    shared_.invalidations.go_on_from(earlier);
+    former_ = earlier.confirmed;
+    forget_former();
+}
+
+std::map<std::string, std::uint64_t> PeerLinks::confirmed() const {
+    auto all = former_;
+    for (std::size_t number = 0; number < known_.size(); ++number)
+        if (!known_[number].empty()) all[known_[number]] = shared_.invalidations.confirmed(number);
+    return all;
+}
+
 void PeerLinks::configure() {
     const auto& config = shared_.config;
     shared_.invalidations.keep_for_newcomers(config.dns_peers.empty() ? 0 : kKeptForNewcomers);
@@ -218,17 +231,21 @@ void PeerLinks::remove_peer(std::size_t number) {
     if (const auto ways = earlier_ways_.extract(number); !ways.empty()) add(gone_, ways.mapped());
     ++peers_gone_;
     former_[node] = shared_.invalidations.confirmed(number);
+    forget_former();
+    subscriptions_.remove_peer(number);
+    shared_.neighbours.remove_peer(number);
+    shared_.invalidations.remove_peer(number);
+    moved_();  // for its confirmation
+    if (tasks_ != nullptr) shared_.log.left(node);
+}
+
+void PeerLinks::forget_former() {
     while (former_.size() > kMaxFormerPeers) {
         // Who comes back unknown is told all, or to drop everything.
         former_.erase(std::min_element(
             former_.begin(), former_.end(),
             [](const auto& one, const auto& other) { return one.second < other.second; }));
     }
-    subscriptions_.remove_peer(number);
-    shared_.neighbours.remove_peer(number);
-    shared_.invalidations.remove_peer(number);
-    moved_();  // for its confirmation
-    if (tasks_ != nullptr) shared_.log.left(node);
 }
 
 Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const Instance& instance) {

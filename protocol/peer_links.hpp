@@ -38,6 +38,10 @@ public:
     /// Before run(): goes on with the peers of `earlier`, which has stopped, and with what they
     /// have not confirmed.
     void take_over(const PeerLinks& earlier);
+    /// Before configure(): goes on from what an earlier run of this node has kept.
+    void go_on_from(const KeptInvalidations& earlier);
+    /// How far they are with what this node has invalidated: peers, and those that were, by name.
+    std::map<std::string, std::uint64_t> confirmed() const;
     /// From now on the peers are those that the configuration says.
     void configure();
     /// All names of the configuration, now.
@@ -75,6 +79,7 @@ private:
     void tell_who_finds_no_room();
     void add_peer(std::size_t number);
     void remove_peer(std::size_t number);
+    void forget_former();
     std::shared_ptr<PublisherLink> make_publication(Contact id, const Membership::Contact& from);
     void retire(PublisherLink& publication);
     PublisherLink* publication_to(std::size_t number) const;

@@ -31,7 +31,7 @@ void Subscriptions::remove_peer(std::size_t peer) {
 
 void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
     slots_[peer].instance = earlier.slots_[peer].instance;
-    slots_[peer].applied = earlier.slots_[peer].applied;
+    slots_[peer].receipts = earlier.slots_[peer].receipts;
     slots_[peer].descriptors = earlier.slots_[peer].descriptors;
 }
 
@@ -148,10 +148,11 @@ error_code SubscriberEnd::admit(TimePoint now) {
     }
     peer_ = peer;
     traffic_ = &slot.counters;
-    if (slot.instance != instance) slot.applied = 0;
+    if (slot.instance != instance) slot.receipts = std::make_shared<Receipts>();
+    slot.receipts->listen(*this);
     session_.emplace(
         SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
-        slot.applied);
+        slot.receipts->handed_out(), slot.receipts->kept());
     slot.end = this;
     slot.instance = instance;
     slot.state = PeerState::waiting_snapshot;
@@ -197,14 +198,26 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
 }
 
 void SubscriberEnd::apply(const SyncSession::Drop& drop) {
-    if (all_.hooks_.invalidated)
-        all_.hooks_.invalidated(
-            {{drop.keys.begin(), drop.keys.end()}, {drop.tags.begin(), drop.tags.end()}, drop.all});
-    all_.slots_[*peer_].applied = session_->applied();
+    auto& receipts = all_.slots_[*peer_].receipts;
+    auto done = receipts->hand_out(session_->applied());
+    if (!all_.hooks_.invalidated) return done();
+    try {
+        all_.hooks_.invalidated({drop.keys, drop.tags, drop.all}, std::move(done));
+    } catch (...) {
+        // The link ends over it. The next one brings again, and has applied, all that is not kept.
+        receipts->leave(*this);
+        receipts = std::make_shared<Receipts>(receipts->kept());
+        throw;
+    }
+}
+
+void SubscriberEnd::more_is_kept() {
+    session_->kept(all_.slots_[*peer_].receipts->kept());
+    wake();
 }
 
 void SubscriberEnd::load() {
-    const auto& replica = session_->replica();
+    auto& replica = session_->replica();
     node_.neighbours.load(*peer_, replica);
     if (session_->counters().snapshots_received > 1) return;
     if (all_.hooks_.in_sync)
@@ -248,6 +261,7 @@ void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
 void SubscriberEnd::leave(const error_code& error) {
     if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer one has the place
     auto& slot = all_.slots_[*peer_];
+    slot.receipts->leave(*this);
     add(slot.counters, session_->counters());
     slot.confirmed_at = session_->confirmed_at();
     slot.end = nullptr;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "protocol/invalidation.hpp"
 #include "protocol/link_end.hpp"
 #include "protocol/node_state.hpp"
+#include "protocol/receipts.hpp"
 #include "protocol/sync_session.hpp"
 #include "summary/judge.hpp"
 
@@ -40,8 +42,8 @@ public:
         std::function<void(std::size_t peer, std::uint64_t objects,
                            const summary::Description& summary)>
             in_sync;
-        /// It has invalidated this.
-        std::function<void(const Invalidation&)> invalidated;
+        /// It has invalidated this; `done` as in ClusterHooks.
+        std::function<void(const Invalidation&, std::function<void()> done)> invalidated;
         /// It has no link to us any more.
         std::function<void(std::size_t peer)> left;
     };
@@ -53,7 +55,8 @@ public:
     void add_peer(std::size_t peer, TimePoint now);
     /// There is none any more; its link ends. To be called when its numbers have been read.
     void remove_peer(std::size_t peer);
-    /// What this peer has had applied already, so that it is not applied again.
+    /// What this peer has had applied already, so that it is not applied again, and what of that
+    /// is still to be kept.
     void take_over(const Subscriptions& earlier, std::size_t peer);
     /// Nobody is there any more to apply what peers say.
     void close() { closed_ = true; }
@@ -69,7 +72,7 @@ private:
         PeerState state = PeerState::connecting;
         SubscriberEnd* end = nullptr;  // the present connection, if there is one
         Instance instance{};
-        std::uint64_t applied = 0;  // the last invalidation of that run
+        std::shared_ptr<Receipts> receipts = std::make_shared<Receipts>();  // of that run
         DescriptorAllowance descriptors;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
@@ -87,7 +90,7 @@ private:
 /// The end of a link at the node that was dialled and follows the other's summary, over one
 /// connection: stands on the doorstep, lets the publisher prove itself or tells it why it is
 /// refused, then keeps a replica in sync. A machine, see LinkEnd.
-class SubscriberEnd final : public LinkEnd {
+class SubscriberEnd final : public LinkEnd, private Receipts::Listener {
 public:
     SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from, const Nonce& nonce,
                   TimePoint now);
@@ -121,6 +124,7 @@ private:
     bool leave_doorstep();
     void leave(const boost::system::error_code& error);
     void apply(const SyncSession::Drop& drop);
+    void more_is_kept() override;
     void load();
 
     Subscriptions& all_;

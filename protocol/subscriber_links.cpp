@@ -44,8 +44,9 @@ SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
                           shared.log.in_sync(shared.neighbours.node(peer), objects, summary.bits,
                                              summary.hashes);
                       },
-                      [&shared](const Invalidation& what) {
-                          if (shared.hooks.on_invalidation) shared.hooks.on_invalidation(what);
+                      [&shared](const Invalidation& what, std::function<void()> done) {
+                          if (!shared.hooks.on_invalidation) return done();
+                          shared.hooks.on_invalidation(what, std::move(done));
                       },
                       std::move(hooks.left)}),
       listener_(shared.executor) {}

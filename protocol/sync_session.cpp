@@ -14,9 +14,11 @@ constexpr int kBeatsPerRequest = 4;
 
 }  // namespace
 
-SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied)
+SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied,
+                         std::uint64_t kept)
     : config_(config),
       applied_(applied),
+      kept_(kept),
       asked_at_(now),
       confirmed_at_(now),
       heartbeat_due_(now),
@@ -27,7 +29,11 @@ std::optional<SyncSession::Action> SyncSession::on_message(const Message& messag
 }
 
 std::optional<Message> SyncSession::next(TimePoint now) {
-    if (std::exchange(confirm_pending_, false)) return Confirm{applied_};
+    if (confirms()) {
+        confirm_again_ = false;
+        confirmed_ = confirmable();
+        return Confirm{confirmed_};
+    }
     if (std::exchange(request_pending_, false)) return SnapshotRequest{};
     if (now < heartbeat_due_) return std::nullopt;
     heartbeat_due_ = next_beat(now, interval_);
@@ -131,8 +137,9 @@ std::optional<SyncSession::Action> SyncSession::take(const Confirm&, TimePoint) 
 }
 
 bool SyncSession::note_applied(std::uint64_t last) {
-    confirm_pending_ = true;
-    if (last <= applied_) return false;  // the confirmation was lost
+    named_ = std::max(named_, last);
+    confirm_again_ = confirm_again_ || last <= kept_;  // the confirmation was lost
+    if (last <= applied_) return false;
     applied_ = last;
     return true;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -37,15 +38,17 @@ public:
         Error reason;
         bool operator==(const Close&) const = default;
     };
-    struct Drop {  // these stored responses no longer count; it is confirmed after this
+    struct Drop {  // these stored responses no longer count; applied() says up to which number
         std::vector<summary::KeyHash> keys, tags;
         bool all = false;  // nor does anything else that is stored
         bool operator==(const Drop&) const = default;
     };
     using Action = std::variant<Load, Change, Close, Drop>;
 
-    /// `applied`: the last invalidation of this run of the publisher that we have applied already.
-    SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0);
+    /// `applied`: the last invalidation of this run of the publisher that we have applied already;
+    /// `kept`: the last that may be confirmed.
+    SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0,
+                std::uint64_t kept = 0);
 
     /// At most one action: nothing to do otherwise.
     std::optional<Action> on_message(const Message& message, TimePoint now);
@@ -59,12 +62,17 @@ public:
     void set_heard_elsewhere(bool is_heard) { heard_elsewhere_ = is_heard; }
     /// When next() will have something again, if no message comes before.
     TimePoint due() const {
-        return confirm_pending_ || request_pending_ ? TimePoint::min() : heartbeat_due_;
+        return confirms() || request_pending_ ? TimePoint::min() : heartbeat_due_;
     }
+
+    /// All up to this one stays applied, whatever happens: what this link has named of it is
+    /// confirmed.
+    void kept(std::uint64_t last) { kept_ = last; }
 
     /// The replica is what the publisher last announced, as far as we have heard.
     bool in_sync() const { return !awaiting_snapshot_ && replica_.in_sync(); }
     const summary::Replica& replica() const { return replica_; }
+    summary::Replica& replica() { return replica_; }
     /// When the publisher last said something that put us, or found us, in sync.
     TimePoint confirmed_at() const { return confirmed_at_; }
     /// How many objects the publisher said it has.
@@ -95,8 +103,11 @@ private:
     std::optional<Action> take(const Invalidate& order, TimePoint now);
     std::optional<Action> take(const InvalidateAll& order, TimePoint now);
     std::optional<Action> take(const Confirm& confirm, TimePoint now);
-    /// True when it is news; to be confirmed in any case.
+    /// True when it is news; to be confirmed in any case, once it is kept.
     bool note_applied(std::uint64_t last);
+    /// What an earlier link has named this one will name again, before it is confirmed.
+    std::uint64_t confirmable() const { return std::min(kept_, named_); }
+    bool confirms() const { return confirm_again_ || confirmable() > confirmed_; }
 
     std::optional<Action> load(Assembly whole, TimePoint now);
     std::optional<Action> judge(summary::Apply what, TimePoint now);
@@ -108,8 +119,9 @@ private:
     std::uint64_t objects_ = 0;
     bool awaiting_snapshot_ = true;  // the publisher begins with one
     bool request_pending_ = false;
-    std::uint64_t applied_;
-    bool confirm_pending_ = false;
+    std::uint64_t applied_, kept_;
+    std::uint64_t named_ = 0, confirmed_ = 0;  // on this link
+    bool confirm_again_ = false;
     TimePoint asked_at_;
     TimePoint confirmed_at_;
     TimePoint heartbeat_due_;

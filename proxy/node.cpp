@@ -24,11 +24,15 @@
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/control_feed.hpp"
+#include "proxy/disk/super_file.hpp"
+#include "proxy/disk_watch.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/reply.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/reloader.hpp"
 #include "proxy/status_reports.hpp"
+#include "proxy/storage/invalidation_journal.hpp"
+#include "proxy/storage/local_secret.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/watchdog.hpp"
 #include "proxy/worker.hpp"
@@ -84,12 +88,12 @@ public:
                        [this](std::span<const protocol::Invalidation> batch) {
                            protocol::Invalidation all;
                            for (const auto& what : batch) all += what;
-                           cluster_->invalidate(all);
+                           tell_peers_now(all);
                        }),
           cache_(*config_, cluster_->key_hasher(),
-                 {[this, kind = cluster_settings(*config_).summary_kind](const summary::Key& key,
+                 {[this, kind = cluster_settings(*config_).summary_kind](summary::KeyHash hash,
                                                                          bool stored) {
-                      changes_.push({entry_of(kind, key), stored});
+                      changes_.push({entry_of(kind, {hash, {}}), stored});
                   },
                   [this](protocol::Invalidation what) { tell_peers(std::move(what)); }}),
           clients_(*config_, [this](PurgeOrder order,
@@ -119,6 +123,7 @@ public:
                                    [this](PurgeOrder order) { return purge(std::move(order)); },
                                    [this](const auto& order) { return change_peers(order); },
                                    [this](CacheKey key) { return explain_url(std::move(key)); }});
+        keep_journal();
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -181,6 +186,8 @@ public:
     void join() {
         for (auto& thread : threads_)
             if (thread.joinable()) thread.join();
+        cache_.close();
+        journal_.reset();
     }
 
     NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
@@ -227,9 +234,24 @@ private:
     /// What this node has invalidated. Any thread; on the control thread they are told at once.
     void tell_peers(protocol::Invalidation what) {
         if (control_.get_executor().running_in_this_thread())
-            cluster_->invalidate(what);
+            tell_peers_now(what);
         else
             invalidated_.push(std::move(what));
+    }
+    void tell_peers_now(const protocol::Invalidation& what) {
+        const auto last = cluster_->invalidate(what);
+        if (journal_) journal_->add(last, what);
+    }
+
+    /// `kept` is called on the control thread once nothing that was invalidated so far can come
+    /// back, here or at peers that do not know of it yet, whatever becomes of this process.
+    void when_kept(std::function<void()> kept) {
+        auto here = [this, kept = std::move(kept)]() mutable {
+            asio::post(control_, std::move(kept));
+        };
+        if (!journal_) return cache_.when_kept(std::move(here));
+        cache_.when_kept(
+            [this, here = std::move(here)]() mutable { journal_->when_written(std::move(here)); });
     }
 
     /// What a peer has invalidated; not passed on, as it tells everybody itself.
@@ -249,6 +271,10 @@ private:
         report.objects = cache_.invalidate(what, now);
         const auto number = cluster_->last_invalidation();  // told by now: this is their thread
         const auto deadline = now + kPurgeDeadline;
+        const auto kept =
+            std::make_shared<Reply<bool>>(std::make_shared<Wakeup>(control_.get_executor()));
+        when_kept([kept] { kept->give(true); });
+        co_await kept->wait_until(deadline);
         co_await cluster_->wait_confirmed(number, deadline, Whom::linked);
         for (const auto& peer : cluster_->confirmations(number)) {
             auto& list = peer.confirmed ? report.confirmed
@@ -297,10 +323,32 @@ private:
     }
 
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
+        auto settings = cluster_settings(config);
+        if (settings.keys.empty() && !config.cache.disk.empty())
+            settings.own_secret = local_secret(config.cache.disk.front().path);
         return std::make_unique<protocol::Cluster>(
-            control_, cluster_settings(config),
+            control_, std::move(settings),
             protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },
-                                   [this](const auto& what) { apply(what); }});
+                                   [this](const auto& what, auto done) {
+                                       apply(what);
+                                       cache_.when_kept([this, done = std::move(done)]() mutable {
+                                           asio::post(control_, std::move(done));
+                                       });
+                                   }});
+    }
+
+    /// What was invalidated and not confirmed outlives this process, where there is a disk.
+    void keep_journal() {
+        if (!config_->cluster || config_->cache.disk.empty()) return;
+        const auto& directory = config_->cache.disk.front().path;
+        journal_.emplace(cache_.disk_calls,
+                         std::filesystem::path(directory) / SuperFile::kJournalName,
+                         cache_.secret_mark());
+        if (const auto& trouble = journal_->trouble_reading())
+            spdlog::warn(
+                "{}: {}: what it held of invalidations that peers had not confirmed is lost",
+                directory, trouble->message());
+        cluster_->go_on_from(journal_->take_earlier());
     }
 
     void put_in_effect(std::shared_ptr<const Config> config) {
@@ -361,6 +409,7 @@ private:
             cluster_->set_peers(config_->cluster->peers, config_->cluster->dns_peers);
         }
         cache_.windows.set_cap(config_->limits.body_windows);
+        cache_.follow(*config_);
         if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
         result.outcome = Reloaded::Outcome::applied;
         return result;
@@ -397,6 +446,16 @@ private:
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
             if (config_->cluster) asio::co_spawn(control_, note_false_hits(), asio::detached);
+            if (auto* disk = cache_.store.disk()) disk_watch_.look(disk->status());
+            if (journal_) {
+                const auto trouble = journal_->trouble();
+                if (trouble && !std::exchange(journal_trouble_, true))
+                    spdlog::warn("disk {}: {}: what peers miss of purges ends with this process",
+                                 config_->cache.disk.front().path, trouble->message());
+                if (!trouble) journal_trouble_ = false;
+                journal_->confirmed(cluster_->confirmed_by_node());
+                if (journal_->wants_rewrite()) journal_->rewrite(cluster_->kept_invalidations());
+            }
             keep_house();
         });
     }
@@ -497,6 +556,11 @@ private:
         status.cache.objects = store.objects;
         status.cache.memory_bytes = store.memory_bytes;
         status.cache.evictions = store.evictions;
+        if (auto* disk = cache_.store.disk()) status.disk = disk->status();
+        for (const auto& directory : status.disk) status.cache.disk_bytes += directory.bytes;
+        status.cache.disk_evictions = store.disk_evictions;
+        status.store_disk = {store.disk_objects, store.disk_index_bytes, store.disk_recalled,
+                             store.disk_declined};
         status.window_bytes = cache_.windows.used();
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
@@ -518,6 +582,9 @@ private:
     ControlFeed<Change> changes_;
     ControlFeed<protocol::Invalidation> invalidated_;
     SharedCache cache_;
+    DiskWatch disk_watch_;
+    bool journal_trouble_ = false;                // and told so
+    std::optional<InvalidationJournal> journal_;  // with a cluster and a disk
     SharedFrontend clients_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<Watchdog> watchdog_;

@@ -37,6 +37,7 @@ int run_node(Config config, const std::filesystem::path& file,
         "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is an error of the disk like any other
     std::signal(SIGUSR2, SIG_IGN);  // means nothing here, and would end the process
     raise_descriptor_limit();
     for (const auto& each : warnings) spdlog::warn("{}: {}", each.path, each.message);

@@ -118,11 +118,14 @@ OriginReports WorkerReports::origins() const {
 std::vector<OriginStatus> show_origins(const OriginReports& origins,
                                        const ClusterConfig& settings) {
     std::vector<OriginStatus> shown;
-    for (const auto& [place, time] : origins)
+    for (const auto& origin : origins) {
+        const auto& place = origin.place;
+        const auto& time = origin.round_trip;
         shown.push_back({place.substr(0, place.find_first_of("!/")), seconds(time.mean()),
                          seconds(time.deviation()),
                          seconds(peer_budget(RoundTrip(), time, settings)),
                          seconds(peer_limit(time, settings))});
+    }
     return shown;
 }
 

@@ -8,6 +8,7 @@
 #include "summary/filter.hpp"
 #include "summary/key.hpp"
 #include "summary/lane_bits.hpp"
+#include "summary/lane_source.hpp"
 #include "summary/lanes.hpp"
 #include "summary/peer_set.hpp"
 #include "summary/shape.hpp"
@@ -38,8 +39,8 @@ public:
 
     /// The lane's filter is another from now on.
     void start(std::size_t /*lane*/) {}
-    /// Blocks [from, to) of all lanes, each from its source (null: zeros); nobody reads them yet.
-    void fill(std::span<const Filter* const> sources, std::uint64_t from, std::uint64_t to);
+    /// Blocks [from, to) of all lanes, each from its filter (none: zeros); nobody reads them yet.
+    void fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
     /// Blocks [from, to) of one lane. `blank`: nothing was loaded into it before, so that what is
     /// zero in the source need not even be read here.
     void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,

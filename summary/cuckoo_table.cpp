@@ -22,11 +22,11 @@ CuckooTable::CuckooTable(CuckooShape shape, std::size_t lanes)
     assert(is_valid(shape));
 }
 
-void CuckooTable::fill(std::span<const Filter* const> sources, std::uint64_t from,
-                       std::uint64_t to) {
+void CuckooTable::fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to) {
     std::array<const std::uint64_t*, kMaxPeers> dense;
-    std::transform(sources.begin(), sources.end(), dense.begin(), [](const Filter* source) {
-        return source != nullptr ? std::get<CuckooFilter>(*source).words().data() : nullptr;
+    std::transform(sources.begin(), sources.end(), dense.begin(), [](const LaneSource& source) {
+        return source.filter != nullptr ? std::get<CuckooFilter>(*source.filter).words().data()
+                                        : nullptr;
     });
     bits_.fill(std::span(dense).first(sources.size()), from, to);
 }

@@ -54,11 +54,20 @@ Directory::Directory(std::span<const Member> members, InSlices) {
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
         assert(place(members[i].peer).table == kNowhere);
-        take_lane(sort_of[i], members[i].peer, members[i].filter);
+        take_lane(sort_of[i], members[i].peer, source(members[i]));
     }
 }
 
-void Directory::take_lane(std::size_t index, unsigned peer, const Filter* source) {
+LaneSource Directory::source(const Member& member) {
+    if (member.holder == nullptr) return {member.filter};
+    assert(member.holder->holds(member.peer) &&
+           member.holder->descriptor(member.peer) == member.of);
+    const auto place = member.holder->place(member.peer);
+    return {nullptr, std::get_if<QuotientTable>(&member.holder->tables_[place.table].filters),
+            place.lane};
+}
+
+void Directory::take_lane(std::size_t index, unsigned peer, const LaneSource& source) {
     auto& table = tables_[index];
     const auto lane = table.lanes.take(peer);
     if (places_.size() <= peer) places_.resize(peer + 1);
@@ -72,7 +81,7 @@ bool Directory::adopt(unsigned peer, const Descriptor& of) {
     if (place(peer).table != kNowhere) return false;
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         if (tables_[i].of != of || tables_[i].lanes.full()) continue;
-        take_lane(i, peer, nullptr);
+        take_lane(i, peer, {});
         places_[peer].blank = true;
         return true;
     }
@@ -117,9 +126,9 @@ void Directory::finish(const Fill& done) {
         return;
     }
     for (std::size_t lane = 0; lane < table.lanes.used(); ++lane) {
-        if (table.sources[lane] != nullptr) activate(table.lanes.peer(lane));
+        if (!table.sources[lane].empty()) activate(table.lanes.peer(lane));
     }
-    std::fill(table.sources.begin(), table.sources.end(), nullptr);
+    std::fill(table.sources.begin(), table.sources.end(), LaneSource());
 }
 
 PeerSet Directory::candidates(const Key& key) const {
@@ -191,10 +200,10 @@ void Directory::begin_load(unsigned peer, const Filter& filter) {
         return fill.table == place.table && !fill.peer;
     });
     if (filled != to_fill_.end() && filled->next == 0) {
-        source = &filter;
+        source = {&filter};
         return;
     }
-    source = nullptr;  // it has been filled in part with something else
+    source = {};  // it has been filled in part with something else
     to_fill_.push_back({place.table, peer, &filter, place.blank, 0});
 }
 
@@ -203,6 +212,23 @@ void Directory::apply(unsigned peer, const Change& change) {
     assert(place.table != kNowhere);
     std::visit([&](auto& filters) { filters.apply(place.lane, change); },
                tables_[place.table].filters);
+}
+
+bool Directory::holds(unsigned peer) const {
+    const auto place = this->place(peer);
+    if (place.table == kNowhere) return false;
+    const auto* const table = std::get_if<QuotientTable>(&tables_[place.table].filters);
+    return table != nullptr && table->holds(place.lane);
+}
+
+std::optional<Change> Directory::apply_delta(unsigned peer, std::span<const std::byte> payload) {
+    const auto place = this->place(peer);
+    return std::get<QuotientTable>(tables_[place.table].filters).apply_delta(place.lane, payload);
+}
+
+std::uint64_t Directory::check_hash(unsigned peer) const {
+    const auto place = this->place(peer);
+    return std::get<QuotientTable>(tables_[place.table].filters).check_hash(place.lane);
 }
 
 void Directory::deactivate(unsigned peer) {
@@ -219,7 +245,7 @@ void Directory::drop(unsigned peer) {
 void Directory::forget(unsigned peer) {
     const auto place = this->place(peer);
     if (place.table == kNowhere) return;
-    tables_[place.table].sources[place.lane] = nullptr;
+    tables_[place.table].sources[place.lane] = {};
     std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
 }
 

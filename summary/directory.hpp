@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "summary/descriptor.hpp"
 #include "summary/filter.hpp"
 #include "summary/key.hpp"
+#include "summary/lane_source.hpp"
 #include "summary/lanes.hpp"
 #include "summary/peer_set.hpp"
 #include "summary/quotient_table.hpp"
@@ -35,14 +37,15 @@ public:
         Descriptor of;                   // accepted by judge()
         const Filter* filter = nullptr;  // of that sort; loaded at once if given (much faster than
                                          // load() for each)
+        const Directory* holder = nullptr;  // the same from another directory that holds() it
     };
 
     /// All at once.
     explicit Directory(std::span<const Member> members);
 
     /// In slices: nobody counts before fill_some() has reached him. Until it has, or drop(), the
-    /// filters of members must stay where they are; what they hold may change, if the peer is told
-    /// of each change by apply().
+    /// filters of members, and their holders, must stay where they are; what they hold may change,
+    /// if the peer is told of each change by apply().
     struct InSlices {};
     Directory(std::span<const Member> members, InSlices);
     /// About so many words of tables; true when all is filled in.
@@ -70,6 +73,15 @@ public:
     /// count meanwhile.
     void begin_load(unsigned peer, const Filter& filter);
     void apply(unsigned peer, const Change& change);
+
+    /// Writer thread: all that was loaded and applied is here, and nobody has to keep the filter
+    /// (of kinds whose tables are filters themselves: quotient).
+    bool holds(unsigned peer) const;
+    /// Then a delta can be applied here alone; as apply_delta() of a filter. The peer may no longer
+    /// be held after one that found no room. Precondition, here and below: holds(peer).
+    std::optional<Change> apply_delta(unsigned peer, std::span<const std::byte> payload);
+    std::uint64_t check_hash(unsigned peer) const;
+
     /// Its filter is not read any more; it counts with what has been loaded.
     void forget(unsigned peer);
     /// The same, and it no longer counts until it is loaded again. Cheap.
@@ -89,7 +101,7 @@ private:
 
         Kinds filters;
         Lanes lanes;
-        std::vector<const Filter*> sources;  // of the lanes, while it is filled
+        std::vector<LaneSource> sources;  // of the lanes, while it is filled
         Descriptor of;
     };
     static Kinds make_table(const Descriptor& of, std::size_t lanes);
@@ -112,7 +124,8 @@ private:
     };
 
     Place place(unsigned peer) const { return peer < places_.size() ? places_[peer] : Place{}; }
-    void take_lane(std::size_t table, unsigned peer, const Filter* source);
+    void take_lane(std::size_t table, unsigned peer, const LaneSource& source);
+    static LaneSource source(const Member& member);
     void activate(unsigned peer);
     void deactivate(unsigned peer);
     std::uint64_t fill_slice(Fill& job, std::uint64_t words);

@@ -105,17 +105,22 @@ void encode_fingerprint_delta(const FingerprintDelta& delta, std::uint64_t unive
     append_list(delta.removed, universe, 1, out);
 }
 
-std::optional<FingerprintDelta> decode_ranked_delta(Input payload, const QuotientFilter& before) {
+std::optional<RankedDelta> decode_ranked_delta(Input payload, std::uint64_t universe,
+                                               std::uint64_t objects) {
     if (!take_coding(Coding::ranked_delta, payload)) return std::nullopt;
-    const auto universe = before.shape().universe;
     auto added = take_list(payload, universe, kMaxFingerprints, 1);
     if (!added) return std::nullopt;
-    auto removed = take_list(payload, before.size(), before.size(), 0);
-    if (!removed || !payload.empty()) return std::nullopt;
-    for (auto& rank : *removed) rank = before.at(rank);
-    FingerprintDelta delta{std::move(*added), std::move(*removed)};
-    if (!is_valid(delta, universe)) return std::nullopt;
-    return delta;
+    auto ranks = take_list(payload, objects, objects, 0);
+    if (!ranks || !payload.empty()) return std::nullopt;
+    return RankedDelta{std::move(*added), std::move(*ranks)};
+}
+
+std::optional<FingerprintDelta> decode_ranked_delta(Input payload, const QuotientFilter& before) {
+    const auto universe = before.shape().universe;
+    auto delta = decode_ranked_delta(payload, universe, before.size());
+    if (!delta) return std::nullopt;
+    return resolve(std::move(*delta), universe,
+                   [&](std::uint64_t rank) { return before.at(rank); });
 }
 
 std::optional<FingerprintDelta> decode_fingerprint_delta(Input payload, std::uint64_t universe) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "summary/coding.hpp"
@@ -36,7 +37,24 @@ void encode_ranked_delta(std::span<const std::uint64_t> added, std::span<const s
 /// For any receiver. Precondition: is_valid(delta, universe).
 void encode_fingerprint_delta(const FingerprintDelta& delta, std::uint64_t universe, Bytes& out);
 
-/// Nothing when the bytes are not such a payload, or not one about `before`.
+/// A delta whose removed fingerprints are told by their ranks, not resolved yet.
+struct RankedDelta {
+    std::vector<std::uint64_t> added;
+    std::vector<std::uint64_t> ranks;
+};
+/// Nothing when the bytes are not such a payload, or not one about so many objects.
+std::optional<RankedDelta> decode_ranked_delta(std::span<const std::byte> payload,
+                                               std::uint64_t universe, std::uint64_t objects);
+/// What it means for a multiset whose fingerprint of a rank is at(rank). Nothing when it
+/// contradicts itself.
+template <class At>
+std::optional<FingerprintDelta> resolve(RankedDelta delta, std::uint64_t universe, At at) {
+    FingerprintDelta result{std::move(delta.added), std::move(delta.ranks)};
+    for (auto& rank : result.removed) rank = at(rank);
+    if (!is_valid(result, universe)) return std::nullopt;
+    return result;
+}
+/// Both at once. Nothing when the bytes are not such a payload, or not one about `before`.
 std::optional<FingerprintDelta> decode_ranked_delta(std::span<const std::byte> payload,
                                                     const QuotientFilter& before);
 std::optional<FingerprintDelta> decode_fingerprint_delta(std::span<const std::byte> payload,

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "summary/packed_bits.hpp"
 #include "summary/rank_select.hpp"
 #include "summary/shared_words.hpp"
 
@@ -17,82 +18,8 @@ constexpr unsigned kCountBits = 12;
 constexpr std::uint64_t kFarthest = std::uint64_t{1} << 19;  // of a start from where it is nominal
 static_assert(QuotientFilter::kMostInBlock >> kCountBits == 0);
 
-/// Bits [at, at + 64), whatever they are; `words` has a word to spare behind.
-inline std::uint64_t window(const Words& words, std::uint64_t at) {
-    const auto* const there = words.data() + at / 64;
-    const auto shift = at % 64;
-    return shared_load(there[0]) >> shift | shared_load(there[1]) << 1 << (63 - shift);
-}
-
-/// `size` is at most 32, and `bits` below 2^size.
-void put_bits(Words& words, std::uint64_t at, unsigned size, std::uint64_t bits) {
-    const auto shift = static_cast<unsigned>(at % 64);
-    auto& word = words[at / 64];
-    shared_store(word, (word & ~(low_bits(size) << shift)) | bits << shift);
-    if (shift + size <= 64) return;
-    auto& next = words[at / 64 + 1];
-    const auto more = 64 - shift;
-    shared_store(next, (next & ~(low_bits(size) >> more)) | bits >> more);
-}
-
-/// The edges of a move: bits beside it belong to others, whose readers nobody warns.
-void merge(std::uint64_t& word, std::uint64_t bits, std::uint64_t mask) {
-    shared_store(word, (word & ~mask) | (bits & mask));
-}
-
-/// Bits [from, to) to [from + by, to + by), the last first.
-void move_bits_up(Words& all, std::uint64_t from, std::uint64_t to, std::uint64_t by) {
-    if (from == to) return;
-    auto* const words = all.data();
-    const auto first = (from + by) / 64;
-    const auto last = (to + by - 1) / 64;
-    const auto in_first = ~low_bits(static_cast<unsigned>((from + by) % 64));
-    const auto in_last = low_bits(static_cast<unsigned>((to + by - 1) % 64 + 1));
-    const auto shift = by % 64;
-    const auto back = by / 64;
-    auto upper = words[last - back];
-    const auto next = [&](std::uint64_t i) {
-        const auto lower = i > back ? words[i - back - 1] : 0;
-        const auto bits = upper << shift | lower >> 1 >> (63 - shift);
-        upper = lower;
-        return bits;
-    };
-    if (first == last) return merge(words[first], next(first), in_first & in_last);
-    merge(words[last], next(last), in_last);
-    for (auto i = last - 1; i > first; --i) shared_store(words[i], next(i));
-    merge(words[first], next(first), in_first);
-}
-
-/// Bits [from, to) to [from - by, to - by), the first first.
-void move_bits_down(Words& all, std::uint64_t from, std::uint64_t to, std::uint64_t by) {
-    if (from == to) return;
-    auto* const words = all.data();
-    const auto first = (from - by) / 64;
-    const auto last = (to - by - 1) / 64;
-    const auto in_first = ~low_bits(static_cast<unsigned>((from - by) % 64));
-    const auto in_last = low_bits(static_cast<unsigned>((to - by - 1) % 64 + 1));
-    const auto shift = by % 64;
-    const auto ahead = by / 64;
-    auto lower = words[first + ahead];
-    const auto next = [&](std::uint64_t i) {
-        const auto upper = words[i + ahead + 1];
-        const auto bits = lower >> shift | upper << 1 << (63 - shift);
-        lower = upper;
-        return bits;
-    };
-    if (first == last) return merge(words[first], next(first), in_first & in_last);
-    merge(words[first], next(first), in_first);
-    for (auto i = first + 1; i < last; ++i) shared_store(words[i], next(i));
-    merge(words[last], next(last), in_last);
-}
-
 std::uint64_t quotients(const QuotientShape& shape) {
     return ((shape.universe - 1) >> shape.remainder_bits) + 1;
-}
-
-/// A sixteenth more than it is made for.
-std::uint64_t slots_of(const QuotientShape& shape) {
-    return shape.capacity + shape.capacity / 16 + 16;
 }
 
 /// With what moves and prefetches may look at behind the end.
@@ -111,6 +38,10 @@ bool is_valid(const QuotientShape& shape) {
 
 std::uint64_t memory_bytes(const QuotientShape& shape) {
     return QuotientFilter::memory_of(shape);
+}
+
+std::uint64_t most_fingerprints(const QuotientShape& shape) {
+    return shape.capacity + shape.capacity / 16 + 16;
 }
 
 QuotientShape quotient_shape(std::uint64_t universe, std::uint64_t capacity) {
@@ -151,7 +82,7 @@ QuotientFilter::QuotientFilter(const QuotientShape& shape, const Limits& limits)
         lows_ |= std::uint64_t{1} << at;
     }
     const auto blocks = blocks_of(shape);
-    slots_ = slots_of(shape);
+    slots_ = most_fingerprints(shape);
     step_ = (slots_ << kStepBits) / blocks;
     occupied_ = Words(blocks);
     run_ends_ = Words(words_for(slots_));
@@ -168,7 +99,7 @@ std::uint64_t QuotientFilter::blocks_of(const QuotientShape& shape) {
 
 std::uint64_t QuotientFilter::memory_of(const QuotientShape& shape) {
     const auto blocks = blocks_of(shape);
-    const auto slots = slots_of(shape);
+    const auto slots = most_fingerprints(shape);
     return (blocks + words_for(slots) + words_for(slots * shape.remainder_bits)) *
                sizeof(std::uint64_t) +
            (blocks + 2 * regions_of(blocks) + groups_of(blocks)) * sizeof(std::uint32_t);
@@ -419,9 +350,9 @@ bool QuotientFilter::insert(std::uint64_t fingerprint) {
         for (; !is_last && remainder(slot) < added; ++slot) is_last = ends_run(slot);
     }
     const Change change(*this, index, index);
-    move_up(slot, there.end(), 1);
-    set_remainder(slot, added);
-    set_ends_run(slot, is_last);
+    const auto bits = shape_.remainder_bits;
+    insert_bits(remainders_, slot * bits, there.end() * bits, bits, added);
+    insert_bits(run_ends_, slot, there.end(), 1, is_last ? 1 : 0);
     if (is_last && !new_run) set_ends_run(slot - 1, false);
     if (new_run) shared_store(occupied_[index], runs | std::uint64_t{1} << in_block);
     set_block(index, {there.start, there.count + 1});
@@ -452,7 +383,9 @@ bool QuotientFilter::erase(std::uint64_t fingerprint) {
     } else if (was_last) {
         set_ends_run(slot - 1, true);
     }
-    move_down(slot + 1, there.end(), 1);
+    const auto bits = shape_.remainder_bits;
+    remove_bits(remainders_, slot * bits, there.end() * bits, bits);
+    remove_bits(run_ends_, slot, there.end(), 1);
     set_block(index, {there.start, there.count - 1});
     count(index, ~std::uint64_t{0});
     check_ -= check_term(fingerprint);
@@ -498,6 +431,25 @@ std::uint64_t QuotientFilter::at(std::uint64_t rank) const {
     }
     const auto quotient = index << kBlockLog2 | select_one(occupied_[index], run);
     return quotient << shape_.remainder_bits | remainder(there.start + rank);
+}
+
+std::uint64_t QuotientFilter::run_length(std::uint64_t quotient) const {
+    const auto index = quotient >> kBlockLog2;
+    const auto in_block = static_cast<unsigned>(quotient % 64);
+    const auto runs = occupied_[index];
+    if ((runs >> in_block & 1) == 0) return 0;
+    const auto start = run_start(block(index), ones(runs & low_bits(in_block)));
+    auto at = start;
+    auto ends = window(run_ends_, at);
+    for (; ends == 0; ends = window(run_ends_, at)) at += 64;
+    return at - start + static_cast<unsigned>(std::countr_zero(ends)) + 1;
+}
+
+std::uint64_t QuotientFilter::in_run(std::uint64_t quotient, std::uint64_t index) const {
+    const auto block = this->block(quotient >> kBlockLog2);
+    const auto runs = occupied_[quotient >> kBlockLog2];
+    const auto first = run_start(block, ones(runs & low_bits(quotient % 64)));
+    return quotient << shape_.remainder_bits | remainder(first + index);
 }
 
 void QuotientFilter::Cursor::enter(std::uint64_t block) {

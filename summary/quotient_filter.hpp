@@ -30,6 +30,9 @@ bool is_valid(const QuotientShape& shape);
 /// What a filter of this shape takes. Precondition: is_valid(shape).
 std::uint64_t memory_bytes(const QuotientShape& shape);
 
+/// How many fingerprints fit: a sixteenth more than it is made for.
+std::uint64_t most_fingerprints(const QuotientShape& shape);
+
 /// The shape that takes least memory for so many fingerprints.
 QuotientShape quotient_shape(std::uint64_t universe, std::uint64_t capacity);
 
@@ -91,6 +94,11 @@ public:
     /// The fingerprint number `rank` (from 0) in ascending order. Precondition: rank < size().
     std::uint64_t at(std::uint64_t rank) const;
 
+    /// How many have this quotient.
+    std::uint64_t run_length(std::uint64_t quotient) const;
+    /// The fingerprint number `index` (from 0) of those that have it, in ascending order.
+    /// Precondition: index < run_length(quotient).
+    std::uint64_t in_run(std::uint64_t quotient, std::uint64_t index) const;
     /// Calls `visit(fingerprint)` for those of quotients [first, first + count), which must be in
     /// one block, in ascending order. Good until the next change.
     template <class Visit>

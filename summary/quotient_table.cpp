@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <iterator>
+#include <utility>
 
 #include "summary/rank_select.hpp"
 
@@ -41,7 +42,8 @@ QuotientTable::QuotientTable(const QuotientShape& shape, std::size_t lanes)
     : shape_(shape),
       stride_(stride_for(lanes)),
       all_(shape_of_all(shape, stride_, lanes_for(lanes, stride_)), kLimits),
-      loaded_(lanes_for(lanes, stride_)) {
+      counts_(lanes_for(lanes, stride_), blocks()),
+      state_(lanes_for(lanes, stride_)) {
     assert(is_valid(shape) && lanes > 0);
 }
 
@@ -54,17 +56,70 @@ std::uint64_t QuotientTable::in_all(std::size_t lane, std::uint64_t fingerprint)
     return ((fingerprint >> bits) * stride_ + lane) << bits | (fingerprint & low_bits(bits));
 }
 
-void QuotientTable::fill(std::span<const Filter* const> sources, std::uint64_t from,
+/// What a lane has in a block, in ascending order.
+template <class Visit>
+void QuotientTable::for_each_in(std::size_t lane, std::uint64_t block, Visit visit) const {
+    const auto bits = shape_.remainder_bits;
+    const auto first = block * kQuotientsInBlock;
+    const auto end = std::min(first + kQuotientsInBlock, quotients_of(shape_));
+    for (auto quotient = first; quotient < end; ++quotient) {
+        all_.for_each_in(quotient * stride_ + lane, 1, [&](std::uint64_t fingerprint) {
+            visit(quotient << bits | (fingerprint & low_bits(bits)));
+        });
+    }
+}
+
+bool QuotientTable::add(std::size_t lane, std::uint64_t fingerprint) {
+    if (!all_.insert(in_all(lane, fingerprint))) {
+        ++state_[lane].refused;
+        return false;
+    }
+    state_[lane].check += check_term(fingerprint);
+    return true;
+}
+
+/// False when it is not there, as it was refused.
+bool QuotientTable::remove(std::size_t lane, std::uint64_t fingerprint) {
+    if (!all_.erase(in_all(lane, fingerprint))) return false;
+    state_[lane].check -= check_term(fingerprint);
+    return true;
+}
+
+void QuotientTable::insert(std::size_t lane, std::uint64_t fingerprint) {
+    const auto block = block_of(fingerprint);
+    const auto before = counts_.in_block(lane, block);
+    if (before == LaneCounts::kMost || size(lane) >= most_fingerprints(shape_)) {
+        ++state_[lane].refused;
+    } else if (add(lane, fingerprint)) {
+        counts_.set(lane, block, before + 1);
+    }
+}
+
+void QuotientTable::erase(std::size_t lane, std::uint64_t fingerprint) {
+    const auto block = block_of(fingerprint);
+    if (remove(lane, fingerprint)) counts_.set(lane, block, counts_.in_block(lane, block) - 1);
+}
+
+void QuotientTable::fill(std::span<const LaneSource> sources, std::uint64_t from,
                          std::uint64_t to) {
     for (std::size_t lane = 0; lane < sources.size(); ++lane) {
-        if (sources[lane] == nullptr) continue;
-        assert(loaded_[lane] == from);
-        const auto& source = std::get<QuotientFilter>(*sources[lane]);
+        const auto& source = sources[lane];
+        if (source.empty()) continue;
+        assert(state_[lane].loaded == from);
         for (auto block = from; block < to; ++block) {
-            source.for_each_in(block * kQuotientsInBlock, kQuotientsInBlock,
-                               [&](auto fingerprint) { all_.insert(in_all(lane, fingerprint)); });
+            unsigned count = 0;
+            const auto take = [&](std::uint64_t fingerprint) {
+                if (add(lane, fingerprint)) ++count;
+            };
+            if (source.table != nullptr) {
+                source.table->for_each_in(source.lane, block, take);
+            } else {
+                std::get<QuotientFilter>(*source.filter)
+                    .for_each_in(block * kQuotientsInBlock, kQuotientsInBlock, take);
+            }
+            counts_.set(lane, block, count);
         }
-        loaded_[lane] = to;
+        state_[lane].loaded = to;
     }
 }
 
@@ -72,46 +127,74 @@ void QuotientTable::load(std::size_t lane, const Filter& source, std::uint64_t f
                          std::uint64_t to, bool blank) {
     std::vector<std::uint64_t> before, now;
     for (auto block = from; block < to; ++block) {
-        const auto first = block * kQuotientsInBlock;
         before.clear();
         now.clear();
         std::get<QuotientFilter>(source).for_each_in(
-            first, kQuotientsInBlock,
-            [&](auto fingerprint) { now.push_back(in_all(lane, fingerprint)); });
-        for (auto quotient = first; !blank && quotient < first + kQuotientsInBlock; ++quotient) {
-            if (quotient >= quotients_of(shape_)) break;
-            all_.for_each_in(quotient * stride_ + lane, 1,
-                             [&](auto fingerprint) { before.push_back(fingerprint); });
+            block * kQuotientsInBlock, kQuotientsInBlock,
+            [&](std::uint64_t fingerprint) { now.push_back(fingerprint); });
+        if (!blank) {
+            for_each_in(lane, block,
+                        [&](std::uint64_t fingerprint) { before.push_back(fingerprint); });
         }
-        change(before, now);
+        const auto refused = state_[lane].refused;
+        change(lane, before, now);
+        counts_.set(lane, block,
+                    static_cast<unsigned>(now.size() - (state_[lane].refused - refused)));
     }
-    loaded_[lane] = to;
+    state_[lane].loaded = to;
 }
 
 /// Both ascend. What comes is there before the other goes.
-void QuotientTable::change(std::span<const std::uint64_t> before,
+void QuotientTable::change(std::size_t lane, std::span<const std::uint64_t> before,
                            std::span<const std::uint64_t> now) {
     std::vector<std::uint64_t> differing;
     std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
                         std::back_inserter(differing));
-    for (const auto fingerprint : differing) all_.insert(fingerprint);
+    for (const auto fingerprint : differing) add(lane, fingerprint);
     differing.clear();
     std::set_difference(before.begin(), before.end(), now.begin(), now.end(),
                         std::back_inserter(differing));
-    for (const auto fingerprint : differing) all_.erase(fingerprint);
+    for (const auto fingerprint : differing) remove(lane, fingerprint);
 }
 
 void QuotientTable::apply(std::size_t lane, const Change& change) {
     const auto& delta = std::get<FingerprintDelta>(change);
-    const auto end = loaded_[lane] * kQuotientsInBlock << shape_.remainder_bits;
-    const auto until_end = [&](const std::vector<std::uint64_t>& list, auto act) {
-        for (const auto fingerprint : list) {
-            if (fingerprint >= end) return;
-            act(in_all(lane, fingerprint));
-        }
-    };
-    until_end(delta.added, [&](auto fingerprint) { all_.insert(fingerprint); });
-    until_end(delta.removed, [&](auto fingerprint) { all_.erase(fingerprint); });
+    const auto end = state_[lane].loaded * kQuotientsInBlock << shape_.remainder_bits;
+    for (const auto fingerprint : delta.removed) {
+        if (fingerprint >= end) break;
+        erase(lane, fingerprint);
+    }
+    for (const auto fingerprint : delta.added) {
+        if (fingerprint >= end) break;
+        insert(lane, fingerprint);
+    }
+}
+
+std::optional<Change> QuotientTable::apply_delta(std::size_t lane,
+                                                 std::span<const std::byte> payload) {
+    assert(holds(lane));
+    auto ranked = decode_ranked_delta(payload, shape_.universe, size(lane));
+    if (!ranked) return std::nullopt;
+    auto delta = resolve(std::move(*ranked), shape_.universe,
+                         [&](std::uint64_t rank) { return at(lane, rank); });
+    if (!delta) return std::nullopt;
+    Change change(std::move(*delta));
+    apply(lane, change);
+    if (!holds(lane)) return std::nullopt;
+    return change;
+}
+
+std::uint64_t QuotientTable::at(std::size_t lane, std::uint64_t rank) const {
+    const auto place = counts_.find(lane, rank);
+    auto quotient = place.block * kQuotientsInBlock;
+    auto left = place.rank;
+    for (;; ++quotient) {
+        const auto here = all_.run_length(quotient * stride_ + lane);
+        if (left < here) break;
+        left -= here;
+    }
+    const auto bits = shape_.remainder_bits;
+    return quotient << bits | (all_.in_run(quotient * stride_ + lane, left) & low_bits(bits));
 }
 
 void QuotientTable::find(const Key& key, const Lanes& lanes, PeerSet& found) const {

@@ -11,6 +11,8 @@
 
 namespace summary {
 
+class Directory;
+
 /// What became of an announcement.
 enum class Apply {
     ok,           // taken (or, for heard(): nothing newer is known)
@@ -24,8 +26,10 @@ const char* to_string(Apply apply);
 
 /// Our copy of a peer's summary, of any kind. While in_sync(), its filter is the one the owner had
 /// when it announced (epoch, generation), or for a snapshot that and some of the next announcement;
-/// when in doubt it is not in sync, and only a snapshot helps. One thread only. Memory:
-/// replica_bytes().
+/// when in doubt it is not in sync, and only a snapshot helps.
+///
+/// After a snapshot the filter is here; a directory that holds() it too may take it over, and then
+/// is what deltas change. One thread only. Memory: replica_bytes() while the filter is here.
 class Replica {
 public:
     /// Replaces everything; the way to begin, and the only recovery. `repeated` for one that is
@@ -48,6 +52,12 @@ public:
     /// one, cannot be told.
     Apply check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash);
 
+    /// The peer's filter is in this directory from now on, which must stay until the next of these
+    /// calls, snapshot or forget(). Precondition: directory.holds(peer), and has what is here.
+    void move_to(Directory& directory, unsigned peer);
+    /// Null while it is here, or there is none.
+    const Directory* holder() const { return holder_; }
+
     /// After the link is gone: nothing is known until the next snapshot. Frees the filter.
     void forget();
 
@@ -56,7 +66,8 @@ public:
     std::uint64_t generation() const { return generation_; }
     /// Of nothing before the first snapshot.
     Descriptor descriptor() const;
-    /// Stays where it is as long as this does. Precondition: there was a snapshot.
+    /// Stays where it is as long as this does. Precondition: there was a snapshot, and it was not
+    /// moved since.
     const Filter& filter() const { return *filter_; }
 
     bool contains(const Key& key) const;
@@ -67,6 +78,8 @@ private:
     std::uint64_t epoch_ = 0;
     std::uint64_t generation_ = 0;
     std::optional<Filter> filter_;
+    Directory* holder_ = nullptr;  // of the filter, if it is not here
+    unsigned peer_ = 0;            // there
     bool in_sync_ = false;
 };
 

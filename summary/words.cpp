@@ -76,5 +76,6 @@ void WordsOf<Word>::clear() {
 
 template class WordsOf<std::uint64_t>;
 template class WordsOf<std::uint32_t>;
+template class WordsOf<std::uint8_t>;
 
 }  // namespace summary

@@ -59,7 +59,9 @@ private:
 
 using Words = WordsOf<std::uint64_t>;
 using HalfWords = WordsOf<std::uint32_t>;
+using Octets = WordsOf<std::uint8_t>;
 extern template class WordsOf<std::uint64_t>;
 extern template class WordsOf<std::uint32_t>;
+extern template class WordsOf<std::uint8_t>;
 
 }  // namespace summary

@@ -2,9 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace measure {
+
+namespace {
+
+constexpr int kMostDigits = 9;  // behind the point: one of a billion
+
+}  // namespace
 
 std::string grouped(std::uint64_t number) {
     std::string out = std::to_string(number);
@@ -32,6 +40,11 @@ std::string size_text(double bytes) {
 }
 
 std::string figure_text(double value) {
+    if (value == 0) return "0";
+    if (value > 0 && value < 0.001) {
+        const auto digits = 1 + static_cast<int>(std::ceil(-std::log10(value)));
+        return fmt::format("{:.{}f}", value, std::min(digits, kMostDigits));
+    }
     if (value < 10) return fmt::format("{:.4f}", value);
     return value < 1000 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }

@@ -17,7 +17,7 @@ double ratio(std::uint64_t part, std::uint64_t whole);
 /// "950 B", "12.3 kB": powers of 1000.
 std::string size_text(double bytes);
 
-/// Small figures need their digits, large ones do not: "0.0123", "12.3", "1234".
+/// Small figures need their digits, large ones do not: "0.000012", "0.0123", "12.3", "1234".
 std::string figure_text(double value);
 
 }  // namespace measure

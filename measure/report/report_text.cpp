@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "measure/report/report.hpp"
+#include "measure/report/writer.hpp"
 
 namespace measure {
 namespace {
@@ -19,29 +19,6 @@ std::string per_request(double value, std::uint64_t requests) {
     const double each = requests == 0 ? 0 : value / static_cast<double>(requests);
     return each < 10 ? fmt::format("{:.4f}", each) : fmt::format("{:.0f}", each);
 }
-
-/// Writes lines; knows whether it may use terminal escapes.
-class Writer {
-public:
-    explicit Writer(bool colour) : colour_(colour) {}
-    template <typename... Args>
-    void line(fmt::format_string<Args...> format, Args&&... args) {
-        fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
-        while (!out_.empty() && out_.back() == ' ') out_.pop_back();
-        out_ += '\n';
-    }
-    void heading(const std::string& text) { line("{}", styled(text, "1")); }
-    std::string good(const std::string& text) const { return styled(text, "32"); }
-    std::string bad(const std::string& text) const { return styled(text, "31"); }
-    std::string take() { return std::move(out_); }
-
-private:
-    std::string styled(const std::string& text, const char* code) const {
-        return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
-    }
-    bool colour_;
-    std::string out_;
-};
 
 void write_workload(const Report& report, Writer& out) {
     out.heading(report.title);

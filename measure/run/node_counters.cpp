@@ -28,6 +28,7 @@ void for_each_table(const Act& act, Nodes&... nodes) {
     act(kTotals, nodes...);
     act(proxy::kTrafficCounters, nodes.traffic...);
     act(proxy::kCacheCounters, nodes.cache...);
+    act(proxy::kStoreDiskNumbers, nodes.store_disk...);
     act(protocol::kLinkCounters, nodes.links...);
 }
 
@@ -65,6 +66,17 @@ PeerCounters parse_peer(const Json& json) {
     take(json, "bits", out.bits);
     take(json, "announcement_bytes_received", out.announcement_bytes_received);
     for (const auto& number : proxy::kPeerCounters)
+        take(json, protocol::parts_of(number.path).name, out.*number.member);
+    return out;
+}
+
+DiskCounters parse_disk(const Json& json) {
+    DiskCounters out;
+    take(json, "path", out.path);
+    take(json, "state", out.state_name);
+    take(json, "last_error", out.last_error);
+    take(json, "loading_seconds", out.loading_seconds);
+    for (const auto& number : proxy::kDiskNumbers)
         take(json, protocol::parts_of(number.path).name, out.*number.member);
     return out;
 }
@@ -173,6 +185,10 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
         }
     };
     for_each_table(read, out);
+    const Json& cache = part(json, "cache");
+    if (const auto disk = cache.find("disk"); disk != cache.end() && disk->is_array()) {
+        for (const auto& directory : *disk) out.disk.push_back(parse_disk(directory));
+    }
     const Json& cluster = part(json, "cluster");
     if (const auto names = cluster.find("names"); names != cluster.end() && names->is_array()) {
         for (const auto& entry : *names) {

@@ -26,6 +26,11 @@ struct PeerCounters : proxy::PeerCounters {
     std::uint64_t announcement_bytes_received = 0;  ///< deltas and snapshots of it
 };
 
+/// A directory of its disk.
+struct DiskCounters : proxy::DiskStatus {
+    std::string state_name;  ///< as the node calls it; one that is newer may have others
+};
+
 struct NodeCounters {
     std::string node;
     double uptime_seconds = 0;
@@ -37,8 +42,10 @@ struct NodeCounters {
     // As the node's own tables describe them: what is added there is read, summed and compared.
     proxy::TrafficCounters traffic;
     proxy::CacheCounters cache;
+    proxy::StoreDiskStatus store_disk;
     protocol::LinkCounters links;
     std::vector<PeerCounters> peers;
+    std::vector<DiskCounters> disk;
 
     const PeerCounters* peer(std::string_view name) const;
     struct Name {  // behind which it looks for peers: those not met yet are not among `peers`
@@ -50,7 +57,7 @@ struct NodeCounters {
     std::vector<std::string> unanswered;  // places where nobody has said who he is, and why
     std::vector<std::string> unplaced;    // listed nodes that find no room
 
-    /// Adds what `other` counted. Levels, names and peers stay.
+    /// Adds what `other` counted. Levels, names, peers and disks stay.
     NodeCounters& operator+=(const NodeCounters& other);
 
     /// Sums over all peers.

@@ -19,7 +19,9 @@ public:
 
     struct Answer {
         std::optional<std::size_t> from;  // none: the origin
-        double waited_ms = 0;             // until the answer is there
+        std::optional<std::size_t>
+            stale_at;  // has it, and the origin must be asked whether so still
+        SimulatedLines::Duration waited{0};  // until the answer is there
     };
 
     virtual ~Asking() = default;
@@ -30,9 +32,5 @@ public:
     /// What it has learnt is gone.
     virtual void restarted(std::size_t) {}
 };
-
-/// As the scheme does it. `sharing` and `network` must outlive it.
-std::unique_ptr<Asking> make_asking(const Shared& shared, const Sharing& sharing,
-                                    SimulatedLines& network);
 
 }  // namespace measure

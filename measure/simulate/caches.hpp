@@ -4,10 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "measure/simulate/eviction_order.hpp"
 #include "measure/simulate/holders.hpp"
+#include "measure/simulate/make_eviction_order.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
+#include "proxy/storage/memory.hpp"
 
 namespace measure {
 
@@ -26,6 +27,9 @@ public:
     const Holders& holders() const { return holders_; }
     bool has(std::size_t cache, std::uint32_t object) const { return holders_.has(object, cache); }
     bool may_hold(std::uint32_t object) const;
+    bool has_room(std::size_t cache) const {
+        return capacity_ == 0 || proxy::has_room(used_[cache], capacity_);
+    }
 
     /// It is used. Precondition: has().
     void use(std::size_t cache, std::uint32_t object) {

@@ -29,6 +29,11 @@ void HeardSummaries::load(unsigned peer, const summary::Filter& filter) {
     directory.load(peer, filter);
 }
 
+void HeardSummaries::settle(unsigned peer, summary::Replica& replica) {
+    auto* const place = places_[peer];
+    if (place != nullptr && place->holds(peer)) replica.move_to(*place, peer);
+}
+
 void HeardSummaries::apply(unsigned peer, const summary::Change& change) {
     if (places_[peer] != nullptr) places_[peer]->apply(peer, change);
 }

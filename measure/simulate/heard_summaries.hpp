@@ -7,6 +7,7 @@
 #include "summary/directory.hpp"
 #include "summary/key.hpp"
 #include "summary/peer_set.hpp"
+#include "summary/replica.hpp"
 
 namespace measure {
 
@@ -19,6 +20,9 @@ public:
 
     /// It has another filter, perhaps of another sort.
     void load(unsigned peer, const summary::Filter& filter);
+    /// Lets a filter that was loaded move here, if it needs to be nowhere else: it follows by
+    /// itself then.
+    void settle(unsigned peer, summary::Replica& replica);
     /// A change of the filter that it was loaded with.
     void apply(unsigned peer, const summary::Change& change);
     /// It no longer counts, until it is loaded again.

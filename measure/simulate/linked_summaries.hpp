@@ -30,6 +30,7 @@ public:
     void advance(TimePoint now) override;
     void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
+    void set_error(std::size_t proxy, double error, TimePoint now) override;
     void restarted(std::size_t proxy, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;

@@ -44,16 +44,11 @@ Objects::Objects(const Trace& trace, const Options& options) {
         charged_.push_back(options.unit_objects ? 1
                                                 : bytes_.back() + kStoredHeadBytes +
                                                       proxy::Store::overhead_bytes(uri, 0));
-        charged_total_ += charged_.back();
         hashes_.push_back(hash(uri));
         entries_.push_back(entry_of(options.kind, {hashes_.back(), uri}));
         text_ += uri;
         ends_.push_back(text_.size());
     }
-}
-
-double Objects::mean_uri_bytes() const {
-    return size() == 0 ? 0 : static_cast<double>(text_.size()) / static_cast<double>(size());
 }
 
 }  // namespace measure

@@ -31,7 +31,6 @@ public:
     std::uint64_t bytes(std::uint32_t object) const { return bytes_[object]; }
     /// What a store is charged for it.
     std::uint64_t charged(std::uint32_t object) const { return charged_[object]; }
-    std::uint64_t charged_total() const { return charged_total_; }
 
     summary::Key key(std::uint32_t object) const { return {hashes_[object], uri(object)}; }
     summary::KeyHash hash(std::uint32_t object) const { return hashes_[object]; }
@@ -40,15 +39,12 @@ public:
     std::string_view uri(std::uint32_t object) const {
         return std::string_view(text_).substr(ends_[object], ends_[object + 1] - ends_[object]);
     }
-    /// Mean length of the URIs.
-    double mean_uri_bytes() const;
 
 private:
     std::vector<std::uint64_t> bytes_, charged_;
     std::vector<summary::KeyHash> hashes_, entries_;
     std::string text_;                 // the URIs, one behind the other
     std::vector<std::uint64_t> ends_;  // of the one before
-    std::uint64_t charged_total_ = 0;
 };
 
 }  // namespace measure

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "measure/simulate/freshness.hpp"
 #include "measure/simulate/holders.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
@@ -23,6 +24,8 @@ public:
     /// What is held has changed already.
     virtual void stored(std::size_t proxy, std::uint32_t object, TimePoint now) = 0;
     virtual void removed(std::size_t proxy, std::uint32_t object, TimePoint now) = 0;
+    /// Its own summary is to be as wrong as this at most; for those whose sizes follow from that.
+    virtual void set_error(std::size_t, double, TimePoint) {}
     /// It comes back with nothing stored, for which removed() is not called.
     virtual void restarted(std::size_t, TimePoint) {}
 
@@ -46,6 +49,7 @@ struct Shared {
     const SimulationConfig& config;
     const Objects& objects;
     const Holders& holders;
+    const Freshness& freshness;
     std::uint64_t expected_objects;  // of one proxy, if filters are made for so many
     Sharing::TimePoint start;
 };

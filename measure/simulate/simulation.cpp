@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "measure/simulate/asking.hpp"
 #include "measure/simulate/caches.hpp"
+#include "measure/simulate/flights.hpp"
+#include "measure/simulate/freshness.hpp"
+#include "measure/simulate/make_asking.hpp"
 #include "measure/simulate/make_sharing.hpp"
 #include "measure/trace/splitmix.hpp"
 #include "proxy/cache/peer_plan.hpp"
@@ -25,6 +27,7 @@ public:
           config_(config),
           objects_(trace, {config.unknown_bytes, config.unit_objects, config.kind, config.seed}),
           caches_(config_, objects_),
+          freshness_(config_, caches_.size()),
           lines_(config_.network, config.seed, kStart),
           lately_(caches_.size()) {
         homes_.reserve(trace.clients.size());
@@ -32,7 +35,8 @@ public:
         restarts_ = config_.network.restarts;
         std::stable_sort(restarts_.begin(), restarts_.end(),
                          [](const auto& a, const auto& b) { return a.at > b.at; });
-        const Shared shared{config_, objects_, caches_.holders(), expected_objects(), kStart};
+        const Shared shared{config_,    objects_,           caches_.holders(),
+                            freshness_, expected_objects(), kStart};
         sharing_ = make_sharing(shared, lines_);
         if (sharing_) asking_ = make_asking(shared, *sharing_, lines_);
     }
@@ -47,6 +51,7 @@ public:
                 break;
             restart_until(time_of(i));
             now_ = time_of(i);
+            land_until(now_);
             if (sharing_) sharing_->advance(now_);
             if (i == warm && i > 0) {
                 counts_ = {};
@@ -54,6 +59,7 @@ public:
             }
             serve(trace_.requests[i]);
         }
+        land_until(TimePoint::max());
         if (sharing_) note_announced(before);
         return counts_;
     }
@@ -70,7 +76,10 @@ private:
     void restart_until(TimePoint now) {
         for (; !restarts_.empty() && kStart + restarts_.back().at <= now; restarts_.pop_back()) {
             const auto& [at, proxy] = restarts_.back();
+            land_until(kStart + at);
             if (sharing_) sharing_->advance(kStart + at);
+            flights_.drop(proxy);
+            freshness_.clear(proxy);
             caches_.clear(proxy);
             lately_[proxy] = proxy::RemoteHits();
             if (!sharing_) continue;
@@ -109,6 +118,29 @@ private:
         counts_.summary_bytes = sharing_->summary_bytes();
     }
 
+    /// What is fetched arrives, as far as it does until `until`.
+    void land_until(TimePoint until) {
+        while (const auto flight = flights_.take_ended(until)) {
+            if (sharing_) sharing_->advance(flight->ends);
+            land(*flight);
+        }
+    }
+    void land(const Flights::Flight& flight) {
+        const auto [proxy, object] = std::pair(flight.proxy, flight.object);
+        if (flight.from_peer && !keeps_copy(flight)) return;
+        if (!caches_.has(proxy, object)) {
+            if (!caches_.may_hold(object)) return;
+            store(proxy, object, flight.ends);
+        }
+        freshness_.set(proxy, object, flight.fresh_until);
+    }
+    bool keeps_copy(const Flights::Flight& flight) {
+        const proxy::RemoteHit hit{objects_.hash(flight.object), flight.renews, flight.awaited,
+                                   caches_.has_room(flight.proxy)};
+        return proxy::use_of_copy(config_.copy, hit, lately_[flight.proxy]) ==
+               proxy::CopyUse::stored;
+    }
+
     void serve(const Request& request) {
         const auto object = trace_.urls[request.url].object;
         const auto proxy = homes_[request.client];
@@ -117,15 +149,62 @@ private:
         ++counts_.requests;
         counts_.bytes += bytes;
         if (!gets && request.method != kHead) {  // passed on to the origin
-            counts_.waited_ms += origin_ms();
+            wait(config_.network.origin);
             return;
         }
         if (config_.scheme == Scheme::consistent_hashing)
             return serve_from_home(proxy, object, bytes, gets);
-        if (caches_.has(proxy, object)) return hit_locally(proxy, object, bytes);
-        const bool from_peer = sharing_ && ask_peers(proxy, object, bytes);
-        if (!sharing_) counts_.waited_ms += origin_ms();
-        if (gets && (!from_peer || keeps_copy(proxy, object))) store(proxy, object);
+        const bool held = caches_.has(proxy, object);
+        if (held && freshness_.is_fresh(proxy, object, now_))
+            return hit_locally(proxy, object, bytes);
+        if (gets && joins(proxy, object)) return count_local_hit(bytes);
+        const auto [from_peer, fresh_until, waited] = fetch(proxy, object, bytes, held);
+        wait(waited);
+        if (gets)
+            flights_.begin({proxy, object, now_ + waited, fresh_until, from_peer, held, false});
+    }
+
+    struct Fetched {
+        bool from_peer = false;
+        TimePoint fresh_until;
+        SimulatedLines::Duration waited{0};
+    };
+    /// From a peer or the origin; books whose hit it is. `held`: it is here, and stale.
+    Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool held) {
+        Asking::Answer answer{{}, {}, config_.network.origin};
+        if (sharing_)
+            answer =
+                asking_->ask(proxy, object, sharing_->candidates(proxy, object), now_, counts_);
+        if (answer.from) {
+            hit_at_peer(*answer.from, object, bytes);
+            return {true, freshness_.of(*answer.from, object), answer.waited};
+        }
+        if (sharing_ && !held && !answer.stale_at && caches_.holders().any_but(object, proxy))
+            ++counts_.false_misses;
+        Fetched fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
+        if ((!held && !answer.stale_at) || freshness_.has_changed()) return fetched;
+        ++counts_.validations;
+        if (held) {
+            caches_.use(proxy, object);
+            count_local_hit(bytes);
+            return fetched;
+        }
+        hit_at_peer(*answer.stale_at, object, bytes);
+        fetched.from_peer = true;
+        fetched.waited += lines_.round_trip();
+        return fetched;
+    }
+
+    /// Is it on its way here, and may others have it, too?
+    bool joins(std::size_t proxy, std::uint32_t object) {
+        auto* const flight = flights_.find(proxy, object);
+        if (flight == nullptr) return false;
+        if (flight->from_peer && !flight->renews && config_.copy == proxy::CopyPolicy::never)
+            return false;
+        flight->awaited = true;
+        ++counts_.joined;
+        wait(flight->ends - now_);
+        return true;
     }
 
     /// Each object is stored at one proxy alone, whose place follows from its key.
@@ -133,66 +212,62 @@ private:
         const auto home =
             static_cast<std::size_t>((objects_.hash(object).high >> 32) * config_.proxies >> 32);
         const bool held = caches_.has(home, object);
+        const auto hit = [&] {
+            home == proxy ? count_local_hit(bytes) : count_peer_hit(bytes);
+            if (held) caches_.use(home, object);
+        };
         if (home != proxy) {
             ++counts_.questions;
-            counts_.waited_ms += as_ms(lines_.round_trip());
+            wait(lines_.round_trip());
         }
-        if (held && home == proxy) return hit_locally(proxy, object, bytes);
-        if (held) {
-            caches_.use(home, object);
-            ++counts_.peer_hits;
-            counts_.peer_hit_bytes += bytes;
-            return;
+        if (held && freshness_.is_fresh(home, object, now_)) return hit();
+        if (gets && joins(home, object)) return hit();
+        wait(config_.network.origin);
+        if (held && !freshness_.has_changed()) {
+            ++counts_.validations;
+            hit();
         }
-        counts_.waited_ms += origin_ms();
-        if (gets) store(home, object);
+        const auto ends = now_ + config_.network.origin;
+        if (gets) flights_.begin({home, object, ends, freshness_.from(ends), false, held, false});
     }
 
     void hit_locally(std::size_t proxy, std::uint32_t object, std::uint64_t bytes) {
         caches_.use(proxy, object);
+        count_local_hit(bytes);
+    }
+    void hit_at_peer(std::size_t peer, std::uint32_t object, std::uint64_t bytes) {
+        caches_.use(peer, object);
+        count_peer_hit(bytes);
+    }
+    void count_local_hit(std::uint64_t bytes) {
         ++counts_.local_hits;
         counts_.local_hit_bytes += bytes;
     }
-
-    /// True when one had it.
-    bool ask_peers(std::size_t proxy, std::uint32_t object, std::uint64_t bytes) {
-        const auto answer =
-            asking_->ask(proxy, object, sharing_->candidates(proxy, object), now_, counts_);
-        counts_.waited_ms += answer.waited_ms;
-        if (!answer.from) {
-            if (caches_.holders().any_but(object, proxy)) ++counts_.false_misses;
-            return false;
-        }
-        caches_.use(*answer.from, object);
+    void count_peer_hit(std::uint64_t bytes) {
         ++counts_.peer_hits;
         counts_.peer_hit_bytes += bytes;
-        return true;
     }
 
-    bool keeps_copy(std::size_t proxy, std::uint32_t object) {
-        return proxy::use_of_copy(config_.copy, {objects_.hash(object)}, lately_[proxy]) ==
-               proxy::CopyUse::stored;
-    }
-
-    void store(std::size_t proxy, std::uint32_t object) {
-        if (!caches_.may_hold(object)) return;
+    void store(std::size_t proxy, std::uint32_t object, TimePoint now) {
         caches_.store(proxy, object, [&](std::uint32_t victim) {
             ++counts_.evicted;
-            if (sharing_) sharing_->removed(proxy, victim, now_);
+            freshness_.removed(proxy, victim);
+            if (sharing_) sharing_->removed(proxy, victim, now);
         });
         ++counts_.stored;
-        if (sharing_) sharing_->stored(proxy, object, now_);
+        if (sharing_) sharing_->stored(proxy, object, now);
     }
 
-    static double as_ms(SimulatedLines::Duration time) {
-        return std::chrono::duration<double, std::milli>(time).count();
+    void wait(SimulatedLines::Duration time) {
+        counts_.waited_ms += std::chrono::duration<double, std::milli>(time).count();
     }
-    double origin_ms() const { return static_cast<double>(config_.network.origin.count()); }
 
     const Trace& trace_;
     const SimulationConfig config_;
     const Objects objects_;
     Caches caches_;
+    Freshness freshness_;
+    Flights flights_;
     SimulatedLines lines_;
     std::vector<proxy::RemoteHits> lately_;  // of each proxy
     std::vector<std::size_t> homes_;         // of the clients

@@ -15,6 +15,9 @@ void check(const SimulationConfig& config) {
     if (!(config.warm_up >= 0 && config.warm_up < 1))
         refuse("the warm-up must be a part of the requests, below 1");
     if (!(config.requests_per_second >= 0)) refuse("requests per second must not be negative");
+    if (config.fresh_for.count() < 0) refuse("what is stored must not be stale before it comes");
+    if (!(config.changes >= 0 && config.changes <= 1))
+        refuse("what changes must be a part of what goes stale");
     if (!(config.announce_changed > 0 && config.announce_changed <= 1))
         refuse("what is announced must be a part of the objects, above 0");
     if (!(config.false_hit_budget > 0 && config.false_hit_budget <= 1))

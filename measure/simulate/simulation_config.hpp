@@ -27,6 +27,9 @@ enum class Scheme : std::uint8_t {
 /// Which objects go when a cache is full.
 enum class Replacement : std::uint8_t {
     s3_fifo,        // the production code
+    sieve,          // Zhang et al. 2024
+    w_tiny_lfu,     // Einziger et al. 2017
+    gdsf,           // Cherkasova 1998
     lru,            // the paper's
     lru_copies,     // LRU, but among the oldest that first which a near peer holds as well
     lru_keep_last,  // LRU, but the last copy in the cluster gets a second round
@@ -66,7 +69,7 @@ struct SimulationConfig {
     std::size_t proxies = 8;        // 1 to summary::kMaxPeers
     std::uint64_t cache_bytes = 0;  // of each proxy; 0: without limit
     Replacement replacement = Replacement::s3_fifo;
-    proxy::CopyPolicy copy = proxy::CopyPolicy::always;
+    proxy::CopyPolicy copy = proxy::kDefaultCopyPolicy;
 
     summary::Kind kind = summary::kDefaultKind;
     double false_hit_budget = summary::kDefaultFalseHitBudget;
@@ -75,11 +78,13 @@ struct SimulationConfig {
     unsigned load_factor = 16;                       // of paper_bloom: 8, 16, 32
 
     SimulatedNetwork network;
-    std::uint64_t unknown_bytes = 8192;  // for sizes that the log never tells
-    bool unit_objects = false;           // each object weighs one byte: cache_bytes are objects
-    std::uint64_t object_max = 0;        // larger ones are not stored; 0: all that fit
-    double requests_per_second = 0;      // all proxies together; 0: at the log's own times
-    double warm_up = 0;                  // this part of the requests is not counted
+    std::uint64_t unknown_bytes = 8192;      // for sizes that the log never tells
+    bool unit_objects = false;               // each object weighs one byte: cache_bytes are objects
+    std::uint64_t object_max = 0;            // larger ones are not stored; 0: all that fit
+    std::chrono::milliseconds fresh_for{0};  // an answer of the origin; 0: for ever
+    double changes = 0;                      // part of what went stale that is another by then
+    double requests_per_second = 0;          // all proxies together; 0: at the log's own times
+    double warm_up = 0;                      // this part of the requests is not counted
     std::uint64_t seed = 1;
 
     bool operator==(const SimulationConfig&) const = default;
@@ -93,9 +98,15 @@ struct SimulationCounts {
     std::uint64_t requests = 0, bytes = 0;
     std::uint64_t local_hits = 0, local_hit_bytes = 0;
     std::uint64_t peer_hits = 0, peer_hit_bytes = 0;
+    std::uint64_t joined = 0;                // of the local hits: waited for a fetch under way
+    std::uint64_t validations = 0;           // hits for which the origin was asked: not changed
+    std::uint64_t origin_beside = 0;         // asked as well, as a peer took too long
     std::uint64_t questions = 0;             // to peers
     std::uint64_t false_hits_collision = 0;  // asked, and it never told that it has it
-    std::uint64_t false_hits_stale = 0;      // asked, and it has evicted it since
+    std::uint64_t false_hits_evicted = 0;    // asked, and it has evicted it since
+    std::uint64_t stale_hits = 0;            // asked, and it has it, no longer fresh
+    std::uint64_t overruled = 0;             // misses put to a peer in spite of its summary's no
+    std::uint64_t samples = 0;               // questions to learn how often such a no is wrong
     std::uint64_t failures = 0;              // asked, and cut off
     std::uint64_t false_misses = 0;          // a peer had it, and nobody was asked who has
     std::uint64_t announcements = 0;  // messages: deltas and snapshots, once for each receiver

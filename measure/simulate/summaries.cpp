@@ -89,8 +89,18 @@ void Summaries::changed(unsigned index, TimePoint now) {
 void Summaries::announce(unsigned index, TimePoint now) {
     auto& publisher = *proxies_[index].publisher;
     if (auto announcement = publisher.announce(now)) send(index, std::move(*announcement), now);
+    finish_work(index, now);
+}
+
+void Summaries::finish_work(unsigned index, TimePoint now) {
+    auto& publisher = *proxies_[index].publisher;
     while (publisher.busy())
         if (auto announcement = publisher.work()) send(index, std::move(*announcement), now);
+}
+
+void Summaries::set_error(std::size_t proxy, double error, TimePoint now) {
+    proxies_[proxy].publisher->set_error(error);
+    finish_work(static_cast<unsigned>(proxy), now);
 }
 
 void Summaries::send(unsigned proxy, protocol::Announcement announcement, TimePoint now) {
@@ -120,11 +130,12 @@ void Summaries::take(const Update& update) {
         reader.take(update.image->payload);
         replica.apply_snapshot(begin.epoch, begin.generation, *reader.finish());
         heard_.load(update.proxy, replica.filter());
+        heard_.settle(update.proxy, replica);
     } else {
         const auto& sent = update.announcement;
         const auto done = replica.apply_delta(sent.epoch, sent.generation, *sent.delta);
         assert(done.change);
-        heard_.apply(update.proxy, *done.change);
+        if (replica.holder() == nullptr) heard_.apply(update.proxy, *done.change);
     }
     for (const auto& [object, held] : update.changes)
         heard_objects_.set(object, update.proxy, held);
@@ -139,11 +150,12 @@ bool Summaries::was_told(std::size_t, std::size_t peer, std::uint32_t object) co
     return heard_objects_.has(object, peer);
 }
 
-/// Its own summary, the peers' replicas, and the directory.
+/// Its own summary, the peers' replicas as far as they are not in the directory, and that.
 std::uint64_t Summaries::summary_bytes() const {
     std::uint64_t bytes = heard_.memory_bytes() + proxies_.front().publisher->own().memory_bytes();
     for (std::size_t i = 1; i < proxies_.size(); ++i)
-        bytes += summary::replica_bytes(proxies_[i].replica.descriptor()).value_or(0);
+        if (const auto& replica = proxies_[i].replica; replica.holder() == nullptr)
+            bytes += summary::replica_bytes(replica.descriptor()).value_or(0);
     return bytes;
 }
 

@@ -30,6 +30,7 @@ public:
     void advance(TimePoint now) override;
     void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
+    void set_error(std::size_t proxy, double error, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     Announced announced() const override { return announced_; }
@@ -62,6 +63,7 @@ private:
 
     void changed(unsigned proxy, TimePoint now);
     void announce(unsigned proxy, TimePoint now);
+    void finish_work(unsigned proxy, TimePoint now);
     void send(unsigned proxy, protocol::Announcement announcement, TimePoint now);
     void take(const Update& update);
 

@@ -21,7 +21,7 @@ constexpr double kWorthIt = 0.01;       // of the origin's requests
 constexpr double kLossAllowed = 0.001;  // of the hits, for fewer messages
 constexpr double kBytesWorth = 0.9;     // another kind must cost less than this part of ours
 constexpr double kHitsWorth = 0.002;    // another copy policy must bring more hits than this
-constexpr double kHopsAllowed = 0.3;    // more than always has; each is an answer given twice
+constexpr double kHopsAllowed = 0.3;    // more than the default; each is an answer given twice
 constexpr double kWaitAllowed = 1.01;   // and no longer waits than this
 constexpr std::chrono::minutes kLongEnough{10};
 
@@ -95,15 +95,16 @@ void choose_announce(const std::vector<Choice>& rows, const SimulationCounts& id
         proxy::format_duration(kLongestAdvised)));
 }
 
-/// What speaks against a copy policy, beside storing always; empty when nothing does.
+/// What speaks against a copy policy, beside the default; empty when nothing does.
 std::string against_copy(const Choice& each, const Choice& usual) {
-    const auto &counts = *each.row->counts, &always = *usual.row->counts;
-    const double hops = per_request(counts).peer - per_request(always).peer;
-    if (static_cast<double>(counts.hits()) <= static_cast<double>(always.hits()) * (1 + kHitsWorth))
+    const auto &counts = *each.row->counts, &usually = *usual.row->counts;
+    const double hops = per_request(counts).peer - per_request(usually).peer;
+    if (static_cast<double>(counts.hits()) <=
+        static_cast<double>(usually.hits()) * (1 + kHitsWorth))
         return fmt::format("brings no {:.1f} % more hits", kHitsWorth * 100);
-    if (counts.waited_ms > kWaitAllowed * always.waited_ms)
+    if (counts.waited_ms > kWaitAllowed * usually.waited_ms)
         return fmt::format("lets requests wait {:.1f} % longer",
-                           (counts.waited_ms / always.waited_ms - 1) * 100);
+                           (counts.waited_ms / usually.waited_ms - 1) * 100);
     if (hops > kHopsAllowed)
         return fmt::format("takes {:.2f} more answers of peers per request", hops);
     return {};
@@ -112,7 +113,7 @@ std::string against_copy(const Choice& each, const Choice& usual) {
 void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
     const Choice* usual = nullptr;
     for (const auto& each : rows)
-        if (each.title == "copy always") usual = &each;
+        if (each.title == copy_title(proxy::kDefaultCopyPolicy)) usual = &each;
     if (!usual) return;
     const Choice* best = usual;
     const auto hits = [](const Choice& each) {
@@ -132,11 +133,13 @@ void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
     advice.config.copy = best->row->config.copy;
     advice.reasons.push_back(
         best == usual
-            ? "Keep a copy of what a peer gives (always)" + others + "."
+            ? fmt::format("Copies of what a peer gives: {}, the default{}.",
+                          proxy::to_string(advice.config.copy), others)
             : fmt::format("Copies of what a peer gives: {}, which brings {:.1f} % more hits than "
-                          "always.",
+                          "{}.",
                           proxy::to_string(advice.config.copy),
-                          (hits(*best) / hits(*usual) - 1) * 100));
+                          (hits(*best) / hits(*usual) - 1) * 100,
+                          proxy::to_string(proxy::kDefaultCopyPolicy)));
 }
 
 std::string day(const Gain& gain) {

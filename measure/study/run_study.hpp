@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "measure/study/run_parts.hpp"
 #include "measure/study/study.hpp"
 
 namespace measure {
@@ -10,11 +11,6 @@ namespace measure {
 /// `simulate`, or what a test has in its place. Called from several threads at once.
 using Simulator = std::function<SimulationCounts(const Trace&, const SimulationConfig&,
                                                  const std::function<bool(double)>&)>;
-
-struct StudyProgress {
-    std::size_t done = 0, rows = 0;
-    double part = 0;  // of all rows; those under way count by halves and quarters, too
-};
 
 /// Runs the rows that have no counts yet, `jobs` (at least 1) at a time; what comes out does not
 /// depend on how many. `progress` is called by this thread, some ten times a second; false from it
@@ -34,8 +30,5 @@ public:
 
     static bool asked();
 };
-
-/// `jobs` when given (not 0), else one for each processor.
-unsigned jobs_or_processors(unsigned jobs);
 
 }  // namespace measure

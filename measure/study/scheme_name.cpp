@@ -48,6 +48,12 @@ std::string_view name(Replacement replacement) {
     switch (replacement) {
         case Replacement::s3_fifo:
             return "s3_fifo";
+        case Replacement::sieve:
+            return "sieve";
+        case Replacement::w_tiny_lfu:
+            return "w_tiny_lfu";
+        case Replacement::gdsf:
+            return "gdsf";
         case Replacement::lru:
             return "lru";
         case Replacement::lru_copies:
@@ -67,7 +73,7 @@ std::optional<Replacement> replacement_named(std::string_view wanted) {
 }
 
 std::optional<proxy::CopyPolicy> copy_named(std::string_view wanted) {
-    return named(kCopyPolicies, wanted,
+    return named(proxy::kCopyPolicies, wanted,
                  [](proxy::CopyPolicy each) { return proxy::to_string(each); });
 }
 
@@ -94,6 +100,10 @@ std::string title_of(const SimulationConfig& config) {
             return "one cache for all";
     }
     return {};
+}
+
+std::string copy_title(proxy::CopyPolicy copy) {
+    return fmt::format("copy {}", proxy::to_string(copy));
 }
 
 bool has_threshold(Scheme scheme) {

@@ -13,10 +13,9 @@ inline constexpr std::array kSchemes{
     Scheme::none,         Scheme::icp,         Scheme::squid_digest, Scheme::exact_directory,
     Scheme::server_names, Scheme::paper_bloom, Scheme::summary,      Scheme::consistent_hashing,
     Scheme::single_cache};
-inline constexpr std::array kReplacements{Replacement::s3_fifo, Replacement::lru,
-                                          Replacement::lru_copies, Replacement::lru_keep_last};
-inline constexpr std::array kCopyPolicies{proxy::CopyPolicy::always, proxy::CopyPolicy::second_use,
-                                          proxy::CopyPolicy::never};
+inline constexpr std::array kReplacements{
+    Replacement::s3_fifo, Replacement::sieve,      Replacement::w_tiny_lfu,   Replacement::gdsf,
+    Replacement::lru,     Replacement::lru_copies, Replacement::lru_keep_last};
 
 /// As the command line and the JSON call it: "icp", "paper_bloom".
 std::string_view name(Scheme scheme);
@@ -28,6 +27,9 @@ std::optional<proxy::CopyPolicy> copy_named(std::string_view name);
 /// As tables call it, with what tells it from its like: "Bloom 16, 1%", "quotient". 22 characters
 /// at most.
 std::string title_of(const SimulationConfig& config);
+
+/// The same for what becomes of a peer's copy: "copy always".
+std::string copy_title(proxy::CopyPolicy copy);
 
 /// Does it tell others what it holds when a part of that has changed?
 bool has_threshold(Scheme scheme);

@@ -111,9 +111,9 @@ public:
     void copies(std::size_t proxies, const CacheSize& cache) {
         begin(StudyTable::About::copies, proxies, cache);
         auto each = with(base(), Scheme::summary);
-        for (const auto copy : kCopyPolicies) {
+        for (const auto copy : proxy::kCopyPolicies) {
             each.copy = copy;
-            line(fmt::format("copy {}", proxy::to_string(copy)), each);
+            line(copy_title(copy), each);
         }
         each.copy = options_.base.copy;
         for (const auto replacement : kReplacements) {
@@ -138,6 +138,8 @@ LogFacts facts_of(const Trace& trace, const SimulationConfig& base) {
     facts.synthetic = trace.synthetic;
     facts.requests = trace.requests.size();
     facts.clients = trace.clients.size();
+    facts.lines = trace.lines;
+    facts.skipped = trace.skipped;
     facts.objects = trace.object_bytes.size();
     const auto size_of = [&](std::uint64_t known) {
         return base.unit_objects ? 1 : known != 0 ? known : base.unknown_bytes;
@@ -201,11 +203,6 @@ SimulationConfig config_for(const LogFacts& log, const StudyOptions& options, st
     return config;
 }
 
-SimulationConfig ideal_for(SimulationConfig config) {
-    config.scheme = Scheme::icp;
-    return config;
-}
-
 Study plan_study(const LogFacts& log, const StudyOptions& options) {
     Planner plan(log, options);
     const auto proxies = options.proxies.front();
@@ -224,6 +221,7 @@ Study plan_study(const LogFacts& log, const StudyOptions& options) {
 Study plan_paper(const LogFacts& log, const StudyOptions& options) {
     auto paper = options;
     paper.base.replacement = Replacement::lru;
+    paper.base.copy = proxy::CopyPolicy::always;
     paper.base.object_max = kPaperObjectMax;
     Planner plan(log, paper);
     const auto proxies = options.proxies.front();

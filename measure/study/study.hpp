@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct LogFacts {
     std::uint64_t bytes = 0;           // of all answers
     std::uint64_t distinct_bytes = 0;  // of each object once
     std::chrono::milliseconds span{0};
+    std::uint64_t lines = 0;                       // that were read
+    std::map<std::string, std::uint64_t> skipped;  // of these, by reason
 };
 /// Sizes as the simulations of this base take them.
 LogFacts facts_of(const Trace& trace, const SimulationConfig& base);
@@ -97,8 +100,8 @@ StudyOptions completed(StudyOptions options, const LogFacts& log);
 /// All schemes at the first size for each number of proxies, and for the first number at each size;
 /// for the first of both also the curves. Precondition: completed options.
 Study plan_study(const LogFacts& log, const StudyOptions& options);
-/// The paper's own simulation, for the first of both: LRU, no object above kPaperObjectMax, each
-/// representation at each threshold; ours beside them, at the same.
+/// The paper's own simulation, for the first of both: LRU, every copy stored, no object above
+/// kPaperObjectMax, each representation at each threshold; ours beside them, at the same.
 Study plan_paper(const LogFacts& log, const StudyOptions& options);
 /// The base alone, for each number of proxies at each size.
 Study plan_single(const LogFacts& log, const StudyOptions& options);
@@ -106,7 +109,5 @@ Study plan_single(const LogFacts& log, const StudyOptions& options);
 /// The base with so many proxies and such caches.
 SimulationConfig config_for(const LogFacts& log, const StudyOptions& options, std::size_t proxies,
                             const CacheSize& cache);
-/// The same with an instant directory: what all others are measured by.
-SimulationConfig ideal_for(SimulationConfig config);
 
 }  // namespace measure

@@ -28,9 +28,10 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
   stroke-width: 1; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; padding: 0; }
 .legend svg { vertical-align: middle; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem;
+.wide { overflow-x: auto; margin: 1rem 0; } table { border-collapse: collapse; font-size: .8rem;
   font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--faint); }
-th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid var(--grid); }
+th, td { padding: .15rem .4rem; text-align: right; border-bottom: 1px solid var(--grid); }
+th { vertical-align: bottom; overflow-wrap: normal; } td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 pre { background: color-mix(in srgb, var(--ink) 6%, transparent); padding: 1rem;
   overflow-x: auto; white-space: pre-wrap; } summary { cursor: pointer; color: var(--faint); }
@@ -46,9 +47,7 @@ std::string cell(const std::string& text) {
 }
 
 std::string figure(double value) {
-    return cell(value == 0      ? "0"
-                : value < 0.001 ? fmt::format("{:.2g}", value)
-                                : figure_text(value));
+    return cell(figure_text(value));
 }
 
 void write_rows(const Study& study, const StudyTable& table, std::string& out) {
@@ -103,8 +102,7 @@ void write_points(const Chart& chart, std::string& out) {
                            escaped(chart.y.label));
         for (const auto& series : chart.series)
             for (const auto& point : series.points)
-                out += "<tr>" + cell(point.name) + figure(point.x) +
-                       cell(fmt::format("{:.3f}", point.y)) + "</tr>\n";
+                out += "<tr>" + cell(point.name) + figure(point.x) + figure(point.y) + "</tr>\n";
     } else {
         out += fmt::format("<tr><th>{}</th>", escaped(chart.x.label));
         for (std::size_t i = 0; i < chart.series.size(); ++i) {
@@ -151,6 +149,7 @@ std::string study_html(const Study& study, const std::string& advice) {
         "<title>What sharing would do</title>\n<style>" +
         std::string(kStyle) + "</style></head>\n<body>\n<h1>What sharing would do</h1>\n";
     out += "<p>" + escaped(study.log.title) + ": " + escaped(describe(study.log)) + ".</p>\n";
+    for (const auto& each : skipped_lines(study.log)) out += "<p>" + escaped(each) + ".</p>\n";
     if (study.log.synthetic)
         out +=
             "<p><strong>A made-up workload: good for comparing, not for deciding.</strong></p>\n";

@@ -33,7 +33,9 @@ Json json_of(const LogFacts& log) {
             {"objects", log.objects},
             {"bytes", log.bytes},
             {"distinct_bytes", log.distinct_bytes},
-            {"span_seconds", std::chrono::duration<double>(log.span).count()}};
+            {"span_seconds", std::chrono::duration<double>(log.span).count()},
+            {"lines", log.lines},
+            {"skipped", log.skipped}};
 }
 
 Json json_of(const SimulationConfig& config) {
@@ -50,6 +52,10 @@ Json json_of(const SimulationConfig& config) {
                 ? Json()
                 : Json(std::chrono::duration<double>(config.announce_delay).count());
     }
+    if (config.fresh_for.count() > 0) {
+        out["fresh_for_seconds"] = std::chrono::duration<double>(config.fresh_for).count();
+        out["changes"] = config.changes;
+    }
     if (has_threshold(config.scheme)) out["announce_changed"] = config.announce_changed;
     if (config.scheme == Scheme::paper_bloom) out["load_factor"] = config.load_factor;
     return out;
@@ -62,9 +68,15 @@ Json json_of(const SimulationCounts& counts) {
             {"local_hit_bytes", counts.local_hit_bytes},
             {"peer_hits", counts.peer_hits},
             {"peer_hit_bytes", counts.peer_hit_bytes},
+            {"joined", counts.joined},
+            {"validations", counts.validations},
+            {"origin_beside", counts.origin_beside},
             {"questions", counts.questions},
             {"false_hits_collision", counts.false_hits_collision},
-            {"false_hits_stale", counts.false_hits_stale},
+            {"false_hits_evicted", counts.false_hits_evicted},
+            {"stale_hits", counts.stale_hits},
+            {"overruled", counts.overruled},
+            {"samples", counts.samples},
             {"failures", counts.failures},
             {"false_misses", counts.false_misses},
             {"announcements", counts.announcements},

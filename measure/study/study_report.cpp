@@ -20,7 +20,7 @@ PerRequest per_request(const SimulationCounts& counts) {
     out.local_bytes = ratio(counts.local_hit_bytes, counts.bytes);
     out.total_bytes = ratio(counts.local_hit_bytes + counts.peer_hit_bytes, counts.bytes);
     out.false_misses = of_requests(counts.false_misses);
-    out.false_hits = of_requests(counts.false_hits_collision + counts.false_hits_stale);
+    out.false_hits = of_requests(counts.false_hits_collision + counts.false_hits_evicted);
     out.announcements = of_requests(counts.announcements);
     out.announcement_bytes = of_requests(counts.announcement_bytes);
     out.queries = of_requests(counts.query_messages);
@@ -54,15 +54,40 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table) {
 std::string describe(const Study& study, const StudyTable& table) {
     const auto each = table.cache.of_each(study.log.distinct_bytes, table.proxies);
     const auto part = ratio(each * table.proxies, study.log.distinct_bytes);
-    return fmt::format("{} proxies, each with {} ({:.3g}% of the distinct bytes in all)",
-                       grouped(table.proxies), size_text(static_cast<double>(each)), part * 100);
+    return fmt::format("{} proxies, each with {} ({:.3g}% of the distinct bytes in all): {}",
+                       grouped(table.proxies), size_text(static_cast<double>(each)), part * 100,
+                       subject(table.about));
+}
+
+std::string_view subject(StudyTable::About about) {
+    switch (about) {
+        case StudyTable::About::schemes:
+            return "all schemes";
+        case StudyTable::About::staleness:
+            return "told when so much has changed";
+        case StudyTable::About::announce:
+            return "when to announce";
+        case StudyTable::About::copies:
+            return "copies and eviction";
+        case StudyTable::About::asked:
+            return "as asked";
+    }
+    return {};
 }
 
 std::string describe(const LogFacts& log) {
-    return fmt::format("{} requests of {} clients for {} objects, {} ({} distinct), in {}",
-                       grouped(log.requests), grouped(log.clients), grouped(log.objects),
+    return fmt::format("{} of {} for {}, {} ({} distinct), in {}", amount(log.requests, "request"),
+                       amount(log.clients, "client"), amount(log.objects, "object"),
                        size_text(static_cast<double>(log.bytes)),
                        size_text(static_cast<double>(log.distinct_bytes)), span_text(log.span));
+}
+
+std::vector<std::string> skipped_lines(const LogFacts& log) {
+    std::vector<std::string> out;
+    for (const auto& [reason, count] : log.skipped)
+        out.push_back(fmt::format("skipped: {} of {}: {}", grouped(count),
+                                  amount(log.lines, "line"), reason));
+    return out;
 }
 
 std::string span_text(std::chrono::milliseconds span) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "measure/study/study.hpp"
 
@@ -30,10 +31,14 @@ std::string against_ideal(const SimulationCounts& counts, const SimulationCounts
 /// not run.
 const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
 
-/// "16 proxies, each with 6.2 MB (10% of the distinct bytes in all)".
+/// What its rows differ in: "copies and eviction".
+std::string_view subject(StudyTable::About about);
+/// "16 proxies, each with 6.2 MB (10% of the distinct bytes in all): copies and eviction".
 std::string describe(const Study& study, const StudyTable& table);
 /// One line about the log.
 std::string describe(const LogFacts& log);
+/// For each reason why lines of it are not simulated: how many.
+std::vector<std::string> skipped_lines(const LogFacts& log);
 /// 99.5 days, 24.0 h, 12 s.
 std::string span_text(std::chrono::milliseconds span);
 

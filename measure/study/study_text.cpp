@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/writer.hpp"
 #include "measure/study/scheme_name.hpp"
 #include "measure/study/study_report.hpp"
 
@@ -16,41 +16,6 @@ is right at once (ICP's). false miss: % of the requests whose object a peer had,
 it said so. false hits: questions to peers in vain. messages and bytes are for each request; queries
 are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. memory:
 one proxy's, for its own summary and its peers'.)";
-
-class Writer {
-public:
-    explicit Writer(bool colour) : colour_(colour) {}
-    template <typename... Args>
-    void line(fmt::format_string<Args...> format, Args&&... args) {
-        fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
-        while (!out_.empty() && out_.back() == ' ') out_.pop_back();
-        out_ += '\n';
-    }
-    void heading(const std::string& text) {
-        line("{}", colour_ ? fmt::format("\x1b[1m{}\x1b[0m", text) : text);
-    }
-    std::string take() { return std::move(out_); }
-
-private:
-    bool colour_;
-    std::string out_;
-};
-
-std::string subject(StudyTable::About about) {
-    switch (about) {
-        case StudyTable::About::schemes:
-            return "all schemes";
-        case StudyTable::About::staleness:
-            return "told when so much has changed";
-        case StudyTable::About::announce:
-            return "when to announce";
-        case StudyTable::About::copies:
-            return "copies and eviction";
-        case StudyTable::About::asked:
-            return "as asked";
-    }
-    return {};
-}
 
 void write_columns(Writer& out) {
     out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>13} {:>13} {:>8}",
@@ -95,14 +60,20 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     out.line("  {:<34} {:>18} {:>12}", "", "", "per request");
     line("requests", counts.requests);
     line("local hits", counts.local_hits);
+    line("  of these waited for a fetch", counts.joined);
     line("peer hits", counts.peer_hits);
+    line("hits that the origin confirmed", counts.validations);
     line("bytes asked for", counts.bytes);
     line("  of these local hits", counts.local_hit_bytes);
     line("  of these peer hits", counts.peer_hit_bytes);
     line("questions to peers", counts.questions);
     line("false hits, by collision", counts.false_hits_collision);
-    line("false hits, evicted since", counts.false_hits_stale);
+    line("false hits, evicted since", counts.false_hits_evicted);
+    line("peers' copies not fresh", counts.stale_hits);
     line("questions to peers cut off", counts.failures);
+    line("questions in spite of a no", counts.overruled);
+    line("questions to test a no", counts.samples);
+    line("origin asked beside a peer", counts.origin_beside);
     line("false misses", counts.false_misses);
     line("announcements", counts.announcements);
     line("  of these snapshots", counts.snapshots);
@@ -122,6 +93,7 @@ std::string study_text(const Study& study, bool colour) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
+    for (const auto& each : skipped_lines(study.log)) out.line("{}", each);
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     const auto shown = [&](const StudyTable::Line& line) {
         return study.row(line).counts || !study.row(line).refused.empty();
@@ -129,7 +101,7 @@ std::string study_text(const Study& study, bool colour) {
     for (const auto& table : study.tables) {
         if (std::none_of(table.lines.begin(), table.lines.end(), shown)) continue;
         out.line("");
-        out.heading(fmt::format("{}: {}", describe(study, table), subject(table.about)));
+        out.heading(describe(study, table));
         write_columns(out);
         const auto* ideal = ideal_of(study, table);
         for (const auto& line : table.lines) {

@@ -1,5 +1,7 @@
 #include "measure/trace/trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -147,6 +149,18 @@ std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
 void Trace::add(Request request) {
     if (!requests.empty()) request.time_ms = std::max(request.time_ms, requests.back().time_ms);
     requests.push_back(request);
+}
+
+void retime(Trace& trace, double rate, double speedup) {
+    if (rate <= 0 && speedup <= 0) return;
+    const auto begin = trace.requests.empty() ? 0 : trace.requests.front().time_ms;
+    for (std::size_t i = 0; i < trace.requests.size(); ++i) {
+        auto& time = trace.requests[i].time_ms;
+        time = rate > 0 ? static_cast<std::int64_t>(static_cast<double>(i) * 1000 / rate)
+                        : static_cast<std::int64_t>(static_cast<double>(time - begin) / speedup);
+    }
+    trace.source += rate > 0 ? fmt::format(", at {:g} requests/s", rate)
+                             : fmt::format(", {:g} times faster", speedup);
 }
 
 bool is_cacheable(std::string_view method, unsigned status) {

@@ -75,6 +75,10 @@ struct TraceOptions {
     std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();  ///< requests to take
 };
 
+/// The requests evenly at so many each second, or the log's own times so many times faster;
+/// whichever is not 0.
+void retime(Trace& trace, double rate, double speedup);
+
 /// True for what a proxy may answer from its cache: GET with 200, 203, 300, 301, 304 or 410.
 bool is_cacheable(std::string_view method, unsigned status);
 

@@ -111,6 +111,22 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
     add_table(out, table, whose);
 }
 
+/// Nothing without a directory.
+void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
+    if (disk.empty()) return;
+    std::vector<Counted<DiskStatus>> whose;
+    for (const auto& each : disk) whose.push_back({{{"directory", each.path}}, &each});
+    add_table(out, kDiskNumbers, whose);
+    out.gauge("hearsay_disk_state", "1 for the state that a directory of the disk is in.");
+    using State = DiskStatus::State;
+    for (const auto& each : disk)
+        for (const auto state : {State::loading, State::ready, State::paused, State::off})
+            out.value(each.state == state ? 1.0 : 0.0,
+                      {{"directory", each.path}, {"state", std::string(name(state))}});
+    out.gauge("hearsay_disk_loading_seconds", "How long it took to read what was there.");
+    for (const auto& each : disk) out.value(each.loading_seconds, {{"directory", each.path}});
+}
+
 template <class Enum, std::size_t N>
 void add_each(Families& out, const char* label, const PerEnum<Enum, N>& counts) {
     for (std::size_t i = 0; i < N; ++i) {
@@ -227,6 +243,8 @@ std::string metrics_text(const NodeStatus& status) {
     add_requests(out, status.work);
     add_table<NodeCounters>(out, kNodeCounters, status);
     add_table(out, kCacheCounters, status.cache);
+    add_table(out, kStoreDiskNumbers, status.store_disk);
+    add_disk(out, status.disk);
     add_peers(out, status.cluster);
     add_invalidations(out, status.cluster.peers);
     add_summary(out, status);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "protocol/link_counters.hpp"
+#include "proxy/disk/disk_status.hpp"
+#include "proxy/storage/disk_counts.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
 
@@ -54,6 +56,93 @@ inline constexpr Described<CacheCounters> kCacheCounters[] = {
      {"tier", "disk"}},
 };
 static_assert(protocol::every_member_has_a_row(kCacheCounters));
+
+/// What one directory of the disk counts; DiskStatus has more to say than numbers. The paths lead
+/// from its place in the list.
+inline constexpr Described<DiskStatus> kDiskNumbers[] = {
+    {.member = &DiskStatus::cap_bytes,
+     .path = "cache.disk[].cap_bytes",
+     .unit = "bytes",
+     .help = "What the files in a directory of the disk may take.",
+     .family = "hearsay_disk_cap_bytes",
+     .kind = NumberKind::level},
+    {.member = &DiskStatus::bytes,
+     .path = "cache.disk[].bytes",
+     .unit = "bytes",
+     .help = "What they take.",
+     .family = "hearsay_disk_bytes",
+     .kind = NumberKind::level},
+    {.member = &DiskStatus::segments,
+     .path = "cache.disk[].segments",
+     .unit = "files",
+     .help = "How many they are.",
+     .family = "hearsay_disk_segments",
+     .kind = NumberKind::level},
+    {.member = &DiskStatus::queued_bytes,
+     .path = "cache.disk[].queued_bytes",
+     .unit = "bytes",
+     .help = "Bytes that wait to be written.",
+     .family = "hearsay_disk_queued_bytes",
+     .kind = NumberKind::level},
+    {&DiskStatus::written,
+     "cache.disk[].written",
+     "responses",
+     "Responses by what became of writing them: written; refused, as too much waited or the disk "
+     "had an error lately; failed.",
+     "hearsay_disk_writes_total",
+     {"result", "written"}},
+    {&DiskStatus::refused,
+     "cache.disk[].refused",
+     "responses",
+     "",
+     "hearsay_disk_writes_total",
+     {"result", "refused"}},
+    {&DiskStatus::failed,
+     "cache.disk[].failed",
+     "responses",
+     "",
+     "hearsay_disk_writes_total",
+     {"result", "failed"}},
+    {&DiskStatus::written_bytes, "cache.disk[].written_bytes", "bytes",
+     "All bytes written, those of what was written once more included.",
+     "hearsay_disk_written_bytes_total"},
+    {&DiskStatus::readmitted_bytes, "cache.disk[].readmitted_bytes", "bytes",
+     "Bytes written once more as they had been used and their file made room.",
+     "hearsay_disk_readmitted_bytes_total"},
+    {&DiskStatus::reclaimed, "cache.disk[].reclaimed", "files", "Files removed to make room.",
+     "hearsay_disk_reclaimed_total"},
+    {&DiskStatus::read_at_once,
+     "cache.disk[].read_at_once",
+     "responses",
+     "Responses by how they were read: at once, from the page cache; by threads, from the device; "
+     "refused, as too many waited; failed: an error of the disk, or a bad checksum.",
+     "hearsay_disk_reads_total",
+     {"how", "at_once"}},
+    {&DiskStatus::read_by_threads,
+     "cache.disk[].read_by_threads",
+     "responses",
+     "",
+     "hearsay_disk_reads_total",
+     {"how", "by_threads"}},
+    {&DiskStatus::read_refused,
+     "cache.disk[].read_refused",
+     "responses",
+     "",
+     "hearsay_disk_reads_total",
+     {"how", "refused"}},
+    {&DiskStatus::read_failed,
+     "cache.disk[].read_failed",
+     "responses",
+     "",
+     "hearsay_disk_reads_total",
+     {"how", "failed"}},
+    {.member = &DiskStatus::recovered,
+     .path = "cache.disk[].recovered",
+     .unit = "responses",
+     .help = "Responses that were found at the start.",
+     .family = "hearsay_disk_recovered",
+     .kind = NumberKind::level},
+};
 
 /// What the node itself counts and measures.
 struct NodeCounters {
@@ -156,6 +245,8 @@ struct NodeStatus : NodeCounters {
     bool draining = false;
     WorkerCounters work;
     CacheCounters cache;
+    StoreDiskStatus store_disk;
+    std::vector<DiskStatus> disk;  // as in cache.disk
     SummaryStatus summary;
     ClusterCounters cluster;
     ConfigStatus config;

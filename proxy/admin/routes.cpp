@@ -35,9 +35,17 @@ std::optional<Response> refuse_unless_json(const Request& request) {
                       "The Content-Type must be application/json.\n");
 }
 
+/// One word, then a line for each directory of the disk that does not do all it should: what it
+/// has is fetched anew, so the node is ready all the same.
 std::string readiness(const NodeStatus& status) {
-    if (status.draining) return "draining\n";
-    return status.ready ? "ready\n" : "not ready\n";
+    std::string text = status.draining ? "draining\n" : status.ready ? "ready\n" : "not ready\n";
+    for (const auto& disk : status.disk) {
+        if (disk.state == DiskStatus::State::ready) continue;
+        text.append("disk ").append(disk.path).append(" is ").append(name(disk.state));
+        if (!disk.last_error.empty()) text.append(": ").append(disk.last_error);
+        text += '\n';
+    }
+    return text;
 }
 
 http::status status_of(Reloaded::Outcome outcome) {

@@ -70,6 +70,15 @@ ordered_json peer_json(const PeerStatus& peer) {
     return out;
 }
 
+ordered_json disk_json(const DiskStatus& disk) {
+    ordered_json out{{"path", disk.path},
+                     {"state", name(disk.state)},
+                     {"last_error", disk.last_error},
+                     {"loading_seconds", disk.loading_seconds}};
+    show(out, disk, kDiskNumbers);
+    return out;
+}
+
 ordered_json origin_json(const OriginStatus& origin) {
     return {{"origin", origin.place},
             {"answer_seconds", origin.answer_seconds},
@@ -152,6 +161,10 @@ std::string status_json(const NodeStatus& status) {
                       {"requests", requests_json(work)}};
     show_in_sections<TrafficCounters>(page, work, kTrafficCounters);
     show_in_sections(page, status.cache, kCacheCounters);
+    show_in_sections(page, status.store_disk, kStoreDiskNumbers);
+    auto disk = ordered_json::array();
+    for (const auto& directory : status.disk) disk.push_back(disk_json(directory));
+    page["cache"]["disk"] = std::move(disk);
     page["cache"]["evictions"] = status.cache.evictions + status.cache.disk_evictions;
     show_in_sections<NodeCounters>(page, status, kNodeCounters);
     page["storage"] = reasons_json(work.verdicts);

@@ -6,6 +6,7 @@
 
 #include "proxy/cache/storing.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/disk/segment_log.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
@@ -18,6 +19,15 @@ namespace proxy {
 /// No single object pushes out more than half of what is stored.
 inline std::uint64_t object_max(const Config& config) {
     return std::min(config.cache.object_max, config.cache.memory / 2);
+}
+
+/// Larger bodies are stored in blocks: cache.slice_from, or less if all of it is to fit on the
+/// disk.
+inline std::uint64_t slice_from(const Config& config) {
+    auto most = config.cache.slice_from;
+    for (const auto& directory : config.cache.disk)
+        most = std::min(most, body_max_for(directory.size));
+    return most;
 }
 
 /// The one way by which a response comes into the store: its body is charged to the store block by

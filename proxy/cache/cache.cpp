@@ -1,15 +1,54 @@
 #include "proxy/cache/cache.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace proxy {
+namespace {
+
+/// Tags in records are hashes under the cluster's secret: what this text becomes tells secrets
+/// apart.
+constexpr std::string_view kSecretMark = "hearsay disk cache";
+/// One part in so many of the memory may wait to be written, as it cannot be evicted meanwhile.
+constexpr std::uint64_t kQueuedPart = 4;
+
+}  // namespace
 
 SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher, Hooks to_node)
     : hooks(std::move(to_node)),
       key_hasher(hasher),
       field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
       windows(config.limits.body_windows),
-      store(config.cache.memory, hooks.changed) {}
+      store(config.cache.memory, hooks.changed) {
+    const auto& directories = config.cache.disk;
+    if (directories.empty()) return;
+    Store::DiskUse use;
+    for (const auto& [path, size] : directories) use.tier.directories.push_back({path, size});
+    use.tier.secret_mark = secret_mark();
+    use.tier.writer.queue_bytes =
+        std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart);
+    use.admission = config.cache.disk_admission;
+    store.use_disk(disk_calls, std::move(use), hasher);
+}
+
+std::uint64_t SharedCache::secret_mark() const {
+    return key_hasher(kSecretMark).low;
+}
+
+void SharedCache::follow(const Config& config) {
+    auto* disk = store.disk();
+    if (!disk) return;
+    store.set_admission(config.cache.disk_admission);
+    for (std::size_t i = 0; i < config.cache.disk.size(); ++i)
+        disk->set_cap(i, config.cache.disk[i].size);
+}
+
+void SharedCache::when_kept(std::function<void()> kept) {
+    if (auto* disk = store.disk())
+        disk->end({}, std::move(kept));
+    else
+        kept();
+}
 
 std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::time_point now) {
     std::size_t dropped = 0;

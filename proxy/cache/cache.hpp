@@ -26,7 +26,14 @@ struct SharedCache {
         std::function<void(protocol::Invalidation)> tell_peers;
     };
 
+    /// Takes the directories of cache.disk. Throws std::runtime_error with a sentence for the user
+    /// when one of them cannot be used.
     SharedCache(const Config& config, const summary::KeyHasher& hasher, Hooks to_node);
+    /// When nobody asks any more: writes what waits, and gives the directories back. Before the
+    /// executors of those who may wait for the disk are gone.
+    void close() { store.close_disk(); }
+    /// What of the settings may change at any time: sizes of directories, admission.
+    void follow(const Config& config);
 
     /// No longer counts here; fetches of it that are under way are not stored. How many target URIs
     /// that were. By itself for what concerns this node alone: a peer tells the others itself, and
@@ -38,6 +45,11 @@ struct SharedCache {
     }
     /// Nor at any peer. How many target URIs that were here.
     std::size_t invalidate(protocol::Invalidation what, Store::Clock::time_point now);
+    /// What was dropped before does not come back, whatever becomes of this process: `kept` is
+    /// called once that is so, on any thread; at once without a disk.
+    void when_kept(std::function<void()> kept);
+    /// Tells the secret of the keys' hashes apart from others, and does not tell it.
+    std::uint64_t secret_mark() const;
     /// What names these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
@@ -47,6 +59,7 @@ struct SharedCache {
     const Hooks hooks;
     const summary::KeyHasher key_hasher;
     const protocol::FieldKey field_key;  // without a cluster of no use
+    DiskCalls disk_calls;
     MemoryBudget windows;  // of what passes through without being stored (limits.body_windows)
     Store store;
 

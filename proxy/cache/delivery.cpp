@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "proxy/cache/rest_question.hpp"
 #include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/response_head.hpp"
+#include "proxy/http/retry_after.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/upstream/failure_log.hpp"
@@ -94,17 +96,32 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 
     const auto version = version_at_origin(from.head, sender.source);
     const auto can_resume = !version.empty();
-    const auto expected = pace_expected(sender.source, can_resume, config_);
-    const auto came = co_await writer_.receive(exchange, expected);
-    const auto end = end_of_body(came, job_.given_up, can_resume);
-    auto error = end.error;
     const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
     const auto from_origin = origin && sender.source == Fill::Source::origin;
+    FillWriter::Watch watch;
+    watch.silence_at_most = silence_at_most(sender.source, config_);
+    std::optional<RestQuestion> rest;
+    if (can_resume) rest.emplace(cache_, job_, version);
+    if (can_resume && !from_origin) {
+        const auto& times = cache_.upstream.origin_times;
+        const auto place = place_of(*origin);
+        watch.pace.emplace(watch.silence_at_most,
+                           pace_of_origin(times.of(place), times.rate_of(place)));
+        watch.look_elsewhere = [&] { rest->ask_beside(exchange); };
+    }
+    const auto came = co_await writer_.receive(exchange, watch);
+    if (from_origin) note_rate(*origin);
+    const auto left = rest && rest->took_over() && came == FetchError::abandoned;
+    const auto end = end_of_body(left ? FetchError::body_timeout : came, job_.given_up, can_resume);
+    auto error = end.error;
     if (end.resume) {
         if (from_origin) log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         exchange.finish();  // its place first: there may be none for the rest beside it
-        error = co_await resume(version, error);
+        error = co_await resume(version, error, *rest);
+    } else if (rest && rest->asked() && error == FetchError::none) {
+        ++cache_.upstream.counters.origin_hedges_outrun;
     }
+    rest.reset();
     if (error == FetchError::none && block)
         error = judge_size(job_.fill->received(), block->range.size());
     auto& verdicts = cache_.upstream.counters.verdicts;
@@ -137,23 +154,29 @@ std::string Delivery::version_at_origin(const Head& head, Fill::Source source) c
     return validators.strong() ? std::string(validators.etag) : std::string();
 }
 
-/// Who sent a body died or stalled inside it: the rest comes from the origin. `etag`: of
-/// version_at_origin().
-asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off) {
-    const auto begun = Clock::now();
-    // After its own failure the origin gets a pause, too.
-    auto tries = job_.fill->state().answer.source == Fill::Source::origin ? 1u : 0u;
+/// Who sent a body died or stalled inside it, or was left: the rest comes from the origin.
+/// `etag`: of version_at_origin(); `first`: the first question for it.
+asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
+                                             RestQuestion& first) {
+    const auto from_origin = job_.fill->state().answer.source == Fill::Source::origin;
     auto error = broke_off;
-    for (;;) {
-        if (tries > 0) {
-            const auto time = pause_before_retry(error, tries, Clock::now() - begun);
-            if (!time) co_return error;
-            const auto wanted = co_await pause(*time);
-            if (!wanted) co_return FetchError::abandoned;
-        }
-        error = co_await ask_for_rest(etag);
+    if (!from_origin) {  // after its own failure the origin gets a pause
+        error = co_await take_rest(first);
         if (error == FetchError::none || job_.given_up) co_return error;
-        ++tries;
+    }
+    auto not_before = first.not_before();
+    for (;;) {
+        const auto time = job_.tries->failed(error, not_before, Clock::now());
+        if (!time) {
+            not_before_ = not_before;
+            co_return error;
+        }
+        const auto wanted = co_await pause(*time);
+        if (!wanted) co_return FetchError::abandoned;
+        RestQuestion again(cache_, job_, etag);
+        error = co_await take_rest(again);
+        if (error == FetchError::none || job_.given_up) co_return error;
+        not_before = again.not_before();
     }
 }
 
@@ -165,35 +188,31 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
 }
 
 /// What has not come yet of the body, of the origin.
-asio::awaitable<FetchError> Delivery::ask_for_rest(std::string_view etag) {
+asio::awaitable<FetchError> Delivery::take_rest(RestQuestion& rest) {
     const auto& origin = std::get<UpstreamTarget>(job_.route);
-    const auto answer = job_.fill->state().answer;
-    const auto& block = job_.block;
-    const auto rest =
-        rest_of(etag, job_.fill->received(), block ? std::optional(block->range) : std::nullopt,
-                block                 ? std::optional(block->length)
-                : answer.length_known ? std::optional(answer.length)
-                                      : std::nullopt);
-    // All of it came, but its sender did not end it: there is nothing left to ask for.
-    if (rest.last && rest.first > *rest.last) co_return FetchError::changed;
-    std::string lines;
-    append_range_request(lines, rest.first, rest.last, etag);
-    Exchange exchange(cache_.upstream.pool, cache_.upstream.head_limits());
-    OriginQuestion asked(cache_.upstream, origin);
-    const auto error = co_await ask_origin(*job_.request, config_, lines, exchange, asked);
+    const auto error = co_await rest.ask();
     if (error != FetchError::none) co_return error;
-    const auto whole = goes_on_with(rest, exchange.head());
-    if (!whole) co_return why_not_that(exchange.head());
+    auto& exchange = rest.exchange();
     job_.fill->goes_on_at_origin();
-    const auto expected = pace_expected(Fill::Source::origin, false, config_);
-    const auto came = co_await writer_.receive(exchange, expected);
+    FillWriter::Watch watch;
+    watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
+    watch.leave_out = rest.comes_twice();
+    const auto came = co_await writer_.receive(exchange, watch);
+    note_rate(origin);
     if (came != FetchError::none) {
         log_failure(cache_.upstream.log, origin, came, exchange.malformed());
         co_return came;
     }
-    const auto size = judge_size(job_.fill->received(), *whole);
+    const auto size = judge_size(job_.fill->received(), rest.whole());
     if (size == FetchError::none) exchange.finish();
     co_return size;
+}
+
+/// How fast the body came that the origin has just sent, if it tells.
+void Delivery::note_rate(const UpstreamTarget& origin) {
+    const auto& took = writer_.took();
+    if (took.at_the_senders_pace && BodyRate::tells(took.bytes, took.waited))
+        cache_.upstream.origin_times.body_measured(place_of(origin), took.bytes, took.waited);
 }
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
@@ -213,9 +232,18 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
     ++cache_.upstream.counters.verdicts[finish()];
 }
 
+void Delivery::refuse(FetchError error, const Exchange& exchange) {
+    const auto& arrival = exchange.arrival();
+    const auto& head = exchange.head();
+    if (const auto delay = retry_after(head.status, head.fields, arrival.wall))
+        not_before_ = arrival.steady + *delay;
+    fail(error, head.status);
+}
+
 void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
                     ParseError malformed) {
     ended_ = true;
+    if (not_before_) job_.fill->not_again_before(*not_before_);
     writer_.body().fail(job_.given_up ? FetchError::abandoned : error, upstream_status, unshareable,
                         malformed, Clock::now());
 }
@@ -223,8 +251,8 @@ void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable
 /// What becomes of what it gives, if that may be stored.
 CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.source != Fill::Source::peer) return CopyUse::stored;
-    const RemoteHit hit{job_.claim.hash(), job_.stale != nullptr,
-                        job_.fill->audience().readers > 1};
+    const RemoteHit hit{job_.claim.hash(), job_.stale != nullptr, job_.fill->audience().readers > 1,
+                        cache_.shared.store.has_room()};
     return cache_.shared.use_of_copy(config_.cluster->copy, hit);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "proxy/cache/fetch_job.hpp"
@@ -10,6 +12,8 @@
 #include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
+
+class RestQuestion;
 
 /// Brings the answer of one job to those who wait for it, and to the store. Ends the fill and the
 /// claim in the store once; its destructor does if nothing else did: a coroutine that is cancelled
@@ -47,14 +51,18 @@ public:
     /// (hit-for-miss).
     void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false,
               ParseError malformed = {});
+    /// Of an answer that is not what was asked for; it may say when to ask again.
+    void refuse(FetchError error, const Exchange& exchange);
     /// Another delivery has this job's claim.
     void leave() { ended_ = true; }
 
 private:
     Draft block_draft(const Received& from) const;
     std::string version_at_origin(const Head& head, Fill::Source source) const;
-    boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off);
-    boost::asio::awaitable<FetchError> ask_for_rest(std::string_view etag);
+    boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off,
+                                              RestQuestion& first);
+    boost::asio::awaitable<FetchError> take_rest(RestQuestion& rest);
+    void note_rate(const UpstreamTarget& origin);
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
     CopyUse use_of(const Sender& sender);
     StorageVerdict finish();
@@ -63,6 +71,7 @@ private:
     const Config& config_;
     FetchJob& job_;
     FillWriter writer_;
+    std::optional<std::chrono::steady_clock::time_point> not_before_;  // by the origin's word
     bool ended_ = false;
 };
 

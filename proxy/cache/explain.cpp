@@ -43,6 +43,8 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
         const auto residence = stored.residence(now);
         out.here = is_fresh(stored.freshness, residence) ? "fresh" : "stale";
         out.ttl = time_to_live(stored.freshness, residence);
+    } else if (found.on_disk) {
+        out.here = "disk";
     } else if (found.fill) {
         out.here = "filling";
     } else if (found.other_variants) {

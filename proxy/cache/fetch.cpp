@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/cache/block_index.hpp"
+#include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/delivery.hpp"
 #include "proxy/cache/fetch_leash.hpp"
 #include "proxy/cache/origin_plan.hpp"
@@ -101,6 +102,7 @@ private:
                                                                next.turn.peer, next.budget,
                                                                plan.latest(), next.turn.promised);
                     if (!whom.beside_the_origin) runner->alone = next.budget;
+                    runner->question.tell(job_.peers_asked);
                     if (!race.start(std::move(runner), std::move(request))) co_return false;
                     break;
                 }
@@ -280,7 +282,7 @@ private:
             result.length = runner.exchange.content_length();
         }
         return proxy::meaning_of(asked.kind, asked.validators, result,
-                                 may_stand_in(OriginTrouble::error), config_.cache.slice_from);
+                                 may_stand_in(OriginTrouble::error), slice_from(config_));
     }
 
     bool may_stand_in(OriginTrouble trouble) const {
@@ -330,6 +332,7 @@ private:
             const auto latest = std::max<std::chrono::nanoseconds>(config_.cluster->peer_budget_max,
                                                                    config_.cluster->peer_budget);
             PeerQuestion asked(cache_.upstream, view, at, latest, latest);
+            asked.tell(job_.peers_asked);
             auto request = peers_.question(peer.token, Clock::now(), kStaleToo);
             const auto verdict = co_await asked.ask(std::move(request), true);
             auto& exchange = asked.exchange();

@@ -7,10 +7,12 @@
 
 #include "protocol/task_group.hpp"
 #include "proxy/cache/cache.hpp"
+#include "proxy/cache/retry_plan.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/range.hpp"
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/route.hpp"
@@ -45,6 +47,12 @@ struct FetchJob {
     Claim claim;                                  // on what is stored of it; ends with the fetch
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     bool may_ask_peers = true;
+
+    /// Where the peers that are asked are told; may be null.
+    std::shared_ptr<PeersAsked> peers_asked;
+    /// Those that have failed of the body's part that this job is for. Those who began the job may
+    /// have it from an earlier one. Never null.
+    std::shared_ptr<Tries> tries = std::make_shared<Tries>();
 
     std::optional<Block> block;  // only this part is wanted
     /// Nothing is stored, and the client wants this range. If it says where it begins, only the

@@ -1,31 +1,44 @@
 #include "proxy/cache/fill_writer.hpp"
 
-#include "proxy/net/pace.hpp"
+#include <algorithm>
 
 namespace proxy {
 
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, BodyPace expected) {
-    const auto idle = expected.idle;
-    const auto least = expected.least_bytes;
-    Pace pace;
-    std::int64_t came = 0;
+asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch) {
+    took_ = {};
+    auto leave_out = watch.leave_out;
     while (!exchange.done()) {
         if (!fill_.wanted()) co_return FetchError::abandoned;
         const auto begun = Clock::now();
-        if (least > 0) pace.wait(begun, came, idle);
-        const auto error = co_await exchange.read_body(begun + idle);
+        const auto error = co_await exchange.read_body(begun + watch.silence_at_most);
+        const auto waited = Clock::now() - begun;
+        took_.waited += waited;
         if (error != FetchError::none) co_return error;
-        for (const auto piece : exchange.pieces()) came += static_cast<std::int64_t>(piece.size());
-        if (least > 0 && !exchange.done() &&
-            !pace.fast_enough(Clock::now(), idle, least, [came] { return came; }))
-            co_return FetchError::body_timeout;
+        std::uint64_t bytes = 0;
+        for (const auto piece : exchange.pieces()) bytes += piece.size();
+        took_.bytes += bytes;
+        if (watch.pace && !exchange.done()) {
+            switch (watch.pace->waited(waited, bytes, missing(exchange))) {
+                case PeerPace::Verdict::goes_on:
+                    break;
+                case PeerPace::Verdict::look_elsewhere:
+                    watch.look_elsewhere();
+                    break;
+                case PeerPace::Verdict::stalled:
+                    co_return FetchError::body_timeout;
+            }
+        }
         std::uint64_t rest = 0;  // what is at hand, when it is all there is
         if (exchange.done())
             for (const auto piece : exchange.pieces()) rest += piece.size();
         for (auto piece : exchange.pieces()) {
+            const auto known = std::min<std::uint64_t>(leave_out, piece.size());
+            piece.remove_prefix(known);
+            leave_out -= known;
+            rest -= std::min(rest, known);
             while (!piece.empty()) {
                 if (body_.room() == 0) {
                     const auto stopped = co_await make_room(rest);
@@ -41,6 +54,12 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, BodyPace exp
     co_return FetchError::none;
 }
 
+std::optional<std::uint64_t> FillWriter::missing(const Exchange& exchange) const {
+    const auto length = exchange.content_length();
+    if (!length) return std::nullopt;
+    return *length - std::min(*length, took_.bytes);
+}
+
 /// `exact`: bytes still to come, if known here.
 asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
     for (;;) {
@@ -50,6 +69,7 @@ asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
             case BodyWriter::Room::unwanted:
                 co_return FetchError::abandoned;
             case BodyWriter::Room::after_readers:
+                took_.at_the_senders_pace = false;
                 co_await wakeup_.wait_until(Clock::now() + config_.timeouts.body_idle);
                 break;
         }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
 
 #include "proxy/cache/body_writer.hpp"
 #include "proxy/cache/cache.hpp"
-#include "proxy/cache/resume_plan.hpp"
+#include "proxy/cache/peer_pace.hpp"
 #include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
@@ -22,16 +24,33 @@ public:
 
     /// Where what comes is written, and ended.
     BodyWriter& body() { return body_; }
+    /// What is expected of who sends.
+    struct Watch {
+        std::chrono::nanoseconds silence_at_most{};
+        std::uint64_t leave_out = 0;  // so many bytes at the begin are there already
+        std::optional<PeerPace> pace;
+        std::function<void()> look_elsewhere;  // as `pace` says
+    };
     /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more.
-    boost::asio::awaitable<FetchError> receive(Exchange& exchange, BodyPace expected);
+    boost::asio::awaitable<FetchError> receive(Exchange& exchange, Watch& watch);
+    /// What the last one took. Its readers may have had the sender wait, so that what came after
+    /// says nothing of it.
+    struct Took {
+        std::uint64_t bytes = 0;
+        std::chrono::nanoseconds waited{0};
+        bool at_the_senders_pace = true;
+    };
+    const Took& took() const { return took_; }
 
 private:
+    std::optional<std::uint64_t> missing(const Exchange& exchange) const;
     boost::asio::awaitable<FetchError> make_room(std::uint64_t exact);
 
     const Config& config_;
     Fill& fill_;
     Wakeup& wakeup_;
     BodyWriter body_;
+    Took took_;
 };
 
 }  // namespace proxy

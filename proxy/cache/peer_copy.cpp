@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proxy/cache/block_index.hpp"
+#include "proxy/cache/block_plan.hpp"
 #include "proxy/upstream/peer_look.hpp"
 #include "summary/directory.hpp"
 

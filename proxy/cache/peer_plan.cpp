@@ -94,9 +94,11 @@ CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately)
     switch (policy) {
         case CopyPolicy::always:
             return CopyUse::stored;
+        case CopyPolicy::while_room:
         case CopyPolicy::second_use:
-            return lately.note(hit.key) || hit.awaited || hit.renews ? CopyUse::stored
-                                                                     : CopyUse::passed_on_once;
+            if (lately.note(hit.key) || hit.awaited || hit.renews) return CopyUse::stored;
+            return hit.room && policy == CopyPolicy::while_room ? CopyUse::stored
+                                                                : CopyUse::passed_on_once;
         case CopyPolicy::never:
             break;
     }

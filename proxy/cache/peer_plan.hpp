@@ -96,8 +96,10 @@ struct RemoteHit {
     summary::KeyHash key;
     bool renews = false;   // something older is stored here: nodes that hold the key stay the same
     bool awaited = false;  // other requests wait for the same answer, and use it too
+    bool room = false;     // nothing has to go for it
 };
-/// By `cluster.copy`. Of the policies `second_use` alone looks at `lately`, and notes it there.
+/// By `cluster.copy`. `second_use` and `while_room` look at `lately`, and note it there, the others
+/// do not.
 CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately);
 
 /// A copy that a peer holds and may not give as it is, as it has to be validated.

@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "proxy/http/validators.hpp"
-#include "proxy/net/pace.hpp"
 
 namespace proxy {
 
-BodyPace pace_expected(Fill::Source source, bool can_resume, const Config& config) {
-    if (source == Fill::Source::origin) return {config.timeouts.body_idle, 0};
-    const auto idle = std::min(config.cluster->peer_stall, config.timeouts.body_idle);
-    return {idle, can_resume ? least_bytes(kPeerRateMin, idle) : 0};
+std::chrono::nanoseconds silence_at_most(Fill::Source source, const Config& config) {
+    const auto idle = config.timeouts.body_idle;
+    return source == Fill::Source::origin ? idle : std::min(config.cluster->peer_stall, idle);
 }
 
 BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume) {
@@ -21,42 +19,6 @@ BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume) {
 
 FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>& expected) {
     return expected && received != *expected ? FetchError::malformed : FetchError::none;
-}
-
-bool may_pass(FetchError error) {
-    switch (error) {
-        case FetchError::resolve_failed:
-        case FetchError::resolve_timeout:
-        case FetchError::connect_failed:
-        case FetchError::connect_timeout:
-        case FetchError::head_timeout:
-        case FetchError::body_timeout:
-        case FetchError::reset:
-        case FetchError::malformed:
-        case FetchError::busy:
-        case FetchError::no_descriptors:
-        case FetchError::origin_down:
-        case FetchError::origin_error:
-            return true;
-        case FetchError::none:
-        case FetchError::tls_failed:
-        case FetchError::not_allowed:
-        case FetchError::own_listener:
-        case FetchError::changed:
-        case FetchError::not_in_parts:
-        case FetchError::abandoned:
-        case FetchError::stopping:
-            break;
-    }
-    return false;
-}
-
-std::optional<std::chrono::milliseconds> pause_before_retry(FetchError error, unsigned tries,
-                                                            std::chrono::nanoseconds since) {
-    if (!may_pass(error) || tries >= kMaxTries) return std::nullopt;
-    auto pause = kFirstPause;
-    for (unsigned i = 1; i < tries; ++i) pause *= 4;
-    return since + pause <= kRetryWithin ? std::optional(pause) : std::nullopt;
 }
 
 Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<ByteRange>& block,

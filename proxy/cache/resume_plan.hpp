@@ -16,17 +16,8 @@ namespace proxy {
 
 // When a sender of a body has stopped, and how the body goes on then. Functions: no I/O, no clock.
 
-/// A peer that gives less, in bytes/s over cluster.peer_stall, has stalled, where the rest can come
-/// from the origin.
-inline constexpr std::uint64_t kPeerRateMin = 500;
-
-/// What is expected of who sends a body.
-struct BodyPace {
-    std::chrono::nanoseconds idle{};  // so long it may be silent
-    std::uint64_t least_bytes = 0;    // that come in each such time; 0: any will do
-};
-/// `can_resume`: another may give the rest. A peer is near.
-BodyPace pace_expected(Fill::Source source, bool can_resume, const Config& config);
+/// So long who sends a body may be silent. A peer is near.
+std::chrono::nanoseconds silence_at_most(Fill::Source source, const Config& config);
 
 /// What comes of a body whose sender has ended, or was left.
 struct BodyEnd {
@@ -39,19 +30,6 @@ BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume);
 /// Of a body that ended as its framing says: it is whole if it has as many bytes as it should,
 /// where that is known.
 FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>& expected);
-
-/// A part of a body that is on its way to clients is asked for so often in all, each time after a
-/// longer pause, and not again when so long has passed since it first failed.
-inline constexpr unsigned kMaxTries = 4;
-inline constexpr std::chrono::milliseconds kFirstPause{50};
-inline constexpr std::chrono::seconds kRetryWithin{15};
-/// Could the same question be answered in a moment? Not where a rule, another version or the end of
-/// this node stand against it.
-bool may_pass(FetchError error);
-/// How long to wait before the next try; none: that was the last. `tries`: those that have failed,
-/// the last one by `error`; `since`: the first of them.
-std::optional<std::chrono::milliseconds> pause_before_retry(FetchError error, unsigned tries,
-                                                            std::chrono::nanoseconds since);
 
 /// What is still to come of a body whose sender stopped, to be asked of the origin: if it is
 /// provably the same representation, its bytes can follow (RFC 9110 §13.1.5, §14.4).

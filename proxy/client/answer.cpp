@@ -49,7 +49,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
                                   const CacheStatus& status, summary::KeyHash key) {
     auto& transaction = client.transaction;
     transaction.outcome = Outcome::local_hit;
-    transaction.source = Source::memory;
+    transaction.source = transaction.recalled ? Source::disk : Source::memory;
     const auto age = current_age(response.freshness, response.residence(transaction.begun));
     if (not_modified(client, response))
         co_return co_await send_not_modified(client, response, nullptr, age, status);
@@ -61,6 +61,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     BodyReader body(response, client.wakeup);
     BodySender::What what;
     what.stored_as = key;
+    what.stored_in = transaction.source;
     what.bytes = client.head.verb == verb::head ? 0 : size;
     if (part.kind == RangeAnswer::Kind::part) {
         transaction.status = 206;
@@ -155,7 +156,7 @@ void BodySender::piece_sent(bool whole) {
         from.add(Source::peer, of_peer);
         from.add(Source::origin, bytes - of_peer);
     } else {
-        from.add(Source::memory, bytes);
+        from.add(what_.stored_in, bytes);
     }
     if (!whole) {
         step_ = Step::client_gone;

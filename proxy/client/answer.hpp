@@ -54,7 +54,8 @@ public:
         Framing framing = Framing::length;
         /// So many bytes from the reader's position on; empty: all that come.
         std::optional<std::uint64_t> bytes;
-        bool fetched = false;  // for this request, so it is no hit
+        bool fetched = false;               // for this request, so it is no hit
+        Source stored_in = Source::memory;  // if it is one; what was read from the disk for it
         /// The store's key of what stands there: as long as the client takes its time, nothing else
         /// needs to be evicted for it in vain.
         std::optional<summary::KeyHash> stored_as;

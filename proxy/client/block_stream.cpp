@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include "proxy/cache/block_index.hpp"
+#include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/peer_plan.hpp"
-#include "proxy/cache/resume_plan.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
@@ -41,7 +40,7 @@ bool BlockStream::hold(ByteRange range) {
         const auto block = index_->blocks->at(offset);
         const auto key = key_of(block);
         auto found = frontend_.cache.look_up(key.hash, key.uri, {}, Clock::now());
-        if (!found.response) {
+        if (!found.response && !found.on_disk) {
             held_.clear();
             return false;
         }
@@ -51,18 +50,28 @@ bool BlockStream::hold(ByteRange range) {
     return true;
 }
 
-BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) {
+/// `tries`: that have failed of this block already; may be null.
+BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
+                                              std::shared_ptr<Tries> tries) {
     Block block;
+    block.tries = std::move(tries);
     block.range = index_->blocks->at(offset);
     if (!held_.empty()) {
         const auto& held = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
         block.stored = held.stored;
         block.hash = held.hash;
-        return block;
+        if (held.stored) return block;
     }
     const auto [uri, hash] = key_of(block.range);
     block.hash = hash;
-    const auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+    auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+    if (found.on_disk && may == May::use_all) {
+        const auto recall = frontend_.cache.shared.store.recall(hash, uri, client_.wakeup);
+        block.recalled = recall == Store::Recall::waiting;
+        if (block.recalled) return block;
+        found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+        if (found.response) block.source = Source::disk;
+    }
     if (found.response) {
         block.stored = found.response;
         return block;
@@ -70,10 +79,13 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_->blocks,
                               etag_, offset);
     job->block->in_parts = in_parts_;
+    if (!block.tries) block.tries = std::make_shared<Tries>();
+    job->tries = block.tries;
+    job->peers_asked = client_.peers_asked();
     job->may_ask_peers = client_.config().cluster.has_value();
     auto fill = job->fill;
     block.leader = true;
-    if (!alone && !found.unshareable) {
+    if (may != May::be_alone && !found.unshareable) {
         auto taken = job->claim.take(found);
         if (!taken.leads && !taken.other) {  // another worker has just stored it
             auto again = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
@@ -97,15 +109,33 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, bool alone) 
     return block;
 }
 
+/// Until it was read, or fetching it has begun instead.
+asio::awaitable<FetchError> BlockStream::wait_for_disk(Block& block) {
+    const auto deadline = Clock::now() + kRecallAtMost;
+    auto news = ClientContext::News::come;
+    while (block.recalled && news == ClientContext::News::come) {
+        news = co_await client_.wait_for_news(deadline);
+        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+        block = find_or_fetch(block.range.first, May::use_all);
+        if (block.stored) block.source = Source::disk;
+    }
+    if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
+    co_return FetchError::none;
+}
+
 /// Until the block's bytes are there or come.
 asio::awaitable<FetchError> BlockStream::wait(Block& block) {
+    if (block.recalled) {
+        const auto error = co_await wait_for_disk(block);
+        if (error != FetchError::none) co_return error;
+    }
     if (block.stored) co_return FetchError::none;
     const auto deadline = Clock::now() + kFollowAtMost;
     for (;;) {
         const auto state = block.reader->state();
         const auto given_up = !block.leader && state.error == FetchError::abandoned;
         if (state.released || given_up) {  // not for others: this one fetches for itself
-            block = find_or_fetch(block.range.first, true);
+            block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
             if (block.stored) co_return FetchError::none;
             continue;
         }
@@ -123,18 +153,18 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
 
 /// The same for a block within a body of which something has been sent: what is amiss may pass.
 asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
-    const auto begun = Clock::now();
-    for (unsigned tries = 1;; ++tries) {
+    for (;;) {
         const auto error = co_await wait(block);
-        if (error == FetchError::none) co_return error;
-        const auto pause = pause_before_retry(error, tries, Clock::now() - begun);
+        if (error == FetchError::none || !block.reader) co_return error;
+        const auto not_before = block.reader->state().not_before;
+        const auto pause = block.tries->failed(error, not_before, Clock::now());
         if (!pause) co_return error;
         block.reader.reset();
         auto news = ClientContext::News::come;
         const auto until = Clock::now() + *pause;
         while (news == ClientContext::News::come) news = co_await client_.wait_for_news(until);
         if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
-        block = find_or_fetch(block.range.first, false);
+        block = find_or_fetch(block.range.first, May::not_disk, std::move(block.tries));
     }
 }
 
@@ -145,7 +175,7 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     client_.transaction.upstream = client_.key.host();
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
-        client_.transaction.given_by(state.answer.peer);
+        client_.transaction.peer = state.answer.peer;
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
@@ -225,6 +255,7 @@ void BlockStream::describe(CacheStatus& status) {
             detail_ = "PEER_" + expected_peer_;
             break;
         case Source::memory:
+        case Source::disk:
             detail_ = kMostlyLocal;
             break;
         case Source::origin:
@@ -236,7 +267,7 @@ void BlockStream::describe(CacheStatus& status) {
 
 asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool first_came_along) {
     range_ = range;
-    now_ = find_or_fetch(range.first, false);
+    now_ = find_or_fetch(range.first, May::use_all);
     if (first_came_along && !now_.leader) {
         now_.fetched = true;
         now_.source = Source::origin;
@@ -249,7 +280,7 @@ asio::awaitable<bool> BlockStream::send() {
     auto part = range_;
     for (;;) {
         part.last = std::min(range_.last, now_.range.last);
-        if (part.last < range_.last) next_ = find_or_fetch(part.last + 1, false);
+        if (part.last < range_.last) next_ = find_or_fetch(part.last + 1, May::use_all);
         const auto sent = co_await send_block(now_, part);
         if (!sent) co_return false;
         if (part.last == range_.last) co_return client_.keep_alive();
@@ -322,6 +353,7 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
     what.bytes = part.size();
     what.fetched = block.fetched;
     if (block.stored) what.stored_as = block.hash;
+    if (block.source == Source::disk) what.stored_in = Source::disk;
     BodySender sender(client_, body, what);
     if (sender.send_now()) co_return true;
     const auto sent = co_await sender.run();

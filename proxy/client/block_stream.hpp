@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/cache/retry_plan.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/peer_choice.hpp"
@@ -27,8 +28,8 @@ public:
     BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
                 OriginRoute route);
 
-    /// Takes hold of all blocks of `range`, so that nothing has to be fetched; false when one is
-    /// not stored.
+    /// Takes hold of all blocks of `range` that are in memory, so that nothing has to be fetched;
+    /// false when one is not stored. Those on the disk are read as they are sent.
     bool hold(ByteRange range);
 
     /// Waits until the first block of `range` (within the body) is there or on its way. What is
@@ -41,7 +42,7 @@ public:
     void describe(CacheStatus& status);
 
     /// Sends the head that the client has composed, then the range. A block that fails is asked for
-    /// again (resume_plan.hpp); where the origin gives no parts any more, the rest comes out of the
+    /// again (retry_plan.hpp); where the origin gives no parts any more, the rest comes out of the
     /// whole, if that is the same version. Anything else that fails cuts the connection. True when
     /// it can carry another request.
     boost::asio::awaitable<bool> send();
@@ -52,14 +53,22 @@ private:
         ByteRange range;
         std::shared_ptr<const StoredResponse> stored;
         std::unique_ptr<Fill::Reader> reader;
+        std::shared_ptr<Tries> tries;    // where it is not stored
         summary::KeyHash hash;           // of its key
         Source source = Source::memory;  // unless it is fetched for this request, from where
         bool leader = false;
-        bool fetched = false;  // for this request
+        bool recalled = false;  // it is read from the disk, and then stored
+        bool fetched = false;   // for this request
     };
 
-    Block find_or_fetch(std::uint64_t offset, bool alone);
+    enum class May : std::uint8_t {
+        use_all,   // disk, others' fetches, its own
+        not_disk,  // which is too slow, or too busy
+        be_alone,  // nor others' fetches
+    };
+    Block find_or_fetch(std::uint64_t offset, May may, std::shared_ptr<Tries> tries = nullptr);
     boost::asio::awaitable<FetchError> wait(Block& block);
+    boost::asio::awaitable<FetchError> wait_for_disk(Block& block);
     boost::asio::awaitable<FetchError> wait_and_retry(Block& block);
     boost::asio::awaitable<bool> send_block(const Block& block, ByteRange part);
     boost::asio::awaitable<bool> send_out_of_whole(ByteRange rest);
@@ -82,7 +91,7 @@ private:
     std::string etag_;
     std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
     struct Held {
-        std::shared_ptr<const StoredResponse> stored;
+        std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk
         summary::KeyHash hash;
     };
     std::vector<Held> held_;  // by hold(), from held_from_ on

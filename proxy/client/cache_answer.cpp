@@ -44,12 +44,14 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& transaction = client_.transaction;
     const auto uri = client_.key.uri();
     auto found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
+    if (found.on_disk) found = co_await recall(std::move(found), client_.hash, uri);
     const auto varies =
         found.other_variants || (found.response && !found.response->vary_names.empty());
     if (varies && !transaction.told_of_client) {
         client_.tell_of_client();
         found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
     }
+    if (transaction.aborted) co_return Followed::close;
     Lookup lookup{nullptr, {}, found.fill != nullptr, found.other_variants, found.unshareable};
     if (found.response) {
         lookup.stored = &found.response->freshness;
@@ -61,6 +63,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
         transaction.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
         CacheStatus hit;
         hit.ttl = time_to_live(*lookup.stored, lookup.residence);
+        if (frontend_.cache.shared.store.disk())
+            hit.detail = transaction.recalled ? "disk" : "memory";
         // Blocks that are missing are fetched for this client, and stale answers anew.
         if (renew || found.response->blocks) client_.tell_of_client();
         if (renew) {
@@ -107,6 +111,26 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     co_return co_await lead(std::move(job), found.response, status);
 }
 
+/// What the disk has is brought into memory first. If that takes too long, or is too much, it is as
+/// if it were not stored.
+asio::awaitable<Store::Found> CacheAnswer::recall(Store::Found found, summary::KeyHash hash,
+                                                  std::string_view uri) {
+    auto& store = frontend_.cache.shared.store;
+    const auto deadline = Clock::now() + kRecallAtMost;
+    for (int rounds = 0; found.on_disk && rounds < kMaxLooks; ++rounds) {
+        const auto recalled = store.recall(hash, uri, client_.wakeup);
+        if (recalled == Store::Recall::refused) break;
+        if (recalled == Store::Recall::waiting) {
+            const auto news = co_await client_.wait_for_news(deadline);
+            if (news != ClientContext::News::come) break;
+        }
+        const auto by = selecting();
+        found = frontend_.cache.look_up(hash, uri, by, Clock::now());
+        client_.transaction.recalled = found.response != nullptr;
+    }
+    co_return found;
+}
+
 Asking CacheAnswer::asking() const {
     const auto& fields = client_.head.fields;
     Asking asking{client_.directives, range_request(fields)};
@@ -151,6 +175,7 @@ void CacheAnswer::refresh(const Store::Found& found) {
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::lead(std::unique_ptr<FetchJob> job,
                                                          Stored stale, CacheStatus status) {
     Fill::Reader reader(job->fill, client_.wakeup, true);
+    if (job->may_ask_peers) job->peers_asked = client_.peers_asked();
     start_fetch(frontend_.cache, std::move(job));
     co_return co_await read(reader, true, std::move(stale), status);
 }
@@ -288,8 +313,7 @@ Selecting CacheAnswer::selecting() {
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     auto& transaction = client_.transaction;
     transaction.upstream = client_.key.host();
-    if (leader && state.answer.source == Fill::Source::peer)
-        transaction.given_by(state.answer.peer);
+    if (leader && state.answer.source == Fill::Source::peer) transaction.peer = state.answer.peer;
     if (!leader) transaction.cache = CacheResult::hit;
 }
 

@@ -46,6 +46,8 @@ private:
 
     static Followed ended(bool keep) { return keep ? Followed::keep : Followed::close; }
     boost::asio::awaitable<Followed> once();
+    boost::asio::awaitable<Store::Found> recall(Store::Found found, summary::KeyHash hash,
+                                                std::string_view uri);
     Asking asking() const;
     std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
     void refresh(const Store::Found& found);

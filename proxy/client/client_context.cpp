@@ -43,8 +43,7 @@ void ClientContext::tell_of_client() {
         hop.client = requester.text();
     }
     hop.scheme = key.scheme();
-    const auto* host = find(head.fields, field::host);
-    hop.host = absolute_form || !host ? key.authority() : host->value;
+    hop.host = key.authority();
     forwarded.rewrite(head.fields, hop);
 }
 
@@ -151,6 +150,13 @@ boost::asio::awaitable<ClientContext::News> ClientContext::wait_for_news(
     }
 }
 
+const std::shared_ptr<PeersAsked>& ClientContext::peers_asked() {
+    auto& asked = transaction.peers_asked;
+    if (!asked && config().cluster && frontend.shared.access_log.enabled())
+        asked = std::make_shared<PeersAsked>();
+    return asked;
+}
+
 void ClientContext::finish_transaction() {
     const auto duration = std::chrono::steady_clock::now() - transaction.begun;
     auto& counters = frontend.counters;
@@ -179,7 +185,15 @@ void ClientContext::finish_transaction() {
     record.cache = transaction.cache;
     record.source = transaction.source;
     record.peer = transaction.peer;
-    record.peer_verdict = transaction.peer_verdict;
+    if (const auto* asked = transaction.peers_asked.get(); asked && !asked->all().empty()) {
+        const auto* told = asked->last_to(transaction.peer);
+        if (!told) told = &asked->all().back();
+        record.peer = told->node;
+        // Its body may have been sent before it has ended.
+        record.peer_verdict =
+            told->verdict == PeerVerdict::not_asked ? PeerVerdict::hit : told->verdict;
+        record.peers_asked = asked;
+    }
     record.upstream = transaction.source == Source::peer ? transaction.peer : transaction.upstream;
     record.role = transaction.from_peer ? Role::peer : Role::client;
     record.content_type = transaction.content_type;

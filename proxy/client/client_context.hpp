@@ -20,6 +20,7 @@
 #include "proxy/net/wakeup.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/access_log.hpp"
+#include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/upstream/route.hpp"
 
 namespace proxy {
@@ -34,24 +35,20 @@ struct Transaction {
     Outcome outcome = Outcome::error;  // with a body, `from` has the last word
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
-    std::string peer;
-    PeerVerdict peer_verdict = PeerVerdict::not_asked;
+    std::string peer;  // that gave the answer, or a part of it; of a peer's question, who asks
+    std::shared_ptr<PeersAsked> peers_asked;  // for the log; null: none was, or there is no log
     std::string upstream;
     std::string content_type;
     Forward forward = Forward::uri_miss;  // why the store could not answer
     std::string cache_status;             // as sent, if there is a log
     bool validated = false;
+    bool recalled = false;  // what was stored had to be read from the disk first
     bool client_reload = false;
     bool aborted = false;         // ended before its end
     bool cut = false;             // that was our doing, as nothing more came from upstream
     bool told_of_client = false;  // see ClientContext::tell_of_client()
     bool from_peer = false;       // a peer's question: no client request, so not counted as one
 
-    /// This peer's copy is the answer, or a part of it.
-    void given_by(const std::string& node) {
-        peer = node;
-        peer_verdict = PeerVerdict::hit;
-    }
     /// The body ends too soon: what is still to come cannot be had.
     void cut_short() { aborted = cut = true; }
     /// Outcome and source by where most of the body came from.
@@ -111,6 +108,9 @@ struct ClientContext {
     /// `body` bytes of the body, then framing again.
     std::uint64_t book(std::uint64_t before = 0,
                        std::uint64_t body = std::numeric_limits<std::uint64_t>::max());
+
+    /// Where fetches for this request tell of the peers they ask; null when nobody wants to know.
+    const std::shared_ptr<PeersAsked>& peers_asked();
 
     /// Keeps what the access log wants to know of a response, if there is a log.
     void note_type(const StoredResponse& response);

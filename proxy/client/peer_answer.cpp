@@ -43,12 +43,15 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
         const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
         hash = frontend_.cache.shared.key_hasher(uri);
         found = frontend_.cache.look_up(hash, uri, {}, transaction.begun);
+        if (found.on_disk) found = co_await recall(std::move(found), hash, uri);
     }
     const auto is_block = found.response || found.fill;
     if (!is_block) {
         hash = client_.hash;
         found = frontend_.cache.look_up(hash, client_.key.uri(), selecting(), transaction.begun);
+        if (found.on_disk) found = co_await recall(std::move(found), hash, client_.key.uri());
     }
+    if (transaction.aborted) co_return false;
 
     std::optional<Fill::Reader> reader;
     Fill::State state;
@@ -70,6 +73,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
     const AskedByPeer asked{client_.directives, options, wants_block, client_.config().cache.block};
     const auto reply = reply_to_peer(asked, for_peer);
     if (reply.kind == PeerReply::Kind::refused) {
+        if (reply.refusal == Refusal::absent) frontend_.cache.shared.store.deny(hash);
         std::string lines;
         if (reply.tell_validators)
             for (const auto& line : response->fields())

@@ -8,6 +8,7 @@
 #include "summary/kind.hpp"
 #include "summary/peer_set.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -86,8 +87,20 @@ struct TlsConfig {
     std::string certificate, key;  // PEM files: the chain, the server's own first; its key
 };
 
+/// A directory that stored responses are written to.
+struct DiskConfig {
+    std::string path;        // absolute, in its shortest form, with no slash at its end
+    std::uint64_t size = 0;  // bytes that its files may take
+    bool operator==(const DiskConfig&) const = default;
+};
+
+/// What goes to disk once that is full: what is asked for a second time, or everything.
+enum class DiskAdmission : std::uint8_t { second_request, always };
+
 struct CacheConfig {
-    std::uint64_t memory = 512ull << 20;       // bytes, over all workers
+    std::uint64_t memory = 512ull << 20;  // bytes, over all workers
+    std::vector<DiskConfig> disk;         // none: memory alone
+    DiskAdmission disk_admission = DiskAdmission::second_request;
     std::uint64_t object_max = 1024ull << 20;  // bytes of one body; half the memory at most
     std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
     std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
@@ -95,12 +108,16 @@ struct CacheConfig {
     CacheRules rules;  // in the JSON beside the others, `heuristic` in a section of its own
 };
 
-enum class CopyPolicy : std::uint8_t { always, second_use, never };
+/// Whether what a peer gave is stored here, too.
+enum class CopyPolicy : std::uint8_t { always, while_room, second_use, never };
+inline constexpr std::array kCopyPolicies{CopyPolicy::always, CopyPolicy::while_room,
+                                          CopyPolicy::second_use, CopyPolicy::never};
+inline constexpr CopyPolicy kDefaultCopyPolicy = CopyPolicy::while_room;
 
 struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     HostPort listen;
-    CopyPolicy copy = CopyPolicy::always;
+    CopyPolicy copy = kDefaultCopyPolicy;
     /// When a peer has not answered for so long, the origin is asked beside it: half of the time
     /// that the origin usually takes, between the two bounds; `peer_budget` while that is not
     /// known.
@@ -209,6 +226,8 @@ inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
+inline constexpr std::size_t kMaxDisks = 16;  // entries of cache.disk
+inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr unsigned kMaxWorkers = 256;
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
@@ -230,6 +249,7 @@ std::string describe(const std::vector<ConfigError>& errors);
 /// it.
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
 
+std::string_view to_string(DiskAdmission admission);
 std::string_view to_string(CopyPolicy policy);
 std::string_view to_string(ForwardedMode mode);
 std::string_view to_string(TokenFor what);

@@ -30,6 +30,12 @@ void compare(const ordered_json& from, const ordered_json& to, const std::string
         if (!from.contains(name)) changed.push_back(path + '.' + name);
 }
 
+/// Entries of the index on disk name a directory by its place in the list.
+bool same_directories(const CacheConfig& from, const CacheConfig& to) {
+    return std::equal(from.disk.begin(), from.disk.end(), to.disk.begin(), to.disk.end(),
+                      [](const auto& a, const auto& b) { return a.path == b.path; });
+}
+
 }  // namespace
 
 std::vector<std::string> changed_settings(const Config& from, const Config& to) {
@@ -55,6 +61,9 @@ std::vector<ConfigError> restart_only(const Config& from, const Config& to,
                         [&](std::string_view setting) { return is_within(path, setting); });
         if (fixed || path == "$.cluster" || path == "$.tls" || path == "$.admin")
             errors.push_back({path, "changing it needs a restart"});
+        else if (path == "$.cache.disk" && !same_directories(from.cache, to.cache))
+            errors.push_back(
+                {path, "changing the directories needs a restart; changing their sizes does not"});
         else if (path == "$.cluster.keys" && from.cluster->keys.back() != to.cluster->keys.back())
             errors.push_back(
                 {path,

@@ -54,7 +54,12 @@ ordered_json origins_json(const std::vector<OriginConfig>& origins) {
 }
 
 ordered_json cache_json(const CacheConfig& cache) {
+    auto disk = ordered_json::array();
+    for (const auto& directory : cache.disk)
+        disk.push_back({{"path", directory.path}, {"size", format_size(directory.size)}});
     return {{"memory", format_size(cache.memory)},
+            {"disk", std::move(disk)},
+            {"disk_admission", to_string(cache.disk_admission)},
             {"object_max", format_size(cache.object_max)},
             {"slice_from", format_size(cache.slice_from)},
             {"block", format_size(cache.block)},
@@ -119,10 +124,16 @@ ordered_json timeouts_json(const TimeoutsConfig& timeouts) {
 
 }  // namespace
 
+std::string_view to_string(DiskAdmission admission) {
+    return admission == DiskAdmission::always ? "always" : "second_request";
+}
+
 std::string_view to_string(CopyPolicy policy) {
     switch (policy) {
         case CopyPolicy::always:
             return "always";
+        case CopyPolicy::while_room:
+            return "while_room";
         case CopyPolicy::second_use:
             return "second_use";
         case CopyPolicy::never:

@@ -65,6 +65,7 @@ public:
     std::vector<ConfigError> find() && {
         origins();
         if (config_.cluster) cluster(*config_.cluster);
+        disk();
         access_log();
         admin();
         everybody();
@@ -174,6 +175,13 @@ private:
                    peer.link.port == config_.listen.port) {
             doubt(path, "seems to have http and link the wrong way round");
         }
+    }
+
+    void disk() {
+        std::uint64_t bytes = 0;
+        for (const auto& directory : config_.cache.disk) bytes += directory.size;
+        if (bytes > 0 && bytes < config_.cache.memory)
+            doubt("$.cache.disk", "is less than memory: not even what is there outlives a restart");
     }
 
     void access_log() {

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
 
@@ -115,6 +116,8 @@ std::vector<ConfigError> doubts_here(const Config& config) {
             found.push_back({"$.cache.memory", "is more than this machine has (" +
                                                    format_size(memory >> 20 << 20) + ")"});
     }
+
+    for (auto& doubt : doubtful_disks(config.cache.disk)) found.push_back(std::move(doubt));
 
     const auto names = names_of(config);
     std::vector<std::pair<const Names::value_type*, std::future<std::string>>> under_way;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,6 +91,20 @@ public:
         for (const auto& [name, value] : names) {
             if (name == *word) return void(out = value);
             known.emplace_back(name);
+        }
+        fail_choice(key, *word, known);
+    }
+
+    /// The same for `values` that know their names.
+    template <std::ranges::range Values, class NameOf>
+    void read_named(std::string_view key, std::ranges::range_value_t<Values>& out,
+                    const Values& values, NameOf name_of) {
+        const auto word = text(key);
+        if (!word) return;
+        std::vector<std::string> known;
+        for (const auto value : values) {
+            if (name_of(value) == *word) return void(out = value);
+            known.emplace_back(name_of(value));
         }
         fail_choice(key, *word, known);
     }

@@ -3,6 +3,7 @@
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
 
+#include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_section.hpp"
@@ -31,7 +32,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20, kGiB = 1ull << 30, kTiB = 1ull << 40;
 constexpr auto kLongest = 24h * 3650;  // ten years
-constexpr const char* kLater = "not available in this version";
 
 void read_required(ConfigSection& in, std::string_view key, HostPort& out) {
     in.require(key);
@@ -257,13 +257,15 @@ void read_origins(ConfigContext& context, ConfigSection& root, std::vector<Origi
     }
 }
 
-void read_cache(ConfigSection& root, CacheConfig& out) {
+void read_cache(ConfigContext& context, ConfigSection& root, CacheConfig& out) {
     auto in = root.section("cache");
     if (!in) return;
     in->read_size("memory", out.memory, kMiB, 64 * kTiB);
-    if (in->take("disk")) {
-        in->fail("disk", std::string("the disk tier is ") + kLater + "; remove this key");
-    }
+    read_disk(context, *in, out);
+    // Where there is a disk, it is there for what is large.
+    std::uint64_t on_disk = 0;
+    for (const auto& directory : out.disk) on_disk += directory.size;
+    out.object_max = std::max(out.object_max, on_disk / 4);
     in->read_size("object_max", out.object_max, 1, 64 * kTiB);
     in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
     in->read_size("block", out.block, 4 * kKiB, kGiB);
@@ -319,10 +321,8 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
     auto& cluster = out.emplace();
     read_keys(context, *in, cluster.keys);
     read_required(*in, "listen", cluster.listen);
-    in->read("copy", cluster.copy,
-             {{"always", CopyPolicy::always},
-              {"second_use", CopyPolicy::second_use},
-              {"never", CopyPolicy::never}});
+    in->read_named("copy", cluster.copy, kCopyPolicies,
+                   [](CopyPolicy policy) { return to_string(policy); });
     in->read("peer_budget", cluster.peer_budget, 1ms, 60s);
     cluster.peer_budget_min = std::min(cluster.peer_budget_min, cluster.peer_budget);
     cluster.peer_budget_max = std::max(cluster.peer_budget_max, cluster.peer_budget);
@@ -339,24 +339,11 @@ void read_cluster(ConfigContext& context, ConfigSection& root, std::optional<Clu
     in->done();
 }
 
-std::string names_of_kinds() {
-    std::string names;
-    for (const auto kind : summary::kKinds) {
-        if (!names.empty()) names += " or ";
-        names.append("\"").append(name(kind)).append("\"");
-    }
-    return names;
-}
-
 void read_summary(ConfigSection& root, SummaryConfig& out) {
     auto in = root.section("summary");
     if (!in) return;
-    if (const auto name = in->text("kind")) {
-        if (const auto kind = summary::kind_named(*name))
-            out.kind = *kind;
-        else
-            in->fail("kind", "must be " + names_of_kinds());
-    }
+    in->read_named("kind", out.kind, summary::kKinds,
+                   [](summary::Kind kind) { return summary::name(kind); });
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
     in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);
     if (auto announce = in->section("announce")) {
@@ -450,7 +437,7 @@ Config read_config(ConfigContext& context, const json& value) {
     read_forwarded(root, out.forwarded);
     read_upgrade(context, root, out.upgrade);
     read_origins(context, root, out.origins);
-    read_cache(root, out.cache);
+    read_cache(context, root, out.cache);
     read_cluster(context, root, out.cluster);
     read_summary(root, out.summary);
     read_log(root, out.log);

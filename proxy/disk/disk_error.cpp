@@ -1,5 +1,6 @@
 #include "proxy/disk/disk_error.hpp"
 
+#include <cerrno>
 #include <string>
 
 namespace proxy {
@@ -37,7 +38,11 @@ Words words(DiskError error) noexcept {
         case DiskError::newer_format:
             return {"newer_format", "written in a newer format"};
         case DiskError::other_secret:
-            return {"other_secret", "written under another cluster secret"};
+            return {"other_secret",
+                    "written under another cluster key, which is needed to read it: remove its "
+                    "files to begin anew"};
+        case DiskError::purged:
+            return {"purged", "the record was purged"};
         case DiskError::ending:
             return {"ending", "whoever was asked ends"};
     }
@@ -65,6 +70,27 @@ const boost::system::error_category& disk_error_category() noexcept {
 
 std::string_view name(DiskError error) noexcept {
     return words(error).name;
+}
+
+bool is_full(const boost::system::error_code& error) noexcept {
+    return error.category() == boost::system::system_category() &&
+           (error.value() == ENOSPC || error.value() == EDQUOT);
+}
+
+bool is_gone(const boost::system::error_code& error) noexcept {
+    if (error.category() != boost::system::system_category()) return false;
+    switch (error.value()) {
+        case ENOENT:
+        case ENOTDIR:
+        case ENODEV:
+        case ENXIO:
+        case ENOTCONN:  // a file system of a process that ended
+        case ESTALE:
+        case EROFS:
+            return true;
+        default:
+            return false;
+    }
 }
 
 }  // namespace proxy

@@ -26,6 +26,7 @@ enum class DiskError {
     foreign,        // the directory holds what is not of this cache
     newer_format,   // written by a later version
     other_secret,   // written by a cluster with another secret: its tags say nothing here
+    purged,         // a tombstone covers it
     ending,         // whoever was asked ends
 };
 
@@ -33,6 +34,11 @@ const boost::system::error_category& disk_error_category() noexcept;
 
 /// Short snake_case name, for status and metrics.
 std::string_view name(DiskError error) noexcept;
+
+/// What the system says when there is no room, for whatever reason.
+bool is_full(const boost::system::error_code& error) noexcept;
+/// What it says of a directory that is not there any more, or may not be written to.
+bool is_gone(const boost::system::error_code& error) noexcept;
 
 inline boost::system::error_code make_error_code(DiskError error) noexcept {
     return {static_cast<int>(error), disk_error_category()};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
@@ -10,16 +11,29 @@
 
 namespace proxy {
 
-inline constexpr unsigned kSegmentBits = 20;  // of a segment's number; those alive differ in them
-inline constexpr unsigned kSectorBits = 19;   // 256 MiB in sectors of 512 bytes
+inline constexpr unsigned kDirectoryBits = 4;
+inline constexpr unsigned kNumberBits = 16;  // of a segment's number; those alive differ in them
+inline constexpr unsigned kSegmentBits = kDirectoryBits + kNumberBits;
+inline constexpr unsigned kSectorBits = 19;  // 256 MiB in sectors of 512 bytes
 
-/// Where a record is.
+/// Where a record is. Within one directory, `segment` is below 2^kNumberBits; of several together,
+/// its upper kDirectoryBits say in which, see in_directory().
 struct DiskPlace {
     std::uint32_t segment = 0;  // below 2^kSegmentBits
     std::uint32_t sector = 0;   // below 2^kSectorBits, not 0: there stands the segment's header
 
     bool operator==(const DiskPlace&) const = default;
 };
+
+constexpr DiskPlace in_directory(unsigned directory, DiskPlace place) {
+    return {directory << kNumberBits | place.segment, place.sector};
+}
+constexpr unsigned directory_of(DiskPlace place) {
+    return place.segment >> kNumberBits;
+}
+constexpr std::uint32_t number_of(DiskPlace place) {
+    return place.segment & ((1u << kNumberBits) - 1);
+}
 
 /// What is known of a record without asking the disk.
 struct DiskEntry {
@@ -50,6 +64,21 @@ public:
     bool erase(summary::KeyHash key, DiskPlace place);
     /// Erases all of the key; how many there were.
     std::size_t erase_all(summary::KeyHash key);
+    /// Erases all for which `is_it(DiskEntry)`; looks at every one.
+    template <class Predicate>
+    void erase_if(Predicate is_it) {
+        for (auto& table : tables_) {
+            std::vector<Slot> kept;
+            for (std::uint32_t i = 0; i < table.size; ++i)
+                if (!table.slots[i].empty() && !is_it(unpack(table.slots[i])))
+                    kept.push_back(table.slots[i]);
+            if (kept.size() == table.used) continue;
+            entries_ -= table.used - kept.size();
+            std::fill_n(table.slots.get(), table.size, Slot());
+            table.used = 0;
+            for (const auto& slot : kept) table.insert(slot);
+        }
+    }
     /// Puts `entry` in the stead of the key's entry at `place`. False when there is none.
     bool replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry);
 

@@ -3,16 +3,7 @@
 #include <algorithm>
 
 namespace proxy {
-namespace {
-
-DiskResult<LoadedRecord> of_uri(DiskResult<LoadedRecord> loaded, std::string_view uri) {
-    if (loaded && loaded->record.uri != uri) return DiskError::other_key;
-    return loaded;
-}
-
-}  // namespace
-
-DiskReader::DiskReader(Config config) : config_(config) {
+DiskReader::DiskReader(Config config, Judge judge) : config_(config), judge_(std::move(judge)) {
     for (unsigned i = 0; i < config_.threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
@@ -41,11 +32,14 @@ std::optional<DiskResult<LoadedRecord>> DiskReader::read_now(const SegmentPtr& s
     if (!segment->file.read_now(buffer, at)) return std::nullopt;
     auto loaded = load_record(std::move(buffer), segment->header.home);
     if (!loaded && loaded.error() == DiskError::cut_off) return std::nullopt;  // it is longer
-    {
-        const std::lock_guard lock(mutex_);
-        ++stats_.at_once;
-    }
-    return of_uri(std::move(loaded), uri);
+    at_once_.fetch_add(1, std::memory_order_relaxed);
+    return judged(std::move(loaded), uri);
+}
+
+DiskResult<LoadedRecord> DiskReader::judged(DiskResult<LoadedRecord> loaded, std::string_view uri) {
+    if (!loaded) failed_.fetch_add(1, std::memory_order_relaxed);
+    if (loaded && loaded->record.uri != uri) loaded = DiskError::other_key;
+    return judge_ ? judge_(std::move(loaded)) : std::move(loaded);
 }
 
 bool DiskReader::read(SegmentPtr segment, std::uint32_t sector, std::uint32_t sectors,
@@ -66,6 +60,8 @@ DiskReader::Stats DiskReader::stats() const {
     const std::lock_guard lock(mutex_);
     auto stats = stats_;
     stats.waiting = queue_.size();
+    stats.at_once = at_once_.load(std::memory_order_relaxed);
+    stats.failed = failed_.load(std::memory_order_relaxed);
     return stats;
 }
 
@@ -80,7 +76,11 @@ void DiskReader::run() {
             queue_.pop_front();
             ++stats_.by_threads;
         }
-        question.answer(of_uri(load_record(*question.segment, question.sector, question.sectors),
+        if (!question.segment) {
+            question.answer(DiskError::no_record);  // gone since it was looked up
+            continue;
+        }
+        question.answer(judged(load_record(*question.segment, question.sector, question.sectors),
                                question.uri));
     }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -23,7 +24,10 @@ public:
     };
     using Answer = std::function<void(DiskResult<LoadedRecord>)>;
 
-    explicit DiskReader(Config config);
+    /// The last word on each answer, in the thread that gives it; empty: none is needed.
+    using Judge = std::function<DiskResult<LoadedRecord>(DiskResult<LoadedRecord>)>;
+
+    explicit DiskReader(Config config, Judge judge = {});
     /// Answers what waits (ending), and ends the threads.
     ~DiskReader();
     DiskReader(const DiskReader&) = delete;
@@ -34,13 +38,15 @@ public:
     std::optional<DiskResult<LoadedRecord>> read_now(const SegmentPtr& segment,
                                                      std::uint32_t sector, std::uint32_t sectors,
                                                      std::string_view uri);
-    /// Any thread. `answer` is called once, on one of the threads; post from there. False, and it
+    /// Any thread. `answer` is called once, on one of the threads; post from there; no_record when
+    /// `segment` is null. False, and it
     /// is never called, when too many wait: go on as if it were not stored.
     bool read(SegmentPtr segment, std::uint32_t sector, std::uint32_t sectors, std::string uri,
               Answer answer);
 
     struct Stats {
         std::uint64_t at_once = 0, by_threads = 0, refused = 0;
+        std::uint64_t failed = 0;  // errors of the disk, bytes that are not what they should be
         std::size_t waiting = 0;
     };
     Stats stats() const;
@@ -53,8 +59,11 @@ private:
         Answer answer;
     };
     void run();
+    DiskResult<LoadedRecord> judged(DiskResult<LoadedRecord> loaded, std::string_view uri);
 
     const Config config_;
+    const Judge judge_;
+    std::atomic<std::uint64_t> at_once_{0}, failed_{0};
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Question> queue_;

@@ -1,33 +1,60 @@
 #include "proxy/disk/disk_writer.hpp"
 
+#include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace proxy {
+namespace {
 
-DiskWriter::DiskWriter(SegmentLog& log, std::atomic<std::uint64_t>& seq, Config config)
-    : log_(log), seq_(seq), config_(config), thread_([this] { run(); }) {}
-
-DiskWriter::~DiskWriter() {
-    {
-        const std::lock_guard lock(mutex_);
-        ending_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
+bool ends_nothing(const Record& record) {
+    return record.type == RecordType::gone && record.tags.empty();
 }
+
+void tell(const DiskWriter::Job& job, DiskResult<DiskPlace> place) {
+    if (job.done) job.done(std::move(place));
+}
+
+/// Tombstones that come one after the other become one: they are never refused, and while the disk
+/// is busy there may be many. False when `job` is to wait by itself.
+template <class Waiting>
+bool joins(Waiting& last, DiskWriter::Job& job) {
+    auto& record = last.job.record;
+    if (job.record.type != RecordType::gone || job.record.tags.empty() ||
+        record.type != RecordType::gone || record.tags.empty() ||
+        record.tags.size() + job.record.tags.size() > kMaxRecordTags / 2)
+        return false;
+    record.tags.insert(record.tags.end(), job.record.tags.begin(), job.record.tags.end());
+    record.seq = job.record.seq;
+    if (job.done)
+        last.job.done = [first = std::move(last.job.done),
+                         then = std::move(job.done)](const DiskResult<DiskPlace>& place) {
+            if (first) first(place);
+            then(place);
+        };
+    return true;
+}
+
+}  // namespace
 
 bool DiskWriter::push(Job job) {
     const auto sizes = sizes_of(job.record);
     const auto bytes = sizes ? sizes->total() : 0;
     {
         const std::lock_guard lock(mutex_);
-        const bool refused = !sizes || stats_.queued_bytes + bytes > config_.queue_bytes ||
-                             Clock::now() < paused_until_;
+        // What is larger than the queue waits alone.
+        const auto full =
+            stats_.queued_bytes > 0 && stats_.queued_bytes + bytes > config_.queue_bytes;
+        const bool refused = !sizes || full || Clock::now() < paused_until_;
         if (refused && !is_tombstone(job.record.type)) {
             ++stats_.refused;
             return false;
         }
-        job.record.seq = seq_.fetch_add(1, std::memory_order_relaxed);
+        if (!queue_.empty() && joins(queue_.back(), job)) {
+            const auto all = sizes_of(queue_.back().job.record)->total();
+            stats_.queued_bytes += all - std::exchange(queue_.back().bytes, all);
+            return true;
+        }
         stats_.queued_bytes += bytes;
         queue_.push_back({std::move(job), bytes});
     }
@@ -35,82 +62,181 @@ bool DiskWriter::push(Job job) {
     return true;
 }
 
+void DiskWriter::wait(Clock::duration at_most) {
+    std::unique_lock lock(mutex_);
+    const auto until = Clock::now() + at_most;
+    while (!interrupted_) {
+        const auto now = Clock::now();
+        if (now >= until || (!queue_.empty() && now >= not_before_)) break;
+        changed_.wait_until(lock, queue_.empty() ? until : std::min(until, not_before_));
+    }
+    interrupted_ = false;
+}
+
+void DiskWriter::interrupt() {
+    {
+        const std::lock_guard lock(mutex_);
+        interrupted_ = true;
+    }
+    changed_.notify_one();
+}
+
+DiskWriter::Batch DiskWriter::next_batch(boost::system::error_code& paused_by) {
+    Batch batch;
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    if (now < not_before_) return batch;
+    if (now < paused_until_) paused_by = paused_by_;
+    std::uint64_t bytes = 0;
+    while (!queue_.empty() && (batch.empty() || bytes < config_.gathered_bytes)) {
+        bytes += queue_.front().bytes;
+        batch.push_back(std::move(queue_.front()));
+        queue_.pop_front();
+        if (batch.back().job.record.type == RecordType::all_gone) break;  // a segment begins
+    }
+    return batch;
+}
+
+/// What write() has come to, while it goes through a batch.
+struct DiskWriter::Outcome {
+    struct Added {
+        Waiting* waiting;
+        DiskPlace place;
+    };
+    DiskWriter& writer;
+    std::vector<Added> added{};
+    Batch again{};  // tombstones that were not written
+    std::uint64_t written = 0, failed = 0, writes = 0;
+    boost::system::error_code error{};
+    bool all_ended = false;
+
+    void fail(Waiting& waiting, const boost::system::error_code& why, bool nothing_left) {
+        if (why != DiskError::too_large) {
+            error = why;
+            writer.pause(why);  // before anybody is told
+        }
+        if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
+            if (!nothing_left) return again.push_back(std::move(waiting));
+            ++written;
+            return tell(waiting.job, DiskPlace{});
+        }
+        ++failed;
+        tell(waiting.job, why);
+    }
+    void flush(SegmentLog& log, const Judge& judge) {
+        if (added.empty()) return;
+        const auto why = log.flush();
+        ++writes;
+        for (auto& one : std::exchange(added, {})) {
+            if (why) {
+                fail(*one.waiting, why, log.stats().segments == 0);
+                continue;
+            }
+            ++written;
+            const auto& job = one.waiting->job;
+            all_ended = all_ended || job.record.type == RecordType::all_gone;
+            tell(job, judge ? judge(job, one.place) : DiskResult<DiskPlace>(one.place));
+        }
+    }
+};
+
+boost::system::error_code DiskWriter::write(SegmentLog& log) {
+    boost::system::error_code paused_by;
+    auto batch = next_batch(paused_by);
+    if (batch.empty()) return {};
+    std::uint64_t bytes = 0;
+    Outcome outcome{*this};
+    for (auto& waiting : batch) {
+        bytes += waiting.bytes;
+        const auto& record = waiting.job.record;
+        if (ends_nothing(record)) {
+            outcome.flush(log, judge_);
+            tell(waiting.job, DiskPlace{});
+            continue;
+        }
+        if (const auto& why = outcome.error ? outcome.error : paused_by;
+            why && !is_tombstone(record.type)) {  // each try might cost another segment
+            ++outcome.failed;
+            tell(waiting.job, why);
+            continue;
+        }
+        const auto sizes = sizes_of(record);
+        const auto footer = footer_bytes(record);
+        boost::system::error_code error = sizes ? boost::system::error_code() : sizes.error();
+        const bool begins = record.type == RecordType::all_gone;
+        if (!error && (begins || !log.has_room(*sizes, footer))) {
+            outcome.flush(log, judge_);  // as a new segment begins with a flush of its own
+            if (begins) error = log.seal();
+            const auto need =
+                is_tombstone(record.type) ? SegmentLog::Need::urgent : SegmentLog::Need::ordinary;
+            if (!error) error = log.make_room(*sizes, footer, need);
+        }
+        if (error) {
+            outcome.fail(waiting, error, log.stats().segments == 0);
+            continue;
+        }
+        outcome.added.push_back({&waiting, log.add(record, waiting.job.body)});
+    }
+    outcome.flush(log, judge_);
+    if (outcome.all_ended) log.end_older();
+    for (const auto& one : outcome.again) bytes -= one.bytes;
+    {
+        const std::lock_guard lock(mutex_);
+        stats_.queued_bytes -= bytes;
+        stats_.written += outcome.written;
+        stats_.failed += outcome.failed;
+        stats_.writes += outcome.writes;
+    }
+    if (!outcome.again.empty()) keep(std::move(outcome.again));
+    return outcome.error;
+}
+
+void DiskWriter::pause(const boost::system::error_code& error) {
+    const std::lock_guard lock(mutex_);
+    paused_until_ = Clock::now() + config_.pause;
+    paused_by_ = error;
+}
+
+void DiskWriter::keep(Batch failed) {
+    const std::lock_guard lock(mutex_);
+    for (auto& one : failed | std::views::reverse) queue_.push_front(std::move(one));
+    not_before_ = Clock::now() + config_.retry;
+}
+
+void DiskWriter::retry_now() {
+    const std::lock_guard lock(mutex_);
+    not_before_ = {};
+}
+
+void DiskWriter::fail_all(const boost::system::error_code& error) {
+    std::deque<Waiting> left;
+    {
+        const std::lock_guard lock(mutex_);
+        left.swap(queue_);
+        not_before_ = {};
+    }
+    std::uint64_t bytes = 0, failed = 0;
+    for (const auto& one : left) {
+        bytes += one.bytes;
+        const bool ends = is_tombstone(one.job.record.type);
+        failed += ends ? 0 : 1;
+        tell(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
+    }
+    const std::lock_guard lock(mutex_);
+    stats_.queued_bytes -= bytes;
+    stats_.failed += failed;
+}
+
+bool DiskWriter::empty() const {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty();
+}
+
 DiskWriter::Stats DiskWriter::stats() const {
     const std::lock_guard lock(mutex_);
     auto stats = stats_;
     stats.paused = Clock::now() < paused_until_;
     return stats;
-}
-
-void DiskWriter::run() {
-    std::vector<Waiting> batch;
-    for (;;) {
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
-            if (queue_.empty()) break;
-            std::uint64_t bytes = 0;
-            while (!queue_.empty() && (batch.empty() || bytes < config_.gathered_bytes)) {
-                bytes += queue_.front().bytes;
-                batch.push_back(std::move(queue_.front()));
-                queue_.pop_front();
-            }
-        }
-        write(batch);
-        batch.clear();
-    }
-    log_.seal();
-}
-
-void DiskWriter::write(std::vector<Waiting>& batch) {
-    struct Added {
-        Waiting* waiting;
-        DiskPlace place;
-    };
-    std::vector<Added> added;
-    std::uint64_t written = 0, failed = 0, bytes = 0, writes = 0;
-    const auto flush = [&] {
-        if (added.empty()) return;
-        const auto error = log_.flush();
-        if (error) pause();
-        (error ? failed : written) += added.size();
-        ++writes;
-        for (const auto& one : added) {
-            if (!one.waiting->job.done) continue;
-            one.waiting->job.done(error ? DiskResult<DiskPlace>(error)
-                                        : DiskResult<DiskPlace>(one.place));
-        }
-        added.clear();
-    };
-    for (auto& waiting : batch) {
-        const auto& record = waiting.job.record;
-        bytes += waiting.bytes;
-        const auto sizes = sizes_of(record);
-        const auto footer = footer_bytes(record);
-        boost::system::error_code error = sizes ? boost::system::error_code() : sizes.error();
-        if (!error && !log_.has_room(*sizes, footer)) {
-            flush();  // as a new segment begins with a flush of its own
-            error = log_.make_room(*sizes, footer);
-            if (error && error != DiskError::too_large) pause();
-        }
-        if (error) {
-            ++failed;
-            if (waiting.job.done) waiting.job.done(error);
-            continue;
-        }
-        added.push_back({&waiting, log_.add(record, waiting.job.body)});
-    }
-    flush();
-    const std::lock_guard lock(mutex_);
-    stats_.queued_bytes -= bytes;
-    stats_.written += written;
-    stats_.failed += failed;
-    stats_.writes += writes;
-}
-
-void DiskWriter::pause() {
-    const std::lock_guard lock(mutex_);
-    paused_until_ = Clock::now() + config_.pause;
 }
 
 }  // namespace proxy

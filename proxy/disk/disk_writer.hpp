@@ -1,20 +1,21 @@
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <string>
 #include <vector>
 
 #include "proxy/disk/segment_log.hpp"
 
 namespace proxy {
 
-/// Writes to one directory, on a thread of its own, in the order in which it was asked to. What
-/// does not fit into the queue is refused and counted: nobody waits for a disk.
+/// What is to be written to one directory, in the order in which it was asked for. What does not
+/// fit into the queue is refused and counted: nobody waits for a disk. One thread, the directory's,
+/// calls write(), fail_all() and wait(); all else is for any.
 class DiskWriter {
 public:
     using Clock = std::chrono::steady_clock;
@@ -22,37 +23,51 @@ public:
         std::uint64_t queue_bytes = 32ull << 20;    // of bodies and heads that wait
         std::uint64_t gathered_bytes = 1ull << 20;  // for one write, if so much waits
         std::chrono::milliseconds pause{10'000};    // after an error of the disk
+        std::chrono::milliseconds retry{200};       // of tombstones after an error of the disk
     };
     /// Where the record is now, which no kill of the process undoes (a loss of power may, until its
-    /// segment is sealed); called on the writer's thread, once for each record that was taken. It
-    /// may have been purged meanwhile: then it must not get into the index, as what the index has
-    /// is written again when its segment goes, behind the tombstone.
+    /// segment is sealed); called by write(), once for each job that was taken. It may have been
+    /// purged meanwhile: then it must not get into the index.
     using Done = std::function<void(DiskResult<DiskPlace>)>;
 
-    /// A record whose texts and body `owner` keeps.
+    /// A record whose texts and body `owner` keeps. A tombstone without hashes is none: it is done
+    /// when all before it is.
     struct Job {
-        Record record;  // its seq is set by push()
+        Record record;
+        summary::KeyHash key{};
         std::vector<iovec> body;
         std::shared_ptr<const void> owner;
         Done done;
     };
 
-    /// `seq`: for the next record; shared by all directories of a process. The log must outlive
-    /// this and belongs to its thread meanwhile.
-    DiskWriter(SegmentLog& log, std::atomic<std::uint64_t>& seq, Config config);
-    /// Writes what waits, seals, and ends the thread.
-    ~DiskWriter();
-    DiskWriter(const DiskWriter&) = delete;
-    DiskWriter& operator=(const DiskWriter&) = delete;
+    /// What is told of a record that was written; empty: where it is.
+    using Judge = std::function<DiskResult<DiskPlace>(const Job&, DiskPlace)>;
 
-    /// Any thread. False when it was refused: the queue is full, or the disk had an error less than
-    /// a pause ago. Tombstones are never refused. Records count in the order of these calls, so
-    /// what must not come back is to be called for after what it ends.
+    explicit DiskWriter(Config config, Judge judge = {})
+        : config_(config), judge_(std::move(judge)) {}
+
+    /// False when it was refused: the queue is full, or the disk had an error less than a pause
+    /// ago. Tombstones are never refused.
     bool push(Job job);
+
+    /// Until something is there to be written, or interrupt() was called, or `at_most` has passed.
+    void wait(Clock::duration at_most);
+    void interrupt();
+
+    /// Writes one batch of what waits, if anything may be written now. Tombstones that fail stay
+    /// at the front of the queue and are tried again after Config::retry: they are done when they
+    /// are written, or when nothing is left that they could end. Gives the error of the disk, if
+    /// there was one.
+    boost::system::error_code write(SegmentLog& log);
+    /// Does not wait for Config::retry any more.
+    void retry_now();
+    /// Nothing of what waits is written; to tombstones that is the same as if they were.
+    void fail_all(const boost::system::error_code& error);
+    bool empty() const;
 
     struct Stats {
         std::uint64_t queued_bytes = 0;
-        std::uint64_t written = 0, refused = 0, failed = 0;  // records
+        std::uint64_t written = 0, refused = 0, failed = 0;  // records and tombstones
         std::uint64_t writes = 0;                            // calls that wrote them
         bool paused = false;
     };
@@ -63,20 +78,22 @@ private:
         Job job;
         std::uint64_t bytes = 0;
     };
-    void run();
-    void write(std::vector<Waiting>& batch);
-    void pause();
+    using Batch = std::vector<Waiting>;
+    struct Outcome;
+    Batch next_batch(boost::system::error_code& paused_by);
+    void pause(const boost::system::error_code& error);
+    void keep(Batch failed);
 
-    SegmentLog& log_;
-    std::atomic<std::uint64_t>& seq_;
     const Config config_;
+    const Judge judge_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Waiting> queue_;
-    bool ending_ = false;
+    bool interrupted_ = false;
     Clock::time_point paused_until_{};
+    boost::system::error_code paused_by_;
+    Clock::time_point not_before_{};  // tombstones are to be tried again then
     Stats stats_;
-    std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace proxy

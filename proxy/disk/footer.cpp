@@ -77,28 +77,27 @@ std::uint64_t footer_bytes(const Record& record) {
     return kEntryBytes + record.tags.size() * kTagBytes + record.uri.size();
 }
 
-void encode_footer(std::span<const FooterEntry> entries, DiskBytes& out) {
-    const auto begin = out.size();
-    for (const auto& entry : entries) {
-        put<std::uint32_t>(out, entry.sector);
-        put<std::uint32_t>(out, entry.sectors);
-        put<std::uint64_t>(out, entry.seq);
-        put<std::int64_t>(out, entry.stored.time_since_epoch().count());
-        put<std::int64_t>(out, entry.expires.time_since_epoch().count());
-        put<std::uint64_t>(out, entry.variant);
-        put<std::uint32_t>(out, static_cast<std::uint32_t>(entry.uri.size()));
-        put<std::uint16_t>(out, static_cast<std::uint16_t>(entry.tags.size()));
-        put<std::uint8_t>(out, static_cast<std::uint8_t>(entry.type));
-        put<std::uint8_t>(out, 0);
-        put<std::uint32_t>(out, 0);
-        for (const auto& tag : entry.tags) {
-            put<std::uint64_t>(out, tag.low);
-            put<std::uint64_t>(out, tag.high);
-        }
-        put_text(out, entry.uri);
+void put_entry(const FooterEntry& entry, DiskBytes& footer) {
+    put<std::uint32_t>(footer, entry.sector);
+    put<std::uint32_t>(footer, entry.sectors);
+    put<std::uint64_t>(footer, entry.seq);
+    put<std::int64_t>(footer, entry.stored.time_since_epoch().count());
+    put<std::int64_t>(footer, entry.expires.time_since_epoch().count());
+    put<std::uint64_t>(footer, entry.variant);
+    put<std::uint32_t>(footer, static_cast<std::uint32_t>(entry.uri.size()));
+    put<std::uint16_t>(footer, static_cast<std::uint16_t>(entry.tags.size()));
+    put<std::uint8_t>(footer, static_cast<std::uint8_t>(entry.type));
+    put<std::uint8_t>(footer, 0);
+    put<std::uint32_t>(footer, 0);
+    for (const auto& tag : entry.tags) {
+        put<std::uint64_t>(footer, tag.low);
+        put<std::uint64_t>(footer, tag.high);
     }
-    const auto bytes = out.size() - begin;
-    out.resize(begin + (bytes + kDiskSector - 1) / kDiskSector * kDiskSector);
+    put_text(footer, entry.uri);
+}
+
+void close_footer(DiskBytes& footer) {
+    footer.resize((footer.size() + kDiskSector - 1) / kDiskSector * kDiskSector);
 }
 
 DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t entries,
@@ -138,17 +137,23 @@ DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header)
     return trailer;
 }
 
-DiskResult<std::vector<FooterEntry>> decode_footer(DiskView footer, const Trailer& trailer,
-                                                   const SegmentHeader& header) {
+DiskResult<Footer> decode_footer(DiskBytes footer, const Trailer& trailer,
+                                 const SegmentHeader& header) {
     if (footer.size() != trailer.footer_bytes) return DiskError::bad_length;
     if (sum(footer, header.home.directory) != trailer.footer_checksum)
         return DiskError::bad_checksum;
-    std::vector<FooterEntry> entries;
-    entries.reserve(std::min<std::uint64_t>(trailer.entries, footer.size() / kEntryBytes));
-    ByteCursor in(footer);
+    return decode_entries(std::move(footer), trailer.entries, trailer.footer_at / kDiskSector);
+}
+
+DiskResult<Footer> decode_entries(DiskBytes bytes, std::uint32_t count, std::uint64_t end) {
+    Footer made;
+    made.bytes = std::move(bytes);
+    made.entries.reserve(std::min<std::uint64_t>(count, made.bytes.size() / kEntryBytes));
+    // Never grown, as entries view it. What is not used of it is not even touched.
+    made.tags.reserve(made.bytes.size() / kTagBytes);
+    ByteCursor in(made.bytes);
     std::uint64_t free_from = 1;  // the segment's header
-    const auto end = trailer.footer_at / kDiskSector;
-    for (std::uint32_t i = 0; i < trailer.entries; ++i) {
+    for (std::uint32_t i = 0; i < count; ++i) {
         FooterEntry entry;
         entry.sector = in.number<std::uint32_t>();
         entry.sectors = in.number<std::uint32_t>();
@@ -166,22 +171,22 @@ DiskResult<std::vector<FooterEntry>> decode_footer(DiskView footer, const Traile
             type > static_cast<std::uint8_t>(RecordType::all_gone))
             return DiskError::bad_type;
         entry.type = static_cast<RecordType>(type);
-        const auto tag_bytes = in.take(tags * kTagBytes);
+        ByteCursor tag_in(in.take(tags * kTagBytes));
         entry.uri = in.text(uri);
         if (!in.ok()) return DiskError::bad_length;
-        ByteCursor tag_in(tag_bytes);
-        entry.tags.resize(tags);
-        for (auto& tag : entry.tags) {
-            tag.low = tag_in.number<std::uint64_t>();
-            tag.high = tag_in.number<std::uint64_t>();
+        const auto first_tag = made.tags.size();
+        for (std::uint16_t tag = 0; tag < tags; ++tag) {
+            const auto low = tag_in.number<std::uint64_t>();
+            made.tags.push_back({low, tag_in.number<std::uint64_t>()});
         }
+        entry.tags = std::span(made.tags).subspan(first_tag);
         if (entry.sectors == 0 || entry.sector < free_from ||
             std::uint64_t{entry.sector} + entry.sectors > end)
             return DiskError::bad_length;
         free_from = std::uint64_t{entry.sector} + entry.sectors;
-        entries.push_back(std::move(entry));
+        made.entries.push_back(entry);
     }
-    return entries;
+    return made;
 }
 
 }  // namespace proxy

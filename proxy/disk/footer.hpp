@@ -1,8 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "proxy/disk/record.hpp"
@@ -29,7 +30,7 @@ DiskBytes encode_segment_header(const SegmentHeader& header);  // kDiskSector by
 /// Errors: cut_off, no_record, newer_format, bad_checksum.
 DiskResult<SegmentHeader> decode_segment_header(DiskView sector);
 
-/// What is told of one record without reading it.
+/// What is told of one record without reading it. A view: see whoever gives it.
 struct FooterEntry {
     std::uint32_t sector = 0;   // where it begins, in kDiskSector
     std::uint32_t sectors = 0;  // what it takes
@@ -37,18 +38,24 @@ struct FooterEntry {
     DiskTime stored{}, expires{};
     std::uint64_t variant = 0;  // variant_hash()
     RecordType type = RecordType::response;
-    std::string uri;
-    std::vector<summary::KeyHash> tags;
+    std::string_view uri;
+    std::span<const summary::KeyHash> tags;
 
-    bool operator==(const FooterEntry&) const = default;
+    bool operator==(const FooterEntry& other) const {
+        return sector == other.sector && sectors == other.sectors && seq == other.seq &&
+               stored == other.stored && expires == other.expires && variant == other.variant &&
+               type == other.type && uri == other.uri && std::ranges::equal(tags, other.tags);
+    }
 };
+/// Views what the record views, and its tags.
 FooterEntry footer_entry(const Record& record, std::uint32_t sector, std::uint32_t sectors);
-/// What encode_footer() needs for it.
+/// What put_entry() appends for it.
 std::uint64_t footer_bytes(const FooterEntry& entry);
 std::uint64_t footer_bytes(const Record& record);
 
-/// Appends the footer, filled up with zeros to whole sectors.
-void encode_footer(std::span<const FooterEntry> entries, DiskBytes& out);
+/// A footer is made entry by entry, and then filled up with zeros to whole sectors.
+void put_entry(const FooterEntry& entry, DiskBytes& footer);
+void close_footer(DiskBytes& footer);
 
 /// The last sector of a sealed segment: where its footer is.
 struct Trailer {
@@ -56,14 +63,27 @@ struct Trailer {
     std::uint32_t entries = 0;
     std::uint64_t footer_checksum = 0;
 };
-/// `footer`: as encode_footer() wrote it, to stand at `footer_at`.
+/// `footer`: as close_footer() left it, to stand at `footer_at`.
 DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t entries,
                          const SegmentHeader& header);
 /// Gives only what lies inside the segment. Errors: cut_off, no_footer, bad_checksum, bad_length.
 DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header);
-/// Entries ascend, lie before the footer and overlap nowhere. Errors: bad_checksum, bad_length,
+
+/// A footer that was read. Its entries view the rest of it, wherever that is moved.
+struct Footer {
+    Footer() = default;
+    Footer(Footer&&) = default;
+    Footer& operator=(Footer&&) = default;
+
+    std::vector<FooterEntry> entries;  // ascending; they overlap nowhere
+    DiskBytes bytes;
+    std::vector<summary::KeyHash> tags;
+};
+/// All entries lie before the footer. Errors: bad_checksum, bad_length, bad_type.
+DiskResult<Footer> decode_footer(DiskBytes footer, const Trailer& trailer,
+                                 const SegmentHeader& header);
+/// What put_entry() made, `count` times, of records before sector `end`. Errors: bad_length,
 /// bad_type.
-DiskResult<std::vector<FooterEntry>> decode_footer(DiskView footer, const Trailer& trailer,
-                                                   const SegmentHeader& header);
+DiskResult<Footer> decode_entries(DiskBytes bytes, std::uint32_t count, std::uint64_t end);
 
 }  // namespace proxy

@@ -30,12 +30,11 @@ using DiskTime = std::chrono::sys_time<std::chrono::milliseconds>;
 enum class RecordType : std::uint8_t {
     response = 1,
     block = 2,     // of a large body; its URI is the block's key
-    uri_gone = 3,  // nothing earlier of this URI counts any more
-    tag_gone = 4,  // nothing earlier that carries the tag
-    all_gone = 5,  // nothing earlier
+    gone = 3,      // nothing earlier counts whose key or one of whose tags has one of its hashes
+    all_gone = 4,  // nothing earlier
 };
 constexpr bool is_tombstone(RecordType type) {
-    return type >= RecordType::uri_gone;
+    return type >= RecordType::gone;
 }
 
 /// Where a record is: its bytes are good there only.
@@ -47,13 +46,13 @@ struct RecordHome {
 /// All of a record but the bytes of its body. Views; what they view belongs to whoever made this.
 struct Record {
     RecordType type = RecordType::response;
-    std::uint64_t seq = 0;  // later ones are greater, in all directories of a process
+    std::uint64_t seq = 0;  // later ones are greater within a directory
     DiskTime stored{}, expires{};
     std::string_view uri;
     std::string_view vary_names, variant;  // empty: does not vary
     std::string_view meta;                 // what the store keeps of it besides; not looked into
     std::string_view head;
-    std::vector<summary::KeyHash> tags;  // of tag_gone: the one
+    std::vector<summary::KeyHash> tags;  // of gone: the hashes, 1 at least
     std::uint64_t body_bytes = 0;
     std::vector<std::uint64_t> slices;  // checksums of the body's; encode_record() ignores them
 

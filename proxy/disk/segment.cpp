@@ -39,6 +39,8 @@ private:
 
 DiskResult<SegmentContents> scan(const Segment& segment) {
     SegmentContents found;
+    DiskBytes entries;
+    std::uint32_t count = 0;
     Window window(segment);
     bool gap = false;
     for (std::uint64_t at = kDiskSector; at + kDiskSector <= segment.header.bytes;) {
@@ -50,9 +52,10 @@ DiskResult<SegmentContents> scan(const Segment& segment) {
             const auto prefix = window.at(at, sizes->prefix);
             if (!prefix) return prefix.error();
             if (const auto record = decode_record(*prefix, segment.header.home)) {
-                found.entries.push_back(
-                    footer_entry(*record, static_cast<std::uint32_t>(at / kDiskSector),
-                                 static_cast<std::uint32_t>(sizes->total() / kDiskSector)));
+                put_entry(footer_entry(*record, static_cast<std::uint32_t>(at / kDiskSector),
+                                       static_cast<std::uint32_t>(sizes->total() / kDiskSector)),
+                          entries);
+                ++count;
                 found.damaged = found.damaged || gap;
                 at += sizes->total();
                 continue;
@@ -61,10 +64,13 @@ DiskResult<SegmentContents> scan(const Segment& segment) {
         gap = true;
         at += kDiskSector;
     }
+    auto footer = decode_entries(std::move(entries), count, segment.header.bytes / kDiskSector);
+    if (!footer) return footer.error();
+    found.footer = std::move(*footer);
     return found;
 }
 
-DiskResult<std::vector<FooterEntry>> read_footer(const Segment& segment) {
+DiskResult<Footer> read_footer(const Segment& segment) {
     DiskBytes sector(kDiskSector);
     if (segment.header.bytes < 2 * kDiskSector) return DiskError::bad_length;
     if (const auto error = segment.file.read(sector, segment.header.bytes - kDiskSector))
@@ -73,7 +79,7 @@ DiskResult<std::vector<FooterEntry>> read_footer(const Segment& segment) {
     if (!trailer) return trailer.error();
     DiskBytes footer(trailer->footer_bytes);
     if (const auto error = segment.file.read(footer, trailer->footer_at)) return error;
-    return decode_footer(footer, *trailer, segment.header);
+    return decode_footer(std::move(footer), *trailer, segment.header);
 }
 
 }  // namespace
@@ -131,13 +137,10 @@ DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::pat
     return SegmentPtr(std::move(segment));
 }
 
-boost::system::error_code seal_segment(const Segment& segment, std::span<const FooterEntry> entries,
-                                       std::uint64_t end) {
-    DiskBytes footer;
-    encode_footer(entries, footer);
-    const auto count = static_cast<std::uint32_t>(entries.size());
-    const auto trailer = encode_trailer(footer, end, count, segment.header);
-    if (const auto error = segment.file.write(DiskView(footer), end)) return error;
+boost::system::error_code seal_segment(const Segment& segment, DiskView footer,
+                                       std::uint32_t entries, std::uint64_t end) {
+    const auto trailer = encode_trailer(footer, end, entries, segment.header);
+    if (const auto error = segment.file.write(footer, end)) return error;
     if (const auto error =
             segment.file.write(DiskView(trailer), segment.header.bytes - kDiskSector))
         return error;
@@ -145,12 +148,12 @@ boost::system::error_code seal_segment(const Segment& segment, std::span<const F
 }
 
 DiskResult<SegmentContents> read_contents(const Segment& segment) {
-    auto entries = read_footer(segment);
-    if (entries) return SegmentContents{std::move(*entries), true, false};
-    if (entries.error().category() == boost::system::system_category()) return entries.error();
+    auto footer = read_footer(segment);
+    if (footer) return SegmentContents{std::move(*footer), true, false};
+    if (footer.error().category() == boost::system::system_category()) return footer.error();
     auto found = scan(segment);
     // Zeros in place of the trailer: it was never sealed. All else was a footer once.
-    if (found && entries.error() != DiskError::no_footer) found->damaged = true;
+    if (found && footer.error() != DiskError::no_footer) found->damaged = true;
     return found;
 }
 

@@ -34,14 +34,14 @@ DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::p
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
                                     RecordHome home);
 
-/// Writes footer and trailer for what ends at `end`, and lets the device take all. Precondition:
-/// they fit.
-boost::system::error_code seal_segment(const Segment& segment, std::span<const FooterEntry> entries,
-                                       std::uint64_t end);
+/// Writes a closed footer and its trailer behind what ends at `end`, and lets the device take all.
+/// Precondition: they fit.
+boost::system::error_code seal_segment(const Segment& segment, DiskView footer,
+                                       std::uint32_t entries, std::uint64_t end);
 
 struct SegmentContents {
-    std::vector<FooterEntry> entries;  // ascending
-    bool sealed = false;               // from the footer, which agreed
+    Footer footer;        // as it was read, or would have been written
+    bool sealed = false;  // it was read, and agreed
     /// Something that had been a record could not be read: good ones follow behind it, or the
     /// segment was sealed and its footer is spoilt.
     bool damaged = false;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cerrno>
 
 namespace proxy {
 namespace {
 
 constexpr std::uint64_t kReadmittedPart = 4;  // one part in so many of a segment
 constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // told apart by their numbers
 constexpr std::array<char, kDiskSector> kZeros{};
 
 std::uint64_t whole_sectors(std::uint64_t bytes) {
@@ -18,27 +20,35 @@ std::uint64_t whole_sectors(std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t segment_bytes_for(std::uint64_t cap_bytes) {
-    return std::clamp(cap_bytes / 512, 16 * kMiB, 256 * kMiB) / kDiskSector * kDiskSector;
+    const auto bytes = std::clamp(cap_bytes / 512, 32 * kMiB, 256 * kMiB);
+    return std::min(bytes, cap_bytes / 4) / kDiskSector * kDiskSector;
 }
 
-SegmentLog::SegmentLog(DiskCalls& calls, Config config, std::vector<SegmentPtr> existing,
-                       Reclaiming reclaiming)
+std::uint64_t body_max_for(std::uint64_t cap_bytes) {
+    return segment_bytes_for(cap_bytes) / 4 - kMiB;
+}
+
+SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming)
     : calls_(calls), config_(std::move(config)), reclaiming_(std::move(reclaiming)) {
-    assert(segments_in_cap() >= 3 && config_.segment_bytes % kDiskSector == 0);
-    for (auto& segment : existing) {
-        stats_.bytes += segment->header.bytes;
-        by_number_.emplace(key_of(*segment), segment);
-        oldest_.push_back(std::move(segment));
-    }
+    assert(config_.cap_bytes / config_.segment_bytes >= kLeastSegments &&
+           config_.segment_bytes % kDiskSector == 0);
+}
+
+bool SegmentLog::adopt(SegmentPtr older) {
+    const std::lock_guard lock(mutex_);
+    if (!by_number_.emplace(key_of(*older), older).second) return false;
+    stats_.bytes += older->header.bytes;
+    oldest_.push_front(std::move(older));
     stats_.segments = oldest_.size();
+    return true;
 }
 
 std::uint32_t SegmentLog::key_of(const Segment& segment) {
-    return segment.number() & ((1u << kSegmentBits) - 1);
+    return segment.number() & ((1u << kNumberBits) - 1);
 }
 
 std::uint64_t SegmentLog::room_for(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
-    return sizes.total() + whole_sectors(footer_bytes_ + footer_bytes) + kDiskSector;
+    return sizes.total() + whole_sectors(footer_.size() + footer_bytes) + kDiskSector;
 }
 
 bool SegmentLog::has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
@@ -47,9 +57,9 @@ bool SegmentLog::has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) 
 }
 
 boost::system::error_code SegmentLog::make_room(const RecordSizes& sizes,
-                                                std::uint64_t footer_bytes) {
+                                                std::uint64_t footer_bytes, Need need) {
     if (sizes.total() + footer_bytes > config_.segment_bytes / 4) return DiskError::too_large;
-    return has_room(sizes, footer_bytes) ? boost::system::error_code() : roll();
+    return has_room(sizes, footer_bytes) ? boost::system::error_code() : roll(need);
 }
 
 DiskPlace SegmentLog::add(const Record& record, std::span<const iovec> body) {
@@ -63,9 +73,10 @@ DiskPlace SegmentLog::add(const Record& record, std::span<const iovec> body) {
     if (const auto padding = sizes->total() - sizes->prefix - sizes->body; padding > 0)
         parts_.push_back({const_cast<char*>(kZeros.data()), padding});
     const auto sector = static_cast<std::uint32_t>(end_ / kDiskSector);
-    entries_.push_back(
-        footer_entry(record, sector, static_cast<std::uint32_t>(sizes->total() / kDiskSector)));
-    footer_bytes_ += footer_bytes(record);
+    put_entry(
+        footer_entry(record, sector, static_cast<std::uint32_t>(sizes->total() / kDiskSector)),
+        footer_);
+    ++entries_;
     end_ += sizes->total();
     return {key_of(*active_), sector};
 }
@@ -90,31 +101,50 @@ boost::system::error_code SegmentLog::flush() {
 /// Its records stay; without a footer, as the device refused.
 void SegmentLog::give_up_active() {
     active_.reset();
-    entries_.clear();
-    footer_bytes_ = 0;
+    footer_.clear();
+    entries_ = 0;
     end_ = written_ = 0;
 }
 
 boost::system::error_code SegmentLog::seal() {
     if (const auto error = flush()) return error;
     if (!active_) return {};
-    const auto error = seal_segment(*active_, entries_, end_);
+    close_footer(footer_);
+    const auto error = seal_segment(*active_, footer_, entries_, end_);
     give_up_active();
     return error;
 }
 
-boost::system::error_code SegmentLog::roll() {
-    if (const auto error = seal()) return error;
-    const auto most = segments_in_cap();
-    while (stats().segments + 1 > most) retire(false);
-    const SegmentHeader header{{config_.directory_id, config_.next_segment++},
-                               config_.segment_bytes};
-    auto made = create_segment(calls_, config_.directory, header);
-    if (!made && made.error() == boost::system::errc::no_space_on_device &&
-        stats().segments > 1) {  // others fill the file system: give back, and try once more
-        retire(false);
-        made = create_segment(calls_, config_.directory, header);
+bool SegmentLog::next_exceeds_cap() const {
+    const std::lock_guard lock(mutex_);
+    return !oldest_.empty() && (stats_.bytes + config_.segment_bytes > config_.cap_bytes ||
+                                oldest_.size() >= kMostSegments);
+}
+
+SegmentPtr SegmentLog::oldest() const {
+    const std::lock_guard lock(mutex_);
+    return oldest_.empty() ? nullptr : oldest_.front();
+}
+
+DiskResult<SegmentPtr> SegmentLog::create(Need need) {
+    for (bool again = true;;) {
+        // Those alive differ in what a DiskPlace has of their numbers.
+        while (find(config_.next_segment & ((1u << kNumberBits) - 1))) ++config_.next_segment;
+        auto made =
+            create_segment(calls_, config_.directory,
+                           {{config_.directory_id, config_.next_segment++}, config_.segment_bytes});
+        if (made || !again || !is_full(made.error()) || !oldest()) return made;
+        // Others fill the file system: give back, and try once more.
+        if (const auto error = retire(false)) return error;
+        again = need == Need::urgent;
     }
+}
+
+boost::system::error_code SegmentLog::roll(Need need) {
+    if (const auto error = seal()) return error;
+    while (next_exceeds_cap())
+        if (const auto error = retire(false)) return error;
+    auto made = create(need);
     if (!made) return made.error();
     active_ = *made;
     end_ = written_ = kDiskSector;
@@ -122,38 +152,38 @@ boost::system::error_code SegmentLog::roll() {
         const std::lock_guard lock(mutex_);
         oldest_.push_back(active_);
         by_number_.emplace(key_of(*active_), active_);
-        stats_.bytes += header.bytes;
+        stats_.bytes += active_->header.bytes;
         stats_.segments = oldest_.size();
     }
     // From the oldest into the new one, so that the next roll finds room for its own.
-    if (stats().segments == most) retire(true);
+    if (next_exceeds_cap() && oldest() != active_)
+        if (const auto error = retire(true)) return error;
     return active_ ? boost::system::error_code()
                    : boost::system::error_code(EIO, boost::system::system_category());
 }
 
-/// Gives the oldest back.
-void SegmentLog::retire(bool readmit_used) {
-    const auto oldest = [&] {
-        const std::lock_guard lock(mutex_);
-        return oldest_.front();
-    }();
-    auto contents = read_contents(*oldest);
+/// Gives the oldest back. After an error it stands where it was, and its records were told of.
+boost::system::error_code SegmentLog::retire(bool readmit_used) {
+    const auto going = oldest();
+    auto contents = read_contents(*going);
     if (contents) {
-        auto& entries = contents->entries;
-        std::erase_if(entries, [](const FooterEntry& e) { return is_tombstone(e.type); });
-        const auto again = readmit_used ? readmit(*oldest, entries) : 0;
+        auto& entries = contents->footer.entries;
+        const auto again = readmit_used ? readmit(*going, entries) : 0;
         for (const auto& entry : entries)
-            reclaiming_.dropped(entry, {key_of(*oldest), entry.sector});
+            reclaiming_.dropped(entry, {key_of(*going), entry.sector});
         const std::lock_guard lock(mutex_);
         stats_.readmitted_bytes += again;
     }
-    calls_.remove(oldest->path.c_str());
+    if (calls_.remove(going->path.c_str()) != 0 && errno != ENOENT)
+        return {errno, boost::system::system_category()};
+    if (going == ended_before_) ended_before_.reset();
     const std::lock_guard lock(mutex_);
     oldest_.pop_front();
-    by_number_.erase(key_of(*oldest));
-    stats_.bytes -= oldest->header.bytes;
+    by_number_.erase(key_of(*going));
+    stats_.bytes -= going->header.bytes;
     stats_.segments = oldest_.size();
     ++stats_.reclaimed;
+    return {};
 }
 
 /// Takes out of `entries` what it wrote again, the most used first; how many bytes that were.
@@ -164,6 +194,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>&
     };
     std::vector<Used> used;
     for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (is_tombstone(entries[i].type)) continue;
         const auto uses = reclaiming_.uses(entries[i], {key_of(from), entries[i].sector});
         if (uses && *uses > 0) used.push_back({i, *uses});
     }
@@ -178,7 +209,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>&
     for (const auto& one : used) {
         const auto& entry = entries[one.at];
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;
-        if (bytes + size + footer_bytes_ + footer_bytes(entry) > most) continue;
+        if (bytes + size + footer_.size() + footer_bytes(entry) > most) continue;
         const auto loaded = load_record(from, entry.sector, entry.sectors);
         if (!loaded || loaded->record.uri != entry.uri) continue;
         const iovec body{const_cast<std::byte*>(loaded->body.data()), loaded->body.size()};
@@ -187,32 +218,48 @@ std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>&
         moved.push_back({one.at, to});
         bytes += size;
     }
-    std::vector<bool> gone(entries.size());
     for (const auto& one : moved) {
-        reclaiming_.moved(entries[one.at], {key_of(from), entries[one.at].sector}, one.to);
-        gone[one.at] = true;
+        auto& entry = entries[one.at];
+        reclaiming_.moved(entry, {key_of(from), entry.sector}, one.to);
+        entry.sectors = 0;
     }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        if (!gone[i]) {
-            if (kept != i) entries[kept] = std::move(entries[i]);
-            ++kept;
-        }
-    entries.resize(kept);
+    std::erase_if(entries, [](const FooterEntry& entry) { return entry.sectors == 0; });
     return bytes;
 }
 
 void SegmentLog::set_cap(std::uint64_t bytes) {
-    config_.cap_bytes = std::max(bytes, 3 * config_.segment_bytes);
-    while (stats().segments > segments_in_cap()) {
-        bool is_active = false;
-        {
-            const std::lock_guard lock(mutex_);
-            is_active = oldest_.front() == active_;
-        }
-        if (is_active) break;
-        retire(false);
-    }
+    const std::lock_guard lock(mutex_);
+    config_.cap_bytes = std::max(bytes, kLeastSegments * config_.segment_bytes);
+}
+
+void SegmentLog::end_older() {
+    ended_before_ = active_;
+}
+
+DiskResult<SegmentLog::GaveBack> SegmentLog::give_back() {
+    const auto first = oldest();
+    if (!first || first == active_) return GaveBack::nothing;
+    if (ended_before_ == first) ended_before_.reset();
+    const bool ended = ended_before_ != nullptr;
+    const bool too_much = [&] {
+        const std::lock_guard lock(mutex_);
+        return stats_.bytes > config_.cap_bytes;
+    }();
+    if (!ended && !too_much) return GaveBack::nothing;
+    if (const auto error = retire(false)) return error;
+    return GaveBack::a_segment;
+}
+
+void SegmentLog::reset(std::uint64_t directory_id) {
+    give_up_active();
+    parts_.clear();
+    prefixes_.clear();
+    ended_before_.reset();
+    config_.directory_id = directory_id;
+    const std::lock_guard lock(mutex_);
+    oldest_.clear();
+    by_number_.clear();
+    stats_.segments = stats_.bytes = 0;
 }
 
 SegmentPtr SegmentLog::find(std::uint32_t number) const {

@@ -2,18 +2,20 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "proxy/disk/segment.hpp"
 
 namespace proxy {
 
-/// How large segments are under a cap: 512 of them, within 16 and 256 MiB.
+/// How large segments are under a cap: 512 of them, within 32 and 256 MiB; under a small one, four.
 std::uint64_t segment_bytes_for(std::uint64_t cap_bytes);
+/// The largest body that a record there may have, if its head is of a usual size.
+std::uint64_t body_max_for(std::uint64_t cap_bytes);
 
 /// What the log asks and tells while it gives room back; called on the writer's thread.
 struct Reclaiming {
@@ -21,16 +23,18 @@ struct Reclaiming {
     std::function<std::optional<unsigned>(const FooterEntry&, DiskPlace)> uses;
     /// It was written again, and may be read at both places until the next call to the log.
     std::function<void(const FooterEntry&, DiskPlace from, DiskPlace to)> moved;
-    /// It goes.
+    /// It goes. Tombstones, too.
     std::function<void(const FooterEntry&, DiskPlace)> dropped;
 };
 
 /// The segments of one directory as one log: records are added at its end, whole segments go at
 /// its beginning, and the files never take more than the cap (those that somebody still reads
 /// apart). What was used lately is written again when its segment goes, a quarter of a segment at
-/// most. One thread, the writer's; find() and stats() from any.
+/// most. One thread, the writer's; adopt(), find() and stats() from any.
 class SegmentLog {
 public:
+    /// In a cap: one to write to, one to give back, one between.
+    static constexpr std::uint64_t kLeastSegments = 3;
     struct Config {
         std::filesystem::path directory;
         std::uint64_t directory_id = 0;
@@ -38,15 +42,21 @@ public:
         std::uint64_t segment_bytes = 0;  // whole sectors, at most 256 MiB; at least 3 in the cap
         std::uint32_t next_segment = 1;
     };
-    /// `existing`: oldest first. They are read and given back, never added to.
-    SegmentLog(DiskCalls& calls, Config config, std::vector<SegmentPtr> existing,
-               Reclaiming reclaiming);
+    SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming);
+
+    /// Puts one before all that there are; it is read and given back, never added to. False when
+    /// its number cannot be told from that of another in kNumberBits.
+    bool adopt(SegmentPtr older);
 
     /// Whether the segment that is being written has room for it.
     bool has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) const;
+    /// How much may be given up for it when the file system is full: nothing but the oldest, or
+    /// one after the other.
+    enum class Need { ordinary, urgent };
     /// Makes sure that add() has room for a record of these sizes, in a new segment if need be;
     /// that flushes, and may give room back. Errors: too_large, those of the system.
-    boost::system::error_code make_room(const RecordSizes& sizes, std::uint64_t footer_bytes);
+    boost::system::error_code make_room(const RecordSizes& sizes, std::uint64_t footer_bytes,
+                                        Need need = Need::ordinary);
     /// Puts a record to those that the next flush() writes, and says where it will be. The body's
     /// bytes must stay until then. Precondition: make_room() for it, with nothing between.
     DiskPlace add(const Record& record, std::span<const iovec> body);
@@ -57,8 +67,18 @@ public:
     /// Ends the segment that is being written, with its footer, and lets the device take all.
     boost::system::error_code seal();
 
-    /// Gives segments back until the cap holds; for a cap that was lowered.
+    /// Any thread. Takes effect with give_back(), or with the next segment. At least three
+    /// segments.
     void set_cap(std::uint64_t bytes);
+    /// From now on all segments before the one that is being written are to go.
+    void end_older();
+    /// Gives one segment back if the cap or end_older() asks for it.
+    enum class GaveBack { nothing, a_segment };
+    DiskResult<GaveBack> give_back();
+
+    /// Forgets all segments; their files are the caller's, and those to come are of this directory
+    /// number.
+    void reset(std::uint64_t directory_id);
 
     /// By the number in a DiskPlace; null when it is gone.
     SegmentPtr find(std::uint32_t number) const;
@@ -72,10 +92,12 @@ public:
     Stats stats() const;
 
 private:
-    std::uint64_t segments_in_cap() const { return config_.cap_bytes / config_.segment_bytes; }
     std::uint64_t room_for(const RecordSizes& sizes, std::uint64_t footer_bytes) const;
-    boost::system::error_code roll();
-    void retire(bool readmit);
+    boost::system::error_code roll(Need need);
+    DiskResult<SegmentPtr> create(Need need);
+    bool next_exceeds_cap() const;
+    SegmentPtr oldest() const;
+    boost::system::error_code retire(bool readmit);
     std::uint64_t readmit(const Segment& from, std::vector<FooterEntry>& live);
     void give_up_active();
     static std::uint32_t key_of(const Segment& segment);
@@ -85,16 +107,17 @@ private:
     Reclaiming reclaiming_;
 
     SegmentPtr active_;
-    std::vector<FooterEntry> entries_;  // of active_
-    std::uint64_t footer_bytes_ = 0;    // for them
-    std::uint64_t end_ = 0;             // where the next record goes
-    std::uint64_t written_ = 0;         // to here flush() has come
-    std::deque<DiskBytes> prefixes_;    // of what was added since
+    DiskBytes footer_;                // of active_, not closed
+    std::uint32_t entries_ = 0;       // in it
+    std::uint64_t end_ = 0;           // where the next record goes
+    std::uint64_t written_ = 0;       // to here flush() has come
+    std::deque<DiskBytes> prefixes_;  // of what was added since
     std::vector<iovec> parts_;
+    SegmentPtr ended_before_;  // by end_older(); null: none
 
     mutable std::mutex mutex_;       // for what follows
     std::deque<SegmentPtr> oldest_;  // all, with the active one at the end
-    std::map<std::uint32_t, SegmentPtr> by_number_;
+    std::unordered_map<std::uint32_t, SegmentPtr> by_number_;
     Stats stats_;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <random>
 
@@ -14,15 +15,24 @@ namespace {
 
 // Alike in all versions: text, format, 4 zeros.
 constexpr std::string_view kText = "hearsay disk cache\r\n\x1a\x04";
-constexpr std::size_t kSummedBytes = 46;
+constexpr std::size_t kSummedBytes = 66;
 
-DiskBytes encoded(std::uint64_t directory_id, std::uint64_t secret_mark) {
+struct Numbers {
+    std::uint64_t directory_id = 0, secret_mark = 0;
+    SuperFile::Company company;
+    std::uint32_t run = 0;
+};
+
+DiskBytes encoded(const Numbers& numbers) {
     DiskBytes out;
     put_text(out, kText);
     put<std::uint32_t>(out, kDiskFormat);
     put<std::uint32_t>(out, 0);
-    put<std::uint64_t>(out, directory_id);
-    put<std::uint64_t>(out, secret_mark);
+    put<std::uint64_t>(out, numbers.directory_id);
+    put<std::uint64_t>(out, numbers.secret_mark);
+    put<std::uint64_t>(out, numbers.company.generation);
+    put<std::uint64_t>(out, numbers.company.members);
+    put<std::uint32_t>(out, numbers.run);
     out.resize(kSummedBytes);
     put<std::uint64_t>(out, XXH3_64bits(out.data(), out.size()));
     out.resize(kDiskSector);
@@ -31,13 +41,14 @@ DiskBytes encoded(std::uint64_t directory_id, std::uint64_t secret_mark) {
 
 enum class Holds { nothing, something };
 
-/// Apart from the super file itself, and from what file systems put into fresh directories.
+/// Apart from the super file itself, what may come before it, and what file systems put into fresh
+/// directories.
 DiskResult<Holds> look_into(const std::filesystem::path& directory) {
     std::error_code error;
     std::filesystem::directory_iterator at(directory, error);
     for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-        const auto name = at->path().filename();
-        if (name != SuperFile::kName && name != "lost+found") return Holds::something;
+        const auto name = at->path().filename().string();
+        if (!name.starts_with(SuperFile::kOurs) && name != "lost+found") return Holds::something;
     }
     if (error) return boost::system::error_code(error.value(), boost::system::system_category());
     return Holds::nothing;
@@ -71,25 +82,51 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
     if (!got) return got.error();
     SuperFile taken;
     taken.file_ = std::move(*file);
+    taken.secret_mark_ = secret_mark;
     if (*got < kDiskSector) {
         // Empty, or its writing was broken off; then there is nothing else yet.
         if (!empty) return DiskError::foreign;
         taken.directory_id_ = random_number();
         taken.is_new_ = true;
-        const auto fresh = encoded(taken.directory_id_, secret_mark);
-        if (const auto error = taken.file_.write(DiskView(fresh), 0)) return error;
-        if (const auto error = taken.file_.sync()) return error;
-        return taken;
+    } else {
+        ByteCursor in(bytes);
+        if (in.text(kText.size()) != kText) return DiskError::foreign;
+        if (in.number<std::uint32_t>() > kDiskFormat) return DiskError::newer_format;
+        in.number<std::uint32_t>();
+        Numbers numbers;
+        numbers.directory_id = in.number<std::uint64_t>();
+        numbers.secret_mark = in.number<std::uint64_t>();
+        numbers.company.generation = in.number<std::uint64_t>();
+        numbers.company.members = in.number<std::uint64_t>();
+        numbers.run = in.number<std::uint32_t>();
+        if (encoded(numbers) != bytes) return DiskError::bad_checksum;
+        if (numbers.secret_mark != secret_mark) return DiskError::other_secret;
+        taken.directory_id_ = numbers.directory_id;
+        taken.company_ = numbers.company;
+        taken.run_ = numbers.run;
     }
-    ByteCursor in(bytes);
-    if (in.text(kText.size()) != kText) return DiskError::foreign;
-    if (in.number<std::uint32_t>() > kDiskFormat) return DiskError::newer_format;
-    in.number<std::uint32_t>();
-    taken.directory_id_ = in.number<std::uint64_t>();
-    const auto mark = in.number<std::uint64_t>();
-    if (encoded(taken.directory_id_, mark) != bytes) return DiskError::bad_checksum;
-    if (mark != secret_mark) return DiskError::other_secret;
+    ++taken.run_;
+    if (const auto error = taken.write()) return error;
     return taken;
+}
+
+boost::system::error_code SuperFile::write() {
+    const auto bytes = encoded({directory_id_, secret_mark_, company_, run_});
+    if (const auto error = file_.write(DiskView(bytes), 0)) return error;
+    return file_.sync();
+}
+
+boost::system::error_code SuperFile::set_company(const Company& company, std::uint32_t run) {
+    company_ = company;
+    run_ = std::max(run_, run);
+    return write();
+}
+
+std::uint64_t company_of(std::vector<std::uint64_t> directory_ids) {
+    std::ranges::sort(directory_ids);
+    DiskBytes bytes;
+    for (const auto id : directory_ids) put<std::uint64_t>(bytes, id);
+    return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 }  // namespace proxy

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "proxy/disk/disk_file.hpp"
 
@@ -12,6 +13,10 @@ namespace proxy {
 class SuperFile {
 public:
     static constexpr const char* kName = "hearsay.super";
+    // What else may stand there before there is a super file; so may all that begins with kOurs.
+    static constexpr const char* kSecretName = "hearsay.secret";
+    static constexpr const char* kJournalName = "hearsay.invalidations";
+    static constexpr const char* kOurs = "hearsay.";
 
     /// Takes the directory for as long as this object lives; makes the file where the directory is
     /// empty. `secret_mark`: a number that follows from the cluster's secret and does not tell it.
@@ -25,10 +30,34 @@ public:
     std::uint64_t directory_id() const { return directory_id_; }
     bool is_new() const { return is_new_; }
 
+    /// Of whom it was one when this was written last, and for the how many-th time there was
+    /// another company, or one went missing: what a directory holds that was not there all the
+    /// time does not count, as it was told of no purge meanwhile. 0: nothing in it counts.
+    struct Company {
+        std::uint64_t generation = 0;
+        std::uint64_t members = 0;  // company_of() the numbers of all
+
+        bool operator==(const Company&) const = default;
+    };
+    const Company& company() const { return company_; }
+    /// How often it was taken, this time included, which has been written: what stands in records
+    /// of this process is greater than in all earlier ones.
+    std::uint32_t run() const { return run_; }
+
+    /// Writes it, and waits for the device. `run`: what run() must not be below.
+    boost::system::error_code set_company(const Company& company, std::uint32_t run = 0);
+
 private:
+    boost::system::error_code write();
+
     DiskFile file_;  // holds the lock
-    std::uint64_t directory_id_ = 0;
+    std::uint64_t directory_id_ = 0, secret_mark_ = 0;
+    Company company_;
+    std::uint32_t run_ = 0;
     bool is_new_ = false;
 };
+
+/// Stands for these directories together, in any order.
+std::uint64_t company_of(std::vector<std::uint64_t> directory_ids);
 
 }  // namespace proxy

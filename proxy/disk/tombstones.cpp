@@ -1,34 +1,60 @@
 #include "proxy/disk/tombstones.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace proxy {
 
-void Tombstones::note(const FooterEntry& entry) {
-    const auto raise = [&](std::uint64_t& seq) { seq = std::max(seq, entry.seq); };
-    switch (entry.type) {
-        case RecordType::response:
-        case RecordType::block:
-            return;
-        case RecordType::uri_gone:
-            return raise(uris_[entry.uri]);
-        case RecordType::tag_gone:
-            for (const auto& tag : entry.tags) raise(tags_[tag]);
-            return;
-        case RecordType::all_gone:
-            return raise(all_);
+void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
+    if (hashes.empty()) return;
+    newest_ = std::max(newest_, seq);
+    for (const auto& hash : hashes) {
+        if (seq <= all_) return;  // it covers no more than that
+        if (hashes_.size() >= most_ && !hashes_.contains(hash)) overflow();
+        auto& known = hashes_[hash];
+        known = std::max(known, seq);
     }
 }
 
-bool Tombstones::cover(std::uint64_t seq, std::string_view uri,
-                       std::span<const summary::KeyHash> tags) const {
-    if (seq < all_) return true;
-    if (!uris_.empty()) {
-        const auto found = uris_.find(std::string(uri));
-        if (found != uris_.end() && seq < found->second) return true;
+void Tombstones::note(const FooterEntry& entry) {
+    if (entry.type == RecordType::gone) note(entry.tags, entry.seq);
+    if (entry.type == RecordType::all_gone) note_all(entry.seq);
+}
+
+void Tombstones::note_all(std::uint64_t seq) {
+    newest_ = std::max(newest_, seq);
+    if (seq <= all_) return;
+    all_ = seq;
+    boost::unordered::erase_if(hashes_, [seq](const auto& one) { return one.second <= seq; });
+}
+
+void Tombstones::forget(const FooterEntry& entry) {
+    if (entry.type != RecordType::gone) return;
+    for (const auto& hash : entry.tags) {
+        const auto known = hashes_.find(hash);
+        if (known != hashes_.end() && known->second == entry.seq) hashes_.erase(known);
     }
-    return std::ranges::any_of(tags, [&](const summary::KeyHash& tag) {
-        const auto found = tags_.find(tag);
-        return found != tags_.end() && seq < found->second;
-    });
+}
+
+bool Tombstones::cover(std::uint64_t seq, summary::KeyHash key,
+                       std::span<const summary::KeyHash> tags) const {
+    if (seq >= newest_) return false;
+    if (seq < all_) return true;
+    const auto ends = [&](const summary::KeyHash& hash) {
+        const auto known = hashes_.find(hash);
+        return known != hashes_.end() && seq < known->second;
+    };
+    return ends(key) || std::ranges::any_of(tags, ends);
+}
+
+void Tombstones::overflow() {
+    std::vector<std::uint64_t> seqs;
+    seqs.reserve(hashes_.size());
+    for (const auto& one : hashes_) seqs.push_back(one.second);
+    const auto middle = seqs.begin() + static_cast<std::ptrdiff_t>(seqs.size() / 2);
+    std::ranges::nth_element(seqs, middle);
+    note_all(*middle);
+    ++overflows_;
 }
 
 }  // namespace proxy

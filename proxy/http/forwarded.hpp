@@ -30,7 +30,7 @@ struct ForwardedHop {
     std::string_view sender;  // who connected, as text; empty: a peer, which says nothing of it
     std::string_view client;  // whom it is from; the sender, unless a trusted proxy named another
     Scheme scheme = Scheme::http;
-    std::string_view host;  // as the client wrote it
+    std::string_view host;  // as the key has it
 };
 
 /// Writes these fields of one request after another as the next hop is to read them. What an origin

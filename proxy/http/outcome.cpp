@@ -44,6 +44,8 @@ std::string_view to_string(Source source) {
             return "none";
         case Source::memory:
             return "memory";
+        case Source::disk:
+            return "disk";
         case Source::peer:
             return "peer";
         case Source::origin:
@@ -54,19 +56,23 @@ std::string_view to_string(Source source) {
 
 void BytesBySource::add(Source source, std::uint64_t bytes) {
     if (source == Source::memory) memory += bytes;
+    if (source == Source::disk) disk += bytes;
     if (source == Source::peer) peer += bytes;
     if (source == Source::origin) origin += bytes;
 }
 
 Source BytesBySource::most() const {
-    if (memory + peer + origin == 0) return Source::none;
-    if (origin >= std::max(memory, peer)) return Source::origin;
-    return peer >= memory ? Source::peer : Source::memory;
+    const auto own = memory + disk;
+    if (own + peer + origin == 0) return Source::none;
+    if (origin >= std::max(own, peer)) return Source::origin;
+    if (peer >= own) return Source::peer;
+    return disk >= memory ? Source::disk : Source::memory;
 }
 
 Outcome outcome_of(Source source) {
     switch (source) {
         case Source::memory:
+        case Source::disk:
             return Outcome::local_hit;
         case Source::peer:
             return Outcome::peer_hit;

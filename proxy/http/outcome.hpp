@@ -32,16 +32,18 @@ enum class CacheResult : std::uint8_t {
 std::string_view to_string(CacheResult result);
 
 /// Where the delivered bytes came from; of several places, the one that most of them came from.
-enum class Source : std::uint8_t { none, memory, peer, origin };
+enum class Source : std::uint8_t { none, memory, disk, peer, origin };
 std::string_view to_string(Source source);
 
 /// Bytes of one answer's body by where they came from.
 struct BytesBySource {
     std::uint64_t memory = 0;  // the own store, or a fill that another request began
+    std::uint64_t disk = 0;    // the own store, read from disk for this answer
     std::uint64_t peer = 0, origin = 0;
 
     void add(Source source, std::uint64_t bytes);
-    /// The place that most came from; of equals the farther one. None when there are no bytes.
+    /// The place that most came from, where memory and disk are one, and then the one of them that
+    /// more came from; of equals the farther one. None when there are no bytes.
     Source most() const;
 };
 /// How a request ended whose answer came from there.

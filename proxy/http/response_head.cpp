@@ -18,11 +18,15 @@ bool is_cache_status(const Field& line) {
 
 }  // namespace
 
-void append_status_line(std::string& out, unsigned status) {
-    const auto reason =
-        boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
-    out.append("HTTP/1.1 "sv).append(std::to_string(status)).append(" "sv);
-    out.append(reason.data(), reason.size()).append("\r\n"sv);
+void append_status_line(std::string& out, unsigned code) {
+    using boost::beast::http::status;
+    const auto known = boost::beast::http::int_to_status(code);
+    out.append("HTTP/1.1 "sv).append(std::to_string(code)).append(" "sv);
+    if (known != status::unknown) {  // a reason may be empty (RFC 9112 §4)
+        const auto reason = boost::beast::http::obsolete_reason(known);
+        out.append(reason.data(), reason.size());
+    }
+    out.append("\r\n"sv);
 }
 
 void append_line(std::string& out, const Field& line) {

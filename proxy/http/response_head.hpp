@@ -13,7 +13,7 @@
 namespace proxy {
 
 /// "HTTP/1.1 200 OK\r\n"; the reason phrase is the standard one.
-void append_status_line(std::string& out, unsigned status);
+void append_status_line(std::string& out, unsigned code);
 void append_line(std::string& out, const Field& line);
 /// The line before a chunk's data (RFC 9112 §7.1).
 void append_chunk_size(std::string& out, std::uint64_t bytes);

@@ -29,6 +29,7 @@ public:
     public:
         summary::KeyHash hash;
         bool queued() const { return in_ != In::none; }
+        unsigned uses() const { return uses_; }  // lately, 0 .. kMaxUses
 
     private:
         friend class EvictionQueue;

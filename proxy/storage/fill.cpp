@@ -186,6 +186,11 @@ void Fill::complete(bool stored) {
     wake_readers();
 }
 
+void Fill::not_again_before(std::chrono::steady_clock::time_point time) {
+    const std::lock_guard lock(mutex_);
+    not_before_ = time;
+}
+
 void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::failed;
@@ -206,7 +211,7 @@ Fill::State Fill::state() const {
 }
 
 Fill::State Fill::state_for(const Reader* reader) const {
-    return {phase_, answer_, reader ? reader->released_ : closed_, error_, malformed_};
+    return {phase_, answer_, reader ? reader->released_ : closed_, error_, malformed_, not_before_};
 }
 
 void Fill::wake_readers() {

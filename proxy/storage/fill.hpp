@@ -66,6 +66,8 @@ public:
         bool released = false;  // this answer is not for this reader: it fetches for itself
         FetchError error = FetchError::none;
         ParseError malformed{};  // what was, if that is the error and it is known
+        /// After an error: the origin is not to be asked again until then, by its own word.
+        std::optional<std::chrono::steady_clock::time_point> not_before;
     };
 
     /// Membership of one reader. Constructed and used on the reader's thread.
@@ -140,6 +142,8 @@ public:
     /// From here on it goes on without readers, however much is missing, as long as it is being
     /// stored and for `at_most`.
     void keep(std::chrono::nanoseconds at_most = kAloneAtMost);
+    /// Is told with the error that is about to end it.
+    void not_again_before(std::chrono::steady_clock::time_point time);
     /// Ends the body. `stored`: the store has taken it.
     void complete(bool stored);
     void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
@@ -162,6 +166,7 @@ private:
     Answer answer_;
     FetchError error_ = FetchError::none;
     ParseError malformed_{};
+    std::optional<std::chrono::steady_clock::time_point> not_before_;
     std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
     std::string interim_;                                                 // not yet taken
     bool kept_ = false;

@@ -8,6 +8,13 @@
 
 namespace proxy {
 
+/// A store is full when less than one part in so many of its cap is free.
+inline constexpr std::uint64_t kRoomShare = 16;
+/// Nothing has to go for what is stored next.
+inline bool has_room(std::uint64_t used, std::uint64_t cap) {
+    return used < cap - cap / kRoomShare;
+}
+
 /// Bytes in use for one purpose, against a cap. Shared by all threads.
 class MemoryBudget {
 public:

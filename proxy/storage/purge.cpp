@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "proxy/config/json_text.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/tags.hpp"
 
@@ -71,10 +72,17 @@ PurgeOrder read(const json& body) {
 }  // namespace
 
 std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
-    const auto body = json::parse(text, nullptr, false);
-    if (body.is_discarded()) return "The body is not JSON.";
     try {
+        const Environment nothing = [](const std::string&) { return std::nullopt; };
+        ConfigContext context{nothing, {}};
+        const auto body = parse_json(text, context);
+        if (!context.errors.empty()) {
+            const auto& error = context.errors.front();
+            return error.path + ' ' + error.message + '.';
+        }
         return read(body);
+    } catch (const json::exception&) {
+        return "The body is not JSON.";
     } catch (const Wrong& wrong) {
         return wrong.why;
     }

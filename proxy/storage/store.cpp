@@ -15,7 +15,7 @@ namespace {
 /// One tag of one response: in it, in its entry and in the index, whose node is the most of it.
 constexpr std::uint64_t kTagBytes = 112;
 /// Allocator and hash table overhead of one entry, measured with glibc malloc.
-constexpr std::uint64_t kRecordSlack = 96;
+constexpr std::uint64_t kRecordSlack = 128;
 
 std::uint64_t charged_bytes(const StoredResponse& response) {
     return response.charge.bytes() + response.body->size();
@@ -43,15 +43,21 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
         }
     }
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) return found;
+    if (it == in.entries.end()) {
+        found.on_disk = disk_ && disk_has_more(in, hash, nullptr);
+        return found;
+    }
     auto& entry = *it->second;
     if (entry.uri != uri) return found;  // two URIs of one 128-bit hash: the second is never stored
     found.fill = entry.fill;
-    if (const auto* selected = select(in, entry, request)) {
-        found.response = *selected;
+    if (auto* selected = select(in, entry, request)) {
+        found.response = selected->response;
         EvictionQueue::touch(entry);
+        if (disk_) offer(in, entry, *selected);
+        return found;
     }
-    found.other_variants = !found.response && !entry.variants.empty();
+    found.other_variants = !entry.variants.empty();
+    found.on_disk = disk_ && disk_has_more(in, hash, &entry);
     return found;
 }
 
@@ -59,15 +65,15 @@ bool Store::peek(summary::KeyHash hash, std::string_view uri, const Selecting& r
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) return false;
+    if (it == in.entries.end()) return disk_has_more(in, hash, nullptr);
     const auto& entry = *it->second;
-    return entry.uri == uri && (entry.fill || select(in, entry, request));
+    return entry.uri == uri &&
+           (entry.fill || select(in, entry, request) || disk_has_more(in, hash, &entry));
 }
 
-const std::shared_ptr<const StoredResponse>* Store::select(Shard& in, const Entry& entry,
-                                                           const Selecting& request) {
+const Store::Variant* Store::select(Shard& in, const Entry& entry, const Selecting& request) {
     for (auto variant = entry.variants.rbegin(); variant != entry.variants.rend(); ++variant) {
-        const auto& response = **variant;
+        const auto& response = *variant->response;
         if (response.vary_names.empty() ||
             variant_matches(response.vary_names, response.variant, request, in.scratch))
             return &*variant;
@@ -93,9 +99,9 @@ Store::Claimed Store::claim(summary::KeyHash hash, std::string_view uri, const F
     if (!entry) return {fill, true};  // fetched, but publish() will not store it
     if (entry->fill) return {entry->fill, false};
     const auto& variants = entry->variants;
-    const auto same =
-        seen.response ? std::find(variants.begin(), variants.end(), seen.response) != variants.end()
-                      : (variants.empty() || seen.other_variants);
+    const auto same = seen.response ? std::ranges::find(variants, seen.response,
+                                                        &Variant::response) != variants.end()
+                                    : (variants.empty() || seen.other_variants);
     if (!same && !variants.empty()) return {nullptr, false};
     entry->fill = fill;
     return {fill, true};
@@ -104,7 +110,7 @@ Store::Claimed Store::claim(summary::KeyHash hash, std::string_view uri, const F
 bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
                     std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
                     Clock::time_point now) {
-    std::vector<std::shared_ptr<const StoredResponse>> dropped;  // destroyed after the lock is gone
+    Dropped dropped;  // destroyed after the lock is gone
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
@@ -116,21 +122,28 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         return false;
     }
     auto& variants = entry->variants;
-    if (variants.empty()) ++in.objects;
+    if (variants.empty()) adopt(in, *entry);
+    auto supersedes = false;
     // A variant is replaced by one for the same selecting values, or when the names that select
     // changed.
     std::erase_if(variants, [&](const auto& old) {
-        const auto replaced =
-            old->vary_names != response->vary_names || old->variant == response->variant;
-        if (replaced) dropped.push_back(old);
+        const auto replaced = old.response->vary_names != response->vary_names ||
+                              old.response->variant == response->variant;
+        if (replaced) {
+            supersedes = supersedes || old.writing;
+            dropped.push_back(old.response);
+        }
         return replaced;
     });
     if (variants.size() >= kMaxVariants) {
-        dropped.push_back(variants.front());
+        dropped.push_back(variants.front().response);
         variants.erase(variants.begin());
     }
-    variants.push_back(std::move(response));
+    if (disk_) supersedes = supersede(in, *entry) || supersedes;
+    auto& variant = variants.emplace_back(std::move(response));
+    variant.supersedes = supersedes;
     settle(in, *entry, now);
+    if (disk_) admit(in, *entry, variant);
     if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
     in.unshareable.erase(hash);
     return true;
@@ -138,27 +151,33 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
 
 bool Store::replace(summary::KeyHash hash, const StoredResponse* old,
                     std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
-    std::shared_ptr<const StoredResponse> dropped;  // destroyed after the lock is gone
+    std::optional<Variant> dropped;  // destroyed after the lock is gone
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return false;
-    auto& variants = it->second->variants;
-    const auto place = std::find_if(variants.begin(), variants.end(),
-                                    [old](const auto& each) { return each.get() == old; });
+    auto& entry = *it->second;
+    auto& variants = entry.variants;
+    const auto place =
+        std::ranges::find_if(variants, [old](const auto& v) { return v.response.get() == old; });
     if (place == variants.end()) return false;
     dropped = std::move(*place);
     variants.erase(place);
-    variants.push_back(std::move(response));
-    settle(in, *it->second, now);
+    auto& renewed = variants.emplace_back(std::move(response));
+    settle(in, entry, now);
+    if (disk_) renew_on_disk(in, entry, *dropped, renewed);
     return true;
 }
 
 void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
+    if (is_announceable(*entry.variants.back().response, now)) announce(entry, true);
+    weigh(in, entry);
+}
+
+void Store::weigh(Shard& in, Entry& entry) {
     index_tags(in, entry);
-    if (is_announceable(*entry.variants.back(), now)) announce(entry, true);
     std::uint64_t bytes = 0;
-    for (const auto& variant : entry.variants) bytes += charged_bytes(*variant);
+    for (const auto& variant : entry.variants) bytes += charged_bytes(*variant.response);
     in.queue.insert(entry, bytes);
 }
 
@@ -177,18 +196,16 @@ void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
     erase_if_empty(in, *it->second);
 }
 
-void Store::drop_responses(Shard& in, Entry& entry,
-                           std::vector<std::shared_ptr<const StoredResponse>>& out) {
+void Store::drop_responses(Shard& in, Entry& entry, Dropped& out) {
     if (entry.variants.empty()) return;
-    out.insert(out.end(), entry.variants.begin(), entry.variants.end());
+    for (auto& variant : entry.variants) out.push_back(std::move(variant.response));
     entry.variants.clear();
     --in.objects;
-    announce(entry, false);
+    if (!hand_over(in, entry)) announce(entry, false);
 }
 
 void Store::announce(Entry& entry, bool stored) {
-    if (std::exchange(entry.announced, stored) != stored)
-        listener_({entry.hash, entry.uri}, stored);
+    if (std::exchange(entry.announced, stored) != stored) listener_(entry.hash, stored);
 }
 
 std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
@@ -206,7 +223,7 @@ bool Store::any_noted_since(std::span<const summary::KeyHash> tags,
 void Store::index_tags(Shard& in, Entry& entry) {
     std::vector<summary::KeyHash> tags = entry.fill_tags;
     for (const auto& variant : entry.variants)
-        tags.insert(tags.end(), variant->tags.begin(), variant->tags.end());
+        tags.insert(tags.end(), variant.response->tags.begin(), variant.response->tags.end());
     std::sort(tags.begin(), tags.end(), precedes);
     tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
     if (tags == entry.tags) return;
@@ -241,30 +258,33 @@ bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
 }
 
 bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
-    std::vector<std::shared_ptr<const StoredResponse>> dropped;
+    Dropped dropped;
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     invalidated_.note(hash, now);
+    const auto was_on_disk = disk_ && drop_from_disk(in, hash);
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) return false;
+    if (it == in.entries.end()) return was_on_disk;
     auto& entry = *it->second;
     ended = end_fill(entry);  // those who wait get its answer, newcomers fetch anew
     in.queue.remove(entry);
     drop_responses(in, entry, dropped);
     erase_if_empty(in, entry);
-    return !dropped.empty();
+    return was_on_disk || !dropped.empty();
 }
 
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
     invalidated_.note(tag, now);  // first: what is published after its shard was passed is refused
-    return drop_tagged(tag);
+    const auto uris = drop_tagged(tag);
+    if (disk_) disk_->end({&tag, 1}, nullptr);
+    return uris;
 }
 
 std::size_t Store::drop_tagged(summary::KeyHash tag) {
     std::size_t uris = 0;
     for (auto& in : shards_) {
-        std::vector<std::shared_ptr<const StoredResponse>> dropped;
+        Dropped dropped;
         std::vector<std::shared_ptr<Fill>> ended;
         const std::lock_guard lock(in.mutex);
         for (;;) {
@@ -273,6 +293,14 @@ std::size_t Store::drop_tagged(summary::KeyHash tag) {
             auto& entry = *in.entries.find(next->key)->second;
             if (!entry.variants.empty()) ++uris;
             if (entry.fill) ended.push_back(end_fill(entry));
+            if (disk_) {
+                auto announced = false;
+                in.disk.for_each(entry.hash, [&](const auto& record) {
+                    announced = announced || record.announced;
+                });
+                in.disk.erase_all(entry.hash);
+                if (announced && entry.variants.empty()) listener_(entry.hash, false);
+            }
             in.queue.remove(entry);
             drop_responses(in, entry, dropped);
             erase_if_empty(in, entry);
@@ -284,7 +312,7 @@ std::size_t Store::drop_tagged(summary::KeyHash tag) {
 void Store::invalidate_all(Clock::time_point now) {
     invalidated_.note_all(now);  // first, as above
     for (auto& in : shards_) {
-        std::vector<std::shared_ptr<const StoredResponse>> dropped;
+        Dropped dropped;
         decltype(in.entries) ended;
         const std::lock_guard lock(in.mutex);
         for (auto& [hash, entry] : in.entries) {
@@ -294,6 +322,7 @@ void Store::invalidate_all(Clock::time_point now) {
         ended.swap(in.entries);
         in.tagged.clear();
     }
+    if (disk_) disk_->end_all(nullptr);
 }
 
 std::optional<Store::Clock::time_point> Store::invalidated_at(
@@ -306,8 +335,8 @@ std::optional<Store::Clock::time_point> Store::invalidated_at(
 /// Whoever reads it got it from find(), under the shard's lock, which the caller holds: with nobody
 /// there, nobody comes. A response that a 304 renewed has the body of the one before.
 bool Store::in_use(const Entry& entry) {
-    return std::any_of(entry.variants.begin(), entry.variants.end(), [](const auto& response) {
-        return response.use_count() > 1 || response->body.use_count() > 1;
+    return std::ranges::any_of(entry.variants, [](const Variant& variant) {
+        return variant.response.use_count() > 1 || variant.response->body.use_count() > 1;
     });
 }
 
@@ -320,7 +349,7 @@ void Store::hold(summary::KeyHash hash) {
 }
 
 bool Store::evict_one(Shard& in, std::uint64_t left) {
-    std::vector<std::shared_ptr<const StoredResponse>> dropped;
+    Dropped dropped;
     const std::lock_guard lock(in.mutex);
     const auto is_used = [](const auto& node) { return in_use(static_cast<const Entry&>(node)); };
     in.queue.release(is_used);
@@ -383,6 +412,11 @@ Store::Stats Store::stats() const {
         const std::lock_guard lock(in.mutex);
         stats.objects += in.objects;
         stats.evictions += in.evictions;
+        stats.disk_evictions += in.disk_evictions;
+        stats.disk_objects += in.disk.size();
+        stats.disk_index_bytes += in.disk.memory_bytes();
+        stats.disk_recalled += in.recalled;
+        stats.disk_declined += in.declined;
     }
     stats.memory_bytes = budget_.used();
     return stats;

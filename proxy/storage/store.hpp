@@ -16,8 +16,12 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/config/config.hpp"
+#include "proxy/disk/disk_tier.hpp"
+#include "proxy/disk/second_request.hpp"
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/tags.hpp"
+#include "proxy/storage/block_targets.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
@@ -37,22 +41,48 @@ inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
 /// those that slow readers hold, do not push out more.
 inline constexpr std::uint64_t kShareLeft = 4;
 
-/// What a node stores in memory, for all its workers. Any thread; each call locks one shard
-/// briefly (invalidations by tag one after the other), none waits for anything else. Byte-accurate:
-/// heads, bodies (those still filling and those pinned by slow readers too) and the store's own
-/// records are charged to one cap.
-class Store {
+/// A body of which a 304 has made the head new is written to the disk again up to this size.
+inline constexpr std::uint64_t kRewrittenBytes = 64 * 1024;
+/// What takes longer to be read is fetched instead.
+inline constexpr std::chrono::seconds kRecallAtMost{1};
+inline constexpr unsigned kMaxOffers = 3;  // of one response to the disk, should it be too busy
+
+/// What a node stores, for all its workers: in memory, and on a disk if it is given one. Any
+/// thread; each call locks one shard briefly (invalidations by tag one after the other), none waits
+/// for anything else, least of all for a disk. Byte-accurate: heads, bodies (those still filling
+/// and those pinned by slow readers too) and the store's own records are charged to one cap; the
+/// index of the disk, 20 bytes for each response there, is not.
+///
+/// The two are one to the outside. What is published goes to the disk at once if that admits it;
+/// what memory evicts is still there. Whatever is asked for comes by way of memory: find() says
+/// that the disk has something of the URI, recall() brings it.
+class Store final : private DiskOwner {
 public:
     using Clock = std::chrono::steady_clock;
     /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored,
-    /// complete, reusable) and once when nothing of it is stored any more. The key views the URI as
-    /// the store has it. Must be quick and must not call the store.
-    using Listener = std::function<void(const summary::Key&, bool stored)>;
+    /// complete, reusable) and once when nothing of it is stored any more, in memory and on the
+    /// disk. Must be quick and must not call the store.
+    using Listener = std::function<void(summary::KeyHash, bool stored)>;
     /// By the first bits of a key; each has an eviction queue of its own, whose turns go round.
     static constexpr std::size_t kShards = 16;
+    static std::size_t shard_of(summary::KeyHash hash) { return hash.high >> 60; }
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
     ~Store();
+
+    struct DiskUse {
+        DiskTier::Config tier;
+        DiskAdmission admission = DiskAdmission::second_request;
+        std::uint64_t remembered = 1 << 20;  // keys that were missed once, at least
+    };
+    /// From now on there is a disk; what it holds is read by and by. `hasher`: of the keys. Before
+    /// anything is stored, once. Throws as DiskTier does.
+    void use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher);
+    /// Writes what waits. The last call; after it nothing is found on the disk.
+    void close_disk();
+    void set_admission(DiskAdmission admission) { admission_.store(admission); }
+    /// Null without one.
+    DiskTier* disk() { return disk_; }
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
@@ -61,14 +91,23 @@ public:
             response;                  // complete, matches the request; maybe stale
         std::shared_ptr<Fill> fill;    // in progress for this URI
         bool other_variants = false;   // there are responses, none for this request
+        bool on_disk = false;          // none, but the disk may have one: see recall()
         bool unshareable = false;      // hit-for-miss: do not wait for others
         std::uint64_t generation = 0;  // of invalidations; a Claim wants it
     };
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
     Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                Clock::time_point now);
-    /// Whether find() would give a response or a fill. No use, and nothing is held: by the time it
-    /// is asked for it may be gone.
+    enum class Recall : std::uint8_t {
+        done,     // what there was is in memory now, or is no more: look again
+        waiting,  // it is being read; the wakeup is notified when that is over
+        refused,  // too much is being read, or there is no room: go on as if it were not stored
+    };
+    /// Brings into memory what the disk has of the URI and memory lacks.
+    Recall recall(summary::KeyHash hash, std::string_view uri,
+                  const std::shared_ptr<Wakeup>& wakeup);
+    /// Whether find() would give a response or a fill, or the disk may have one. No use, and
+    /// nothing is held: by the time it is asked for it may be gone.
     bool peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
 
     /// Puts `response`, which selects as `old` does, in its place if that is still stored. False:
@@ -95,6 +134,8 @@ public:
     /// Room for `bytes` under the cap, made by evicting what nobody reads at the moment, as long as
     /// more than one part in kShareLeft can be evicted; nothing else.
     std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now);
+    /// Whether nothing has to go for what is stored next.
+    bool has_room() const { return proxy::has_room(budget_.used(), budget_.cap()); }
     /// A client reads this slowly: it is not to be counted among what can be evicted. Costs nothing
     /// but time when it is not there, or is done with meanwhile.
     void hold(summary::KeyHash hash);
@@ -105,8 +146,17 @@ public:
     /// kCapStepBytes or so, that neither the caller nor the workers stand still: call again soon.
     bool step_cap_to(std::uint64_t bytes);
 
+    /// A peer believed that this was here: if that was told once and could not be taken back, it
+    /// is now.
+    void deny(summary::KeyHash hash);
+
     struct Stats {
         std::uint64_t objects = 0, memory_bytes = 0, evictions = 0;
+        std::uint64_t disk_evictions = 0;
+        std::uint64_t disk_objects = 0;  // responses; some of them are in memory, too
+        std::uint64_t disk_index_bytes = 0;
+        std::uint64_t disk_recalled = 0;  // responses that came back into memory
+        std::uint64_t disk_declined = 0;  // responses that were not admitted at once
     };
     Stats stats() const;
 
@@ -126,13 +176,30 @@ private:
                  Clock::time_point now);
     void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
 
+    using Dropped = std::vector<std::shared_ptr<const StoredResponse>>;
+    struct Variant {
+        std::shared_ptr<const StoredResponse> response;
+        DiskPlace place{};                        // of its record; none while the sector is 0
+        const StoredResponse* writing = nullptr;  // what is on its way to the disk, if anything
+        unsigned offers = 0;                      // to the disk
+        bool supersedes = false;  // something older on the disk, which must not come back
+
+        explicit Variant(std::shared_ptr<const StoredResponse> what) : response(std::move(what)) {}
+        bool on_disk() const { return place.sector != 0; }
+    };
     struct Entry : EvictionQueue::Node {
         std::string uri;
-        std::vector<std::shared_ptr<const StoredResponse>> variants;  // newest last
+        std::vector<Variant> variants;  // newest last
         std::shared_ptr<Fill> fill;
         std::vector<summary::KeyHash> fill_tags;  // of what `fill` brings
         std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
-        bool announced = false;                   // the listener was told of it
+        /// The listener was told of it. Without variants it is the disk's entries that say so.
+        bool announced = false;
+    };
+    /// Records of one key that are being read for those who wait.
+    struct Recalling {
+        std::size_t pending = 0;
+        std::vector<std::shared_ptr<Wakeup>> waiting;
     };
     /// The index from tags to entries.
     struct Tagged {
@@ -154,22 +221,29 @@ private:
         std::uint64_t objects = 0;
         std::uint64_t evictions = 0;
         std::string scratch;  // for variant matching
+
+        DiskIndex disk;
+        boost::unordered_flat_map<summary::KeyHash, Recalling, summary::HashOfKeyHash> recalls;
+        std::optional<SecondRequest> second_request;
+        std::uint64_t recalled = 0, declined = 0, disk_evictions = 0;
     };
 
-    Shard& shard(summary::KeyHash hash) { return shards_[hash.high >> 60]; }
-    const Shard& shard(summary::KeyHash hash) const { return shards_[hash.high >> 60]; }
+    Shard& shard(summary::KeyHash hash) { return shards_[shard_of(hash)]; }
+    const Shard& shard(summary::KeyHash hash) const { return shards_[shard_of(hash)]; }
     /// The newest that the request selects; null when there is none. The lock is held.
-    static const std::shared_ptr<const StoredResponse>* select(Shard& shard, const Entry& entry,
-                                                               const Selecting& request);
+    static const Variant* select(Shard& shard, const Entry& entry, const Selecting& request);
+    static Variant* select(Shard& shard, Entry& entry, const Selecting& request) {
+        return const_cast<Variant*>(select(shard, std::as_const(entry), request));
+    }
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
     /// The one place where the listener is called, each time with the other word.
     void announce(Entry& entry, bool stored);
-    void drop_responses(Shard& shard, Entry& entry,
-                        std::vector<std::shared_ptr<const StoredResponse>>& out);
+    void drop_responses(Shard& shard, Entry& entry, Dropped& out);
     /// After a variant was added: announces the entry if need be, and weighs it.
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
     static std::shared_ptr<Fill> end_fill(Entry& entry);
     static void index_tags(Shard& shard, Entry& entry);
+    static void weigh(Shard& shard, Entry& entry);
     bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t generation) const;
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
@@ -181,6 +255,35 @@ private:
     template <class Enough>
     bool evict_until(Enough enough, std::uint64_t left);
 
+    // The disk's half, in store_disk.cpp. Where a shard is given its lock is held.
+    using Loaded = DiskResult<LoadedRecord>;
+    struct AtHand;  // one record that is read
+    static bool disk_has_more(const Shard& shard, summary::KeyHash hash, const Entry* entry);
+    static std::vector<DiskEntry> lacking(const Shard& shard, summary::KeyHash hash);
+    bool take_back(const AtHand& asked, Loaded loaded);
+    void recalled(summary::KeyHash hash);
+    void offer(Shard& shard, Entry& entry, Variant& variant);
+    void write(Shard& shard, Entry& entry, Variant& variant);
+    void admit(Shard& shard, Entry& entry, Variant& variant);
+    void written(summary::KeyHash hash, const StoredResponse* response, std::uint32_t sectors,
+                 const DiskResult<DiskPlace>& where);
+    bool supersede(Shard& shard, Entry& entry);
+    void renew_on_disk(Shard& shard, Entry& entry, const Variant& old, Variant& renewed);
+    void bury(Shard& shard, Entry& entry);
+    static void adopt(Shard& shard, Entry& entry);
+    static bool hand_over(Shard& shard, Entry& entry);
+    bool drop_from_disk(Shard& shard, summary::KeyHash hash);
+    bool forget(Shard& shard, summary::KeyHash hash, DiskPlace place);
+    Arrival present(Clock::time_point now) const;
+
+    summary::KeyHash hash_of(std::string_view uri) const override { return (*hasher_)(uri); }
+    void recovered(std::span<const RecoveredKey> batch) override;
+    void loaded(unsigned /*directory*/) override {}
+    std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override;
+    void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) override;
+    void dropped(const FooterEntry& entry, DiskPlace place) override;
+    void lost(unsigned directory) override;
+
     Episode full_;                             // nothing left to evict
     std::atomic<std::uint64_t> evictable_{0};  // of what the shards' queues hold
     MemoryBudget budget_;                      // outlives all charges in the shards
@@ -189,6 +292,15 @@ private:
     std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> next_victim_{0};
     std::atomic<bool> has_blocks_{false};
+
+    std::optional<summary::KeyHasher> hasher_;
+    std::atomic<DiskAdmission> admission_{DiskAdmission::second_request};
+    BlockTargets block_targets_;             // on the disk; its lock may be taken under a shard's
+    std::atomic<bool> told_in_vain_{false};  // of what is lost, and nobody knows which
+    Arrival begun_;                          // of this store, on both clocks
+    DiskTier* disk_ = nullptr;               // tier_, until that has ended
+    std::atomic<bool> closing_{false};       // nothing more is asked of it
+    std::unique_ptr<DiskTier> tier_;         // last: its threads use all of the above
 };
 
 }  // namespace proxy

@@ -90,6 +90,18 @@ void append_json_member(std::string& out, std::string_view key, std::string_view
     append_json_string(out, text);
 }
 
+void append_peers_asked(std::string& out, const std::deque<PeersAsked::Asked>& all) {
+    out.append(",\"peers_asked\":[");
+    for (const auto& asked : all) {
+        if (&asked != &all.front()) out.push_back(',');
+        out.append("{\"peer\":");
+        append_json_string(out, asked.node);
+        append_json_member(out, "verdict", to_string(asked.verdict));
+        out.push_back('}');
+    }
+    out.push_back(']');
+}
+
 /// For formats that separate by spaces: these and all that is not printable as %xx; empty as `-`.
 void append_word(std::string& out, std::string_view text) {
     if (text.empty()) out.push_back('-');
@@ -192,7 +204,8 @@ std::string_view squid_result(const AccessRecord& record) {
         return record.validated ? "TCP_REFRESH_UNMODIFIED" : "TCP_REFRESH_MODIFIED";
     }
     if (record.outcome != Outcome::local_hit) return "TCP_MISS";
-    return record.status == 304 ? "TCP_IMS_HIT" : "TCP_MEM_HIT";
+    if (record.status == 304) return "TCP_IMS_HIT";
+    return record.source == Source::disk ? "TCP_HIT" : "TCP_MEM_HIT";
 }
 
 std::string_view squid_hierarchy(const AccessRecord& record) {
@@ -223,6 +236,8 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     const auto asked = record.peer_verdict != PeerVerdict::not_asked;
     if (asked || record.role == Role::peer) append_json_member(out, "peer", record.peer);
     if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
+    if (record.peers_asked && record.peers_asked->all().size() > 1)
+        append_peers_asked(out, record.peers_asked->all());
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");

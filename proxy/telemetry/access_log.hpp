@@ -2,6 +2,7 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/http/outcome.hpp"
+#include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 
 #include <atomic>
@@ -33,8 +34,11 @@ struct AccessRecord {
     Outcome outcome = Outcome::error;
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
-    std::string_view peer;  // node last asked, if any; of a peer's question, who asks
+    // The node that gave the answer, or a part of it; else the last that was asked, if any; of a
+    // peer's question, who asks.
+    std::string_view peer;
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
+    const PeersAsked* peers_asked = nullptr;
     std::string_view upstream;  // host name or address of origin or peer that answered
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
@@ -51,8 +55,9 @@ struct AccessRecord {
 ///
 /// json: an object with keys ts (RFC 3339, UTC, milliseconds), role, client, method, url, status,
 /// bytes, dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was
-/// asked; of a peer's question, peer is who asks), cache_status (what was sent), aborted (only when
-/// true).
+/// asked; of a peer's question, peer is who asks), peers_asked (only when it was more than one
+/// question: an array of objects with peer and verdict, in order), cache_status (what was sent),
+/// aborted (only when true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/host
 /// type.

@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "proxy/http/fetch_error.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 
 namespace proxy {
@@ -10,7 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What this node lacks itself is told by whoever notices.
+}  // namespace
+
 bool is_of_the_origin(FetchError error) {
     switch (error) {
         case FetchError::resolve_failed:
@@ -27,8 +27,6 @@ bool is_of_the_origin(FetchError error) {
             return false;
     }
 }
-
-}  // namespace
 
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what) {

@@ -3,11 +3,15 @@
 #include <chrono>
 #include <string_view>
 
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
+
+/// Was it the origin's doing? What this node lacks itself is told by whoever notices.
+bool is_of_the_origin(FetchError error);
 
 /// An origin gave no usable answer: a warning that says which, and why. Nothing for what is not the
 /// origin's doing, or is logged where more is known (TLS).

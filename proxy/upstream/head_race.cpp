@@ -24,6 +24,7 @@ asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
                                  std::shared_ptr<Wakeup> wakeup) {
     const auto error = co_await self->run();
     self->result = error;
+    if (!self->lost && self->on_end) self->on_end();
     wakeup->notify();
     if (self->lost && error == FetchError::none)
         co_await self->exchange.discard(Clock::now() + kLatestHead);

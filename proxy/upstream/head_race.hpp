@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ struct OriginRunner final : TimerWheel::Timer {
     const std::shared_ptr<const Config> config;
     const std::shared_ptr<const RequestSnapshot> request;
     std::string lines;
+    std::function<void()> on_end;  // of who waits for other things as well, unless it has lost
     OriginQuestion question;
     Exchange exchange;
     bool under_way = false;            // by itself

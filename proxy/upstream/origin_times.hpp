@@ -1,41 +1,44 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <string>
 #include <unordered_map>
 
+#include "proxy/upstream/body_rate.hpp"
 #include "proxy/upstream/round_trip.hpp"
 
 namespace proxy {
 
 inline constexpr std::size_t kMaxOriginsTimed = 1024;  // then the one asked least recently goes
 
-/// How long each origin takes from a request to the head of its answer, by place (UpstreamPool's
-/// word). One worker's own experience; one thread.
+/// How long each origin takes from a request to the head of its answer, and how fast its bodies
+/// come, by place (UpstreamPool's word). One worker's own experience; one thread.
 class OriginTimes {
 public:
     struct Origin {
         std::string place;
         RoundTrip round_trip;
+        BodyRate rate;
     };
 
     void measured(const std::string& place, RoundTrip::Duration time) {
-        const auto [known, is_new] = by_place_.try_emplace(place);
-        if (is_new)
-            known->second = origins_.insert(origins_.begin(), Origin{place, {}});
-        else
-            origins_.splice(origins_.begin(), origins_, known->second);
-        origins_.front().round_trip.measured(time);
-        if (origins_.size() <= kMaxOriginsTimed) return;
-        by_place_.erase(origins_.back().place);
-        origins_.pop_back();
+        to_front(place).round_trip.measured(time);
+    }
+    /// `waited`: for these bytes of one body, without what its readers took.
+    void body_measured(const std::string& place, std::uint64_t bytes, BodyRate::Duration waited) {
+        to_front(place).rate.measured(bytes, waited);
     }
 
     /// Not known() of an origin that was never asked, or long ago.
     RoundTrip of(const std::string& place) const {
-        const auto known = by_place_.find(place);
-        return known == by_place_.end() ? RoundTrip() : known->second->round_trip;
+        const auto* known = find(place);
+        return known != nullptr ? known->round_trip : RoundTrip();
+    }
+    BodyRate rate_of(const std::string& place) const {
+        const auto* known = find(place);
+        return known != nullptr ? known->rate : BodyRate();
     }
 
     /// The last one measured in front.
@@ -43,6 +46,23 @@ public:
 
 private:
     using Origins = std::list<Origin>;
+
+    const Origin* find(const std::string& place) const {
+        const auto known = by_place_.find(place);
+        return known == by_place_.end() ? nullptr : &*known->second;
+    }
+    Origin& to_front(const std::string& place) {
+        const auto [known, is_new] = by_place_.try_emplace(place);
+        if (is_new)
+            known->second = origins_.insert(origins_.begin(), Origin{place, {}, {}});
+        else
+            origins_.splice(origins_.begin(), origins_, known->second);
+        if (origins_.size() > kMaxOriginsTimed) {
+            by_place_.erase(origins_.back().place);
+            origins_.pop_back();
+        }
+        return origins_.front();
+    }
 
     Origins origins_;
     std::unordered_map<std::string, Origins::iterator> by_place_;

@@ -36,6 +36,7 @@ PeerRecord& PeerQuestion::record() {
 asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request, bool promised) {
     ++upstream_.counters.peer_requests;
     record().asked();
+    if (told_) told_as_ = told_->asked(peer().node);
     open_ = true;
     begun_ = Clock::now();
     const Exchange::Request out{std::move(request), false, true};
@@ -78,6 +79,7 @@ void PeerQuestion::lost() {
 void PeerQuestion::close(PeerVerdict verdict) {
     if (!open_) return;
     open_ = false;
+    if (told_) told_->ended(told_as_, verdict);
     auto& record = this->record();
     const auto now = Clock::now();
     record.ended(verdict, now);

@@ -6,6 +6,7 @@
 
 #include "protocol/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
+#include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/upstream.hpp"
 
@@ -27,6 +28,8 @@ public:
     PeerQuestion(const PeerQuestion&) = delete;
     PeerQuestion& operator=(const PeerQuestion&) = delete;
 
+    /// Where its begin and its end are told as well; may be null. Before ask().
+    void tell(std::shared_ptr<PeersAsked> whom) { told_ = std::move(whom); }
     /// Sends `request` and waits for the head. `promised`: its summary has the key, so that it is a
     /// false hit if it is `absent`. `hit`: exchange() holds an answer whose head the caller judges.
     /// All else is an end; of a refusal the head can still be looked at, and discard() lets its
@@ -53,6 +56,8 @@ private:
     const Duration budget_, latest_;
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
+    std::shared_ptr<PeersAsked> told_;
+    std::uint64_t told_as_ = 0;
     FetchError failed_by_ = FetchError::none;
     bool open_ = false, answered_ = false;
 };

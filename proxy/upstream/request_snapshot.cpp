@@ -24,9 +24,9 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     : key(target),
       // What is to be stored for a HEAD, behind its answer, a GET has to bring.
       method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
-    const auto* received = find(request.fields, field::host);
-    const auto origin_form = !request.target.empty() && request.target.front() == '/';
-    host = origin_form && received ? received->value : key.authority();
+    // Not as this client wrote it (with a default port, say): an origin that builds redirects by it
+    // would have them stored for all.
+    host = key.authority();
 
     const HopByHop hop_by_hop(request.fields);
     std::size_t bytes = 0, forwarded_bytes = 0;

@@ -21,8 +21,8 @@ struct RequestSnapshot {
 
     CacheKey key;
     std::string method;
-    std::string host;  // for origins: as the client wrote it, or the authority of an absolute-form
-    std::string text;  // "Name: value\r\n" each
+    std::string host;       // for origins: as the key has it
+    std::string text;       // "Name: value\r\n" each
     std::string forwarded;  // the same of those that are for origins alone: is_forwarded_field()
     std::vector<Field> fields;
 };

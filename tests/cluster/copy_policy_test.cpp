@@ -1,3 +1,4 @@
+#include "proxy/storage/memory.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -19,6 +20,9 @@ protected:
     }
 
     std::uint64_t stored(const std::string& node) const { return status(node).cache.objects; }
+    bool is_full(const std::string& node, std::uint64_t memory) const {
+        return !has_room(status(node).cache.memory_bytes, memory);
+    }
     /// Whether its summary says that it has something; others hear so within a moment.
     bool is_told_of(const std::string& node) const {
         return status(node).summary.objects > 0 && announced(node, 1);
@@ -75,6 +79,30 @@ TEST_F(CopyPolicies, SecondUseStoresAndAnnouncesWhenThePeerIsAskedAgain) {
     EXPECT_EQ(count("b", Outcome::local_hit), 1u);
     EXPECT_EQ(count("b", Outcome::peer_hit), 2u);
     EXPECT_EQ(origin.requests(), 1u);
+    expect_balanced();
+}
+
+TEST_F(CopyPolicies, WhileRoomStoresTheFirstUseUntilTheMemoryIsFull) {
+    constexpr std::uint64_t kMemory = 4 << 20;
+    for (const auto* name : kNodes) {
+        auto settings = config(name, 3);
+        settings.cache.memory = kMemory;
+        ASSERT_EQ(settings.cluster->copy, CopyPolicy::while_room) << "the default";
+        start(settings);
+    }
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b") && in_sync("c"); }));
+    store("a", "/one");
+    store("a", "/two");
+    EXPECT_TRUE(contains(get("b", "/one").cache_status(), "; stored")) << "there is room";
+    const std::string large(256 << 10, 'x');
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), large); });
+    for (int i = 0; !is_full("b", kMemory); ++i) {
+        ASSERT_LT(i, 32);
+        get("b", "/fill/" + std::to_string(i));
+    }
+    EXPECT_FALSE(contains(get("b", "/two").cache_status(), "; stored"));
+    EXPECT_TRUE(contains(get("b", "/two").cache_status(), "; stored")) << "asked for again";
+    EXPECT_EQ(seen("b", "a").hits, 3u);
     expect_balanced();
 }
 

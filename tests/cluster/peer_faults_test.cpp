@@ -1,6 +1,12 @@
+#include <unistd.h>
+
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <list>
 #include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "tests/cluster/fixture.hpp"
@@ -20,6 +26,7 @@ protected:
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
         set_peer_budget(*settings.cluster, budget);
         settings.cluster->peer_stall = stall;
+        if (!log.empty()) settings.log.access = log.string();
         settings.cache.slice_from = slice_from;
         settings.cache.block = block;
         auto other = config("a", 2);
@@ -30,6 +37,7 @@ protected:
         ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
     std::chrono::nanoseconds stall = ClusterConfig().peer_stall;
+    std::filesystem::path log;  // of b
     std::uint64_t slice_from = CacheConfig().slice_from, block = CacheConfig().block;
     /// Stores so many objects at a, all known to b.
     void store_at_a(int objects) {
@@ -76,6 +84,73 @@ TEST_F(PeerFaults, APeerWhoseSummaryClaimsTooMuchIsIgnoredForAWhile) {
     EXPECT_LT(peer.asked, 50u);
     EXPECT_EQ(liar.requests(), peer.asked);
     EXPECT_EQ(count("b", Outcome::origin_fetch), 60u);
+}
+
+class AskedPeers : public PeerFaults {
+protected:
+    AskedPeers() : folder_(std::filesystem::temp_directory_path() / unique_name()) {
+        std::filesystem::create_directory(folder_);
+        log = folder_ / "access.log";
+    }
+    ~AskedPeers() override {
+        kill("b");
+        std::filesystem::remove_all(folder_);
+    }
+    /// The lines of b's clients, when b has ended.
+    std::vector<nlohmann::json> logged() {
+        kill("b");
+        std::vector<nlohmann::json> lines;
+        std::ifstream file(log);
+        for (std::string line; std::getline(file, line);) {
+            auto read = nlohmann::json::parse(line);
+            if (read["role"] == "client") lines.push_back(std::move(read));
+        }
+        return lines;
+    }
+
+private:
+    static std::string unique_name() { return "hearsay-peers-asked-" + std::to_string(::getpid()); }
+    const std::filesystem::path folder_;
+};
+
+TEST_F(AskedPeers, AreInTheAccessLogWhateverCameOfIt) {
+    std::atomic<int> requests = 0;
+    ScriptedOrigin peer([&](Exchange& e) {
+        switch (requests++) {
+            case 0:
+                return e.answer("Cache-Status: a; fwd=uri-miss; detail=absent\r\n", "",
+                                "504 Gateway Timeout");
+            case 1:
+                return e.answer("Cache-Status: a; fwd=uri-miss; detail=busy\r\n", "",
+                                "504 Gateway Timeout");
+            case 2:
+                return e.answer(fresh("Vary: *\r\n"), "not to be used");
+            case 3:
+                e.keep = false;
+                return e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 10\r\n") + "\r\nhalf");
+            case 4:
+                return e.answer(fresh(""), "good");
+            default:
+                e.keep = false;
+                return e.send("no HTTP");
+        }
+    });
+    start_with(peer);
+    store_at_a(6);
+    for (int i = 0; i < 6; ++i) get("b", "/" + std::to_string(i));
+    get("b", "/0");  // a hit
+    get("b", "/of-no-peer");
+    const auto lines = logged();
+    ASSERT_GE(lines.size(), 7u);
+    const std::vector<std::string> verdicts{"false_hit", "refused", "unusable",
+                                            "failure",   "hit",     "failure"};
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        EXPECT_EQ(lines[i].value("peer", ""), "a") << lines[i];
+        EXPECT_EQ(lines[i].value("peer_verdict", ""), verdicts[i]) << lines[i];
+        EXPECT_FALSE(lines[i].contains("peers_asked")) << lines[i];
+    }
+    for (std::size_t i = verdicts.size(); i < lines.size(); ++i)
+        EXPECT_FALSE(lines[i].contains("peer")) << lines[i];
 }
 
 TEST_F(PeerFaults, WhatAPeerShouldNotServeIsRefusedAndCounted) {
@@ -198,6 +273,88 @@ TEST_F(PeerFaults, TheRestOfABodyThatAPeerDripsComesFromTheOrigin) {
     EXPECT_TRUE(answer.complete);
     EXPECT_EQ(rests, 1u);
     EXPECT_EQ(seen("b", "a").failures, 1u);
+}
+
+/// A peer that gives so many bytes every 10 ms, of a body that the origin gives at once.
+class SlowPeer : public PeerFaults {
+protected:
+    static constexpr std::size_t kBytes = 200'000;
+
+    void start_beside(std::size_t bytes_in_10ms) {
+        peer_.emplace([this, bytes_in_10ms](Exchange& e) {
+            e.send("HTTP/1.1 200 OK\r\n" +
+                   fresh("ETag: \"v\"\r\nContent-Length: " + std::to_string(kBytes) + "\r\n") +
+                   "\r\n");
+            std::size_t sent = 0;
+            for (; sent < kBytes && !over; sent += bytes_in_10ms) {
+                e.send(std::string_view(body).substr(sent, bytes_in_10ms));
+                std::this_thread::sleep_for(10ms);
+            }
+            e.keep = sent >= kBytes;
+        });
+        scripted_.emplace(origin, [this](Exchange& e) {
+            const auto range = e.field("Range");
+            if (range.empty()) return e.answer(fresh("ETag: \"v\"\r\n"), body);
+            ++rests;
+            if (refuses) return e.answer("", "", "503 Service Unavailable");
+            const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
+            e.answer(fresh("ETag: \"v\"\r\nContent-Range: bytes " + std::to_string(first) +
+                           "-199999/200000\r\n"),
+                     body.substr(first), "206 Partial Content");
+        });
+        stall = 200ms;
+        start_with(*peer_);
+        store_at_a(1);
+    }
+    ~SlowPeer() override { over = true; }
+
+    /// Sets a script that ends with this.
+    struct Scripted {
+        Scripted(ScriptedOrigin& origin, ScriptedOrigin::Script script)
+            : scripted(origin.set(std::move(script))) {}
+        const ScriptedOrigin::Scripted scripted;
+    };
+
+    std::string body = [] {
+        std::string made(kBytes, ' ');
+        for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<char>('a' + i % 23);
+        return made;
+    }();
+    std::atomic<bool> over = false, refuses = false;
+    std::atomic<unsigned> rests = 0;
+    std::optional<ScriptedOrigin> peer_;
+    std::optional<Scripted> scripted_;
+};
+
+TEST_F(SlowPeer, IsLeftForAnOriginThatIsMuchFaster) {
+    start_beside(50);    // 5,000 B/s, which is no stall: 40 s for the body
+    get("b", "/other");  // so that b knows how fast the origin is
+    const auto begun = std::chrono::steady_clock::now();
+    const auto answer = get("b", "/0");
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
+    EXPECT_EQ(answer.body, body);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(rests, 1u);
+    EXPECT_EQ(seen("b", "a").failures, 1u);
+    EXPECT_EQ(status("b").work.origin_hedges, 1u);
+    EXPECT_LT(status("b").work.bytes_from_origins + status("b").work.bytes_from_peers,
+              2 * kBytes + 10'000)
+        << "hardly anything came twice";
+    EXPECT_EQ(get("b", "/0").body, body);
+    EXPECT_NE(get("b", "/0").cache_status().find("hit"), std::string::npos);
+}
+
+TEST_F(SlowPeer, GoesOnWhileTheOriginHasNothingToGive) {
+    refuses = true;
+    start_beside(2000);  // a second in all
+    get("b", "/other");  // so that b knows how fast the origin is
+    const auto answer = get("b", "/0");
+    EXPECT_EQ(answer.body, body);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(rests, 1u) << "asked once for one body";
+    EXPECT_EQ(seen("b", "a").hits, 1u);
+    EXPECT_EQ(seen("b", "a").failures, 0u);
+    EXPECT_EQ(count("b", Outcome::error), 0u);
 }
 
 /// A body in three blocks, and what a peer that is asked for one does instead.

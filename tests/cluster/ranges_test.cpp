@@ -2,12 +2,14 @@
 // behaviours 14 and 15).
 #include <algorithm>
 
-#include "proxy/cache/resume_plan.hpp"
+#include "proxy/cache/retry_plan.hpp"
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 class Ranges : public NodesTest {
 protected:
@@ -434,6 +436,57 @@ TEST_F(LargeBodies, AreCutWhenABlockFailsAgainAndAgain) {  // never a short body
     EXPECT_EQ(answer.body, file.content.substr(0, 8192));
     EXPECT_EQ(count("a", Outcome::error), 1u);
     EXPECT_EQ(status("a").work.bytes_to_clients, 8192u);
+}
+
+TEST_F(LargeBodies, AreAskedForSoOftenInAllWhereverABlockFails) {
+    const File file{bytes(20'000)};
+    std::atomic<unsigned> tries{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto range = e.field("Range");
+        const auto block = range.ends_with("-12287");  // and what may be missing of it
+        if (!block) return file.answer(e);
+        const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
+        ++tries;
+        e.keep = false;
+        if (first % 2 == 1) return e.answer("", "", "503 Service Unavailable");
+        e.send("HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Length: " +
+               std::to_string(12'288 - first) + "\r\nContent-Range: bytes " +
+               std::to_string(first) + "-12287/20000\r\n\r\n" + file.content.substr(first, 101));
+    });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_FALSE(answer.complete);
+    EXPECT_EQ(tries, kMaxTries);
+}
+
+TEST_F(LargeBodies, AreNotAskedForAgainBeforeTheOriginSays) {  // RFC 9110 §10.2.3
+    const File file{bytes(20'000)};
+    std::atomic<unsigned> tries{0};
+    std::atomic<int> seconds{1};
+    std::chrono::steady_clock::time_point refused, again;
+    std::mutex mutex;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("Range") != "bytes=8192-12287") return file.answer(e);
+        const std::lock_guard lock(mutex);
+        if (++tries > 1) {
+            again = std::chrono::steady_clock::now();
+            return file.answer(e);
+        }
+        refused = std::chrono::steady_clock::now();
+        e.answer("Retry-After: " + std::to_string(seconds) + "\r\n", "", "503 Service Unavailable");
+    });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body, file.content);
+    EXPECT_EQ(tries, 2u);
+    EXPECT_GE(again - refused, 1s);
+
+    tries = 0;
+    seconds = 3600;  // nobody waits for that
+    const auto cut = get("a", "/other");
+    EXPECT_FALSE(cut.complete);
+    EXPECT_EQ(tries, 1u);
 }
 
 TEST_F(LargeBodies, ComeWholeWhenTheOriginGivesNoPartsAnyMore) {

@@ -59,11 +59,13 @@ void check_footer(DiskView bytes, std::uint32_t entries) {
         const auto trailer = decode_trailer(encode_trailer(footer, at, entries, kHeader), kHeader);
         if (!trailer) continue;
         FUZZ_CHECK(trailer->footer_at + trailer->footer_bytes + kDiskSector <= kHeader.bytes);
-        const auto decoded = decode_footer(footer, *trailer, kHeader);
+        const auto decoded =
+            decode_footer(DiskBytes(footer.begin(), footer.end()), *trailer, kHeader);
         if (!decoded) continue;
-        FUZZ_CHECK(decoded->size() == entries);
+        FUZZ_CHECK(decoded->entries.size() == entries);
         std::uint64_t end = 1;
-        for (const auto& entry : *decoded) {
+        for (const auto& entry : decoded->entries) {
+            FUZZ_CHECK(inside(entry.uri, as_text(decoded->bytes)));
             FUZZ_CHECK(entry.sector >= end && entry.sectors > 0);
             end = std::uint64_t{entry.sector} + entry.sectors;
         }

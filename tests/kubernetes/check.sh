@@ -77,6 +77,10 @@ is services.yaml '{.metadata.name}:{.spec.clusterIP}:{.spec.publishNotReadyAddre
 
 # The configuration is one, and the pod waits for its drain.
 value configmap.yaml '{.data.hearsay\.json}' >"$work/hearsay.json"
+# Its volume is not here.
+mounted=$(value statefulset.yaml "$container.volumeMounts[?(@.name=='cache')].mountPath}")
+grep -q "\"path\": \"$mounted\"" "$work/hearsay.json" || complain "configmap.yaml has no cache.disk at ${mounted:-a volume}"
+sed -i "s|\"path\": \"$mounted\"|\"path\": \"$work/cache\"|" "$work/hearsay.json"
 HEARSAY_CLUSTER_KEY=$(printf 'k%.0s' {1..64}) HEARSAY_ADMIN_TOKEN=$(printf 't%.0s' {1..32}) \
     "$hearsay" check "$work/hearsay.json" >"$work/said" 2>&1 || complain "configmap.yaml: $(cat "$work/said")"
 drain=$(sed -n 's/.*"drain": "\([0-9]*\)s".*/\1/p' "$work/hearsay.json")

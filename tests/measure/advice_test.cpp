@@ -74,15 +74,16 @@ TEST(Advice, TakesTheCopyPolicyWithMoreHitsUnlessItMakesWait) {
         return out;
     };
     const auto many_hops = advised(far), long_waits = advised(slow);
-    EXPECT_EQ(many_hops.second.config.copy, proxy::CopyPolicy::always);
+    EXPECT_EQ(many_hops.second.config.copy, proxy::CopyPolicy::while_room);
     EXPECT_THAT(advice_text(many_hops.first, many_hops.second),
-                HasSubstr("(always): second_use takes 0.30 more answers of peers per request, "
-                          "never brings no 0.2 % more hits."));
-    EXPECT_EQ(long_waits.second.config.copy, proxy::CopyPolicy::always);
+                HasSubstr("while_room, the default: always brings no 0.2 % more hits, second_use "
+                          "takes 0.30 more answers of peers per request, never brings no 0.2 % "
+                          "more hits."));
+    EXPECT_EQ(long_waits.second.config.copy, proxy::CopyPolicy::while_room);
     EXPECT_THAT(advice_text(long_waits.first, long_waits.second),
-                HasSubstr("(always): second_use lets requests wait 10.0 % longer"));
+                HasSubstr("second_use lets requests wait 10.0 % longer"));
     EXPECT_EQ(advised(near).second.config.copy, proxy::CopyPolicy::second_use)
-        << "many answers of peers, but hardly more than with always";
+        << "many answers of peers, but hardly more than with the default";
 }
 
 TEST(Advice, NeedsSharingAndNoneToCompare) {

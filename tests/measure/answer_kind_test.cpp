@@ -19,6 +19,8 @@ AnswerKind by_x_cache(std::string_view value) {
 TEST(AnswerKind, ReadsTheWordsOfTheProxy) {
     EXPECT_EQ(kind("a; hit"), AnswerKind::local_hit);
     EXPECT_EQ(kind("a; hit; ttl=30"), AnswerKind::local_hit);
+    EXPECT_EQ(kind("a; hit; ttl=30; detail=disk"), AnswerKind::local_hit);
+    EXPECT_EQ(kind("a; hit; ttl=30; detail=memory"), AnswerKind::local_hit);
     EXPECT_EQ(kind("a; fwd=uri-miss; detail=PEER_b"), AnswerKind::peer_hit);
     EXPECT_EQ(kind("a; fwd=uri-miss; stored; detail=PEER_b"), AnswerKind::peer_hit);
     EXPECT_EQ(kind("a; fwd=stale; fwd-status=200; detail=PEER_b"), AnswerKind::peer_hit);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "measure/admin_commands.hpp"
 #include "tests/measure/scripted_server.hpp"
 #include "tests/measure/temporary_file.hpp"
 
@@ -194,6 +195,42 @@ TEST(Status, ShowsWhereANodeLooksForPeers) {
     EXPECT_THAT(ended.out, HasSubstr("no room for the listed peer c (cluster.max_peers)\n"));
 }
 
+TEST(Status, ShowsEachDirectoryOfTheDisk) {
+    const auto node = node_that_says(R"json({"node": "a", "requests": {}, "cache": {
+        "disk_objects": 4000, "disk_index_bytes": 80000, "disk_hits": 7, "disk_admission_declined": 5,
+        "disk": [{"path": "/var/cache/a", "state": "ready", "last_error": "", "cap_bytes": 1073741824,
+                  "bytes": 1048576, "written": 4000, "written_bytes": 2097152, "read_at_once": 5,
+                  "read_by_threads": 2},
+                 {"path": "/b", "state": "off", "last_error": "Input/output error", "failed": 3,
+                  "read_failed": 4}]}})json");
+    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 80,000 bytes of index in memory, 7 hits, "
+                                     "5 not written as asked for once\n"));
+    EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +of .* last error\n"
+                                         "/var/cache/a +ready +1 MiB +1,024 MiB +4,000 +2 MiB +0 "
+                                         "+7 +2 +0\n"
+                                         "/b +off +0 MiB +0 MiB .* 7  Input/output error\n"));
+    const auto none = node_that_says(R"({"node": "a", "requests": {}, "cache": {"disk": []}})");
+    const auto without = run([&] { return status_command({{none.address().text(), {}}}, false); });
+    EXPECT_THAT(without.out, Not(HasSubstr("disk")));
+}
+
+TEST(Check, RefusesADiskWhereNoneCanBe) {
+    const auto with = [](const std::string& path) {
+        return check(R"({"node": "a", "listen": "127.0.0.1:3128",
+            "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}],
+            "cache": {"memory": "64MiB", "disk": {"path": ")" +
+                     path + R"(", "size": "1GiB"}}})");
+    };
+    const auto absent = with("/nonexistent/folder");
+    EXPECT_EQ(absent.code, kBadConfig);
+    EXPECT_THAT(absent.error, HasSubstr("$.cache.disk.path: there is no directory /nonexistent"));
+    const auto made = with("/tmp/hearsay-is-not-there");
+    EXPECT_EQ(made.code, kOk);
+    EXPECT_THAT(made.error, HasSubstr("warning: $.cache.disk.path: /tmp/hearsay-is-not-there is "
+                                      "not there yet; it is made at the start"));
+}
+
 TEST(Status, AddsUpWhatSeveralNodesDid) {
     const auto a = node_that_says(
         R"({"node": "a", "requests": {"total": 1000, "local_hit": 300, "peer_hit": 100}})");
@@ -378,6 +415,45 @@ TEST(ReplayCommand, RefusesArgumentsThatMakeNoSense) {
     const auto ended = run([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kUsage);
     EXPECT_THAT(ended.error, HasSubstr("(1 and 2)"));
+}
+
+TEST(Explain, AsksTheNodeForTheWholeUrl) {
+    const ScriptedServer node([](const Seen& seen) {
+        const bool known = seen.target() == "/api/v1/explain?url=http%3A%2F%2Fh%2Fa%3Fb%26c";
+        return Reply{known ? "HTTP/1.0 200 OK\r\n\r\n{\"url\": \"http://h/a?b&c\", \"here\": "
+                             "\"absent\", \"peers\": []}"
+                           : "HTTP/1.0 400 Bad Request\r\n\r\nurl must be a whole URL.\n",
+                     true};
+    });
+    const NodeChoice at{node.address().text(), {}};
+    const auto ended = run([&] { return explain_command(at, "http://h/a?b&c", false); });
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("http://h/a?b&c\n  here: absent\n"));
+    const auto raw = run([&] { return explain_command(at, "http://h/a?b&c", true); });
+    EXPECT_THAT(raw.out, HasSubstr("{\"url\": \"http://h/a?b&c\""));
+    const auto wrong = run([&] { return explain_command(at, "nothing", false); });
+    EXPECT_EQ(wrong.code, kUsage);
+    EXPECT_EQ(wrong.error, "hearsay: url must be a whole URL.\n");
+}
+
+TEST(Explain, SaysWhyThereIsNoAnswer) {
+    const ScriptedServer other([](const Seen&) {
+        return Reply{"HTTP/1.0 200 OK\r\n\r\nIt works!", true};
+    });
+    const ScriptedServer guarded([](const Seen&) {
+        return Reply{"HTTP/1.0 403 Forbidden\r\n\r\nOnly from this machine.\n", true};
+    });
+    const auto said_by = [](const HostPort& at) {
+        const auto ended = run([&] {
+            return explain_command({at.text(), {}}, "http://h/", false);
+        });
+        EXPECT_EQ(ended.code, kFailed);
+        EXPECT_EQ(ended.out, "");
+        return ended.error;
+    };
+    EXPECT_THAT(said_by(other.address()), HasSubstr("does not explain URLs; it must be the admin"));
+    EXPECT_THAT(said_by(guarded.address()), HasSubstr("status 403: Only from this machine."));
+    EXPECT_THAT(said_by(nobody()), HasSubstr("no node answers at http://"));
 }
 
 }  // namespace

@@ -18,6 +18,15 @@ struct Ended {
     std::string how, said;
 };
 
+/// With its output in a device that takes nothing.
+std::string run_in_vain(std::vector<std::string> arguments) {
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    arguments.insert(arguments.begin(), program.string());
+    ChildProcess child(arguments, "/dev/full");
+    child.wait();
+    return child.ended().value_or("it runs");
+}
+
 Ended run(std::vector<std::string> arguments) {
     const TemporaryDirectory directory("hearsay-test-");
     const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
@@ -68,6 +77,28 @@ TEST(CommandLine, LooksForTheAdminPortWhereNoneIsGiven) {
     const auto ended = run({"status", "127.63.1.1"});
     EXPECT_EQ(ended.how, "exit code 1");
     EXPECT_THAT(ended.said, HasSubstr("no node answers at http://127.63.1.1:9128"));
+}
+
+TEST(CommandLine, FailsWhenItsOutputDoesNotArrive) {
+    const std::vector<std::string> simulate{"simulate", "--synthetic", "--requests", "100",
+                                            "--scheme", "icp",         "--quiet"};
+    for (const auto& arguments : {std::vector<std::string>{"version"},
+                                  {"--version"},
+                                  {"--help"},
+                                  {"help", "run"},
+                                  simulate})
+        EXPECT_EQ(run_in_vain(arguments), "exit code 1") << arguments.front();
+}
+
+TEST(CommandLine, NeedsAUrlToExplain) {
+    const auto ended = run({"explain"});
+    EXPECT_EQ(ended.how, "exit code 2");
+    EXPECT_THAT(ended.said, HasSubstr("explain needs a URL"));
+    EXPECT_THAT(run({"help", "explain"}).said, HasSubstr("--at ADDRESS"));
+}
+
+TEST(CommandLine, SaysWhatTheColumnsOfTheStatusMean) {
+    EXPECT_THAT(run({"help", "status"}).said, HasSubstr("bits/obj"));
 }
 
 }  // namespace

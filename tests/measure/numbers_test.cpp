@@ -22,6 +22,8 @@ TEST(Numbers, SizesKeepFourDigitsAtMostBeforeTheUnit) {
 }
 TEST(Numbers, SmallFiguresHaveMoreDigits) {
     EXPECT_EQ(figure_text(0.01234), "0.0123");
+    EXPECT_EQ(figure_text(0.0000123), "0.000012");
+    EXPECT_EQ(figure_text(0), "0");
     EXPECT_EQ(figure_text(12.34), "12.3");
     EXPECT_EQ(figure_text(1234.5), "1234");
 }

@@ -8,7 +8,8 @@ namespace {
 TEST(SchemeName, LeadsBack) {
     for (const auto each : kSchemes) EXPECT_EQ(scheme_named(name(each)), each);
     for (const auto each : kReplacements) EXPECT_EQ(replacement_named(name(each)), each);
-    for (const auto each : kCopyPolicies) EXPECT_EQ(copy_named(proxy::to_string(each)), each);
+    for (const auto each : proxy::kCopyPolicies)
+        EXPECT_EQ(copy_named(proxy::to_string(each)), each);
     EXPECT_FALSE(scheme_named("ICP"));
     EXPECT_FALSE(replacement_named(""));
     EXPECT_FALSE(copy_named("sometimes"));

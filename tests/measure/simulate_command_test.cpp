@@ -41,21 +41,6 @@ std::string small_log() {
     return out;
 }
 
-TEST(Retime, SpreadsRequestsEvenlyOrSqueezesThem) {
-    Trace trace;
-    trace.clients = {1};
-    const auto url = trace.add_url("http://a/", 1);
-    for (const int time : {10'000, 10'000, 16'000}) trace.add({time, 0, url, kGet});
-    retime(trace, 0, 2);
-    EXPECT_EQ(trace.requests[2].time_ms, 3'000);
-    retime(trace, 10, 0);
-    EXPECT_EQ(trace.requests[1].time_ms, 100);
-    EXPECT_EQ(trace.requests[2].time_ms, 200);
-    retime(trace, 0, 0);
-    EXPECT_EQ(trace.requests[2].time_ms, 200);
-    EXPECT_EQ(trace.source, ", 2 times faster, at 10 requests/s");
-}
-
 TEST(Simulate, SaysWhatSharingDoesForALog) {
     const TemporaryFile log(small_log());
     const auto ended = run(
@@ -87,6 +72,10 @@ TEST(Simulate, RefusesWhatItCannotDo) {
              {"--synthetic", "--proxies", "100", "--jitter", "1ms"},
              {"--synthetic", "--partition", "10s"},
              {"--synthetic", "--duration", "1000d"},
+             {"--synthetic", "--tiers", "--proxies", "4"},
+             {"--synthetic", "--tiers", "--replacement", "lru"},
+             {"--synthetic", "--tiers", "--memory", "none"},
+             {"--synthetic", "--memory", "5%"},
              {"--synthetic", "--scheme", "icp", "--advise"}})
         EXPECT_EQ(run(arguments).how, "exit code 2") << testing::PrintToString(arguments);
     const auto ended = run({"--synthetic", "--cache", "5%,much"});
@@ -97,6 +86,22 @@ TEST(Simulate, RefusesWhatItCannotDo) {
     EXPECT_EQ(nobody.said, "hearsay: proxy 99 cannot restart: there are 4, and the first is 0\n");
     const auto unnamed = run({"--synthetic", "--restart", "1s:99", "--requests", "10"});
     EXPECT_EQ(unnamed.how, "exit code 2") << "the log says how many";
+}
+
+TEST(Simulate, SaysWhatADiskDoesForALog) {
+    const TemporaryFile log(small_log());
+    const auto ended =
+        run({"--trace", log.path(), "--tiers", "--cache", "1MiB", "--memory", "25%", "--json"});
+    EXPECT_EQ(ended.how, "exit code 0") << ended.said;
+    const auto json = nlohmann::json::parse(ended.said);
+    const auto& table = json["tables"][0];
+    EXPECT_EQ(table["disk_bytes"], 1 << 20);
+    EXPECT_EQ(table["memory_bytes"], 1 << 18);
+    for (const auto& group : table["groups"])
+        for (const auto& row : group["rows"])
+            EXPECT_EQ(row["hit_ratio"], 0.75) << "each object came from the origin once";
+    EXPECT_THAT(run({"--trace", log.path(), "--tiers"}).said,
+                HasSubstr("disk of 1000 B (10% of the distinct bytes), memory of 50 B"));
 }
 
 TEST(Simulate, WritesAPageAndAdvice) {

@@ -1,10 +1,11 @@
-#include "measure/simulate/eviction_order.hpp"
+#include "measure/simulate/make_eviction_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
 
+#include "measure/study/scheme_name.hpp"
 #include "tests/measure/simulated.hpp"
 
 namespace measure {
@@ -92,13 +93,83 @@ TEST_F(EvictionOrders, S3FifoLetsAScanPassWhatIsUsed) {
     EXPECT_LT(used_that_went, 20);
 }
 
-TEST_F(EvictionOrders, S3FifoGivesEachObjectOutOnce) {
-    const auto order = make(Replacement::s3_fifo);
-    for (std::uint32_t object = 0; object < 1000; ++object) order->insert(object);
-    std::vector<std::uint32_t> out;
-    for (int i = 0; i < 1000; ++i) out.push_back(order->pop());
-    std::sort(out.begin(), out.end());
-    EXPECT_EQ(std::unique(out.begin(), out.end()), out.end());
+TEST_F(EvictionOrders, EachGivesEveryObjectOutOnce) {
+    for (const auto replacement : kReplacements) {
+        const auto order = make(replacement);
+        for (std::uint32_t object = 0; object < 1000; ++object) order->insert(object);
+        for (std::uint32_t object = 0; object < 1000; object += 3) order->touch(object);
+        std::vector<std::uint32_t> out;
+        for (int i = 0; i < 1000; ++i) out.push_back(order->pop());
+        std::sort(out.begin(), out.end());
+        EXPECT_EQ(std::unique(out.begin(), out.end()), out.end()) << name(replacement);
+    }
+}
+
+// 0 1 2 3 4, oldest first; the hand spares 0 and 2 once, and they stay where they stand.
+TEST_F(EvictionOrders, SievesHandGoesOnFromWhereItTookTheLast) {
+    const auto order = make(Replacement::sieve);
+    for (const auto object : {0u, 1u, 2u, 3u, 4u}) order->insert(object);
+    order->touch(0);
+    order->touch(2);
+    EXPECT_EQ(order->pop(), 1u);  // 0 is spared
+    order->insert(5);
+    EXPECT_EQ(order->pop(), 3u);  // 2 is spared
+    EXPECT_EQ(order->pop(), 4u);
+    EXPECT_EQ(order->pop(), 5u);  // the newest: the hand comes to what was used long ago last
+    EXPECT_EQ(order->pop(), 0u);
+    EXPECT_EQ(order->pop(), 2u);
+}
+
+// Room for three. 0 is protected, 1 on probation, 2 in the window.
+TEST_F(EvictionOrders, WTinyLfuKeepsWhatWasAskedForMoreOften) {
+    const auto order = make(Replacement::w_tiny_lfu);
+    for (const auto object : {0u, 1u, 2u}) order->insert(object);
+    order->touch(0);
+    EXPECT_EQ(order->pop(), 2u);  // as often as 1
+    order->insert(3);
+    EXPECT_EQ(order->pop(), 3u);
+    order->insert(3);             // for the second time
+    EXPECT_EQ(order->pop(), 1u);  // once
+    order->insert(4);
+    EXPECT_EQ(order->pop(), 4u);  // 3 is on probation now, and was asked for twice
+    EXPECT_EQ(order->pop(), 3u);
+    EXPECT_EQ(order->pop(), 0u);
+}
+
+TEST_F(EvictionOrders, WTinyLfuLetsAScanPassWhatIsUsed) {
+    const auto order = make(Replacement::w_tiny_lfu);
+    for (std::uint32_t object = 0; object < 200; ++object) order->insert(object);
+    for (std::uint32_t object = 0; object < 50; ++object) order->touch(object);
+    for (std::uint32_t object = 200; object < 1000; ++object) {
+        EXPECT_GE(order->pop(), 50u);
+        order->insert(object);
+    }
+}
+
+// Of 1, 2, 4 and 4 kB: uses / bytes, and what the last that went had.
+TEST(GdsfOrder, TakesWhatIsLargeAndSeldomUsed) {
+    const auto made = [](std::initializer_list<std::uint64_t> bytes) {
+        Trace trace;
+        unsigned name = 0;
+        for (const auto each : bytes) trace.add_url("http://h/" + std::to_string(name++), each);
+        return Objects(trace, {});
+    };
+    const auto overhead = made({1}).charged(0) - 1;
+    ASSERT_LT(overhead, 1000u);
+    const auto objects = made({1000 - overhead, 2000 - overhead, 4000 - overhead, 4000 - overhead});
+    ASSERT_EQ(objects.charged(2), 4000u);
+    const Holders nobody(objects.size(), 1);
+    const auto order = make_eviction_order(Replacement::gdsf, objects, nobody, 0);
+    for (const auto object : {0u, 1u, 2u}) order->insert(object);  // 1/1000, 1/2000, 1/4000
+    for (int i = 0; i < 3; ++i) order->touch(2);                   // 4/4000
+    EXPECT_EQ(order->pop(), 1u);                                   // from here on + 0.0005
+    order->insert(3);                                              // 0.0005 + 1/4000
+    EXPECT_EQ(order->pop(), 3u);                                   // + 0.00075
+    order->touch(0);                                               // 0.00075 + 2/1000
+    EXPECT_EQ(order->pop(), 2u);                                   // as before the clock went on
+    order->insert(1);                                              // 0.001 + 1/2000
+    EXPECT_EQ(order->pop(), 1u);
+    EXPECT_EQ(order->pop(), 0u);
 }
 
 }  // namespace

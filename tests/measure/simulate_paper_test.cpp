@@ -45,7 +45,7 @@ TEST(PaperDirectories, ServersAreToldOnceAndStandForAllTheirUrls) {
     const auto counts = simulate(asked.trace, config);
     EXPECT_EQ(counts.peer_hits, 1u);
     EXPECT_EQ(counts.false_hits_collision, 2u);
-    EXPECT_EQ(counts.false_hits_stale, 0u);
+    EXPECT_EQ(counts.false_hits_evicted, 0u);
     EXPECT_EQ(counts.announcements, 2u + 2u);
     EXPECT_EQ(counts.announcement_bytes, 4u * (20 + 16));
 }
@@ -124,6 +124,8 @@ struct SmallTable : testing::Test {
         auto config = small(scheme, 16, 500);
         config.announce_changed = threshold;
         config.announce_delay = 1h;
+        config.copy = proxy::CopyPolicy::always;
+        config.network.delay = 0us;
         config.warm_up = 1.0 / 3;
         return simulate(trace, config);
     }

@@ -21,8 +21,11 @@ constexpr Scheme kAll[] = {
 
 TEST(Simulation, ProxiesThatShareNothingFetchEverythingThemselves) {
     Asked asked(2);
-    asked.by(0, {1, 1}).by(1, {1, 1, 2});
-    const auto counts = simulate(asked.trace, small(Scheme::none, 2));
+    asked.by(0, {1}).by(1, {1, 2});
+    asked.at(1s).by(0, {1}).by(1, {1});
+    auto config = small(Scheme::none, 2);
+    config.network.origin = 100ms;
+    const auto counts = simulate(asked.trace, config);
     EXPECT_EQ(counts.requests, 5u);
     EXPECT_EQ(counts.local_hits, 2u);
     EXPECT_EQ(counts.peer_hits, 0u);
@@ -50,7 +53,8 @@ TEST(Simulation, WhatIsUsedLeastRecentlyGoesFirst) {
 
 TEST(Simulation, IcpFindsWhatAnyOtherHolds) {
     Asked asked(3);
-    asked.by(0, {1}).by(1, {1, 1, 2}).by(2, {1});
+    asked.by(0, {1});
+    asked.at(10ms).by(1, {1, 1, 2}).by(2, {1});
     const auto counts = simulate(asked.trace, small(Scheme::icp, 3));
     EXPECT_EQ(counts.local_hits, 1u);
     EXPECT_EQ(counts.peer_hits, 2u);
@@ -64,6 +68,8 @@ TEST(Simulation, IcpWithoutLimitsReachesTheIdeal) {
     const auto trace = workload(20'000, 3000);
     SimulationConfig config;
     config.scheme = Scheme::icp;
+    config.copy = proxy::CopyPolicy::always;
+    config.network.origin = 0ms;
     const auto counts = simulate(trace, config);
     const auto ideal = ideal_of(trace, config.proxies, config.unknown_bytes).total;
     EXPECT_EQ(counts.requests, ideal.requests);
@@ -99,7 +105,7 @@ TEST(Simulation, AnEvictionThatIsNotToldYetMakesAFalseHit) {
     asked.at(29s).by(1, {1});
     asked.at(31s).by(1, {2}).by(0, {6}).by(1, {2, 4});  // 3 goes: 2 is used, if by a peer
     const auto counts = simulate(asked.trace, config);
-    EXPECT_EQ(counts.false_hits_stale, 1u);
+    EXPECT_EQ(counts.false_hits_evicted, 1u);
     EXPECT_EQ(counts.false_hits_collision, 0u);
     EXPECT_EQ(counts.query_messages, 1u);
     EXPECT_EQ(counts.peer_hits, 2u);
@@ -122,7 +128,7 @@ TEST(Simulation, NearbySummariesAreAsGoodAsIcp) {
         EXPECT_GT(icp.evicted, 1000u);
         // Two are asked at most, and filters of similar contents err together.
         EXPECT_LT(summaries.false_misses, 5u) << name(kind);
-        EXPECT_EQ(summaries.false_hits_stale, 0u) << name(kind);
+        EXPECT_EQ(summaries.false_hits_evicted, 0u) << name(kind);
         EXPECT_NEAR(static_cast<double>(summaries.hits()), static_cast<double>(icp.hits()), 20)
             << name(kind);
         EXPECT_LT(summaries.query_messages, icp.query_messages / 100) << name(kind);
@@ -156,8 +162,9 @@ TEST(Simulation, EachUrlHasOneHomeUnderConsistentHashing) {
 TEST(Simulation, CopiesAreKeptAsThePolicySays) {
     Asked asked(2);
     asked.by(0, {1});
-    asked.at(10ms).by(1, {1, 1, 1, 1});
+    for (const auto time : {10ms, 20ms, 30ms, 40ms}) asked.at(time).by(1, {1});
     auto config = small(Scheme::summary, 2);
+    EXPECT_EQ(simulate(asked.trace, config).peer_hits, 1u) << "there is room";
     config.copy = proxy::CopyPolicy::always;
     EXPECT_EQ(simulate(asked.trace, config).peer_hits, 1u);
     config.copy = proxy::CopyPolicy::second_use;
@@ -166,10 +173,96 @@ TEST(Simulation, CopiesAreKeptAsThePolicySays) {
     EXPECT_EQ(simulate(asked.trace, config).peer_hits, 4u);
 }
 
+TEST(Simulation, CopiesAreKeptAtTheFirstUseWhileThereIsRoom) {
+    Asked asked(2);
+    asked.by(0, {1, 2}).by(1, {11, 12, 13});
+    asked.at(10s).by(1, {1});                                      // the last of four places
+    for (const auto time : {20s, 30s}) asked.at(time).by(1, {2});  // full now
+    auto config = small(Scheme::summary, 2, 4);
+    const auto counts = simulate(asked.trace, config);
+    EXPECT_EQ(counts.peer_hits, 3u) << "2 is passed on, and then stored";
+    EXPECT_EQ(counts.evicted, 1u);
+    config.copy = proxy::CopyPolicy::always;
+    EXPECT_EQ(simulate(asked.trace, config).peer_hits, 2u);
+}
+
+TEST(Simulation, WhoAsksForWhatIsBeingFetchedJoins) {
+    Asked asked(2);
+    asked.by(0, {1});
+    asked.at(40ms).by(0, {1});
+    asked.at(60ms).by(1, {1});
+    asked.at(200ms).by(0, {1});
+    auto config = small(Scheme::summary, 2);
+    config.network.origin = 100ms;
+    const auto counts = simulate(asked.trace, config);
+    EXPECT_EQ(counts.local_hits, 2u);
+    EXPECT_EQ(counts.joined, 1u);
+    EXPECT_EQ(counts.stored, 2u) << "what is not there yet is not told to others";
+    EXPECT_DOUBLE_EQ(counts.waited_ms, 100 + 60 + 100);
+}
+
+TEST(Simulation, WhatIsStaleIsPutToTheOrigin) {
+    Asked asked(1);
+    for (const auto time : {0ms, 900ms, 2000ms, 2900ms}) asked.at(time).by(0, {1});
+    for (const auto scheme : {Scheme::none, Scheme::summary, Scheme::consistent_hashing}) {
+        auto config = small(scheme, 1);
+        config.fresh_for = 1s;
+        const auto same = simulate(asked.trace, config);
+        EXPECT_EQ(same.local_hits, 3u);
+        EXPECT_EQ(same.validations, 1u);
+        config.changes = 1;
+        const auto changed = simulate(asked.trace, config);
+        EXPECT_EQ(changed.local_hits, 2u);
+        EXPECT_EQ(changed.validations, 0u);
+    }
+}
+
+TEST(Simulation, AStaleCopyOfAPeerIsGivenWhenTheOriginConfirmsIt) {
+    Asked asked(2);
+    asked.by(0, {1});
+    asked.at(5s).by(1, {1});
+    auto config = small(Scheme::summary, 2);
+    config.fresh_for = 2s;
+    const auto counts = simulate(asked.trace, config);
+    EXPECT_EQ(counts.stale_hits, 1u);
+    EXPECT_EQ(counts.validations, 1u);
+    EXPECT_EQ(counts.peer_hits, 1u);
+    EXPECT_EQ(counts.false_hits_collision + counts.false_hits_evicted + counts.false_misses, 0u);
+    config.changes = 1;
+    EXPECT_EQ(simulate(asked.trace, config).hits(), 0u);
+}
+
+TEST(Simulation, TheOriginIsAskedBesideASlowPeerAndTheFirstAnswerCounts) {
+    Asked asked(2);
+    asked.by(0, {1});
+    asked.at(5s).by(1, {1});
+    auto config = small(Scheme::summary, 2);
+    config.network.origin = 100ms;
+    config.network.delay = 60ms;
+    const auto slow = simulate(asked.trace, config);
+    EXPECT_EQ(slow.origin_beside, 1u);
+    EXPECT_EQ(slow.peer_hits, 1u) << "after 120 ms; the origin, asked after 50, takes 150";
+    EXPECT_DOUBLE_EQ(slow.waited_ms, 100 + 120);
+    config.network.delay = 90ms;
+    const auto slower = simulate(asked.trace, config);
+    EXPECT_EQ(slower.peer_hits, 0u);
+    EXPECT_DOUBLE_EQ(slower.waited_ms, 100 + 150);
+}
+
+TEST(Simulation, SomeMissesArePutToPeersThatDenyThem) {
+    const auto trace = workload(50'000, 30'000);
+    auto config = small(Scheme::summary, 4);
+    const auto counts = simulate(trace, config);
+    const auto misses = static_cast<double>(counts.requests - counts.local_hits);
+    EXPECT_NEAR(static_cast<double>(counts.samples), misses / 1000, misses / 2000);
+    EXPECT_EQ(counts.overruled, 0u) << "announcements are in time";
+}
+
 TEST(Simulation, OnlyGetsAreStoredAndOnlyHeadsBesideThemAnswered) {
     Asked asked(2);
     asked.trace.methods.push_back("POST");
-    asked.by(0, {1}, kHead).by(0, {1}, 2).by(0, {1}).by(0, {1}, kHead).by(0, {1}, 2);
+    asked.by(0, {1}, kHead).by(0, {1}, 2).by(0, {1});
+    asked.at(10ms).by(0, {1}, kHead).by(0, {1}, 2);
     const auto counts = simulate(asked.trace, small(Scheme::icp, 2));
     EXPECT_EQ(counts.stored, 1u);
     EXPECT_EQ(counts.local_hits, 1u);
@@ -262,7 +355,7 @@ TEST(Simulation, EachSchemeFindsPartOfWhatIcpFinds) {
         EXPECT_GT(of_icp, hourly ? 0.8 : 0.97) << static_cast<int>(scheme);
         EXPECT_LT(of_icp, 1.01) << static_cast<int>(scheme);
         EXPECT_EQ(counts.questions,
-                  counts.peer_hits + counts.false_hits_collision + counts.false_hits_stale)
+                  counts.peer_hits + counts.false_hits_collision + counts.false_hits_evicted)
             << static_cast<int>(scheme);
     }
 }

@@ -46,7 +46,8 @@ private:
     std::chrono::milliseconds now_{0};
 };
 
-/// Objects of one byte, so that cache_bytes are objects; LRU.
+/// Objects of one byte, so that cache_bytes are objects; LRU. What the origin gives is there at
+/// once.
 inline SimulationConfig small(Scheme scheme, std::size_t proxies, std::uint64_t cache_objects = 0) {
     SimulationConfig config;
     config.scheme = scheme;
@@ -54,6 +55,7 @@ inline SimulationConfig small(Scheme scheme, std::size_t proxies, std::uint64_t 
     config.unit_objects = true;
     config.cache_bytes = cache_objects;
     config.replacement = Replacement::lru;
+    config.network.origin = 0ms;
     return config;
 }
 

@@ -39,7 +39,7 @@ inline SimulationCounts made_up(const SimulationConfig& config) {
         out.peer_hits = config.announce_changed > 0.01 ? 150 : 199;
         out.false_misses = 200 - out.peer_hits;
         out.false_hits_collision = 1;
-        out.false_hits_stale = 1;
+        out.false_hits_evicted = 1;
         out.announcements = std::max<std::uint64_t>(
             static_cast<std::uint64_t>(1 / config.announce_changed) / 10, 1);
         out.announcement_bytes = config.kind == summary::Kind::quotient ? 40 : 100;

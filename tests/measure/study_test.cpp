@@ -91,8 +91,8 @@ TEST(Study, RunsNothingTwice) {
         for (std::size_t k = 0; k < i; ++k) EXPECT_NE(study.rows[i].config, study.rows[k].config);
     const auto* copies = study.table(About::copies);
     EXPECT_EQ(titles(*copies).front(), "copy always");
-    EXPECT_EQ(titles(*copies)[3], "evict s3_fifo");
-    EXPECT_EQ(copies->lines[0].row, copies->lines[3].row);
+    EXPECT_EQ(titles(*copies)[4], "evict s3_fifo");
+    EXPECT_EQ(copies->lines[1].row, copies->lines[4].row);
 }
 
 TEST(Study, LeavesDelaysOutWhereThresholdsAreCompared) {

@@ -45,6 +45,16 @@ TEST(StudyText, SaysWhatALogAndATableAreAbout) {
     EXPECT_THAT(study_text(finished_study(), true), HasSubstr("\x1b[1mtest.log"));
 }
 
+TEST(StudyText, SaysWhatOfTheLogIsNotSimulated) {
+    auto log = small_log();
+    log.lines = 1'500;
+    log.skipped["not a GET"] = 1'234;
+    log.clients = 1;
+    const auto text = study_text(finished_study(log), false);
+    EXPECT_THAT(text, HasSubstr("\nskipped: 1,234 of 1,500 lines: not a GET\n"));
+    EXPECT_THAT(text, HasSubstr(" of 1 client for "));
+}
+
 TEST(StudyText, FitsAHundredColumns) {
     auto study = finished_study();
     for (auto& row : study.rows) {

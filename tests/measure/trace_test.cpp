@@ -192,5 +192,20 @@ TEST(Trace, UrlsStayValidWhenItIsMoved) {
     EXPECT_EQ(again.urls[0].text, "http://a/");
 }
 
+TEST(Retime, SpreadsRequestsEvenlyOrSqueezesThem) {
+    Trace trace;
+    trace.clients = {1};
+    const auto url = trace.add_url("http://a/", 1);
+    for (const int time : {10'000, 10'000, 16'000}) trace.add({time, 0, url, kGet});
+    retime(trace, 0, 2);
+    EXPECT_EQ(trace.requests[2].time_ms, 3'000);
+    retime(trace, 10, 0);
+    EXPECT_EQ(trace.requests[1].time_ms, 100);
+    EXPECT_EQ(trace.requests[2].time_ms, 200);
+    retime(trace, 0, 0);
+    EXPECT_EQ(trace.requests[2].time_ms, 200);
+    EXPECT_EQ(trace.source, ", 2 times faster, at 10 requests/s");
+}
+
 }  // namespace
 }  // namespace measure

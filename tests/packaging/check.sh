@@ -53,6 +53,8 @@ expect 'replay' help rep
 expect '--trace' replay --tra
 expect 'files json' run ''
 expect 'files ' run --config ''
+expect 'files ' disk ''
+expect '--check' disk --ch
 
 for script in "$packaging"/debian/{postinst,prerm,postrm}; do try sh -n "$script"; done
 HEARSAY_CLUSTER_KEY= "$hearsay" check "$packaging/hearsay.json" >"$work/said" 2>&1 ||

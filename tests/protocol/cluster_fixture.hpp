@@ -11,8 +11,10 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/cluster.hpp"
@@ -38,19 +40,26 @@ struct TestNode {
     explicit TestNode(ClusterConfig configuration) : config(std::move(configuration)) { boot(); }
 
     void boot() {
-        cluster = std::make_unique<Cluster>(*io, config,
-                                            ClusterHooks{[this](auto next) { view = next; },
-                                                         [this](const auto& what) { drop(what); }});
+        cluster = std::make_unique<Cluster>(*io, config, hooks());
+        if (kept) cluster->go_on_from(*kept);
         cluster->start();
     }
     /// As when its configuration is read again while it runs.
     void reload() {
-        auto next =
-            std::make_unique<Cluster>(*io, config,
-                                      ClusterHooks{[this](auto other) { view = other; },
-                                                   [this](const auto& what) { drop(what); }});
+        auto next = std::make_unique<Cluster>(*io, config, hooks());
         next->start_in_place_of(*cluster);
         cluster = std::move(next);
+    }
+    ClusterHooks hooks() {
+        return {[this](auto next) { view = next; },
+                [this](const Invalidation& what, std::function<void()> done) {
+                    drop(what);
+                    keeps_late ? to_keep.push_back(std::move(done)) : done();
+                }};
+    }
+    /// As when a disk has written it all.
+    void keep() {
+        for (const auto& done : std::exchange(to_keep, {})) done();
     }
     void drop(const Invalidation& what) {
         if (fails_to_drop) throw std::bad_alloc();
@@ -119,6 +128,9 @@ struct TestNode {
     unsigned drops = 0;  // what peers ordered
     bool dropped_all = false;
     bool fails_to_drop = false;  // as if there were no memory for it
+    bool keeps_late = false;     // only when keep() is called
+    std::vector<std::function<void()>> to_keep;
+    std::optional<KeptInvalidations> kept;  // what the next run goes on from
     std::vector<summary::KeyHash> dropped, dropped_tags;
 };
 

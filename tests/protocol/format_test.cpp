@@ -218,6 +218,7 @@ TEST_F(Format, WhatThePageAnnouncesPutsASubscriberInStep) {
     EXPECT_TRUE(other.open(without_length(confirmation)));
     const auto beat = other.open(without_length(answer));
     ASSERT_TRUE(beat);
+    session.kept(2);
     EXPECT_EQ(session.next(now), Message(Confirm{2}));
     EXPECT_EQ(session.next(now), *beat);
 }

@@ -207,6 +207,50 @@ TEST(InvalidationLog, NothingWaitsForAPeerThatIsNoMore) {
     EXPECT_TRUE(log.confirm(0, 5));
 }
 
+TEST(InvalidationLog, TheNextRunTellsWhatWasNotConfirmed) {
+    KeptInvalidations kept;
+    {
+        InvalidationLog log(3, 100);
+        log.add(some(2), {});
+        for (const std::size_t peer : {0, 1, 2}) {
+            log.next(peer);
+            EXPECT_TRUE(log.confirm(peer, 2));
+        }
+        log.add(some(1, 8), some(1, 50));
+        log.next(0);
+        EXPECT_TRUE(log.confirm(0, 4));
+        kept = log.kept();
+    }
+    EXPECT_EQ(kept.gone, 2U);
+    EXPECT_EQ(kept.last, 4U);
+    EXPECT_EQ(kept.entries,
+              (std::vector<KeptInvalidations::Entry>{{3, {8, 7}}, {4, {50, 7}, true}}));
+
+    InvalidationLog log(0, 100);
+    log.go_on_from(kept);
+    EXPECT_EQ(log.kept(), kept);
+    for (const std::size_t peer : {0, 1, 2, 3}) log.add_peer(peer);
+    log.came_back(0, 4);
+    log.came_back(1, 2);
+    log.came_back(2, 99);  // more than the earlier run could keep
+    EXPECT_EQ(log.next(0), std::nullopt);
+    EXPECT_EQ(log.next(1), Message(Invalidate{4, some(1, 8), some(1, 50)}));
+    EXPECT_EQ(log.next(2), std::nullopt);
+    EXPECT_EQ(log.next(3), Message(InvalidateAll{4})) << "it was never met";
+    EXPECT_EQ(log.add(some(1, 9), {}), 5U);
+    EXPECT_EQ(log.next(2), Message(Invalidate{5, some(1, 9), {}}));
+}
+
+TEST(InvalidationLog, WhatTheNextRunHasNoRoomForBecomesAnOrderToDropEverything) {
+    InvalidationLog first(1, 100);
+    first.add(some(100), {});
+    InvalidationLog next(0, 10);
+    next.go_on_from(first.kept());
+    EXPECT_LE(next.size(), 10U);
+    next.add_peer(0);
+    EXPECT_EQ(next.next(0), Message(InvalidateAll{100}));
+}
+
 TEST(InvalidationLog, WhoComesLateIsToldAllOrDropsEverything) {
     InvalidationLog log(1, 100);
     log.keep_for_newcomers(4);
@@ -236,6 +280,7 @@ TEST(SyncSessionInvalidations, AreHandedOutOnceAndConfirmedEachTime) {
     const Message order = Invalidate{2, some(1), some(1, 50)};
     EXPECT_EQ(session.on_message(order, kNow),
               SyncSession::Action(SyncSession::Drop{some(1), some(1, 50)}));
+    session.kept(2);
     EXPECT_EQ(session.next(kNow), Message(Confirm{2}));
     EXPECT_EQ(session.next(kNow), std::nullopt);
     EXPECT_EQ(session.on_message(order, kNow), std::nullopt) << "the confirmation was lost";
@@ -243,12 +288,40 @@ TEST(SyncSessionInvalidations, AreHandedOutOnceAndConfirmedEachTime) {
     EXPECT_EQ(session.counters().invalidations_received, 2U);
 }
 
+TEST(SyncSessionInvalidations, AreConfirmedWhenTheyAreKept) {
+    SyncSession session({1 << 20, 500ms}, kNow);
+    session.next(kNow);  // a heartbeat
+    ASSERT_TRUE(session.on_message(Invalidate{2, some(1), some(1, 50)}, kNow));
+    ASSERT_TRUE(session.on_message(Invalidate{3, some(1, 9), {}}, kNow));
+    EXPECT_EQ(session.applied(), 3U);
+    EXPECT_EQ(session.next(kNow), std::nullopt);
+    EXPECT_GT(session.due(), kNow);
+    session.kept(2);
+    EXPECT_EQ(session.due(), SyncSession::TimePoint::min());
+    EXPECT_EQ(session.next(kNow), Message(Confirm{2}));
+    EXPECT_EQ(session.next(kNow), std::nullopt);
+    session.kept(3);
+    EXPECT_EQ(session.next(kNow), Message(Confirm{3}));
+}
+
+TEST(SyncSessionInvalidations, OverAnotherConnectionAreConfirmedWhenItHasNamedThem) {
+    SyncSession session({1 << 20, 500ms}, kNow, 5, 3);
+    session.next(kNow);  // a heartbeat
+    session.kept(5);
+    EXPECT_EQ(session.next(kNow), std::nullopt) << "the publisher may not know that it sent them";
+    EXPECT_EQ(session.on_message(Invalidate{4, some(2), {}}, kNow), std::nullopt);
+    EXPECT_EQ(session.next(kNow), Message(Confirm{4}));
+    EXPECT_EQ(session.on_message(Invalidate{5, some(1), {}}, kNow), std::nullopt);
+    EXPECT_EQ(session.next(kNow), Message(Confirm{5}));
+}
+
 TEST(SyncSessionInvalidations, GoOnFromWhatAnEarlierConnectionApplied) {
-    SyncSession session({1 << 20, 500ms}, kNow, 5);
+    SyncSession session({1 << 20, 500ms}, kNow, 5, 5);
     EXPECT_EQ(session.on_message(Invalidate{5, some(2), {}}, kNow), std::nullopt);
     EXPECT_EQ(session.next(kNow), Message(Confirm{5}));
     EXPECT_EQ(session.on_message(InvalidateAll{9}, kNow),
               SyncSession::Action(SyncSession::Drop{{}, {}, true}));
+    session.kept(9);
     EXPECT_EQ(session.next(kNow), Message(Confirm{9}));
 }
 
@@ -302,6 +375,22 @@ TEST_F(Invalidations, ReachThePeerAndAreConfirmed) {
     EXPECT_EQ(a->status_of("b").invalidations_confirmed, 1U);
     EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
     EXPECT_EQ(b->status_of("a").invalidations_received, 1U);
+}
+
+TEST_F(Invalidations, AreConfirmedWhenTheyAreKeptAlsoAcrossAReload) {
+    start();
+    b->keeps_late = true;
+    const auto number = a->invalidate("one");
+    ASSERT_TRUE(run_until([&] { return b->has_dropped("one"); }));
+    b->reload();
+    ASSERT_TRUE(run_until([&] { return a->status_of("b").invalidations_sent == 2; }));
+    ASSERT_TRUE(run_until([&] { return b->in_sync_with("a"); }));
+    EXPECT_FALSE(confirmed(number));
+    EXPECT_FALSE(a->in_sync_with("b")) << "it may have been killed instead";
+    EXPECT_EQ(b->drops, 1U);
+    b->keep();
+    ASSERT_TRUE(run_until([&] { return confirmed(number) && a->in_sync_with("b"); }));
+    EXPECT_EQ(b->drops, 1U);
 }
 
 TEST_F(Invalidations, AreNotPassedOn) {
@@ -377,6 +466,29 @@ TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     EXPECT_EQ(b->drops, 1U);
     EXPECT_EQ(a->status_of("b").invalidations_sent, 2U);
+}
+
+// b has a disk: with A's end nobody would know any more what b must not serve.
+TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextRunOfThisNode) {
+    start(impatient(config("a")), impatient(config("b")));
+    const auto first = a->invalidate("confirmed");
+    ASSERT_TRUE(run_until([&] { return confirmed(first); }));
+    b->kill();
+    ASSERT_TRUE(run_until([&] { return !a->status_of("b").publishing; }));
+    const auto number = a->invalidate("one");
+    EXPECT_EQ(a->cluster->confirmed_by_node(),
+              (std::map<std::string, std::uint64_t>{{"b", first}}));
+    a->kept = a->cluster->kept_invalidations();
+    a->restart();
+    EXPECT_EQ(a->cluster->last_invalidation(), number);
+    EXPECT_FALSE(confirmed(number));
+    b->dropped.clear();
+    b->boot();
+    ASSERT_TRUE(run_until([&] { return all_in_sync() && confirmed(number); }));
+    EXPECT_TRUE(b->has_dropped("one"));
+    EXPECT_FALSE(b->has_dropped("confirmed"));
+    EXPECT_FALSE(b->dropped_all);
+    EXPECT_EQ(a->cluster->kept_invalidations().entries.size(), 0U);
 }
 
 TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {

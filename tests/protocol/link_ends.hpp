@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,10 @@ struct MachineNode {
                },
                [this](std::size_t, const Instance&) { ++heard_of; },
                [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_sync; },
-               [this](const Invalidation& what) { dropped += what; },
+               [this](const Invalidation& what, std::function<void()> done) {
+                   dropped += what;
+                   keeps_late ? to_keep.push_back(std::move(done)) : done();
+               },
                [this](std::size_t) { ++left; }}) {
         state.membership.configure(state.config.peers, {}, kNow);
         state.neighbours.add_peer(0, other);
@@ -66,6 +70,8 @@ struct MachineNode {
     NodeState state;
     Subscriptions subscriptions;
     Invalidation dropped;
+    bool keeps_late = false;  // what is dropped is done when a test calls one of these
+    std::vector<std::function<void()>> to_keep;
     int heard_of = 0, in_sync = 0, left = 0;
 };
 

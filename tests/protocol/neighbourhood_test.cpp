@@ -41,7 +41,7 @@ protected:
 };
 
 TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
-    const auto replica = replica_with(key(1));
+    auto replica = replica_with(key(1));
     neighbours.accept(1, "token");
     neighbours.linked(1, "token");
     neighbours.load(1, replica);
@@ -63,7 +63,7 @@ TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
 
 TEST_F(NeighbourhoodTest, WhoseProxyIsNotKnownDoesNotCount) {
     neighbours.add_peer(3, "d");
-    const auto replica = replica_with(key(1));
+    auto replica = replica_with(key(1));
     neighbours.load(3, replica);
     neighbours.set_in_sync(3, true);
     EXPECT_FALSE(neighbours.take_view()->peers[3].in_sync);
@@ -85,7 +85,7 @@ TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummarie
 TEST_F(NeighbourhoodTest, AViewIsHandedOutOnlyWhenSomethingChanged) {
     ASSERT_TRUE(neighbours.take_view());
     EXPECT_FALSE(neighbours.take_view());
-    const auto replica = replica_with(key(1));
+    auto replica = replica_with(key(1));
     neighbours.load(0, replica);
     ASSERT_TRUE(neighbours.take_view());
     neighbours.set_in_sync(0, false);  // as it was
@@ -113,7 +113,7 @@ TEST_F(NeighbourhoodTest, TheTokenBeforeTheLastStaysGood) {
 }
 
 TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
-    const auto replica = replica_with(key(1));
+    auto replica = replica_with(key(1));
     neighbours.linked(2, "token");
     neighbours.load(2, replica);
     const auto view = neighbours.take_view();
@@ -124,7 +124,7 @@ TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
 }
 
 TEST_F(NeighbourhoodTest, ChangesReachViewsAlreadyHandedOut) {
-    const auto replica = replica_with(key(1));
+    auto replica = replica_with(key(1));
     neighbours.load(0, replica);
     const auto view = neighbours.take_view();
     summary::Delta delta;
@@ -148,7 +148,7 @@ TEST_F(NeighbourhoodTest, AnotherSnapshotOfTheSameShapeNeedsNoNewDirectory) {
 
 TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
     auto first = replica_with(key(1));
-    const auto second = replica_with(key(1));
+    auto second = replica_with(key(1));
     neighbours.load(0, first);
     neighbours.load(1, second);
     const auto before = neighbours.take_view();
@@ -187,8 +187,8 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
 }
 
 TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
-    const auto first = replica_with(key(1));
-    const auto second = replica_with(key(1));
+    auto first = replica_with(key(1));
+    auto second = replica_with(key(1));
     neighbours.linked(0, "token");
     neighbours.load(0, first);
     neighbours.load(1, second);
@@ -204,11 +204,11 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
 }
 
 TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
-    const auto replica = replica_with(key(1));
+    auto replica = replica_with(key(1));
     neighbours.load(0, replica);
     neighbours.unlinked(0);
     neighbours.take_view();
-    const auto later = replica_with(key(2));
+    auto later = replica_with(key(2));
     neighbours.load(0, later);
     neighbours.linked(0, "token");
     const auto view = neighbours.take_view();
@@ -218,10 +218,10 @@ TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
 }
 
 TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
-    const auto first = replica_with(key(1));
+    auto first = replica_with(key(1));
     neighbours.load(0, first);
     neighbours.unlinked(0);
-    const auto second = replica_with(key(1), kLarger);
+    auto second = replica_with(key(1), kLarger);
     neighbours.load(1, second);
     EXPECT_EQ(neighbours.take_view()->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }

@@ -154,6 +154,67 @@ TEST_F(SubscriberEndTest, ConfirmsWhatHasBeenDroppedAheadOfAllElse) {
     EXPECT_EQ(says<Confirm>(*next.end, kNow + 10s).last, 1U);
 }
 
+TEST_F(SubscriberEndTest, ConfirmsWhatIsKeptAndNotWhatIsHeard) {
+    b.keeps_late = true;
+    Connection link(a, b);
+    a.invalidate(7);
+    a.invalidate(8);
+    exchange(*link.publishing.end, *link.end);
+    EXPECT_EQ(b.dropped.keys.size(), 2U);
+    EXPECT_EQ(a.state.invalidations.pending(0), 2U);
+    ASSERT_EQ(b.to_keep.size(), 1U) << "both came in one message";
+    b.to_keep[0]();
+    EXPECT_LE(link.end->due(), kNow);
+    exchange(*link.publishing.end, *link.end);
+    EXPECT_EQ(a.state.invalidations.pending(0), 0U);
+    EXPECT_EQ(link.publishing.owner.confirmations, 1);
+}
+
+TEST_F(SubscriberEndTest, WhatIsKeptAfterItsLinkHasGoneIsConfirmedByTheNextOne) {
+    b.keeps_late = true;
+    {
+        Connection link(a, b);
+        a.invalidate(7);
+        exchange(*link.publishing.end, *link.end);
+    }
+    Connection next(a, b);
+    EXPECT_EQ(b.dropped.keys.size(), 1U) << "it has been sent again, and is not done again";
+    EXPECT_EQ(a.state.invalidations.pending(0), 1U);
+    b.to_keep[0]();
+    exchange(*next.publishing.end, *next.end);
+    EXPECT_EQ(a.state.invalidations.pending(0), 0U);
+}
+
+TEST_F(SubscriberEndTest, WhatIsKeptBetweenTwoLinksIsConfirmedWhenItIsSentAgain) {
+    b.keeps_late = true;
+    {
+        Connection link(a, b);
+        a.invalidate(7);
+        exchange(*link.publishing.end, *link.end);
+    }
+    b.to_keep[0]();
+    Connection next(a, b);
+    EXPECT_EQ(b.dropped.keys.size(), 1U);
+    EXPECT_EQ(a.state.invalidations.pending(0), 0U);
+}
+
+TEST_F(SubscriberEndTest, WhatAnEarlierRunOfThePublisherIsOwedConfirmsNothingToTheNextOne) {
+    b.keeps_late = true;
+    Connection link(a, b);
+    a.invalidate(7);
+    exchange(*link.publishing.end, *link.end);
+    MachineNode again("a", "b", 3);
+    again.invalidate(8);
+    Connection next(again, b, kNow + 1min);
+    EXPECT_EQ(b.dropped.keys.size(), 2U);
+    b.to_keep[0]();
+    exchange(*next.publishing.end, *next.end, kNow + 1min);
+    EXPECT_EQ(again.state.invalidations.pending(0), 1U);
+    b.to_keep[1]();
+    exchange(*next.publishing.end, *next.end, kNow + 1min);
+    EXPECT_EQ(again.state.invalidations.pending(0), 0U);
+}
+
 TEST_F(SubscriberEndTest, NothingIsConfirmedWhenNobodyIsThereAnyMoreToApplyIt) {
     Connection link(a, b);
     b.subscriptions.close();

@@ -96,6 +96,32 @@ TEST(JsonLine, TellsOfAPeerOnlyWhenOneWasAsked) {
     EXPECT_FALSE(json::parse(line(AccessFormat::json, record())).contains("peer"));
 }
 
+TEST(JsonLine, TellsOfAllPeersWhereMoreThanOneWasAsked) {
+    PeersAsked asked;
+    const auto first = asked.asked("b");
+    auto r = peer_hit();
+    r.peers_asked = &asked;
+    EXPECT_FALSE(json::parse(line(AccessFormat::json, r)).contains("peers_asked"));
+    const auto second = asked.asked("c");
+    asked.ended(second, PeerVerdict::hit);
+    asked.ended(first, PeerVerdict::timeout);
+    EXPECT_EQ(
+        json::parse(line(AccessFormat::json, r))["peers_asked"],
+        json::parse(R"([{"peer": "b", "verdict": "timeout"}, {"peer": "c", "verdict": "hit"}])"));
+}
+
+TEST(PeersAsked, KeepsTheLastQuestions) {
+    PeersAsked asked;
+    const auto first = asked.asked("first");
+    for (std::size_t i = 0; i < PeersAsked::kMax; ++i)
+        asked.ended(asked.asked("b"), PeerVerdict::refused);
+    asked.ended(first, PeerVerdict::failure);  // nobody knows it any more
+    EXPECT_EQ(asked.all().size(), PeersAsked::kMax);
+    EXPECT_EQ(asked.last_to("first"), nullptr);
+    EXPECT_EQ(asked.last_to("b"), &asked.all().back());
+    for (const auto& one : asked.all()) EXPECT_EQ(one.verdict, PeerVerdict::refused);
+}
+
 TEST(JsonLine, TellsWhichPeerAsked) {
     auto r = record();
     r.role = Role::peer;
@@ -163,6 +189,10 @@ TEST(SquidLine, UsesSquidsWords) {
     auto r = record();
     r.status = 304;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_IMS_HIT/304 "));
+    r = record();
+    r.source = Source::disk;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_HIT/200 "));
+    EXPECT_THAT(squid(r), HasSubstr(" HIER_NONE/- "));
 
     r = record();
     r.outcome = Outcome::origin_fetch;

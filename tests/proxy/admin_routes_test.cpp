@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 #include <set>
 
 namespace proxy {
@@ -17,6 +20,38 @@ std::string_view name(AdminMethod method) {
 std::string field(const AdminResponse& response, http::field name) {
     const auto value = response[name];
     return {value.data(), value.size()};
+}
+
+/// What a node in this state says at a path.
+AdminResponse answer_of(const NodeStatus& status, const char* path) {
+    AdminHooks hooks;
+    hooks.status = [&]() -> boost::asio::awaitable<NodeStatus> { co_return status; };
+    const AdminRequest request(http::verb::get, path, 11);
+    boost::asio::io_context io;
+    auto answer = boost::asio::co_spawn(
+        io, find_route(http::verb::get, path)->handler(request, hooks), boost::asio::use_future);
+    io.run();
+    return answer.get();
+}
+
+TEST(Readyz, TellsOfTheDiskAndIsReadyAllTheSame) {
+    NodeStatus status;
+    status.ready = true;
+    DiskStatus good, loading, off;
+    good.path = "/a";
+    good.state = DiskStatus::State::ready;
+    loading.path = "/b";
+    off.path = "/c";
+    off.state = DiskStatus::State::off;
+    off.last_error = "Input/output error";
+    status.disk = {good};
+    EXPECT_EQ(answer_of(status, "/readyz").body(), "ready\n");
+    status.disk = {good, loading, off};
+    const auto answer = answer_of(status, "/readyz");
+    EXPECT_EQ(answer.result(), http::status::ok);
+    EXPECT_EQ(answer.body(), "ready\ndisk /b is loading\ndisk /c is off: Input/output error\n");
+    status.ready = false;
+    EXPECT_EQ(answer_of(status, "/readyz").result(), http::status::service_unavailable);
 }
 
 TEST(AdminRoutes, StandOnceEachAndThoseOfAPathTogether) {

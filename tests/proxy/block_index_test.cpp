@@ -1,5 +1,7 @@
 #include "proxy/cache/block_index.hpp"
 
+#include "proxy/cache/block_plan.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

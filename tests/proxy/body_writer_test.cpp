@@ -43,7 +43,7 @@ protected:
     std::shared_ptr<const StoredResponse> stored() { return found().response; }
 
     boost::asio::io_context io;
-    Store store{100'000, [](const summary::Key&, bool) {}};
+    Store store{100'000, [](summary::KeyHash, bool) {}};
     MemoryBudget windows{1'000'000};
     std::shared_ptr<Fill> fill =
         std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), kWindow);

@@ -31,6 +31,7 @@ protected:
         status.node = "a";
         auto& peer = status.cluster.peers.emplace_back();
         peer.node = "b";
+        status.disk.emplace_back().path = "/d";
         for_each_table([&](const auto& table, auto& counts, const char*) {
             for (const auto& number : table) counts.*number.member = next_ += 1009;
         });
@@ -43,6 +44,8 @@ protected:
         act(kTrafficCounters, static_cast<TrafficCounters&>(status.work), "");
         act(kNodeCounters, static_cast<NodeCounters&>(status), "");
         act(kCacheCounters, status.cache, "");
+        act(kStoreDiskNumbers, status.store_disk, "");
+        act(kDiskNumbers, status.disk.front(), "directory=\"/d\"");
         act(protocol::kLinkCounters, static_cast<LinkCounters&>(status.cluster), "");
         act(kPeerCounters, static_cast<PeerCounters&>(peer), "peer=\"b\"");
         act(protocol::kSyncCounters, static_cast<SyncCounters&>(peer), "peer=\"b\"");
@@ -58,6 +61,7 @@ json::json_pointer pointer_to(std::string_view path) {
     auto [section, name] = protocol::parts_of(path);
     if (section == "cluster.peers[]")
         return json::json_pointer("/cluster/peers/0/" + std::string(name));
+    if (section == "cache.disk[]") return json::json_pointer("/cache/disk/0/" + std::string(name));
     return json::json_pointer((section.empty() ? "" : '/' + std::string(section)) + '/' +
                               std::string(name));
 }

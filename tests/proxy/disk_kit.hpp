@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/uio.h>
+#include <xxhash.h>
 
 #include <atomic>
 #include <cerrno>
@@ -74,19 +75,25 @@ inline Record response(std::string_view uri, std::uint64_t seq, std::string_view
     return record;
 }
 
-inline Record tombstone(RecordType type, std::uint64_t seq, std::string_view uri = {},
-                        std::vector<summary::KeyHash> tags = {}) {
+inline Record tombstone(RecordType type, std::uint64_t seq,
+                        std::vector<summary::KeyHash> hashes = {}) {
     Record record;
     record.type = type;
     record.seq = seq;
-    record.uri = uri;
-    record.tags = std::move(tags);
+    record.tags = std::move(hashes);
     return record;
+}
+
+/// What stands for a URI in tombstones and indices.
+inline summary::KeyHash hash_of(std::string_view uri) {
+    const auto hash = XXH3_128bits(uri.data(), uri.size());
+    return {hash.low64, hash.high64};
 }
 
 /// A disk that can be made to fail. The numbers are errno; 0: none.
 struct FaultyCalls : DiskCalls {
-    std::atomic<int> on_reserve{0}, on_write{0}, on_read{0}, on_sync{0}, on_read_now{0};
+    std::atomic<int> on_reserve{0}, on_write{0}, on_read{0}, on_sync{0}, on_read_now{0},
+        on_remove{0}, on_open{0};
     std::atomic<int> failures_left{1 << 30};  // then it works again
     std::atomic<bool> writes_half{false};     // of each part list, and says so
 
@@ -104,6 +111,12 @@ struct FaultyCalls : DiskCalls {
     }
     ssize_t read_now(int fd, std::span<std::byte> into, std::uint64_t at) override {
         return fails(on_read_now) ? -1 : DiskCalls::read_now(fd, into, at);
+    }
+    int remove(const char* path) override {
+        return fails(on_remove) ? -1 : DiskCalls::remove(path);
+    }
+    int open(const char* path, int flags, unsigned mode) override {
+        return fails(on_open) ? -1 : DiskCalls::open(path, flags, mode);
     }
     int sync(int fd) override { return fails(on_sync) ? -1 : DiskCalls::sync(fd); }
 

@@ -5,8 +5,10 @@
 #include <condition_variable>
 #include <map>
 
-#include "proxy/disk/recovery.hpp"
+#include <thread>
+
 #include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/recovery_kit.hpp"
 
 namespace proxy {
 namespace {
@@ -48,26 +50,41 @@ protected:
         reclaiming.uses = [](const FooterEntry&, DiskPlace) { return std::nullopt; };
         reclaiming.dropped = [](const FooterEntry&, DiskPlace) {};
         log_.emplace(calls_, SegmentLog::Config{directory_.path(), 1, 16 * kSegment, kSegment, 1},
-                     std::vector<SegmentPtr>{}, reclaiming);
+                     reclaiming);
     }
-    void start(DiskWriter::Config config = {}) { writer_.emplace(*log_, seq_, config); }
+    ~DiskWriterTest() override { stop(); }
+    /// A thread that writes until stop().
+    void start(DiskWriter::Config config = {}) {
+        writer_.emplace(config);
+        thread_ = std::thread([this] {
+            while (!stopping_ || !writer_->empty()) {
+                errors_ += writer_->write(*log_) ? 1 : 0;
+                writer_->wait(std::chrono::milliseconds(50));
+            }
+        });
+    }
+    void stop() {
+        if (!thread_.joinable()) return;
+        stopping_ = true;
+        writer_->interrupt();
+        thread_.join();
+        EXPECT_FALSE(log_->seal());
+    }
     bool push(const std::string& uri, std::size_t size) {
         struct Owned {
             std::string uri, body;
         };
         auto owned = std::make_shared<Owned>(Owned{uri, test::made_body(size, size)});
         DiskWriter::Job job;
-        job.record = test::response(owned->uri, 0, owned->body);
+        job.record = test::response(owned->uri, ++seq_, owned->body);
         job.body = {test::part(owned->body)};
         job.owner = owned;
         job.done = [this, uri](DiskResult<DiskPlace> place) { told(uri, place); };
         return writer_->push(std::move(job));
     }
     bool purge(const std::string& uri) {
-        auto owned = std::make_shared<std::string>(uri);
         DiskWriter::Job job;
-        job.record = test::tombstone(RecordType::uri_gone, 0, *owned);
-        job.owner = owned;
+        job.record = test::tombstone(RecordType::gone, ++seq_, {test::hash_of(uri)});
         job.done = [this, uri](DiskResult<DiskPlace> place) { told("purge " + uri, place); };
         return writer_->push(std::move(job));
     }
@@ -84,12 +101,15 @@ protected:
 
     test::TemporaryDirectory directory_;
     GatedCalls calls_;
-    std::atomic<std::uint64_t> seq_{1};
+    std::uint64_t seq_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::map<std::string, DiskResult<DiskPlace>> told_;
     std::optional<SegmentLog> log_;
     std::optional<DiskWriter> writer_;
+    std::atomic<bool> stopping_{false};
+    std::atomic<int> errors_{0};
+    std::thread thread_;
 };
 
 TEST_F(DiskWriterTest, SaysWhereARecordIsOnceItIsThere) {
@@ -102,8 +122,6 @@ TEST_F(DiskWriterTest, SaysWhereARecordIsOnceItIsThere) {
         EXPECT_EQ(loaded->record.uri, uri);
         EXPECT_EQ(as_text(loaded->body), test::made_body(loaded->body.size(), loaded->body.size()));
     }
-    writer_.reset();
-    EXPECT_EQ(seq_, 21u);
 }
 
 TEST_F(DiskWriterTest, GathersWhatComesWhileItWrites) {
@@ -114,8 +132,8 @@ TEST_F(DiskWriterTest, GathersWhatComesWhileItWrites) {
     for (int i = 0; i < 50; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 1'000));
     calls_.set_open(true);
     wait_for(51);
-    writer_->push({});  // a record of nothing, so that what was counted is seen
-    while (writer_->stats().written < 52) std::this_thread::yield();
+    stop();
+    EXPECT_EQ(writer_->stats().written, 51u);
     EXPECT_LE(writer_->stats().writes, 4u);
 }
 
@@ -137,6 +155,9 @@ TEST_F(DiskWriterTest, RefusesWhatDoesNotFitIntoTheQueueButNoTombstone) {
     while (writer_->stats().queued_bytes > 0) std::this_thread::yield();
     EXPECT_TRUE(push("http://b/", 5'000));
     wait_for(33);
+    while (writer_->stats().queued_bytes > 0) std::this_thread::yield();
+    EXPECT_TRUE(push("http://c/", 100'000)) << "alone";
+    wait_for(34);
 }
 
 TEST_F(DiskWriterTest, KeepsTheOrderInWhichItWasAsked) {
@@ -149,8 +170,8 @@ TEST_F(DiskWriterTest, KeepsTheOrderInWhichItWasAsked) {
             ASSERT_TRUE(push(uri + "/again", 500));
         }
     }
-    writer_.reset();  // writes all, and seals
-    const auto found = recover(calls_, directory_.path(), 1, [](const RecoveredRecord& one) {
+    stop();
+    const auto found = test::recover_all(calls_, directory_.path(), 1, [](const RecoveredKey& one) {
         EXPECT_TRUE(one.entry.uri.ends_with("again"));
     });
     ASSERT_TRUE(found);
@@ -190,6 +211,83 @@ TEST_F(DiskWriterTest, TellsOfWhatASegmentCannotHold) {
     EXPECT_EQ(wait_for(1).at("http://a/").error(), DiskError::too_large);
     EXPECT_FALSE(writer_->stats().paused);
     EXPECT_FALSE(push("http://b/", kMaxRecordBody + 1));
+}
+
+TEST_F(DiskWriterTest, TriesTombstonesAgainUntilTheyAreThere) {
+    start({.pause = std::chrono::hours(1), .retry = std::chrono::milliseconds(1)});
+    ASSERT_TRUE(push("http://a/", 500));
+    wait_for(1);
+    calls_.on_write = EIO;
+    ASSERT_TRUE(purge("http://a/"));
+    ASSERT_TRUE(purge("http://b/"));
+    while (errors_ < 3) std::this_thread::yield();
+    EXPECT_EQ(told_.size(), 1u);
+    calls_.on_write = 0;
+    EXPECT_TRUE(wait_for(3).at("purge http://a/"));
+    stop();
+    const auto found = test::recover_all(calls_, directory_.path(), 1, [](const RecoveredKey&) {});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->purged, 1u);
+    EXPECT_EQ(found->records, 0u);
+}
+
+// When nothing is left that it could end, a tombstone is done.
+TEST_F(DiskWriterTest, GivesAllBackForATombstoneOnAFullDisk) {
+    start({.pause = std::chrono::milliseconds(0), .retry = std::chrono::milliseconds(1)});
+    for (int i = 0; i < 60; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 10'000));
+    wait_for(60);
+    calls_.on_reserve = ENOSPC;
+    constexpr int kPurged = 20'000;  // many of them make one record
+    for (int i = 0; i < kPurged; ++i) ASSERT_TRUE(purge("http://a/" + std::to_string(i)));
+    EXPECT_TRUE(wait_for(60 + kPurged).at("purge http://a/19999"));
+    EXPECT_EQ(log_->stats().segments, 0u);
+    calls_.on_reserve = 0;
+}
+
+TEST_F(DiskWriterTest, DoesNotGiveASegmentBackForEachRecordOnAFullDisk) {
+    start({.pause = std::chrono::hours(1)});
+    for (int i = 0; i < 60; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 10'000));
+    wait_for(60);
+    const auto before = log_->stats().segments;
+    ASSERT_GE(before, 3u);
+    calls_.set_open(false);
+    ASSERT_TRUE(push("http://a/first", 50'000));
+    calls_.wait_for_a_write();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(push("http://b/" + std::to_string(i), 50'000));
+    calls_.on_reserve = ENOSPC;
+    calls_.set_open(true);
+    const auto told = wait_for(161);
+    EXPECT_EQ(told.at("http://b/99").error(), boost::system::errc::no_space_on_device);
+    EXPECT_GE(log_->stats().segments + 1, before);
+    calls_.on_reserve = 0;
+}
+
+TEST_F(DiskWriterTest, BeginsASegmentWithWhatEndsAllAndGivesBackTheOthers) {
+    start();
+    for (int i = 0; i < 60; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 10'000));
+    DiskWriter::Job all;
+    all.record = test::tombstone(RecordType::all_gone, ++seq_);
+    all.done = [this](DiskResult<DiskPlace> place) { told("all", place); };
+    ASSERT_TRUE(writer_->push(std::move(all)));
+    ASSERT_TRUE(push("http://b/", 500));
+    const auto told = wait_for(62);
+    EXPECT_EQ(told.at("all")->sector, 1u);
+    EXPECT_EQ(told.at("http://b/")->segment, told.at("all")->segment);
+    stop();
+    while (*log_->give_back() == SegmentLog::GaveBack::a_segment)
+        ;
+    EXPECT_EQ(log_->stats().segments, 1u);
+    EXPECT_TRUE(log_->find(told.at("http://b/")->segment));
+}
+
+TEST_F(DiskWriterTest, AnswersAllWhenNothingIsToBeWritten) {
+    writer_.emplace(DiskWriter::Config());
+    ASSERT_TRUE(push("http://a/", 500));
+    ASSERT_TRUE(purge("http://a/"));
+    writer_->fail_all(DiskError::ending);
+    EXPECT_EQ(told_.at("http://a/").error(), DiskError::ending);
+    EXPECT_TRUE(told_.at("purge http://a/"));
+    EXPECT_EQ(writer_->stats().queued_bytes, 0u);
 }
 
 }  // namespace

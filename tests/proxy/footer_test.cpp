@@ -10,9 +10,10 @@ namespace {
 constexpr SegmentHeader kHeader{{0x1122334455667788, 7}, 1 << 20};
 
 std::vector<FooterEntry> some_entries() {
-    return {footer_entry(test::response("http://a/", 3, "body"), 1, 2),
-            footer_entry(test::tombstone(RecordType::tag_gone, 5, {}, {{7, 8}}), 3, 1),
-            footer_entry(test::response("http://b/", 4, {}), 10, 30)};
+    static const auto a = test::response("http://a/", 3, "body"),
+                      gone = test::tombstone(RecordType::gone, 5, {{7, 8}}),
+                      b = test::response("http://b/", 4, {});
+    return {footer_entry(a, 1, 2), footer_entry(gone, 3, 1), footer_entry(b, 10, 30)};
 }
 
 struct Sealed {
@@ -20,12 +21,13 @@ struct Sealed {
 };
 Sealed sealed(std::span<const FooterEntry> entries, std::uint64_t at = 100 * kDiskSector) {
     Sealed made;
-    encode_footer(entries, made.footer);
+    for (const auto& entry : entries) put_entry(entry, made.footer);
+    close_footer(made.footer);
     made.trailer =
         encode_trailer(made.footer, at, static_cast<std::uint32_t>(entries.size()), kHeader);
     return made;
 }
-DiskResult<std::vector<FooterEntry>> opened(const Sealed& sealed) {
+DiskResult<Footer> opened(const Sealed& sealed) {
     const auto trailer = decode_trailer(sealed.trailer, kHeader);
     if (!trailer) return trailer.error();
     return decode_footer(sealed.footer, *trailer, kHeader);
@@ -35,8 +37,11 @@ TEST(DiskFooter, ComesBackAsItWasWritten) {
     const auto entries = some_entries();
     const auto made = sealed(entries);
     EXPECT_EQ(made.footer.size() % kDiskSector, 0u);
-    EXPECT_EQ(opened(made).value(), entries);
-    EXPECT_EQ(opened(sealed({})).value(), std::vector<FooterEntry>{});
+    auto back = opened(made);
+    ASSERT_TRUE(back);
+    const auto moved = std::move(*back);  // and views what it viewed
+    EXPECT_EQ(moved.entries, entries);
+    EXPECT_TRUE(opened(sealed({}))->entries.empty());
 }
 
 TEST(DiskFooter, TakesWhatIsReckonedForIt) {

@@ -9,15 +9,19 @@
 
 namespace proxy::test {
 
-/// The hash of a key under a secret of the tests.
-inline summary::KeyHash hash(std::string_view uri) {
+inline const summary::KeyHasher& hasher() {
     static const summary::KeyHasher hasher = [] {
         std::array<std::byte, summary::KeyHasher::kSecretBytes> secret{};
         for (std::size_t i = 0; i < secret.size(); ++i)
             secret[i] = static_cast<std::byte>(i * 37 + 11);
         return summary::KeyHasher(secret);
     }();
-    return hasher(uri);
+    return hasher;
+}
+
+/// The hash of a key under a secret of the tests.
+inline summary::KeyHash hash(std::string_view uri) {
+    return hasher()(uri);
 }
 
 }  // namespace proxy::test

@@ -27,7 +27,21 @@ TEST(BytesBySource, AreOfTheFartherPlaceWhenTwoGaveAsMuch) {
     EXPECT_EQ(bytes(0, 1, 1).most(), Source::origin);
 }
 
+TEST(BytesBySource, TakeMemoryAndDiskForOnePlace) {
+    const auto with_disk = [](std::uint64_t memory, std::uint64_t disk, std::uint64_t peer) {
+        auto all = bytes(memory, peer, 0);
+        all.add(Source::disk, disk);
+        return all.most();
+    };
+    EXPECT_EQ(with_disk(0, 1, 0), Source::disk);
+    EXPECT_EQ(with_disk(2, 3, 4), Source::disk);
+    EXPECT_EQ(with_disk(3, 2, 4), Source::memory);
+    EXPECT_EQ(with_disk(2, 2, 3), Source::disk);
+    EXPECT_EQ(with_disk(2, 2, 4), Source::peer);
+}
+
 TEST(OutcomeOf, GoesByTheSource) {
+    EXPECT_EQ(outcome_of(Source::disk), Outcome::local_hit);
     EXPECT_EQ(outcome_of(Source::memory), Outcome::local_hit);
     EXPECT_EQ(outcome_of(Source::peer), Outcome::peer_hit);
     EXPECT_EQ(outcome_of(Source::origin), Outcome::origin_fetch);

@@ -59,7 +59,7 @@ public:
     SharedCache shared{
         *settings,
         hasher,
-        {[](const summary::Key&, bool) {}, [this](auto what) { told.push_back(std::move(what)); }}};
+        {[](summary::KeyHash, bool) {}, [this](auto what) { told.push_back(std::move(what)); }}};
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
     Upstream upstream{io.get_executor(), wheel, settings, shared.windows, counters};

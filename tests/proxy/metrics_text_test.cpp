@@ -10,6 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 NodeStatus status() {
     NodeStatus s;
@@ -98,8 +99,28 @@ TEST(Metrics, SayThatAPeerIsNotInStep) {
     EXPECT_THAT(metrics_text(status()), HasSubstr("hearsay_peer_in_step{peer=\"c\\\"\\n\"} 0\n"));
 }
 
+TEST(Metrics, ShowEachDirectoryOfTheDisk) {
+    auto s = status();
+    EXPECT_THAT(metrics_text(s), Not(HasSubstr("directory=")));
+    DiskStatus disk;
+    disk.path = "/var/cache/a";
+    disk.state = DiskStatus::State::off;
+    disk.refused = 3;
+    disk.loading_seconds = 0.25;
+    s.disk = {disk};
+    const auto text = metrics_text(s);
+    for (const char* line :
+         {"hearsay_disk_state{directory=\"/var/cache/a\",state=\"off\"} 1\n",
+          "hearsay_disk_state{directory=\"/var/cache/a\",state=\"ready\"} 0\n",
+          "hearsay_disk_writes_total{directory=\"/var/cache/a\",result=\"refused\"} 3\n",
+          "hearsay_disk_loading_seconds{directory=\"/var/cache/a\"} 0.25\n"})
+        EXPECT_THAT(text, HasSubstr(line));
+}
+
 TEST(Metrics, KeepToTheConventionsOfPrometheus) {
-    std::istringstream in(metrics_text(status()));
+    auto s = status();
+    s.disk.emplace_back();
+    std::istringstream in(metrics_text(s));
     std::set<std::string> families;
     for (std::string line; std::getline(in, line);) {
         if (!line.starts_with("# TYPE ")) continue;

@@ -320,9 +320,31 @@ TEST(UseOfCopy, FollowsThePolicy) {
     EXPECT_FALSE(lately.note(kOtherKey)) << "what other policies do is not noted";
 }
 
+TEST(UseOfCopy, IsStoredWhileThereIsRoomAndThenFromTheSecondUseOn) {
+    RemoteHits lately;
+    const auto use = [&](summary::KeyHash key, bool room) {
+        return use_of_copy(CopyPolicy::while_room, {.key = key, .room = room}, lately);
+    };
+    EXPECT_EQ(use(kOneKey, true), CopyUse::stored);
+    EXPECT_EQ(use(kOtherKey, false), CopyUse::passed_on_once);
+    EXPECT_EQ(use(kOtherKey, false), CopyUse::stored);
+    EXPECT_EQ(use(kOneKey, false), CopyUse::stored) << "it had gone, and comes a second time";
+    const RemoteHit with_room{.key = {5, 9}, .room = true};
+    EXPECT_EQ(use_of_copy(CopyPolicy::second_use, with_room, lately), CopyUse::passed_on_once);
+    EXPECT_EQ(use_of_copy(CopyPolicy::never, with_room, lately), CopyUse::passed_on);
+}
+
+TEST(UseOfCopy, HasRoomUntilOneSixteenthOfTheCapIsLeft) {
+    EXPECT_TRUE(has_room(0, 1));
+    EXPECT_TRUE(has_room(1499, 1600));
+    EXPECT_FALSE(has_room(1500, 1600));
+    EXPECT_FALSE(has_room(1700, 1600)) << "the cap was lowered";
+    EXPECT_FALSE(has_room(0, 0));
+}
+
 TEST(UseOfCopy, RenewsWhatIsStoredAlready) {
     RemoteHits lately;
-    for (const auto policy : {CopyPolicy::always, CopyPolicy::second_use, CopyPolicy::never})
+    for (const auto policy : kCopyPolicies)
         EXPECT_EQ(use_of_copy(policy, {.key = kOneKey, .renews = true}, lately), CopyUse::stored);
     EXPECT_EQ(use_of_copy(CopyPolicy::second_use, {kOneKey}, lately), CopyUse::stored)
         << "a renewal is a use as well";

@@ -34,6 +34,8 @@ TEST(PurgeOrder, ThatIsNotUnderstoodSaysWhatIsWrong) {
     EXPECT_EQ(wrong(R"({"url": "http://h/", "all": true})"),
               "all is not known: give url, urls or tags.");
     EXPECT_EQ(wrong(R"({"url": 1})"), "url must be a string.");
+    EXPECT_EQ(wrong(R"({"url": "http://h/a", "url": "http://h/b"})"),
+              "$.url stands twice in one object.");
     EXPECT_EQ(wrong(R"({"urls": "http://h/"})"), "urls must be an array.");
     EXPECT_EQ(wrong(R"({"urls": ["http://h/", 2]})"), "urls[1] must be a string.");
     EXPECT_TRUE(wrong(R"({"url": "/path"})").starts_with("url must be a whole URL"));

@@ -48,8 +48,7 @@ TEST(DiskRecord, ComesBackAsItWasWritten) {
 
 TEST(DiskRecord, KeepsTombstonesOfEachKind) {
     for (const auto& record :
-         {tombstone(RecordType::uri_gone, 9, "http://a/"),
-          tombstone(RecordType::tag_gone, 10, {}, {{5, 6}}), tombstone(RecordType::all_gone, 11)}) {
+         {tombstone(RecordType::gone, 9, {{5, 6}, {7, 8}}), tombstone(RecordType::all_gone, 11)}) {
         const auto bytes = encoded(record, {});  // which `back` views
         const auto back = decode_record(bytes, kHome);
         ASSERT_TRUE(back);
@@ -113,7 +112,7 @@ TEST(DiskRecord, SaysWhatIsWrongWithAHeader) {
     EXPECT_EQ(with(32, 0xffffffff).error(), DiskError::bad_length);  // URI
     EXPECT_EQ(with(36, kMaxRecordHead).error(), DiskError::bad_length);
     EXPECT_EQ(with(44, kMaxRecordBody + 1).error(), DiskError::bad_length);
-    EXPECT_EQ(with(52, 6u << 16 | 2).error(), DiskError::bad_type);
+    EXPECT_EQ(with(52, 5u << 16 | 2).error(), DiskError::bad_type);
     EXPECT_EQ(with(52, 2).error(), DiskError::bad_type);
     EXPECT_EQ(with(52, 1u << 16 | (kMaxRecordTags + 1)).error(), DiskError::bad_length);
 }
@@ -137,12 +136,12 @@ TEST(DiskRecord, IsNotMadeOfWhatItCannotHold) {
 // FORMAT.md has it byte for byte.
 TEST(DiskRecord, IsWrittenAsTheFormatSays) {
     const std::string_view wanted =
-        "487352520700000005000000000000000000000000000000000000000000000009000000"
-        "0000000000000000000000000000000000000300d011b853152baa87"
-        "687474703a2f2f612f";
+        "487352520700000005000000000000000000000000000000000000000000000000000000"
+        "00000000000000000000000000000000010003000c053a6dbf4e8702"
+        "01000000000000000200000000000000";
     std::string hex;
-    for (const auto byte : encoded(test::tombstone(RecordType::uri_gone, 5, "http://a/"), {},
-                                   {0x0102030405060708, 7})) {
+    for (const auto byte :
+         encoded(test::tombstone(RecordType::gone, 5, {{1, 2}}), {}, {0x0102030405060708, 7})) {
         char digits[3];
         std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(byte));
         hex += digits;

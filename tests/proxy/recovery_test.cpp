@@ -10,6 +10,7 @@
 
 #include "proxy/disk/segment_log.hpp"
 #include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/recovery_kit.hpp"
 
 namespace proxy {
 namespace {
@@ -25,7 +26,7 @@ protected:
         reclaiming.moved = [](const FooterEntry&, DiskPlace, DiskPlace) {};
         reclaiming.dropped = [](const FooterEntry&, DiskPlace) {};
         log_.emplace(calls_, SegmentLog::Config{path(), kId, 64 * kSegment, kSegment, next_segment},
-                     std::vector<SegmentPtr>{}, reclaiming);
+                     reclaiming);
     }
     void put(Record record, std::string_view body = {}) {
         record.seq = ++seq_;
@@ -44,9 +45,10 @@ protected:
         std::map<std::string, std::uint64_t> found;
         doubtful_.clear();
         std::vector<std::pair<std::string, DiskPlace>> places;
-        auto result = recover(calls_, path(), kId, [&](const RecoveredRecord& one) {
+        auto result = test::recover_all(calls_, path(), kId, [&](const RecoveredKey& one) {
             EXPECT_TRUE(found.emplace(one.entry.uri, one.entry.seq).second);
-            if (one.doubtful) doubtful_.insert(one.entry.uri);
+            EXPECT_EQ(one.key, test::hash_of(one.entry.uri));
+            if (one.doubtful) doubtful_.emplace(one.entry.uri);
             places.emplace_back(one.entry.uri, one.place);
         });
         EXPECT_TRUE(result);
@@ -87,14 +89,14 @@ protected:
     std::uint64_t seq_ = 0;
     std::vector<DiskPlace> places_;
     std::set<std::string> doubtful_;
-    Recovered result_;
+    test::Found result_;
 };
 
 TEST_F(RecoveryTest, FindsNothingInAnEmptyDirectory) {
     EXPECT_TRUE(recovered().empty());
-    EXPECT_EQ(result_.next_seq, 1u);
-    EXPECT_EQ(result_.next_segment, 1u);
-    EXPECT_FALSE(recover(calls_, path() / "none", kId, [](const RecoveredRecord&) {}));
+    EXPECT_EQ(next_segment_number(path()).value(), 1u);
+    EXPECT_FALSE(test::recover_all(calls_, path() / "none", kId, [](const RecoveredKey&) {}));
+    EXPECT_FALSE(next_segment_number(path() / "none"));
 }
 
 TEST_F(RecoveryTest, FindsTheSameWithAndWithoutFooters) {
@@ -110,8 +112,8 @@ TEST_F(RecoveryTest, FindsTheSameWithAndWithoutFooters) {
     EXPECT_EQ(sealed.at("http://a/0"), 61u);  // the last ones
     EXPECT_EQ(sealed.at("http://a/59"), 60u);
     EXPECT_EQ(result_.superseded, 40u);
-    EXPECT_EQ(result_.next_seq, 101u);
-    EXPECT_EQ(result_.next_segment, result_.segments.back()->number() + 1);
+    EXPECT_EQ(result_.last_seq, 100u);
+    EXPECT_EQ(next_segment_number(path()).value(), result_.segments.back()->number() + 1);
     EXPECT_EQ(result_.damaged + result_.unreadable, 0u);
     EXPECT_TRUE(doubtful_.empty());
 }
@@ -120,14 +122,14 @@ TEST_F(RecoveryTest, BringsNothingBackThatWasPurged) {
     open();
     for (int i = 0; i < 40; ++i) put_response("http://a/" + std::to_string(i));
     for (int i = 0; i < 10; ++i)
-        put(test::tombstone(RecordType::uri_gone, 0, "http://a/" + std::to_string(i)));
+        put(test::tombstone(RecordType::gone, 0, {test::hash_of("http://a/" + std::to_string(i))}));
     put_response("http://a/5");  // fetched again
     auto tagged = test::response("http://tagged/", 0, {});
     const auto body = test::made_body(seq_ + 1, 700);
     tagged.tags = {{77, 77}};
     tagged.body_bytes = body.size();
     put(tagged, body);
-    put(test::tombstone(RecordType::tag_gone, 0, {}, {{77, 77}}));
+    put(test::tombstone(RecordType::gone, 0, {{77, 77}, {78, 78}}));
     for (const bool sealed : {false, true}) {
         if (sealed) {
             ASSERT_FALSE(log_->seal());
@@ -155,8 +157,8 @@ TEST_F(RecoveryTest, KeepsEachVariant) {
         put(record, body);
     }
     std::set<std::uint64_t> seqs;
-    const auto result = recover(calls_, path(), kId,
-                                [&](const RecoveredRecord& one) { seqs.insert(one.entry.seq); });
+    const auto result = test::recover_all(
+        calls_, path(), kId, [&](const RecoveredKey& one) { seqs.insert(one.entry.seq); });
     ASSERT_TRUE(result);
     EXPECT_EQ(seqs, (std::set<std::uint64_t>{2, 3}));
 }
@@ -165,7 +167,7 @@ TEST_F(RecoveryTest, KeepsEachVariant) {
 TEST_F(RecoveryTest, FindsWhatIsWholeWhereverTheLogEnds) {
     open();
     for (int i = 0; i < 5; ++i) put_response("http://a/" + std::to_string(i));
-    put(test::tombstone(RecordType::uri_gone, 0, "http://a/0"));
+    put(test::tombstone(RecordType::gone, 0, {test::hash_of("http://a/0")}));
     put_response("http://a/5");
     const auto whole = read(file(1));
     const auto ends = [&](std::size_t i) {
@@ -173,7 +175,7 @@ TEST_F(RecoveryTest, FindsWhatIsWholeWhereverTheLogEnds) {
                                       : places_[i].sector * kDiskSector + 2 * kDiskSector;
     };
     const auto end = ends(places_.size() - 1);
-    for (std::size_t cut = 0; cut <= end; cut += cut % 512 < 80 || cut % 512 > 500 ? 1 : 61) {
+    for (std::size_t cut = 0; cut <= end; cut += cut % 512 < 80 || cut % 512 > 500 ? 5 : 97) {
         for (const bool zeros : {false, true}) {
             auto bytes = whole.substr(0, cut);
             if (zeros) bytes.resize(kSegment, '\0');
@@ -206,7 +208,7 @@ TEST_F(RecoveryTest, GivesNothingWrongWhateverBitFlips) {
             ASSERT_FALSE(log_->seal());
         }
         const auto whole = read(file(1));
-        for (std::size_t byte = 0; byte < whole.size(); byte += byte < 6'000 ? 3 : 37) {
+        for (std::size_t byte = 0; byte < whole.size(); byte += byte < 6'000 ? 13 : 149) {
             auto bytes = whole;
             bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << byte % 8));
             write(file(1), bytes);
@@ -247,10 +249,11 @@ TEST_F(RecoveryTest, PassesOverFilesThatAreNoSegments) {
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(90)));
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(91)));
     EXPECT_TRUE(std::filesystem::exists(path() / segment_name(92)));
-    EXPECT_EQ(result_.next_segment, 93u);
+    EXPECT_EQ(next_segment_number(path()).value(), 93u);
     EXPECT_EQ(doubtful_.size(), 10u);
-    EXPECT_EQ(recover(calls_, path(), kId + 1, [](const RecoveredRecord&) { FAIL(); })->records,
-              0u);
+    const auto others =
+        test::recover_all(calls_, path(), kId + 1, [](const RecoveredKey&) { FAIL(); });
+    EXPECT_EQ(others->records, 0u);
 }
 
 TEST_F(RecoveryTest, OutlivesADiskThatDoesNotRead) {
@@ -280,6 +283,62 @@ TEST_F(RecoveryTest, TakesOneOfTwoCopies) {
     ASSERT_FALSE(log_->flush());
     EXPECT_EQ(recovered(), (std::map<std::string, std::uint64_t>{{"http://a/1", 1}}));
     EXPECT_EQ(result_.superseded, 1u);
+}
+
+// However many threads read, order and numbers are the same; batches stay within their bound.
+TEST_F(RecoveryTest, IsTheSameWithAnyNumberOfThreads) {
+    open();
+    for (int i = 0; i < 900; ++i) {
+        put_response("http://a/" + std::to_string(i % 700));
+        if (i % 7 == 0)
+            put(test::tombstone(RecordType::gone, 0,
+                                {test::hash_of("http://a/" + std::to_string(i % 500))}));
+    }
+    std::vector<std::uint64_t> first;
+    for (const unsigned threads : {1u, 2u, 4u, 9u}) {
+        std::vector<std::uint64_t> seqs;
+        const auto found = test::recover_all(
+            calls_, path(), kId, [&](const RecoveredKey& one) { seqs.push_back(one.entry.seq); },
+            threads);
+        ASSERT_TRUE(found);
+        EXPECT_GT(found->segments.size(), 20u);
+        EXPECT_EQ(found->records, seqs.size());
+        EXPECT_GT(found->purged, 50u);
+        if (first.empty()) first = seqs;
+        EXPECT_EQ(seqs, first);
+    }
+}
+
+TEST_F(RecoveryTest, StopsWhenItIsToldTo) {
+    open();
+    for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
+    int segments = 0;
+    RecoveryHooks hooks;
+    hooks.hash_of = test::hash_of;
+    hooks.opened = [&](const SegmentPtr&) { return ++segments > 0; };
+    hooks.counts = [](const FooterEntry&, summary::KeyHash) { return true; };
+    hooks.recovered = [](std::span<RecoveredKey> batch) { EXPECT_FALSE(batch.empty()); };
+    hooks.stopped = [&] { return segments == 2; };
+    ASSERT_TRUE(recover(calls_, path(), kId, 4, hooks));
+    EXPECT_EQ(segments, 2);
+}
+
+TEST_F(RecoveryTest, RemovesWhatIsNotWanted) {
+    open();
+    for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
+    RecoveryHooks hooks;
+    hooks.hash_of = test::hash_of;
+    hooks.opened = [](const SegmentPtr& segment) { return segment->number() != 2; };
+    hooks.counts = [](const FooterEntry&, summary::KeyHash) { return true; };
+    hooks.recovered = [](std::span<RecoveredKey> batch) {
+        for (const auto& one : batch) EXPECT_NE(one.place.segment, 2u);
+    };
+    hooks.stopped = [] { return false; };
+    ASSERT_TRUE(recover(calls_, path(), kId, 2, hooks));
+    EXPECT_FALSE(std::filesystem::exists(file(2)));
+    EXPECT_TRUE(std::filesystem::exists(file(1)));
+    EXPECT_FALSE(remove_segments(calls_, path()));
+    EXPECT_FALSE(std::filesystem::exists(file(1)));
 }
 
 }  // namespace

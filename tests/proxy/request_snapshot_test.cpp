@@ -14,11 +14,11 @@ using test::request_head;
 
 const auto kFieldKey = protocol::field_key("0123456789abcdef0123456789abcdef");
 
-TEST(RequestSnapshot, KeepsTheHostAsTheClientWroteIt) {
+TEST(RequestSnapshot, TellsOriginsTheHostThatTheKeyHas) {  // else who asks first chooses for all
     const auto head = request_head("GET", "/a%2f?q", {line("Host", "H.test:80"), line("X-A", "1")});
     const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
     EXPECT_EQ(origin_request(snapshot, "n", ""),
-              "GET /a%2f?q HTTP/1.1\r\nHost: H.test:80\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
+              "GET /a%2f?q HTTP/1.1\r\nHost: h.test\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
 }
 
 TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2

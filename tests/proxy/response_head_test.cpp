@@ -41,5 +41,12 @@ TEST(RenderResponse, AddsADateThatIsMissing) {  // RFC 9110 §6.6.1
               "HTTP/1.1 404 Not Found\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.1 n\r\n");
 }
 
+TEST(StatusLine, HasNoReasonWhereNoneIsKnown) {  // RFC 9112 §4
+    std::string out;
+    append_status_line(out, 103);
+    append_status_line(out, 222);
+    EXPECT_EQ(out, "HTTP/1.1 103 \r\nHTTP/1.1 222 \r\n");
+}
+
 }  // namespace
 }  // namespace proxy

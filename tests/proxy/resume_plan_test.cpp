@@ -10,27 +10,14 @@ namespace {
 using namespace std::chrono_literals;
 using Text = test::Head;
 
-TEST(BodyPace, IsTheOriginsOwnAffairWithinBodyIdle) {
-    Config config;
-    config.timeouts.body_idle = 30s;
-    for (const auto can_resume : {false, true}) {
-        const auto expected = pace_expected(Fill::Source::origin, can_resume, config);
-        EXPECT_EQ(expected.idle, 30s);
-        EXPECT_EQ(expected.least_bytes, 0u);
-    }
-}
-
-TEST(BodyPace, OfAPeerHasALeastWhereTheOriginCanGiveTheRest) {
+TEST(Silence, OfAnOriginMayLastAsLongAsBodiesMayBeIdle) {
     Config config;
     config.timeouts.body_idle = 30s;
     config.cluster.emplace().peer_stall = 4s;
-    const auto expected = pace_expected(Fill::Source::peer, true, config);
-    EXPECT_EQ(expected.idle, 4s);
-    EXPECT_EQ(expected.least_bytes, 4 * kPeerRateMin);
-    EXPECT_EQ(pace_expected(Fill::Source::peer, false, config).idle, 4s);
-    EXPECT_EQ(pace_expected(Fill::Source::peer, false, config).least_bytes, 0u);
+    EXPECT_EQ(silence_at_most(Fill::Source::origin, config), 30s);
+    EXPECT_EQ(silence_at_most(Fill::Source::peer, config), 4s);
     config.timeouts.body_idle = 1s;
-    EXPECT_EQ(pace_expected(Fill::Source::peer, true, config).idle, 1s) << "whichever is less";
+    EXPECT_EQ(silence_at_most(Fill::Source::peer, config), 1s) << "whichever is less";
 }
 
 TEST(BodyEnd, GoesOnElsewhereOnlyAfterAFault) {
@@ -115,24 +102,6 @@ TEST_F(RestTest, ThatIsRefusedMayComeLater) {  // RFC 9110 §15.5.9, §15.6, RFC
         head.status = status;
         EXPECT_EQ(why_not_that(head), FetchError::changed) << status;
     }
-}
-
-TEST(Retry, ComesAfterLongerAndLongerPausesAndSoManyTimes) {
-    EXPECT_EQ(pause_before_retry(FetchError::reset, 1, 0s), 50ms);
-    EXPECT_EQ(pause_before_retry(FetchError::origin_error, 2, 1s), 200ms);
-    EXPECT_EQ(pause_before_retry(FetchError::connect_failed, 3, 1s), 800ms);
-    EXPECT_EQ(pause_before_retry(FetchError::reset, kMaxTries, 1s), std::nullopt);
-}
-
-TEST(Retry, DoesNotComeLate) {
-    EXPECT_EQ(pause_before_retry(FetchError::head_timeout, 1, kRetryWithin - 50ms), 50ms);
-    EXPECT_EQ(pause_before_retry(FetchError::head_timeout, 1, kRetryWithin), std::nullopt);
-}
-
-TEST(Retry, ComesOnlyAfterWhatMayPass) {
-    for (const auto error : {FetchError::changed, FetchError::not_allowed, FetchError::own_listener,
-                             FetchError::tls_failed, FetchError::abandoned, FetchError::stopping})
-        EXPECT_EQ(pause_before_retry(error, 1, 0s), std::nullopt) << to_string(error);
 }
 
 }  // namespace

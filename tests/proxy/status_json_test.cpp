@@ -84,6 +84,28 @@ TEST(StatusJson, ShowsTheNumbersAndTheirSum) {
     EXPECT_EQ(shown["upstream"]["peers_too_far"], 9);
 }
 
+TEST(StatusJson, ShowsEachDirectoryOfTheDisk) {
+    auto s = status();
+    EXPECT_EQ(json::parse(status_json(s))["cache"]["disk"], json::array());
+    DiskStatus disk;
+    disk.path = "/var/cache/a";
+    disk.state = DiskStatus::State::paused;
+    disk.last_error = "No space left on device";
+    disk.bytes = 5;
+    disk.loading_seconds = 0.5;
+    s.disk = {disk, {}};
+    s.store_disk.disk_objects = 4;
+    const auto cache = json::parse(status_json(s))["cache"];
+    EXPECT_EQ(cache["disk_objects"], 4);
+    ASSERT_EQ(cache["disk"].size(), 2u);
+    EXPECT_EQ(cache["disk"][0]["path"], "/var/cache/a");
+    EXPECT_EQ(cache["disk"][0]["state"], "paused");
+    EXPECT_EQ(cache["disk"][0]["last_error"], "No space left on device");
+    EXPECT_EQ(cache["disk"][0]["bytes"], 5);
+    EXPECT_EQ(cache["disk"][0]["loading_seconds"], 0.5);
+    EXPECT_EQ(cache["disk"][1]["state"], "loading");
+}
+
 TEST(StatusJson, ListsOnlyReasonsThatOccurred) {
     auto s = status();
     s.work.verdicts[StorageVerdict::no_store] = 3;

@@ -73,9 +73,8 @@ protected:
 
     boost::asio::io_context io;
     std::map<std::uint64_t, int> announced;  // +1 stored, -1 removed
-    Store store{10'000, [this](const summary::Key& key, bool stored) {
-                    EXPECT_EQ(key.hash, hash(key.uri));
-                    auto& count = announced[key.hash.low];
+    Store store{10'000, [this](summary::KeyHash key, bool stored) {
+                    auto& count = announced[key.low];
                     count += stored ? 1 : -1;
                     EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
                 }};
@@ -172,7 +171,7 @@ TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
 TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
     // What is left of 100 objects after twice as many, when every other one was looked at.
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
-        Store one(100'000, [](const summary::Key&, bool) {});
+        Store one(100'000, [](summary::KeyHash, bool) {});
         const auto put_into = [&](const std::string& uri) {
             store_in(one, uri, 0, response_in(one, std::string(500, 'x')));
         };
@@ -393,7 +392,7 @@ TEST_F(StoreTest, RefusesNoCopyForWhatOthersInvalidated) {
 
 TEST_F(StoreTest, ServesManyThreads) {
     std::vector<std::thread> threads;
-    Store shared(200'000, [](const summary::Key&, bool) {});
+    Store shared(200'000, [](summary::KeyHash, bool) {});
     for (unsigned t = 0; t < 4; ++t) {
         threads.emplace_back([&shared, t] {
             std::mt19937 random(t);

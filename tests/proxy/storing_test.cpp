@@ -101,7 +101,7 @@ protected:
         return admit(store, claim, made, stores_copy, kSteady);
     }
 
-    Store store{100'000, [](const summary::Key&, bool) {}};
+    Store store{100'000, [](summary::KeyHash, bool) {}};
     Claim claim{store, kHash, "http://h/", nullptr};
     Draft made{std::make_shared<StoredResponse>()};
 };

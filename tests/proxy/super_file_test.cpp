@@ -44,6 +44,25 @@ TEST_F(SuperFileTest, MakesAnEmptyDirectoryOursAndKnowsItAgain) {
     EXPECT_EQ(again->directory_id(), id);
 }
 
+TEST_F(SuperFileTest, CountsItsUsersAndKeepsTheirCompany) {
+    {
+        auto first = take();
+        ASSERT_TRUE(first);
+        EXPECT_EQ(first->run(), 1u);
+        EXPECT_EQ(first->company(), SuperFile::Company());
+        ASSERT_FALSE(first->set_company({3, company_of({7, 9})}));
+    }
+    {
+        auto second = take();
+        ASSERT_TRUE(second);
+        EXPECT_EQ(second->run(), 2u);
+        EXPECT_EQ(second->company(), (SuperFile::Company{3, company_of({9, 7})}));
+        ASSERT_FALSE(second->set_company({}, 40));
+    }
+    EXPECT_EQ(take()->run(), 41u);
+    EXPECT_NE(company_of({7, 9}), company_of({7}));
+}
+
 TEST_F(SuperFileTest, RefusesASecondUser) {
     const auto first = take();
     ASSERT_TRUE(first);
@@ -79,7 +98,7 @@ TEST_F(SuperFileTest, NoticesEachBitThatFlips) {
     (void)take();
     const auto good = bytes();
     ASSERT_EQ(good.size(), kDiskSector);
-    for (std::size_t bit = 0; bit < 54 * 8; ++bit) {
+    for (std::size_t bit = 0; bit < 74 * 8; ++bit) {
         auto bad = good;
         bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
         put_file(SuperFile::kName, bad);

@@ -7,37 +7,78 @@
 namespace proxy {
 namespace {
 
-FooterEntry of(const Record& record) {
-    return footer_entry(record, 1, 1);
-}
+constexpr summary::KeyHash kKey{1, 1}, kOther{2, 2};
+const std::vector<summary::KeyHash> kTags{{3, 4}, {5, 6}};
 
 TEST(Tombstones, EndWhatWasWrittenBeforeThem) {
     Tombstones tombstones;
-    EXPECT_FALSE(tombstones.cover(test::response("http://a/", 1, {})));
-    tombstones.note(of(test::tombstone(RecordType::uri_gone, 5, "http://a/")));
-    tombstones.note(of(test::tombstone(RecordType::uri_gone, 3, "http://a/")));
-    EXPECT_TRUE(tombstones.cover(test::response("http://a/", 4, {})));
-    EXPECT_FALSE(tombstones.cover(test::response("http://a/", 6, {})));
-    EXPECT_FALSE(tombstones.cover(test::response("http://b/", 4, {})));
+    EXPECT_FALSE(tombstones.cover(1, kKey, {}));
+    tombstones.note(std::array{kKey}, 5);
+    tombstones.note(std::array{kKey}, 3);
+    EXPECT_TRUE(tombstones.cover(4, kKey, {}));
+    EXPECT_FALSE(tombstones.cover(5, kKey, {}));
+    EXPECT_FALSE(tombstones.cover(4, kOther, {}));
 }
 
 TEST(Tombstones, EndWhatCarriesATag) {
     Tombstones tombstones;
-    tombstones.note(of(test::tombstone(RecordType::tag_gone, 5, {}, {{3, 4}})));
-    EXPECT_TRUE(tombstones.cover(test::response("http://a/", 4, {})));  // has 1-2 and 3-4
-    EXPECT_FALSE(tombstones.cover(test::response("http://a/", 6, {})));
-    auto other = test::response("http://a/", 4, {});
-    other.tags = {{1, 2}};
-    EXPECT_FALSE(tombstones.cover(other));
+    tombstones.note(std::array{kTags[1]}, 5);
+    EXPECT_TRUE(tombstones.cover(4, kKey, kTags));
+    EXPECT_FALSE(tombstones.cover(6, kKey, kTags));
+    EXPECT_FALSE(tombstones.cover(4, kKey, std::array{kTags[0]}));
 }
 
 TEST(Tombstones, EndAll) {
     Tombstones tombstones;
-    tombstones.note(of(test::response("http://a/", 9, {})));
+    tombstones.note(std::array{kKey}, 3);
+    tombstones.note_all(5);
+    EXPECT_EQ(tombstones.size(), 0u);  // it covers no more than that
+    EXPECT_TRUE(tombstones.cover(4, kOther, {}));
+    EXPECT_FALSE(tombstones.cover(6, kOther, {}));
+    tombstones.note(std::array{kKey}, 4);
     EXPECT_EQ(tombstones.size(), 0u);
-    tombstones.note(of(test::tombstone(RecordType::all_gone, 5)));
-    EXPECT_TRUE(tombstones.cover(test::response("http://b/", 4, {})));
-    EXPECT_FALSE(tombstones.cover(test::response("http://b/", 6, {})));
+}
+
+TEST(Tombstones, AreReadFromFootersAndGoWithTheirSegment) {
+    Tombstones tombstones;
+    const auto early = test::tombstone(RecordType::gone, 5, {kKey, kOther}),
+               late = test::tombstone(RecordType::gone, 9, {kKey}),
+               all = test::tombstone(RecordType::all_gone, 3),
+               response = test::response("http://a/", 100, {});
+    for (const auto* record : {&early, &late, &all, &response})
+        tombstones.note(footer_entry(*record, 1, 1));
+    EXPECT_EQ(tombstones.newest(), 9u);
+    tombstones.forget(footer_entry(early, 1, 1));
+    EXPECT_EQ(tombstones.size(), 1u);
+    EXPECT_TRUE(tombstones.cover(8, kKey, {}));
+    EXPECT_FALSE(tombstones.cover(4, kOther, {}));
+    EXPECT_TRUE(tombstones.cover(2, kOther, {}));
+}
+
+TEST(Tombstones, TurnTheOlderHalfIntoOneForAllWhenThereAreTooMany) {
+    Tombstones tombstones(100);
+    for (std::uint64_t i = 1; i <= 101; ++i)
+        tombstones.note(std::array{summary::KeyHash{i, i}}, 10 * i);
+    EXPECT_EQ(tombstones.overflows(), 1u);
+    EXPECT_LE(tombstones.size(), 51u);
+    EXPECT_TRUE(tombstones.cover(505, {77, 0}, {}));   // purged or not
+    EXPECT_FALSE(tombstones.cover(520, {77, 0}, {}));  // newer than that half
+    for (std::uint64_t i = 1; i <= 101; ++i)
+        EXPECT_TRUE(tombstones.cover(10 * i - 1, {i, i}, {})) << i;
+    for (std::uint64_t i = 102; i <= 2'000; ++i) {
+        tombstones.note(std::array{summary::KeyHash{i, i}}, 10 * i);
+        ASSERT_LE(tombstones.size(), 100u);
+    }
+}
+
+TEST(Tombstones, OfManyHashesAtOnceMayBeTooManyToo) {
+    Tombstones tombstones(100);
+    std::vector<summary::KeyHash> hashes;
+    for (std::uint64_t i = 1; i <= 300; ++i) hashes.push_back({i, i});
+    tombstones.note(hashes, 5);
+    EXPECT_LE(tombstones.size(), 100u);
+    for (const auto& hash : hashes) EXPECT_TRUE(tombstones.cover(4, hash, {}));
+    EXPECT_FALSE(tombstones.cover(5, hashes[0], {}));
 }
 
 }  // namespace

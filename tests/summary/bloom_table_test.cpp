@@ -24,7 +24,7 @@ public:
             lanes.take(1000 - i);
         }
         sources.resize(lanes.size());
-        for (std::size_t i = 0; i < count; ++i) sources[i] = &filters[i];
+        for (std::size_t i = 0; i < count; ++i) sources[i] = {&filters[i]};
     }
     PeerSet find(std::uint64_t number) const {
         PeerSet found;
@@ -42,7 +42,7 @@ public:
     BloomTable table;
     Lanes lanes;
     std::vector<Filter> filters;
-    std::vector<const Filter*> sources;
+    std::vector<LaneSource> sources;
 };
 
 TEST(BloomTable, RoundsLanesUpToAPowerOfTwoAndBeyond64ToWords) {

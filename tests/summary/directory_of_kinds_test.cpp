@@ -60,6 +60,7 @@ public:
         return std::move(*applied.change);
     }
     Directory::Member member() const { return {number, replica.descriptor(), &replica.filter()}; }
+    Apply check() { return replica.check(own_->epoch(), own_->generation(), own_->check_hash()); }
     std::uint64_t first() const { return first_; }
     std::uint64_t next() const { return next_; }
 
@@ -165,6 +166,39 @@ TEST(DirectoryOfFingerprints, TakesInWhoFindsALaneToSpare) {
     peers.expect_alike(directory);
     const Peer another(Kind::quotient, 51);
     EXPECT_FALSE(directory.adopt(51, another.replica.descriptor())) << "four lanes";
+}
+
+TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
+    Peers peers({Kind::quotient, Kind::cuckoo, Kind::quotient});
+    Directory directory(peers.members());
+    EXPECT_FALSE(directory.holds(peers.all[1].number)) << "a cuckoo filter's bits only";
+    auto& moves = peers.all[2];
+    moves.replica.move_to(directory, moves.number);
+    EXPECT_EQ(moves.replica.holder(), &directory);
+    for (int round = 0; round < 3; ++round) {
+        for (auto& peer : peers.all) {
+            peer.change(100);
+            const auto change = peer.announce();
+            if (peer.replica.holder() == nullptr) directory.apply(peer.number, change);
+            EXPECT_EQ(peer.check(), Apply::ok);
+        }
+        peers.expect_alike(directory);
+    }
+    // Another directory takes it from the first.
+    std::vector<Directory::Member> members{peers.all[0].member()};
+    members.push_back({moves.number, moves.replica.descriptor(), nullptr, &directory});
+    Directory next(members, Directory::InSlices{});
+    while (!next.fill_some(1)) continue;
+    ASSERT_TRUE(next.holds(moves.number));
+    moves.replica.move_to(next, moves.number);
+    moves.change(100);
+    moves.announce();
+    EXPECT_EQ(moves.check(), Apply::ok);
+    EXPECT_TRUE(next.candidates(asked(key(moves.next() - 1))).contains(moves.number));
+    // A snapshot is a filter of its own again.
+    moves.join();
+    EXPECT_EQ(moves.replica.holder(), nullptr);
+    EXPECT_EQ(moves.check(), Apply::ok);
 }
 
 /// A reader never misses a key that its peer keeps, whatever comes and goes, and through snapshots

@@ -45,6 +45,12 @@ public:
     }
     /// What a delta says, done to the filter.
     Change change(std::size_t lane, int count = 40) {
+        auto change = apply_delta(payload(lane, count), filters[lane]);
+        EXPECT_TRUE(change);
+        return std::move(*change);
+    }
+    /// A delta's payload that replaces so many keys.
+    Bytes payload(std::size_t lane, int count = 40) {
         auto& keys = keys_[lane];
         std::multiset<std::uint64_t> added, removed;
         for (int i = 0; i < count; ++i) {
@@ -57,13 +63,11 @@ public:
         }
         Bytes payload;
         encode(added, removed, filters[lane], payload);
-        auto change = apply_delta(payload, filters[lane]);
-        EXPECT_TRUE(change);
-        return std::move(*change);
+        return payload;
     }
-    std::vector<const Filter*> sources() const {
-        std::vector<const Filter*> result(lanes.size());
-        for (std::size_t i = 0; i < filters.size(); ++i) result[i] = &filters[i];
+    std::vector<LaneSource> sources() const {
+        std::vector<LaneSource> result(lanes.size());
+        for (std::size_t i = 0; i < filters.size(); ++i) result[i] = {&filters[i]};
         return result;
     }
     void fill() { table.fill(sources(), 0, table.blocks()); }

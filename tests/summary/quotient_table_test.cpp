@@ -53,6 +53,48 @@ TEST_P(QuotientTableOf, ALaneIsLoadedInSlicesOverWhatWasThere) {
     }
 }
 
+/// All that a lane is asked for, with no filter beside it.
+TEST_P(QuotientTableOf, ALaneIsAsGoodAsItsFilter) {
+    Filled filled(kShape, GetParam());
+    EXPECT_FALSE(filled.table.holds(0)) << "nothing was loaded";
+    filled.fill();
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t lane = 0; lane < filled.filters.size(); ++lane) {
+            const auto payload = filled.payload(lane);
+            const auto expected = apply_delta(payload, filled.filters[lane]);
+            ASSERT_TRUE(filled.table.holds(lane));
+            ASSERT_EQ(filled.table.apply_delta(lane, payload), expected);
+            const auto& filter = std::get<QuotientFilter>(filled.filters[lane]);
+            ASSERT_EQ(filled.table.size(lane), filter.size());
+            ASSERT_EQ(filled.table.check_hash(lane), filter.check_hash());
+            for (std::uint64_t rank = 0; rank < filter.size(); rank += 37) {
+                ASSERT_EQ(filled.table.at(lane, rank), filter.at(rank));
+            }
+        }
+    }
+    filled.expect_alike();
+}
+
+TEST_P(QuotientTableOf, AnotherTableIsFilledFromItsLanes) {
+    Filled filled(kShape, GetParam());
+    filled.fill();
+    const auto count = filled.filters.size();
+    QuotientTable next(kShape, count + 1);
+    std::vector<LaneSource> sources(next.lanes());
+    for (std::size_t i = 0; i < count; ++i) sources[count - i] = {nullptr, &filled.table, i};
+    for (std::uint64_t block = 0; block < next.blocks(); ++block) {
+        next.fill(sources, block, block + 1);
+        const auto lane = filled.random.below(count);
+        next.apply(count - lane, *filled.table.apply_delta(lane, filled.payload(lane, 3)));
+    }
+    EXPECT_FALSE(next.holds(0));
+    for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_TRUE(next.holds(count - i));
+        ASSERT_EQ(next.check_hash(count - i), filled.table.check_hash(i));
+        ASSERT_EQ(next.size(count - i), filled.table.size(i));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Lanes, QuotientTableOf, testing::Values(1, 3, 16, 50, 64, 100, 513));
 
 TEST(QuotientTable, HasLanesToSpare) {
@@ -72,10 +114,41 @@ TEST(QuotientTable, HasLanesToSpare) {
 }
 
 TEST(QuotientTable, TakesThePlaceOfItsFiltersInMemory) {
-    const auto shape = quotient_shape(std::uint64_t{100'000} << 12, 100'000);
-    const QuotientTable table(shape, 64);
-    EXPECT_LE(static_cast<double>(table.memory_bytes()),
-              1.01 * 64 * static_cast<double>(memory_bytes(shape)));
+    const auto shape = quotient_shape(std::uint64_t{1'000'000} << 12, 1'000'000);
+    for (const std::size_t peers : {16, 64, 1024}) {
+        EXPECT_LE(QuotientTable(shape, peers).memory_bytes(), peers * 1'950'000) << peers;
+    }
+}
+
+TEST(QuotientTable, ALaneThatIsToHaveMoreThanItTakesIsHeldNoMore) {
+    Filled filled(kShape, 2);
+    filled.fill();
+    FingerprintDelta many;
+    for (std::uint64_t i = 0; i < most_fingerprints(kShape); ++i) {
+        many.added.push_back(i * kShape.universe / most_fingerprints(kShape));
+    }
+    Bytes payload;
+    encode_ranked_delta(many.added, {}, kShape.universe, filled.table.size(1), payload);
+    EXPECT_EQ(filled.table.apply_delta(1, payload), std::nullopt);
+    EXPECT_FALSE(filled.table.holds(1));
+    EXPECT_TRUE(filled.table.holds(0));
+    // A snapshot helps.
+    filled.table.start(1);
+    filled.table.load(1, filled.filters[1], 0, filled.table.blocks(), false);
+    EXPECT_TRUE(filled.table.holds(1));
+    EXPECT_EQ(filled.table.check_hash(1), check_hash(filled.filters[1]));
+    filled.expect_alike();
+}
+
+TEST(QuotientTable, RefusesWhatIsNoDeltaForALaneAndKeepsIt) {
+    Filled filled(kShape, 3);
+    filled.fill();
+    Bytes payload;
+    encode_ranked_delta({}, std::vector<std::uint64_t>{400}, kShape.universe, 401, payload);
+    EXPECT_EQ(filled.table.apply_delta(1, payload), std::nullopt) << "it has ranks 0 to 399";
+    EXPECT_EQ(filled.table.apply_delta(1, {}), std::nullopt);
+    EXPECT_TRUE(filled.table.holds(1));
+    filled.expect_alike();
 }
 
 /// All lanes full of the very same keys, so that some quotients have far more than others.
@@ -91,8 +164,8 @@ TEST(QuotientTable, HoldsPeersThatAllStoreTheSame) {
         QuotientTable table(shape, count);
         Lanes lanes(table.lanes());
         for (unsigned i = 0; i < count; ++i) lanes.take(i);
-        std::vector<const Filter*> sources(table.lanes());
-        std::fill_n(sources.begin(), count, &same);
+        std::vector<LaneSource> sources(table.lanes());
+        std::fill_n(sources.begin(), count, LaneSource{&same});
         table.fill(sources, 0, table.blocks());
         for (std::uint64_t i = 0; i < kObjects; ++i) {
             PeerSet found;

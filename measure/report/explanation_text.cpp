@@ -1,0 +1,128 @@
+#include "measure/report/explanation_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "measure/report/writer.hpp"
+#include "measure/trace/printable.hpp"
+
+namespace measure {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_of(const Json& from, const char* name) {
+    const auto at = from.find(name);
+    return at != from.end() && at->is_string() ? printable(at->get<std::string>()) : std::string();
+}
+
+bool is_true(const Json& from, const char* name) {
+    return from.value(name, Json()) == Json(true);
+}
+
+/// 0 when it is not there.
+double number_of(const Json& from, const char* name) {
+    const auto at = from.find(name);
+    return at != from.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+std::string milliseconds(double seconds) {
+    return seconds > 0 ? fmt::format("{:.1f} ms", seconds * 1000) : "not known";
+}
+
+std::string here_text(const Json& page) {
+    const auto word = text_of(page, "here");
+    const auto ttl = page.find("ttl_seconds");
+    const bool has_ttl = ttl != page.end() && ttl->is_number_integer();
+    const auto seconds = has_ttl ? ttl->get<std::int64_t>() : 0;
+    if (!has_ttl) return word;
+    return seconds >= 0 ? fmt::format("{}, for {} s more", word, seconds)
+                        : fmt::format("{}, for {} s", word, -seconds);
+}
+
+/// What summaries are judged by: a claim that is not so, or the other way round.
+std::string verdict(const Json& peer) {
+    const auto has = text_of(peer, "has");
+    if (has == "absent" && is_true(peer, "claims")) return "a false hit";
+    return has == "has" && !is_true(peer, "claims") ? "a false miss" : "";
+}
+
+/// The peers that would be asked, in turn.
+std::vector<std::string> asked(const Json& peers) {
+    std::vector<std::pair<double, std::string>> turns;
+    for (const auto& peer : peers)
+        if (number_of(peer, "turn") > 0)
+            turns.emplace_back(number_of(peer, "turn"), text_of(peer, "node"));
+    std::sort(turns.begin(), turns.end());
+    std::vector<std::string> names;
+    for (auto& [turn, name] : turns) names.push_back(std::move(name));
+    return names;
+}
+
+std::string whom_a_miss_asks(const Json& page, const Json& peers) {
+    const auto turns = asked(peers);
+    if (turns.empty())
+        return is_true(page, "just_invalidated")
+                   ? "the origin: it was invalidated less than 2 s ago"
+                   : "the origin";
+    if (is_true(page, "beside_the_origin"))
+        return fmt::format("the origin, and {} beside it to learn how far it is", turns.front());
+    std::string out;
+    for (const auto& name : turns) out += name + ", then ";
+    return out + "the origin";
+}
+
+void write_peers(const Json& peers, Writer& out) {
+    std::size_t width = 16;
+    for (const auto& peer : peers) width = std::max(width, text_of(peer, "node").size());
+    out.line("");
+    out.line("{:<{}} {:>7} {:>10} {:>16} {:>11}", "peer", width, "claims", "has it", "choice",
+             "round trip");
+    for (const auto& peer : peers) {
+        auto has = text_of(peer, "has");
+        if (has.empty()) has = "not asked";
+        auto choice = text_of(peer, "choice");
+        if (const auto turn = number_of(peer, "turn"); turn > 0)
+            choice += fmt::format(" {:.0f}", turn);
+        out.line("{:<{}} {:>7} {:>10} {:>16} {:>11}  {}", text_of(peer, "node"), width,
+                 is_true(peer, "claims") ? "yes" : "no", has == "has" ? "yes" : has, choice,
+                 milliseconds(number_of(peer, "round_trip_seconds")), verdict(peer));
+    }
+}
+
+}  // namespace
+
+std::string explanation_text(std::string_view json, std::string& why) {
+    const auto page = Json::parse(json, nullptr, false);
+    if (!page.is_object() || text_of(page, "here").empty()) {
+        why = "what answers there does not explain URLs";
+        return {};
+    }
+    const auto at = page.find("peers");
+    const auto peers = at != page.end() && at->is_array() ? *at : Json::array();
+    Writer out(false);
+    out.line("{}", text_of(page, "url"));
+    out.line("  here: {}", here_text(page));
+    out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
+             milliseconds(number_of(page, "origin_answer_seconds")));
+    out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));
+    if (!peers.empty()) write_peers(peers, out);
+    return out.take();
+}
+
+std::string percent_encoded(std::string_view text) {
+    constexpr std::string_view kPlain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    std::string out;
+    for (const char each : text) {
+        if (kPlain.find(each) != std::string_view::npos)
+            out += each;
+        else
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(each));
+    }
+    return out;
+}
+
+}  // namespace measure

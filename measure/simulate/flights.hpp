@@ -1,0 +1,82 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <vector>
+
+namespace measure {
+
+/// What simulated proxies fetch at the moment. Who asks for the same at the same proxy meanwhile
+/// joins, as a node's requests follow one fetch.
+class Flights {
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    struct Flight {
+        std::size_t proxy = 0;
+        std::uint32_t object = 0;
+        TimePoint ends;         // it is there
+        TimePoint fresh_until;  // then it has to be validated
+        bool from_peer = false;
+        bool renews = false;   // something older is stored there
+        bool awaited = false;  // others have joined
+    };
+
+    /// Null: it is not fetched there.
+    Flight* find(std::size_t proxy, std::uint32_t object) {
+        const auto at = under_way_.find(key(proxy, object));
+        return at == under_way_.end() ? nullptr : &at->second.flight;
+    }
+    /// In place of one that is under way.
+    void begin(const Flight& flight) {
+        const auto number = ++begun_;
+        under_way_.insert_or_assign(key(flight.proxy, flight.object), Numbered{flight, number});
+        ends_.push({flight.ends, number, key(flight.proxy, flight.object)});
+    }
+    /// The first of those that end until `now`, which is under way no longer.
+    std::optional<Flight> take_ended(TimePoint now) {
+        while (!ends_.empty() && ends_.top().at <= now) {
+            const auto end = ends_.top();
+            ends_.pop();
+            const auto at = under_way_.find(end.key);
+            if (at == under_way_.end() || at->second.number != end.number) continue;
+            const auto flight = at->second.flight;
+            under_way_.erase(at);
+            return flight;
+        }
+        return std::nullopt;
+    }
+    /// What this proxy fetches is lost.
+    void drop(std::size_t proxy) {
+        erase_if(under_way_,
+                 [proxy](const auto& each) { return each.second.flight.proxy == proxy; });
+    }
+
+private:
+    struct Numbered {
+        Flight flight;
+        std::uint64_t number = 0;
+    };
+    struct End {
+        TimePoint at;
+        std::uint64_t number = 0, key = 0;
+        bool operator>(const End& other) const {
+            return at != other.at ? at > other.at : number > other.number;
+        }
+    };
+
+    static std::uint64_t key(std::size_t proxy, std::uint32_t object) {
+        return static_cast<std::uint64_t>(proxy) << 32 | object;
+    }
+
+    boost::unordered_flat_map<std::uint64_t, Numbered> under_way_;
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+    std::uint64_t begun_ = 0;
+};
+
+}  // namespace measure

@@ -1,0 +1,122 @@
+#include "measure/simulate/make_asking.hpp"
+
+#include <vector>
+
+#include "measure/simulate/as_nodes.hpp"
+
+namespace measure {
+namespace {
+
+using Duration = SimulatedLines::Duration;
+
+/// What all ways of asking go by.
+struct Ways {
+    const Shared shared;
+    const Sharing& sharing;
+    SimulatedLines& lines;
+
+    Duration origin() const { return shared.config.network.origin; }
+    bool has(std::size_t peer, std::uint32_t object) const {
+        return shared.holders.has(object, peer);
+    }
+    /// It has it, and may not give it as it is.
+    bool is_stale(std::size_t peer, std::uint32_t object, Asking::TimePoint now) const {
+        return !shared.freshness.is_fresh(peer, object, now);
+    }
+    void note_false_hit(std::size_t proxy, std::size_t peer, std::uint32_t object,
+                        SimulationCounts& counts) const {
+        ++(sharing.was_told(proxy, peer, object) ? counts.false_hits_evicted
+                                                 : counts.false_hits_collision);
+    }
+};
+
+/// Everybody is asked at once by a query; whoever says first that he has it is then asked for it.
+class ByIcp final : public Asking {
+public:
+    explicit ByIcp(const Ways& ways) : ways_(ways) {}
+
+    Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
+               TimePoint now, SimulationCounts& counts) override {
+        const auto messages = 2 * (ways_.shared.config.proxies - 1);
+        counts.query_messages += messages;
+        counts.query_bytes += messages * kIcpBytes;
+        const auto queried = ways_.lines.round_trip();
+        for (const auto peer : candidates) {
+            if (!ways_.has(peer, object) || ways_.is_stale(peer, object, now) ||
+                !ways_.lines.reaches(proxy, peer, now))
+                continue;
+            ++counts.questions;
+            return {peer, {}, queried + ways_.lines.round_trip()};
+        }
+        return {{}, {}, queried + ways_.origin()};
+    }
+
+private:
+    const Ways ways_;
+};
+
+/// All candidates, one after the other, in any order, until one has it. With queries, as the paper
+/// does it, or without.
+class InTurn final : public Asking {
+public:
+    InTurn(const Ways& ways, bool queries)
+        : ways_(ways), queries_(queries), random_(ways.shared.config.seed) {}
+
+    Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
+               TimePoint now, SimulationCounts& counts) override {
+        left_.assign(candidates.begin(), candidates.end());
+        Duration waited{0};
+        while (!left_.empty()) {
+            const auto next = random_.below(left_.size());
+            const auto peer = left_[next];
+            left_[next] = left_.back();
+            left_.pop_back();
+            ++counts.questions;
+            waited += ways_.lines.round_trip();
+            const bool has = ways_.has(peer, object);
+            const bool stale = has && ways_.is_stale(peer, object, now);
+            if (queries_ || !has) {
+                counts.query_messages += queries_ ? 2 : 1;
+                counts.query_bytes += 2 * kIcpBytes;
+            }
+            if (!has) {
+                ways_.note_false_hit(proxy, peer, object, counts);
+                continue;
+            }
+            if (stale) {
+                ++counts.stale_hits;
+                continue;
+            }
+            if (queries_) waited += ways_.lines.round_trip();
+            return {peer, {}, waited};
+        }
+        return {{}, {}, waited + ways_.origin()};
+    }
+
+private:
+    const Ways ways_;
+    const bool queries_;
+    SplitMix random_;
+    std::vector<unsigned> left_;
+};
+
+}  // namespace
+
+std::unique_ptr<Asking> make_asking(const Shared& shared, Sharing& sharing,
+                                    SimulatedLines& network) {
+    const Ways ways{shared, sharing, network};
+    switch (shared.config.scheme) {
+        case Scheme::icp:
+            return std::make_unique<ByIcp>(ways);
+        case Scheme::exact_directory:
+        case Scheme::server_names:
+        case Scheme::paper_bloom:
+            return std::make_unique<InTurn>(ways, true);
+        case Scheme::squid_digest:
+            return std::make_unique<InTurn>(ways, false);
+        default:
+            return make_as_nodes(shared, sharing, network);
+    }
+}
+
+}  // namespace measure

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <deque>
+#include <vector>
+
+#include "measure/simulate/eviction_order.hpp"
+#include "measure/simulate/objects.hpp"
+#include "proxy/storage/eviction_queue.hpp"
+#include "proxy/storage/store.hpp"
+
+namespace measure {
+
+/// The node's own code, as its store uses it: a queue for each shard, which give up one object in
+/// turn. `objects` must outlive it.
+class S3FifoOrder final : public EvictionOrder {
+public:
+    explicit S3FifoOrder(const Objects& objects) : objects_(objects) {}
+
+    void insert(std::uint32_t object) override;
+    void touch(std::uint32_t object) override;
+    std::uint32_t pop() override;
+
+private:
+    struct Node : proxy::EvictionQueue::Node {
+        std::uint32_t object = 0;
+    };
+
+    const Objects& objects_;
+    std::array<proxy::EvictionQueue, proxy::Store::kShards> queues_;
+    static_assert(proxy::Store::kShards == 16);
+    std::size_t next_ = 0;
+    std::deque<Node> nodes_;
+    std::vector<Node*> free_;
+    boost::unordered_flat_map<std::uint32_t, Node*> places_;
+};
+
+}  // namespace measure

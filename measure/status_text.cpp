@@ -1,0 +1,148 @@
+#include "measure/status_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "measure/report/numbers.hpp"
+
+namespace measure {
+namespace {
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// What each peer's summary is worth, and what it costs.
+void print_sharing(const std::vector<PeerCounters>& peers, std::size_t width) {
+    fmt::print("\n{:<{}} {:>8} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>12} {:>8}\n", "sharing",
+               width, "lag s", "collisions", "evicted", "sampled", "missed", "saved ms", "lost ms",
+               "update bytes", "bits/obj");
+    for (const auto& p : peers) {
+        const auto bits = p.objects == 0
+                              ? std::string("-")
+                              : fmt::format("{:.1f}", static_cast<double>(p.bits) /
+                                                          static_cast<double>(p.objects));
+        fmt::print("{:<{}} {:>8.1f} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>12} {:>8}\n", p.node,
+                   width, p.lag_seconds, grouped(p.collisions), grouped(p.evicted),
+                   grouped(p.sampled), grouped(p.false_misses),
+                   grouped(p.saved_microseconds / 1000), grouped(p.lost_microseconds / 1000),
+                   grouped(p.announcement_bytes_received), bits);
+    }
+}
+
+/// `1,234 MiB`, rounded down.
+std::string mebibytes(std::uint64_t bytes) {
+    return grouped(bytes >> 20) + " MiB";
+}
+
+void print_disk(const NodeCounters& n) {
+    if (n.disk.empty()) return;
+    fmt::print("disk {}, {} of index in memory, {}, {} not written as asked for once\n",
+               amount(n.store_disk.disk_objects, "object"),
+               amount(n.store_disk.disk_index_bytes, "byte"), amount(n.store_disk.disk_hits, "hit"),
+               grouped(n.store_disk.disk_admission_declined));
+    std::size_t width = 16;
+    bool any_error = false;
+    for (const auto& d : n.disk) {
+        width = std::max(width, d.path.size());
+        any_error = any_error || !d.last_error.empty();
+    }
+    fmt::print("\n{:<{}} {:<8} {:>14} {:>14} {:>10} {:>14} {:>8} {:>10} {:>8} {:>8}{}\n",
+               "directory", width, "state", "used", "of", "written", "bytes", "refused", "read",
+               "waited", "errors", any_error ? "  last error" : "");
+    for (const auto& d : n.disk) {
+        fmt::print("{:<{}} {:<8} {:>14} {:>14} {:>10} {:>14} {:>8} {:>10} {:>8} {:>8}{}{}\n",
+                   d.path, width, d.state_name, mebibytes(d.bytes), mebibytes(d.cap_bytes),
+                   grouped(d.written), mebibytes(d.written_bytes),
+                   grouped(d.refused + d.read_refused), grouped(d.read_at_once + d.read_by_threads),
+                   grouped(d.read_by_threads), grouped(d.failed + d.read_failed),
+                   d.last_error.empty() ? "" : "  ", d.last_error);
+    }
+    if (!n.peers.empty()) fmt::print("\n");
+}
+
+}  // namespace
+
+void print_status(const NodeCounters& n) {
+    fmt::print("node {}: {}, up {:.0f} s\n", n.node,
+               n.draining ? "draining"
+               : n.ready  ? "ready"
+                          : "NOT READY",
+               n.uptime_seconds);
+    if (!n.reload_error.empty())
+        fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
+    fmt::print(
+        "requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
+        "{} passed through, {}\n",
+        grouped(n.total), percent(n.local_hit, n.total), percent(n.peer_hit, n.total),
+        percent(n.origin_fetch, n.total), grouped(n.uncacheable), amount(n.error, "error"));
+    fmt::print("cache {}, {} in memory, {} evicted\n", amount(n.cache.objects, "object"),
+               amount(n.cache.memory_bytes, "byte"), grouped(n.evictions));
+    fmt::print("upstream {} to origins, {} to peers\n",
+               amount(n.traffic.origin_requests, "request"), grouped(n.traffic.peer_requests));
+    for (const auto& name : n.names)
+        fmt::print("name {} leads to {}{}\n", name.name, amount(name.places, "place"),
+                   name.trouble.empty() ? "" : ": " + name.trouble);
+    for (const auto& place : n.unanswered) fmt::print("no answer from {}\n", place);
+    for (const auto& node : n.unplaced)
+        fmt::print("no room for the listed peer {} (cluster.max_peers)\n", node);
+    print_disk(n);
+    if (n.peers.empty()) return;
+    fmt::print("links {} sent, {} received, {} out, {} in\n\n",
+               amount(n.links.announcements_sent, "announcement"),
+               grouped(n.links.announcements_received), amount(n.links.bytes_sent, "byte"),
+               grouped(n.links.bytes_received));
+    std::size_t width = 16;
+    bool any_error = false;
+    for (const auto& p : n.peers) {
+        width = std::max(width, p.node.size());
+        any_error = any_error || !p.last_error.empty();
+    }
+    fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}{}\n", "peer", width,
+               "state", "asked", "hits", "false", "stale", "refused", "failed", "given",
+               any_error ? "  last error" : "");
+    for (const auto& p : n.peers) {
+        fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}{}{}\n", p.node, width,
+                   p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
+                   grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
+                   grouped(p.served), p.last_error.empty() ? "" : "  ", p.last_error);
+    }
+    print_sharing(n.peers, width);
+}
+
+void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {
+    const auto by_name = [](const auto& a, const auto& b) { return a.node < b.node; };
+    const auto same = [](const auto& a, const auto& b) { return a.node == b.node; };
+    std::sort(nodes.begin(), nodes.end(), by_name);
+    nodes.erase(std::unique(nodes.begin(), nodes.end(), same), nodes.end());
+    NodeCounters sum;
+    for (const auto& n : nodes) sum += n;
+    const auto known = nodes.size();
+    const auto who = missing > 0 ? fmt::format("{} of {} nodes, {} of them missing", known,
+                                               known + missing, missing)
+                                 : amount(known, "node");
+    fmt::print(
+        "{}: {}: hit rate {:.1f} % ({:.1f} % local, {:.1f} % from peers), {:.1f} % "
+        "origin fetches, {}; {} to origins\n",
+        who, amount(sum.total, "request"), percent(sum.local_hit + sum.peer_hit, sum.total),
+        percent(sum.local_hit, sum.total), percent(sum.peer_hit, sum.total),
+        percent(sum.origin_fetch, sum.total), amount(sum.error, "error"),
+        amount(sum.traffic.origin_requests, "request"));
+}
+
+std::string sharing_legend() {
+    return R"(The table "sharing" says of each peer:
+  lag s         seconds since its summary was last confirmed
+  collisions    false hits whose key its summary goes on promising: the filter's error
+  evicted       false hits whose key it withdrew soon after: it had gone
+  sampled       questions though its summary said no, beside the origin
+  missed        how many of these it had: false misses
+  saved ms      how much sooner its answers came than the origin's usually do
+  lost ms       how much later they came, and what was waited for in vain
+  update bytes  what it has announced to this node
+  bits/obj      of its summary, for each object in it)";
+}
+
+}  // namespace measure

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include "measure/simulate/simulation_config.hpp"
+
+namespace measure {
+
+/// How a simulated disk gives room back.
+enum class DiskOrder : std::uint8_t {
+    segments,  // the node's: the oldest segment goes, what was used of it is written again
+    fifo,      // the same, and nothing is written again
+    lru,       // ideal: single objects go, which costs nothing
+    gdsf,      // ideal, so too
+};
+
+/// What is written to the disk.
+enum class Admission : std::uint8_t {
+    always,          // what is stored
+    second_request,  // all while there is room, then what is asked for again within a window
+};
+
+/// One proxy, with a disk behind its memory.
+struct TiersConfig {
+    std::uint64_t memory_bytes = 0;                  // above 0
+    std::uint64_t disk_bytes = 0;                    // 0: no disk
+    Replacement replacement = Replacement::s3_fifo;  // in memory; not those that look at others
+    DiskOrder disk = DiskOrder::segments;
+    Admission admission = Admission::second_request;
+
+    std::uint64_t unknown_bytes = 8192;  // for sizes that the log never tells
+    bool unit_objects = false;     // each weighs one byte in both tiers: their bytes are objects
+    std::uint64_t object_max = 0;  // larger ones are not stored; 0: all that fit
+    double warm_up = 0;            // this part of the requests is not counted
+    std::uint64_t seed = 1;        // of the hash
+
+    bool operator==(const TiersConfig&) const = default;
+};
+
+/// What was counted, after the warm-up. Bytes are of bodies but for what is written.
+struct TierCounts {
+    std::uint64_t requests = 0, bytes = 0;
+    std::uint64_t memory_hits = 0, memory_hit_bytes = 0;
+    std::uint64_t disk_hits = 0, disk_hit_bytes = 0;
+    std::uint64_t admitted = 0, admitted_bytes = 0;  // objects; records as the disk has them
+    std::uint64_t written_again_bytes = 0;           // when their segments went
+
+    std::uint64_t hits() const { return memory_hits + disk_hits; }
+    std::uint64_t hit_bytes() const { return memory_hit_bytes + disk_hit_bytes; }
+    std::uint64_t written_bytes() const { return admitted_bytes + written_again_bytes; }
+    bool operator==(const TierCounts&) const = default;
+};
+
+}  // namespace measure

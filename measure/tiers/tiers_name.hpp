@@ -1,0 +1,18 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "measure/tiers/tiers_config.hpp"
+
+namespace measure {
+
+inline constexpr std::array kDiskOrders{DiskOrder::segments, DiskOrder::fifo, DiskOrder::lru,
+                                        DiskOrder::gdsf};
+inline constexpr std::array kAdmissions{Admission::always, Admission::second_request};
+
+/// As tables and the JSON call it.
+std::string_view name(DiskOrder order);
+std::string_view name(Admission admission);
+
+}  // namespace measure

@@ -1,0 +1,98 @@
+#include "measure/tiers/tiers_study.hpp"
+
+#include <fmt/format.h>
+
+#include "measure/study/scheme_name.hpp"
+#include "measure/tiers/simulate_tiers.hpp"
+#include "measure/tiers/tiers_name.hpp"
+
+namespace measure {
+namespace {
+
+/// Those that one proxy alone can go by.
+constexpr Replacement kAlone[] = {Replacement::s3_fifo, Replacement::lru, Replacement::sieve,
+                                  Replacement::w_tiny_lfu, Replacement::gdsf};
+
+TiersGroup one_cache(const TiersTable& table, TiersConfig config) {
+    TiersGroup out{TiersGroup::About::one_cache, {}};
+    config.memory_bytes = table.disk_bytes;
+    for (const auto each : kAlone) {
+        config.replacement = each;
+        out.rows.push_back({std::string(name(each)), config, {}});
+    }
+    return out;
+}
+
+TiersGroup memories(const TiersTable& table, TiersConfig config) {
+    TiersGroup out{TiersGroup::About::memory, {}};
+    config.memory_bytes = table.memory_bytes;
+    config.disk_bytes = table.disk_bytes;
+    for (const auto each : kAlone) {
+        config.replacement = each;
+        out.rows.push_back({std::string(name(each)), config, {}});
+    }
+    return out;
+}
+
+TiersGroup disks(const TiersTable& table, TiersConfig config) {
+    TiersGroup out{TiersGroup::About::disk, {}};
+    config.memory_bytes = table.memory_bytes;
+    config.disk_bytes = table.disk_bytes;
+    for (const auto disk : kDiskOrders)
+        for (const auto admission : kAdmissions) {
+            config.disk = disk;
+            config.admission = admission;
+            out.rows.push_back({fmt::format("{}, {}", name(disk), name(admission)), config, {}});
+        }
+    return out;
+}
+
+}  // namespace
+
+const TierCounts* TiersTable::everything() const {
+    for (const auto& group : groups)
+        for (const auto& row : group.rows)
+            if (row.config.disk_bytes > 0 && row.config.replacement == Replacement::s3_fifo &&
+                row.config.disk == DiskOrder::segments &&
+                row.config.admission == Admission::always && row.counts)
+                return &*row.counts;
+    return nullptr;
+}
+
+TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const CacheSize& memory,
+                      const TiersConfig& base) {
+    if (sizes.empty())
+        for (const double part : kUsualDiskParts) sizes.push_back({0, part});
+    TiersConfig config;
+    config.unknown_bytes = base.unknown_bytes;
+    config.unit_objects = base.unit_objects;
+    config.object_max = base.object_max;
+    config.warm_up = base.warm_up;
+    config.seed = base.seed;
+    TiersStudy study;
+    study.log = log;
+    for (const auto& size : sizes) {
+        TiersTable table;
+        table.disk = size;
+        table.disk_bytes = size.of_each(base.unit_objects ? log.objects : log.distinct_bytes, 1);
+        table.memory_bytes = memory.of_each(table.disk_bytes, 1);
+        table.groups = {one_cache(table, config), memories(table, config), disks(table, config)};
+        study.tables.push_back(std::move(table));
+    }
+    return study;
+}
+
+void run_tiers(const Trace& trace, TiersStudy& study, unsigned jobs,
+               const std::function<bool(const StudyProgress&)>& progress) {
+    std::vector<TiersRow*> rows;
+    for (auto& table : study.tables)
+        for (auto& group : table.groups)
+            for (auto& row : group.rows) rows.push_back(&row);
+    const auto simulate_row = [&](std::size_t at, const Step& step) {
+        const auto counts = simulate_tiers(trace, rows[at]->config, step);
+        if (step(1)) rows[at]->counts = counts;
+    };
+    if (!run_parts(rows.size(), jobs, simulate_row, progress)) study.stopped = true;
+}
+
+}  // namespace measure

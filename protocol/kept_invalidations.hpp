@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "summary/key_hash.hpp"
+
+namespace protocol {
+
+/// What a node has to know of its own invalidations after its end, so that its next run can tell
+/// peers what they have not confirmed. A plain value: whoever has a disk keeps it there
+/// (proxy/storage/invalidation_journal).
+struct KeptInvalidations {
+    struct Entry {
+        std::uint64_t number = 0;
+        summary::KeyHash hash;
+        bool is_tag = false;
+        bool operator==(const Entry&) const = default;
+    };
+    /// Whoever has not confirmed this one can be told only to drop everything.
+    std::uint64_t gone = 0;
+    std::uint64_t last = 0;      // that was made; the next run counts on from it
+    std::vector<Entry> entries;  // ascending, above `gone`, up to `last`
+    /// By node: peers, and those that were. Whoever is not there has confirmed nothing.
+    std::map<std::string, std::uint64_t> confirmed;
+
+    bool operator==(const KeptInvalidations&) const = default;
+};
+
+}  // namespace protocol

@@ -1,0 +1,79 @@
+#include "proxy/cache/rest_question.hpp"
+
+#include "proxy/cache/peer_pace.hpp"
+#include "proxy/http/retry_after.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+RestQuestion::RestQuestion(Cache& cache, FetchJob& job, std::string_view etag)
+    : cache_(cache), job_(job), etag_(etag) {}
+
+RestQuestion::~RestQuestion() {
+    if (!origin_) return;
+    origin_->on_end = nullptr;
+    origin_->lose();
+}
+
+/// False: all of it came, but its sender did not end it, so there is nothing left to ask for.
+bool RestQuestion::prepare() {
+    const auto answer = job_.fill->state().answer;
+    const auto& block = job_.block;
+    asked_at_ = job_.fill->received();
+    rest_ = rest_of(etag_, asked_at_, block ? std::optional(block->range) : std::nullopt,
+                    block                 ? std::optional(block->length)
+                    : answer.length_known ? std::optional(answer.length)
+                                          : std::nullopt);
+    if (rest_.last && rest_.first > *rest_.last) return false;
+    origin_ =
+        std::make_shared<OriginRunner>(cache_.upstream, job_.config, job_.request, target(), false);
+    append_range_request(origin_->lines, rest_.first, rest_.last, etag_);
+    return true;
+}
+
+void RestQuestion::ask_beside(Exchange& sender) {
+    if (!prepare()) return;
+    HeadRace race(cache_.upstream, job_.wakeup);
+    if (!origin_->question.allowed() || !race.start(origin_)) return origin_.reset();
+    ++cache_.upstream.counters.origin_hedges;
+    origin_->on_end = [this, &sender] {
+        if (origin_->result != FetchError::none) return;
+        if (!goes_on_with(rest_, origin_->exchange.head())) return;
+        if (!may_take_over(asked_at_, job_.fill->received())) return;
+        took_over_ = true;
+        sender.abandon();
+    };
+}
+
+asio::awaitable<FetchError> RestQuestion::ask() {
+    if (!origin_) {
+        if (!prepare()) co_return FetchError::changed;
+        const auto ended = co_await origin_->run();
+        origin_->result = ended;
+    }
+    origin_->on_end = nullptr;
+    const auto& timeouts = job_.config->timeouts;
+    const auto latest = Clock::now() + timeouts.origin_connect + timeouts.origin_head;
+    while (!origin_->result) {
+        if (!job_.fill->wanted()) co_return FetchError::abandoned;
+        if (Clock::now() >= latest) co_return FetchError::head_timeout;
+        co_await job_.wakeup->wait_until(latest);
+    }
+    if (*origin_->result != FetchError::none) co_return *origin_->result;
+    const auto& head = origin_->exchange.head();
+    whole_ = goes_on_with(rest_, head);
+    co_return (whole_ ? FetchError::none : why_not_that(head));
+}
+
+std::optional<Clock::time_point> RestQuestion::not_before() const {
+    if (!origin_ || origin_->result != FetchError::none) return std::nullopt;
+    const auto& exchange = origin_->exchange;
+    const auto& head = exchange.head();
+    const auto delay = retry_after(head.status, head.fields, exchange.arrival().wall);
+    if (!delay) return std::nullopt;
+    return exchange.arrival().steady + *delay;
+}
+
+}  // namespace proxy

@@ -1,0 +1,243 @@
+#include "proxy/config/config_disk.hpp"
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "proxy/config/config_review.hpp"
+#include "proxy/config/config_values.hpp"
+
+namespace proxy {
+namespace {
+
+using std::filesystem::path;
+
+/// Empty when it is no absolute path.
+std::string shortest_form(const std::string& text) {
+    if (!text.starts_with('/') || text.find('\0') != std::string::npos) return {};
+    auto form = path(text).lexically_normal().string();
+    if (form.starts_with("//")) form.erase(0, 1);  // which POSIX leaves to the system
+    while (form.size() > 1 && form.ends_with('/')) form.pop_back();
+    return form;
+}
+
+bool is_inside(std::string_view inner, std::string_view outer) {
+    return outer == "/" ||
+           (inner.size() > outer.size() && inner.starts_with(outer) && inner[outer.size()] == '/');
+}
+
+void read_directory(ConfigContext& context, const nlohmann::json& value, const std::string& at,
+                    std::vector<DiskConfig>& out,
+                    std::vector<std::pair<std::string, std::string>>& seen) {
+    ConfigSection in(context, value, at);
+    const auto require = [&](std::string_view key, std::string_view what) {
+        if (value.is_object() && !in.has(key)) in.fail(key, std::string("missing: ").append(what));
+    };
+    DiskConfig directory;
+    require("path", "write where, such as \"/var/cache/hearsay\"");
+    if (const auto text = in.text("path")) {
+        directory.path = shortest_form(*text);
+        if (directory.path.empty())
+            in.fail("path", "must be an absolute path, such as \"/var/cache/hearsay\"");
+        for (const auto& [other, whose] : seen) {
+            if (directory.path.empty()) break;
+            if (directory.path == other)
+                in.fail("path",
+                        "is that of " + whose + " again; each needs a directory of its own");
+            else if (is_inside(directory.path, other))
+                in.fail("path", "is inside that of " + whose + "; none may be inside another");
+            else if (is_inside(other, directory.path))
+                in.fail("path", "has that of " + whose + " inside; none may be inside another");
+            else
+                continue;
+            break;
+        }
+        if (!directory.path.empty()) seen.emplace_back(directory.path, at);
+    }
+    require("size", "write how much its files may take, such as \"20GiB\"");
+    in.read_size("size", directory.size, kMinDiskBytes, kMaxDiskBytes);
+    in.done();
+    out.push_back(std::move(directory));
+}
+
+std::string reason(int error) {
+    return std::system_category().message(error);
+}
+
+/// Why this process may not do that with a file or folder; empty when it may.
+std::string refused(const path& place, int what) {
+    return ::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0 ? "" : reason(errno);
+}
+
+/// Not those of a cache, which has a file of this name, nor what file systems put into fresh
+/// directories; as SuperFile sees it.
+bool holds_other_files(const path& directory) {
+    std::error_code error;
+    bool any = false;
+    std::filesystem::directory_iterator at(directory, error);
+    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+        const auto name = at->path().filename();
+        if (name == kDiskMarkFile) return false;
+        any = any || name != "lost+found";
+    }
+    return any;
+}
+
+/// Why no cache can be there; empty when one can.
+std::string unusable(const path& place) {
+    constexpr auto kWhole = R_OK | W_OK | X_OK;
+    struct stat found {};
+    if (::stat(place.c_str(), &found) == 0) {
+        if (!S_ISDIR(found.st_mode))
+            return place.string() + " is no directory; name one, or what is not there yet";
+        if (const auto why = refused(place, kWhole); !why.empty())
+            return "cannot write to " + place.string() + ": " + why +
+                   "; it must belong to the user that runs hearsay";
+        if (holds_other_files(place))
+            return place.string() +
+                   " holds other files; name an empty directory, or what is not there yet";
+        return {};
+    }
+    if (errno != ENOENT) return "cannot look at " + place.string() + ": " + reason(errno);
+    const auto parent = place.parent_path();
+    if (::stat(parent.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+        return "there is no directory " + parent.string() + " to make it in; make it first";
+    if (const auto why = refused(parent, W_OK | X_OK); !why.empty())
+        return "cannot make " + place.string() + ": " + why +
+               "; make it, and give it to the user that runs hearsay";
+    return {};
+}
+
+struct FileSystem {
+    dev_t device = 0;
+    long kind = 0;
+    std::uint64_t bytes = 0;  // all of it, used or not
+};
+
+/// That of a directory, or where it would be made.
+std::optional<FileSystem> file_system_of(const path& place) {
+    struct stat file {};
+    struct statfs found {};
+    for (const auto& each : {place, place.parent_path()}) {
+        if (::stat(each.c_str(), &file) != 0 || ::statfs(each.c_str(), &found) != 0) continue;
+        return FileSystem{
+            file.st_dev, static_cast<long>(found.f_type),
+            std::uint64_t{found.f_blocks} * static_cast<std::uint64_t>(found.f_frsize)};
+    }
+    return std::nullopt;
+}
+
+/// Rounded down: nobody wants to know all of it.
+std::string about(std::uint64_t bytes) {
+    const auto unit = bytes >= 10ull << 30 ? 30 : 20;
+    return format_size(bytes >> unit << unit);
+}
+
+}  // namespace
+
+void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out) {
+    std::vector<std::pair<std::string, std::string>> seen;
+    if (const auto* value = cache.take("disk"); value && value->is_array()) {
+        for (const auto& [element, at] : cache.elements("disk"))
+            read_directory(context, *element, at, out.disk, seen);
+        if (out.disk.size() > kMaxDisks)
+            cache.fail("disk", "must be at most " + std::to_string(kMaxDisks) + " directories");
+    } else if (value && value->is_object()) {
+        read_directory(context, *value, cache.path("disk"), out.disk, seen);
+    } else if (value) {
+        cache.fail("disk", std::string("must be like { \"path\": \"/var/cache/hearsay\", \"size\": "
+                                       "\"20GiB\" }, or a list of these, not ")
+                               .append(kind_of(*value)));
+    }
+    cache.read(
+        "disk_admission", out.disk_admission,
+        {{"second_request", DiskAdmission::second_request}, {"always", DiskAdmission::always}});
+}
+
+std::string disk_setting(const std::vector<DiskConfig>& disk, std::size_t index) {
+    return "$.cache.disk" + (disk.size() > 1 ? '[' + std::to_string(index) + ']' : "");
+}
+
+std::vector<ConfigError> unusable_disks(const Config& config) {
+    const auto& disk = config.cache.disk;
+    std::vector<ConfigError> found;
+    std::map<std::pair<dev_t, ino_t>, std::size_t> seen;
+    for (std::size_t i = 0; i < disk.size(); ++i) {
+        auto why = unusable(disk[i].path);
+        struct stat file {};
+        if (why.empty() && ::stat(disk[i].path.c_str(), &file) == 0) {
+            const auto [first, is_new] = seen.try_emplace({file.st_dev, file.st_ino}, i);
+            if (!is_new) why = "is " + disk[first->second].path + " by another name";
+        }
+        if (!why.empty()) found.push_back({disk_setting(disk, i) + ".path", std::move(why)});
+    }
+    return found;
+}
+
+std::vector<ConfigError> make_disks(const Config& config) {
+    constexpr mode_t kMode = 0750;
+    const auto& disk = config.cache.disk;
+    std::vector<ConfigError> found;
+    for (std::size_t i = 0; i < disk.size(); ++i)
+        if (::mkdir(disk[i].path.c_str(), kMode) != 0 && errno != EEXIST)
+            found.push_back({disk_setting(disk, i) + ".path",
+                             "cannot make " + disk[i].path + ": " + reason(errno)});
+    return found;
+}
+
+std::string_view passing_file_system(long kind) {
+    switch (static_cast<unsigned long>(kind)) {
+        case TMPFS_MAGIC:
+        case RAMFS_MAGIC:
+            return "is in memory (tmpfs), which it takes twice then and loses with a restart of "
+                   "the machine; give it a directory on a disk";
+        case OVERLAYFS_SUPER_MAGIC:
+            return "is on overlayfs, a container's own layer, and goes with the container; give it "
+                   "a volume";
+        default:
+            return {};
+    }
+}
+
+std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
+    struct Use {
+        std::size_t first = 0, directories = 0;
+        std::uint64_t wanted = 0, bytes = 0;
+    };
+    std::map<dev_t, Use> uses;
+    std::vector<ConfigError> found;
+    for (std::size_t i = 0; i < disk.size(); ++i) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(disk[i].path, ignored))
+            found.push_back({disk_setting(disk, i) + ".path",
+                             disk[i].path + " is not there yet; it is made at the start"});
+        const auto file_system = file_system_of(disk[i].path);
+        if (!file_system) continue;
+        if (const auto why = passing_file_system(file_system->kind); !why.empty())
+            found.push_back({disk_setting(disk, i) + ".path", std::string(why)});
+        auto& use = uses[file_system->device];
+        if (use.directories++ == 0) use.first = i;
+        use.wanted += disk[i].size;
+        use.bytes = file_system->bytes;
+    }
+    for (const auto& [device, use] : uses) {
+        if (use.wanted <= use.bytes) continue;
+        const auto has = "the file system has (" + about(use.bytes) + ")";
+        found.push_back({disk_setting(disk, use.first) + ".size",
+                         use.directories == 1 ? "is more than " + has
+                                              : "is, with the others there, more than " + has});
+    }
+    return found;
+}
+
+}  // namespace proxy

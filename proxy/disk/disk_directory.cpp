@@ -1,0 +1,352 @@
+#include "proxy/disk/disk_directory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace proxy {
+namespace {
+
+constexpr unsigned kRunShift = 36;  // of a seq: what is above says in which run it was given
+constexpr std::chrono::seconds kIdle{1};
+constexpr std::size_t kHashesTogether = 1024;  // of a tombstone: small segments hold it, too
+static_assert(kHashesTogether <= kMaxRecordTags);
+constexpr int kLastTries = 2;  // for what could not be written, at the end
+
+SegmentLog::Config log_config(const DiskDirectory::Config& config, const SuperFile& super) {
+    const auto next = next_segment_number(config.path);
+    if (!next) throw boost::system::system_error(next.error());
+    return {config.path, super.directory_id(), config.cap_bytes, config.segment_bytes, *next};
+}
+
+}  // namespace
+
+DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, DiskOwner& owner,
+                             Hooks hooks)
+    : calls_(calls),
+      config_(std::move(config)),
+      owner_(owner),
+      hooks_(std::move(hooks)),
+      super_(std::move(super)),
+      cap_bytes_(config_.cap_bytes),
+      seq_(std::uint64_t{super_.run()} << kRunShift),
+      log_(calls, log_config(config_, super_), reclaiming()),
+      writer_(config_.writer,
+              [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
+                  if (covers(job.record.seq, job.key, job.record.tags)) return DiskError::purged;
+                  return in_directory(config_.index, place);
+              }),
+      reader_(config_.reader, [this](auto loaded) { return judge(std::move(loaded)); }) {}
+
+DiskDirectory::~DiskDirectory() {
+    begin_end();
+    wait_for_end();
+}
+
+void DiskDirectory::begin_end() {
+    ending_ = true;
+    writer_.interrupt();
+}
+
+void DiskDirectory::wait_for_end() {
+    if (thread_.joinable())
+        thread_.join();
+    else
+        writer_.fail_all(DiskError::ending);
+}
+
+void DiskDirectory::start() {
+    thread_ = std::thread([this] { run(); });
+}
+
+bool DiskDirectory::has_room() const {
+    const auto cap = cap_bytes_.load();
+    return state_ == State::ready &&
+           log_.stats().bytes + std::max(cap / 10, 2 * config_.segment_bytes) <= cap;
+}
+
+bool DiskDirectory::write(DiskWriter::Job job) {
+    if (is_off() || failing_) return false;
+    const std::lock_guard lock(order_);
+    job.record.seq = ++seq_;
+    return writer_.push(std::move(job));
+}
+
+void DiskDirectory::end(std::span<const summary::KeyHash> hashes, std::function<void()> written) {
+    const std::lock_guard lock(order_);
+    while (hashes.size() > kHashesTogether) {
+        push_tombstone(RecordType::gone, hashes.first(kHashesTogether), {});
+        hashes = hashes.subspan(kHashesTogether);
+    }
+    push_tombstone(RecordType::gone, hashes, std::move(written));
+}
+
+void DiskDirectory::end_all(std::function<void()> written) {
+    const std::lock_guard lock(order_);
+    push_tombstone(RecordType::all_gone, {}, std::move(written));
+}
+
+/// Precondition: order_ is held.
+void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
+                                   std::function<void()> written) {
+    DiskWriter::Job job;
+    job.record.type = type;
+    job.record.seq = ++seq_;
+    job.record.tags.assign(hashes.begin(), hashes.end());
+    note(footer_entry(job.record, 0, 0));
+    if (written)
+        job.done = [this, written = std::move(written)](const DiskResult<DiskPlace>&) {
+            if (!is_off() || is_ended()) written();
+        };
+    writer_.push(std::move(job));
+}
+
+std::optional<DiskResult<LoadedRecord>> DiskDirectory::read_now(DiskPlace place,
+                                                                std::uint32_t sectors,
+                                                                std::string_view uri) {
+    const auto segment = log_.find(number_of(place));
+    if (!segment) return DiskResult<LoadedRecord>(DiskError::no_record);
+    return reader_.read_now(segment, place.sector, sectors, uri);
+}
+
+bool DiskDirectory::read(DiskPlace place, std::uint32_t sectors, std::string uri,
+                         DiskReader::Answer answer) {
+    return reader_.read(log_.find(number_of(place)), place.sector, sectors, std::move(uri),
+                        std::move(answer));
+}
+
+DiskResult<LoadedRecord> DiskDirectory::judge(DiskResult<LoadedRecord> loaded) {
+    if (!loaded) {
+        note_error(loaded.error(), "reading");
+        return loaded;
+    }
+    const auto& record = loaded->record;
+    if (record.seq < newest_tombstone_ &&
+        covers(record.seq, owner_.hash_of(record.uri), record.tags))
+        return DiskError::purged;
+    return loaded;
+}
+
+bool DiskDirectory::covers(std::uint64_t seq, summary::KeyHash key,
+                           std::span<const summary::KeyHash> tags) const {
+    if (seq >= newest_tombstone_) return false;
+    const std::lock_guard lock(tombstones_mutex_);
+    return tombstones_.cover(seq, key, tags);
+}
+
+void DiskDirectory::note(const FooterEntry& tombstone) {
+    std::uint64_t overflows = 0;
+    {
+        const std::lock_guard lock(tombstones_mutex_);
+        const auto before = tombstones_.overflows();
+        tombstones_.note(tombstone);
+        newest_tombstone_ = tombstones_.newest();
+        overflows = tombstones_.overflows() - before;
+    }
+    if (overflows == 0) return;
+    const std::lock_guard lock(trouble_mutex_);
+    last_error_ = "too many purges to be remembered one by one: what is older counts as purged";
+}
+
+void DiskDirectory::set_cap(std::uint64_t bytes) {
+    cap_bytes_ = std::max(bytes, SegmentLog::kLeastSegments * config_.segment_bytes);
+    log_.set_cap(bytes);
+    writer_.interrupt();
+}
+
+bool DiskDirectory::set_company(const SuperFile::Company& company) {
+    boost::system::error_code error;
+    {
+        const std::lock_guard lock(super_mutex_);
+        error = super_.set_company(company);
+    }
+    if (error) note_error(error, "writing the super file");
+    return !error;
+}
+
+void DiskDirectory::note_error(const boost::system::error_code& error, std::string_view what) {
+    if (error == DiskError::other_key) return;  // the asker's mistake
+    const std::lock_guard lock(trouble_mutex_);
+    last_error_ = std::string(what).append(": ").append(error.message());
+    const bool of_the_disk =
+        error.category() == boost::system::system_category() && !is_full(error);
+    if (!of_the_disk || (!faults_.note(Clock::now()) && !is_gone(error))) return;
+    failing_ = true;
+    writer_.interrupt();
+}
+
+Reclaiming DiskDirectory::reclaiming() {
+    Reclaiming made;
+    const auto out = [index = config_.index](DiskPlace place) {
+        return in_directory(index, place);
+    };
+    made.uses = [this, out](const FooterEntry& entry, DiskPlace place) -> std::optional<unsigned> {
+        if (entry.seq < newest_tombstone_ &&
+            covers(entry.seq, owner_.hash_of(entry.uri), entry.tags))
+            return std::nullopt;
+        return owner_.uses(entry, out(place));
+    };
+    made.moved = [this, out](const FooterEntry& entry, DiskPlace from, DiskPlace to) {
+        owner_.moved(entry, out(from), out(to));
+    };
+    made.dropped = [this, out](const FooterEntry& entry, DiskPlace place) {
+        if (!is_tombstone(entry.type)) return owner_.dropped(entry, out(place));
+        const std::lock_guard lock(tombstones_mutex_);
+        tombstones_.forget(entry);
+    };
+    return made;
+}
+
+RecoveryHooks DiskDirectory::recovery_hooks() {
+    RecoveryHooks hooks;
+    hooks.hash_of = [this](std::string_view uri) { return owner_.hash_of(uri); };
+    hooks.opened = [this](SegmentPtr segment) { return log_.adopt(std::move(segment)); };
+    hooks.tombstone = [this](const FooterEntry& entry) { note(entry); };
+    hooks.counts = [this](const FooterEntry& entry, summary::KeyHash key) {
+        return hooks_.is_home(key) && !covers(entry.seq, key, entry.tags);
+    };
+    hooks.recovered = [this](std::span<RecoveredKey> batch) {
+        for (auto& one : batch) one.place = in_directory(config_.index, one.place);
+        owner_.recovered(batch);
+    };
+    hooks.stopped = [this] { return ending_ || failing_; };
+    return hooks;
+}
+
+void DiskDirectory::load() {
+    const auto begin = Clock::now();
+    const auto found =
+        recover(calls_, config_.path, super_.directory_id(), kRecoveryThreads, recovery_hooks());
+    {
+        const std::lock_guard lock(trouble_mutex_);
+        recovered_ = found ? found->records : 0;
+        loading_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    if (!found) {
+        note_error(found.error(), "reading the directory");
+        failing_ = true;  // what it holds beside the cap, nobody knows
+    }
+    // The rest is not known, so nothing may be given back: it would not be the oldest.
+    partly_loaded_ = ending_;
+    if (partly_loaded_) log_.reset(super_.directory_id());
+    owner_.loaded(config_.index);
+    if (!failing_) state_ = State::ready;
+}
+
+void DiskDirectory::run() {
+    load();
+    for (;;) {
+        if (failing_) go_off();
+        if (is_off()) stay_off();
+        if (ending_) break;
+        step();
+    }
+    if (!is_off()) finish();
+    writer_.fail_all(DiskError::ending);
+}
+
+void DiskDirectory::step() {
+    if (const auto error = writer_.write(log_)) note_error(error, "writing");
+    const auto gave_back = log_.give_back();
+    if (!gave_back) note_error(gave_back.error(), "giving room back");
+    const bool more = gave_back && *gave_back == SegmentLog::GaveBack::a_segment;
+    if (!more && !failing_ && !ending_) writer_.wait(kIdle);
+}
+
+/// Whatever was asked for before the end.
+void DiskDirectory::finish() {
+    boost::system::error_code error;
+    for (int failed = 0; !writer_.empty() && failed < kLastTries; failed += error ? 1 : 0) {
+        writer_.retry_now();
+        error = writer_.write(log_);
+    }
+    // A purge that could not be written: nothing here may come back.
+    if (!writer_.empty() || (partly_loaded_ && error)) set_company({});
+    if (!error) error = log_.seal();
+    if (error) note_error(error, "writing");
+}
+
+void DiskDirectory::go_off() {
+    state_ = State::off;
+    hooks_.goes_off();
+    is_disowned_ = set_company({});
+    boost::system::error_code why(EIO, boost::system::system_category());
+    log_.reset(super_.directory_id());
+    writer_.fail_all(why);
+    owner_.lost(config_.index);
+}
+
+/// Until the end, or until it has come back.
+void DiskDirectory::stay_off() {
+    auto next_try = Clock::now() + config_.retry;
+    while (!ending_) {
+        writer_.fail_all({EIO, boost::system::system_category()});
+        writer_.wait(config_.alone ? std::clamp<Clock::duration>(next_try - Clock::now(), {}, kIdle)
+                                   : kIdle);
+        if (!config_.alone || Clock::now() < next_try) continue;
+        if (come_back()) return;
+        next_try = Clock::now() + config_.retry;
+    }
+}
+
+/// With nothing in it.
+bool DiskDirectory::come_back() {
+    const auto failed = [this](const boost::system::error_code& error) {
+        const std::lock_guard lock(trouble_mutex_);
+        last_error_ = "trying again: " + error.message();
+        return false;
+    };
+    {
+        const std::lock_guard lock(super_mutex_);
+        const auto run = super_.run();
+        auto company = super_.company();
+        super_ = SuperFile();  // gives up the lock on a file that may be another's now
+        auto taken = SuperFile::take(calls_, config_.path, config_.secret_mark);
+        if (!taken) return failed(taken.error());
+        super_ = std::move(*taken);
+        if (const auto error = remove_segments(calls_, config_.path)) return failed(error);
+        company = {company.generation + 1, company_of({super_.directory_id()})};
+        // Its seqs go on from where this process is.
+        if (const auto error = super_.set_company(company, run)) return failed(error);
+        log_.reset(super_.directory_id());
+    }
+    {
+        const std::lock_guard lock(trouble_mutex_);
+        faults_.clear();
+        failing_ = false;
+    }
+    state_ = State::ready;
+    return true;
+}
+
+DiskStatus DiskDirectory::status() const {
+    const auto log = log_.stats();
+    const auto writer = writer_.stats();
+    const auto reader = reader_.stats();
+    DiskStatus status;
+    status.path = config_.path.string();
+    status.state = is_off()        ? DiskStatus::State::off
+                   : is_loading()  ? DiskStatus::State::loading
+                   : writer.paused ? DiskStatus::State::paused
+                                   : DiskStatus::State::ready;
+    status.cap_bytes = cap_bytes_;
+    status.bytes = log.bytes;
+    status.segments = log.segments;
+    status.queued_bytes = writer.queued_bytes;
+    status.written = writer.written;
+    status.refused = writer.refused;
+    status.failed = writer.failed;
+    status.written_bytes = log.written_bytes;
+    status.readmitted_bytes = log.readmitted_bytes;
+    status.reclaimed = log.reclaimed;
+    status.read_at_once = reader.at_once;
+    status.read_by_threads = reader.by_threads;
+    status.read_refused = reader.refused;
+    status.read_failed = reader.failed;
+    const std::lock_guard lock(trouble_mutex_);
+    status.last_error = last_error_;
+    status.recovered = recovered_;
+    status.loading_seconds = loading_seconds_;
+    return status;
+}
+
+}  // namespace proxy

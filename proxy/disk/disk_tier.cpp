@@ -1,0 +1,228 @@
+#include "proxy/disk/disk_tier.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "proxy/disk/disk_directory.hpp"
+
+namespace proxy {
+namespace {
+
+/// How much a directory wants a key: the greatest has it (rendezvous hashing).
+std::uint64_t wants(std::uint64_t directory_id, summary::KeyHash key) {
+    auto word = (key.low ^ directory_id) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
+    word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
+    return word ^ word >> 33;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path,
+                         const boost::system::error_code& error) {
+    throw std::runtime_error(path.string() + ": " + error.message());
+}
+
+/// What a directory holds counts when it was there all the time: in the last generation, and with
+/// the same company as the others in it.
+std::vector<bool> who_counts(std::span<const SuperFile> supers) {
+    std::uint64_t last = 0;
+    for (const auto& super : supers) last = std::max(last, super.company().generation);
+    std::optional<std::uint64_t> members;
+    bool agree = last > 0;
+    for (const auto& super : supers) {
+        if (super.company().generation != last) continue;
+        if (!members) members = super.company().members;
+        agree = agree && *members == super.company().members;
+    }
+    std::vector<bool> counts;
+    for (const auto& super : supers) counts.push_back(agree && super.company().generation == last);
+    return counts;
+}
+
+}  // namespace
+
+class DiskTier::Impl {
+public:
+    Impl(DiskCalls& calls, Config config, DiskOwner& owner) {
+        std::vector<SuperFile> supers;
+        for (const auto& directory : config.directories) {
+            auto super = SuperFile::take(calls, directory.path, config.secret_mark);
+            if (!super) refuse(directory.path, super.error());
+            ids_.push_back(super->directory_id());
+            supers.push_back(std::move(*super));
+        }
+        keep_company(calls, config, supers);
+        for (unsigned i = 0; i < ids_.size(); ++i)
+            directories_.push_back(make(calls, config, i, std::move(supers[i]), owner));
+    }
+
+    /// Each may need the others until all their threads have ended.
+    ~Impl() {
+        for (auto& directory : directories_) directory->begin_end();
+        for (auto& directory : directories_) directory->wait_for_end();
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void start() {
+        for (auto& directory : directories_) directory->start();
+    }
+    DiskDirectory* home_of(summary::KeyHash key) const {
+        DiskDirectory* home = nullptr;
+        std::uint64_t most = 0;
+        for (std::size_t i = 0; i < directories_.size(); ++i) {
+            if (directories_[i]->is_off()) continue;
+            const auto wanted = wants(ids_[i], key);
+            if (home != nullptr && wanted <= most) continue;
+            home = directories_[i].get();
+            most = wanted;
+        }
+        return home;
+    }
+    DiskDirectory* at(DiskPlace place) const {
+        const auto index = directory_of(place);
+        return index < directories_.size() ? directories_[index].get() : nullptr;
+    }
+    const auto& directories() const { return directories_; }
+
+private:
+    /// Empties what was not there all the time, and writes who is there now.
+    void keep_company(DiskCalls& calls, const Config& config, std::vector<SuperFile>& supers) {
+        const auto counts = who_counts(supers);
+        const auto members = company_of(ids_);
+        bool as_before = true;
+        for (std::size_t i = 0; i < supers.size(); ++i) {
+            const auto& company = supers[i].company();
+            generation_ = std::max(generation_, company.generation);
+            as_before = as_before && counts[i] && company.members == members;
+            const auto& path = config.directories[i].path;
+            if (counts[i]) continue;
+            if (const auto error = remove_segments(calls, path)) refuse(path, error);
+        }
+        if (as_before) return;
+        ++generation_;
+        for (std::size_t i = 0; i < supers.size(); ++i)
+            if (const auto error = supers[i].set_company({generation_, members}))
+                refuse(config.directories[i].path, error);
+    }
+    std::unique_ptr<DiskDirectory> make(DiskCalls& calls, const Config& config, unsigned index,
+                                        SuperFile super, DiskOwner& owner) {
+        DiskDirectory::Config made;
+        made.index = index;
+        made.alone = config.directories.size() == 1;
+        const auto& [path, cap_bytes, segment_bytes] = config.directories[index];
+        made.segment_bytes = segment_bytes > 0
+                                 ? segment_bytes
+                                 : segment_bytes_for(std::max(cap_bytes, kLeastDiskCap));
+        made.cap_bytes = std::max(cap_bytes, SegmentLog::kLeastSegments * made.segment_bytes);
+        made.path = path;
+        made.secret_mark = config.secret_mark;
+        made.retry = config.retry;
+        made.writer = config.writer;
+        made.reader = config.reader;
+        DiskDirectory::Hooks hooks;
+        // Of all that are configured: what was elsewhere while another was off may be outdated.
+        hooks.is_home = [this, index](summary::KeyHash key) {
+            const auto here = wants(ids_[index], key);
+            return std::ranges::none_of(ids_, [&](auto id) { return wants(id, key) > here; });
+        };
+        hooks.goes_off = [this, index] { part_with(index); };
+        try {
+            return std::make_unique<DiskDirectory>(calls, std::move(made), std::move(super), owner,
+                                                   std::move(hooks));
+        } catch (const boost::system::system_error& error) {
+            refuse(config.directories[index].path, error.code());
+        }
+    }
+    void part_with(unsigned index) {
+        const std::lock_guard lock(company_);
+        std::vector<std::uint64_t> left;
+        for (std::size_t i = 0; i < ids_.size(); ++i)
+            if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
+        const SuperFile::Company company{++generation_, company_of(left)};
+        for (std::size_t i = 0; i < ids_.size(); ++i)
+            if (i != index && !directories_[i]->is_off()) directories_[i]->set_company(company);
+    }
+
+    std::vector<std::uint64_t> ids_;
+    std::mutex company_;
+    std::uint64_t generation_ = 0;
+    std::vector<std::unique_ptr<DiskDirectory>> directories_;
+};
+
+DiskTier::DiskTier(DiskCalls& calls, Config config, DiskOwner& owner)
+    : impl_(std::make_unique<Impl>(calls, std::move(config), owner)) {}
+
+DiskTier::~DiskTier() = default;
+
+void DiskTier::start() {
+    impl_->start();
+}
+
+bool DiskTier::loading() const {
+    return std::ranges::any_of(impl_->directories(), [](auto& one) { return one->is_loading(); });
+}
+
+bool DiskTier::has_room(summary::KeyHash key) const {
+    const auto* home = impl_->home_of(key);
+    return home != nullptr && home->has_room();
+}
+
+bool DiskTier::write(summary::KeyHash key, Write write) {
+    auto* home = impl_->home_of(key);
+    return home != nullptr && home->write({std::move(write.record), key, std::move(write.body),
+                                           std::move(write.owner), std::move(write.done)});
+}
+
+namespace {
+
+/// Calls `written` when it was called as often as there are directories.
+std::function<void()> after_all(std::size_t count, DiskTier::Ended written) {
+    if (!written) return {};
+    struct Left {
+        std::atomic<std::size_t> count;
+        DiskTier::Ended written;
+    };
+    auto left = std::make_shared<Left>(count, std::move(written));
+    return [left] {
+        if (--left->count == 0) left->written();
+    };
+}
+
+}  // namespace
+
+void DiskTier::end(std::span<const summary::KeyHash> hashes, Ended written) {
+    const auto each = after_all(impl_->directories().size(), std::move(written));
+    for (const auto& directory : impl_->directories()) directory->end(hashes, each);
+}
+
+void DiskTier::end_all(Ended written) {
+    const auto each = after_all(impl_->directories().size(), std::move(written));
+    for (const auto& directory : impl_->directories()) directory->end_all(each);
+}
+
+std::optional<DiskResult<LoadedRecord>> DiskTier::read_now(DiskPlace place, std::uint32_t sectors,
+                                                           std::string_view uri) {
+    auto* directory = impl_->at(place);
+    if (directory == nullptr) return DiskResult<LoadedRecord>(DiskError::no_record);
+    return directory->read_now(place, sectors, uri);
+}
+
+bool DiskTier::read(DiskPlace place, std::uint32_t sectors, std::string uri,
+                    DiskReader::Answer answer) {
+    auto* directory = impl_->at(place);
+    return directory != nullptr &&
+           directory->read(place, sectors, std::move(uri), std::move(answer));
+}
+
+void DiskTier::set_cap(std::size_t directory, std::uint64_t bytes) {
+    impl_->directories().at(directory)->set_cap(bytes);
+}
+
+std::vector<DiskStatus> DiskTier::status() const {
+    std::vector<DiskStatus> all;
+    for (const auto& directory : impl_->directories()) all.push_back(directory->status());
+    return all;
+}
+
+}  // namespace proxy

@@ -1,0 +1,276 @@
+#include "proxy/disk/survey.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cerrno>
+
+#include "proxy/disk/super_file.hpp"
+
+namespace proxy {
+namespace {
+
+namespace fs = std::filesystem;
+
+boost::system::error_code system_error(int value) {
+    return {value, boost::system::system_category()};
+}
+
+class Surveyor {
+public:
+    Surveyor(const SurveyOrder& order, DiskTime now) : order_(order), now_(now) {}
+
+    /// Newest first.
+    void look_at(const fs::path& file) {
+        std::error_code ignored;
+        const auto size = fs::file_size(file, ignored);
+        ++result_.files;
+        result_.file_bytes += ignored ? 0 : size;
+        auto segment = open(file);
+        if (!segment) {
+            if (segment.error() == DiskError::never_begun) {
+                ++result_.empty;
+            } else {
+                ++result_.unreadable;
+                fault({file, 0, {}, segment.error().message()});
+            }
+        } else {
+            look_into(**segment);
+        }
+        done_ += ignored ? 0 : size;
+        tell();
+    }
+    void expect(std::uint64_t bytes) { all_ = bytes; }
+
+    DiskSurvey result() && {
+        result_.tags = tags_.size();
+        if (!stored_.empty()) {
+            const auto middle = stored_.begin() + static_cast<std::ptrdiff_t>(stored_.size() / 2);
+            std::ranges::nth_element(stored_, middle);
+            result_.median = *middle;
+            const auto [oldest, newest] = std::ranges::minmax(stored_);
+            result_.oldest = oldest;
+            result_.newest = newest;
+        }
+        return std::move(result_);
+    }
+
+private:
+    /// Whose file it is says its own beginning; those of one directory agree.
+    DiskResult<SegmentPtr> open(const fs::path& file) {
+        const auto raw = DiskFile::open(calls_, file, O_RDONLY);
+        if (!raw) return raw.error();
+        DiskBytes sector(kDiskSector);
+        const auto got = raw->read_some(sector, 0);
+        if (!got) return got.error();
+        sector.resize(*got);
+        if (std::ranges::all_of(sector, [](std::byte byte) { return byte == std::byte{0}; }))
+            return DiskError::never_begun;
+        const auto header = decode_segment_header(sector);
+        if (!header) return header.error();
+        if (directory_ && *directory_ != header->home.directory) return DiskError::foreign;
+        auto segment = open_segment(calls_, file, header->home);
+        if (segment) directory_ = header->home.directory;
+        return segment;
+    }
+
+    void look_into(const Segment& segment) {
+        const auto contents = read_contents(segment);
+        if (!contents) {
+            ++result_.unreadable;
+            return fault({segment.path, 0, {}, contents.error().message()});
+        }
+        result_.unsealed += contents->sealed ? 0 : 1;
+        if (contents->damaged) {
+            ++result_.damaged;
+            fault({segment.path, 0, {}, "something in it that was a record cannot be read"});
+        }
+        const auto& entries = contents->footer.entries;
+        for (const auto& entry : entries) note_tombstone(entry);
+        for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+            const auto counts = judge(*entry);
+            if (is_asked_for(*entry)) find(segment, *entry, counts);
+            if (order_.reads_all) prove(segment, *entry);
+        }
+    }
+
+    void note_tombstone(const FooterEntry& entry) {
+        if (!is_tombstone(entry.type)) return;
+        ++result_.tombstones;
+        if (entry.type == RecordType::all_gone) all_gone_ = std::max(all_gone_, entry.seq);
+        for (const auto& hash : entry.tags) {
+            auto& last = gone_[hash];
+            last = std::max(last, entry.seq);
+        }
+    }
+
+    bool was_purged(const FooterEntry& entry) const {
+        return entry.seq < all_gone_ || std::ranges::any_of(entry.tags, [&](const auto& tag) {
+                   const auto gone = gone_.find(tag);
+                   return gone != gone_.end() && entry.seq < gone->second;
+               });
+    }
+
+    /// Counts it; whether it is the one that a node would give.
+    bool judge(const FooterEntry& entry) {
+        if (is_tombstone(entry.type)) return false;
+        if (was_purged(entry)) return ++result_.purged, false;
+        if (!seen_.insert(XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant))
+                 .second)
+            return ++result_.superseded, false;
+        ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
+        result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
+        result_.expired += entry.expires < now_ ? 1 : 0;
+        result_.tagged += entry.tags.empty() ? 0 : 1;
+        for (const auto& tag : entry.tags) tags_.insert(tag);
+        stored_.push_back(entry.stored);
+        return true;
+    }
+
+    bool is_asked_for(const FooterEntry& entry) const {
+        if (order_.url.empty() || is_tombstone(entry.type)) return false;
+        const std::string_view uri = entry.uri;
+        if (!uri.starts_with(order_.url)) return false;
+        if (entry.type == RecordType::block)  // its URI goes on with version and range
+            return uri.size() > order_.url.size() && uri[order_.url.size()] == ' ';
+        return uri.size() == order_.url.size();
+    }
+
+    void find(const Segment& segment, const FooterEntry& entry, bool counts) {
+        const auto loaded = load_record(segment, entry.sector, entry.sectors);
+        if (entry.type == RecordType::block) {
+            if (!counts || !loaded) return;
+            ++result_.block_finds;
+            result_.block_bytes += loaded->record.body_bytes;
+            return;
+        }
+        if (result_.finds.size() >= kMaxFinds) return;
+        DiskSurvey::Find found;
+        found.file = segment.path;
+        found.offset = std::uint64_t{entry.sector} * kDiskSector;
+        found.bytes = std::uint64_t{entry.sectors} * kDiskSector;
+        found.type = entry.type;
+        found.stored = entry.stored;
+        found.expires = entry.expires;
+        found.current = counts;
+        if (loaded) {
+            const auto head = loaded->record.head;
+            found.status_line = head.substr(0, head.find_first_of("\r\n"));
+            found.vary = loaded->record.vary_names;
+            found.body_bytes = loaded->record.body_bytes;
+        }
+        result_.finds.push_back(std::move(found));
+    }
+
+    void prove(const Segment& segment, const FooterEntry& entry) {
+        const auto loaded = load_record(segment, entry.sector, entry.sectors);
+        const auto offset = std::uint64_t{entry.sector} * kDiskSector;
+        if (!loaded)
+            fault({segment.path, offset, std::string(entry.uri), loaded.error().message()});
+        else if (loaded->record.uri != entry.uri || loaded->record.seq != entry.seq)
+            fault({segment.path, offset, std::string(entry.uri),
+                   "another record than the table of contents says"});
+        else
+            ++result_.proved;
+        if (order_.progress && ++since_told_ % kTellEach == 0)
+            order_.progress(done_ + offset, all_);
+    }
+
+    void fault(DiskSurvey::Fault fault) {
+        ++result_.fault_count;
+        if (result_.faults.size() < kMaxFaults) result_.faults.push_back(std::move(fault));
+    }
+    void tell() const {
+        if (order_.progress) order_.progress(done_, all_);
+    }
+
+    static constexpr unsigned kTellEach = 64;  // records
+
+    const SurveyOrder& order_;
+    const DiskTime now_;
+    LookingCalls calls_;
+    DiskSurvey result_;
+    std::optional<std::uint64_t> directory_;
+    std::uint64_t done_ = 0, all_ = 0;
+    unsigned since_told_ = 0;
+    std::uint64_t all_gone_ = 0;
+    boost::unordered_flat_map<summary::KeyHash, std::uint64_t, summary::HashOfKeyHash> gone_;
+    boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> tags_;
+    boost::unordered_flat_set<std::uint64_t> seen_;
+    std::vector<DiskTime> stored_;
+};
+
+/// Segments of a directory, the newest first.
+DiskResult<std::vector<fs::path>> segments_of(const fs::path& directory) {
+    std::vector<std::pair<std::uint32_t, fs::path>> found;
+    std::error_code error;
+    fs::directory_iterator at(directory, error);
+    for (; !error && at != fs::directory_iterator(); at.increment(error))
+        if (const auto number = segment_number(at->path().filename().string()))
+            found.emplace_back(*number, at->path());
+    if (error) return system_error(error.value());
+    std::ranges::sort(found, std::greater());
+    std::vector<fs::path> files;
+    for (auto& [number, file] : found) files.push_back(std::move(file));
+    return files;
+}
+
+}  // namespace
+
+int LookingCalls::open(const char* path, int flags, unsigned mode) {
+    return DiskCalls::open(path, (flags & ~(O_ACCMODE | O_CREAT | O_TRUNC | O_EXCL)) | O_RDONLY,
+                           mode);
+}
+int LookingCalls::reserve(int, std::uint64_t) {
+    errno = EROFS;
+    return -1;
+}
+ssize_t LookingCalls::write(int, std::span<const iovec>, std::uint64_t) {
+    errno = EROFS;
+    return -1;
+}
+int LookingCalls::sync(int) {
+    errno = EROFS;
+    return -1;
+}
+int LookingCalls::remove(const char*) {
+    errno = EROFS;
+    return -1;
+}
+
+DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, DiskTime now) {
+    std::error_code error;
+    const auto status = fs::status(place, error);
+    if (!fs::exists(status)) return system_error(error ? error.value() : ENOENT);
+    Surveyor surveyor(order, now);
+    if (!fs::is_directory(status)) {
+        const auto size = fs::file_size(place, error);
+        if (error) return system_error(error.value());
+        surveyor.expect(size);
+        surveyor.look_at(place);
+        return std::move(surveyor).result();
+    }
+    LookingCalls calls;
+    const auto super = DiskFile::open(calls, place / SuperFile::kName, O_RDONLY);
+    if (!super) {
+        const bool none = super.error() == boost::system::errc::no_such_file_or_directory;
+        return none ? make_error_code(DiskError::foreign) : super.error();
+    }
+    // Nobody begins to work with it before this has ended.
+    if (::flock(super->fd(), LOCK_SH | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK ? make_error_code(DiskError::in_use) : system_error(errno);
+    const auto files = segments_of(place);
+    if (!files) return files.error();
+    std::uint64_t all = 0;
+    for (const auto& file : *files)
+        if (const auto size = fs::file_size(file, error); !error) all += size;
+    surveyor.expect(all);
+    for (const auto& file : *files) surveyor.look_at(file);
+    return std::move(surveyor).result();
+}
+
+}  // namespace proxy

@@ -1,0 +1,35 @@
+#include "proxy/disk_watch.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace proxy {
+
+void DiskWatch::look(std::span<const DiskStatus> directories) {
+    using State = DiskStatus::State;
+    seen_.resize(directories.size());
+    for (std::size_t i = 0; i < directories.size(); ++i) {
+        const auto& now = directories[i];
+        const auto was = std::exchange(seen_[i].state, now.state);
+        const auto is_new = std::exchange(seen_[i].error, now.last_error) != now.last_error;
+        if (was == State::loading && now.state != State::loading && now.state != State::off)
+            spdlog::info("disk {}: {} objects, read in {:.1f} s", now.path, now.recovered,
+                         now.loading_seconds);
+        if (now.state == State::off) {
+            if (was != State::off)
+                spdlog::error("disk {}: {}: it is given up, and what it held is lost", now.path,
+                              now.last_error);
+        } else if (now.state == State::paused) {
+            if (was != State::paused || is_new)
+                spdlog::warn("disk {}: {}: nothing is written for a while", now.path,
+                             now.last_error);
+        } else if (is_new && !now.last_error.empty()) {
+            spdlog::warn("disk {}: {}", now.path, now.last_error);
+        } else if (was == State::paused || was == State::off) {
+            spdlog::info("disk {}: works again", now.path);
+        }
+    }
+}
+
+}  // namespace proxy

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "proxy/disk/disk_status.hpp"
+
+namespace proxy {
+
+/// Tells the log what becomes of the directories of the disk: that one was read, has trouble, is
+/// given up, works again. One thread.
+class DiskWatch {
+public:
+    /// To be called now and then, each time with the same directories.
+    void look(std::span<const DiskStatus> directories);
+
+private:
+    struct Seen {
+        DiskStatus::State state = DiskStatus::State::loading;
+        std::string error;
+    };
+    std::vector<Seen> seen_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/described.hpp"
+
+namespace proxy {
+
+/// What the store says of both tiers together; all 0 without a disk. What one directory has to say
+/// is a DiskStatus.
+struct StoreDiskStatus {
+    std::uint64_t disk_objects = 0;             // in the index
+    std::uint64_t disk_index_bytes = 0;         // of memory, beside cache.memory
+    std::uint64_t disk_hits = 0;                // requests that found on disk what memory had not
+    std::uint64_t disk_admission_declined = 0;  // responses that were not asked for often enough
+};
+
+/// How to add one: described.hpp.
+inline constexpr protocol::Described<StoreDiskStatus> kStoreDiskNumbers[] = {
+    {.member = &StoreDiskStatus::disk_objects,
+     .path = "cache.disk_objects",
+     .unit = "responses",
+     .help = "Stored responses that are on disk, in memory too or not.",
+     .family = "hearsay_cache_disk_objects",
+     .kind = protocol::NumberKind::level},
+    {.member = &StoreDiskStatus::disk_index_bytes,
+     .path = "cache.disk_index_bytes",
+     .unit = "bytes",
+     .help = "Memory that the index of the disk takes, beside cache.memory.",
+     .family = "hearsay_disk_index_bytes",
+     .kind = protocol::NumberKind::level},
+    {&StoreDiskStatus::disk_hits, "cache.disk_hits", "responses",
+     "Responses that were read from disk, as clients and peers asked for what memory did not have.",
+     "hearsay_disk_hits_total"},
+    {&StoreDiskStatus::disk_admission_declined, "cache.disk_admission_declined", "responses",
+     "Responses that were not written to disk, as they were asked for only once "
+     "(cache.disk_admission).",
+     "hearsay_disk_admission_declined_total"},
+};
+static_assert(protocol::every_member_has_a_row(kStoreDiskNumbers));
+
+}  // namespace proxy

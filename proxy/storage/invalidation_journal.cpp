@@ -1,0 +1,298 @@
+#include "proxy/storage/invalidation_journal.hpp"
+
+#include <fcntl.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace proxy {
+namespace {
+
+using boost::system::error_code;
+using protocol::KeptInvalidations;
+
+constexpr std::string_view kText = "hearsay invalidations\n";  // alike in all versions, as is
+constexpr std::uint32_t kFormat = 1;                           // the place of this
+constexpr std::size_t kHeadBytes = 58;
+constexpr std::size_t kRecordHeadBytes = 16;
+constexpr std::size_t kEntryBytes = 24;
+constexpr std::uint64_t kIsTag = std::uint64_t{1} << 63;
+constexpr std::size_t kEntriesPerRecord = 1024;
+constexpr std::size_t kMaxBodyBytes = kEntriesPerRecord * kEntryBytes;
+constexpr std::size_t kMaxNameBytes = 64;
+/// More is none of ours: what the log of the links keeps at most takes some 7 MiB.
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxAdded = kMaxFileBytes / 2;
+
+enum class Type : std::uint32_t { entries = 1, confirmed = 2 };
+
+std::uint64_t checksum(DiskView bytes, std::uint64_t seed) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+void put_record(DiskBytes& out, Type type, const DiskBytes& body, std::uint64_t mark) {
+    const auto begin = out.size();
+    put<std::uint32_t>(out, static_cast<std::uint32_t>(body.size()));
+    put<std::uint32_t>(out, static_cast<std::uint32_t>(type));
+    const auto of_head = checksum(DiskView(out).subspan(begin), mark);
+    put<std::uint64_t>(out, checksum(body, of_head));
+    out.insert(out.end(), body.begin(), body.end());
+}
+
+void put_entries(DiskBytes& out, std::span<const KeptInvalidations::Entry> entries,
+                 std::uint64_t mark) {
+    while (!entries.empty()) {
+        DiskBytes body;
+        const auto count = std::min(entries.size(), kEntriesPerRecord);
+        body.reserve(count * kEntryBytes);
+        for (const auto& entry : entries.first(count)) {
+            put<std::uint64_t>(body, entry.number | (entry.is_tag ? kIsTag : 0));
+            put<std::uint64_t>(body, entry.hash.low);
+            put<std::uint64_t>(body, entry.hash.high);
+        }
+        put_record(out, Type::entries, body, mark);
+        entries = entries.subspan(count);
+    }
+}
+
+void put_confirmed(DiskBytes& out, std::string_view node, std::uint64_t number,
+                   std::uint64_t mark) {
+    DiskBytes body;
+    put<std::uint64_t>(body, number);
+    put_text(body, node);
+    put_record(out, Type::confirmed, body, mark);
+}
+
+/// False when it says what cannot be.
+bool take(KeptInvalidations& kept, Type type, DiskView body) {
+    ByteCursor in(body);
+    if (type == Type::confirmed) {
+        const auto number = in.number<std::uint64_t>();
+        const auto node = in.rest();
+        if (!in.ok() || node.empty() || node.size() > kMaxNameBytes) return false;
+        kept.confirmed[std::string(as_text(node))] = number;
+        return true;
+    }
+    if (type != Type::entries || body.size() % kEntryBytes != 0) return false;
+    while (!in.rest().empty()) {
+        const auto number = in.number<std::uint64_t>();
+        KeptInvalidations::Entry entry{number & ~kIsTag, {}, (number & kIsTag) != 0};
+        entry.hash.low = in.number<std::uint64_t>();
+        entry.hash.high = in.number<std::uint64_t>();
+        const auto before = kept.entries.empty() ? kept.gone : kept.entries.back().number;
+        if (entry.number <= before) return false;
+        kept.last = std::max(kept.last, entry.number);
+        kept.entries.push_back(entry);
+    }
+    return true;
+}
+
+DiskResult<DiskBytes> read_file(DiskCalls& calls, const std::filesystem::path& path) {
+    const auto file = DiskFile::open(calls, path, O_RDONLY);
+    if (!file) return file.error();
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    if (error) return error_code(error.value(), boost::system::system_category());
+    if (size > kMaxFileBytes) return DiskError::too_large;
+    DiskBytes bytes(size);
+    const auto got = file->read_some(bytes, 0);
+    if (!got) return got.error();
+    bytes.resize(*got);
+    return bytes;
+}
+
+}  // namespace
+
+DiskBytes journal_of(const KeptInvalidations& all, std::uint64_t secret_mark) {
+    DiskBytes out;
+    out.reserve(kHeadBytes + all.entries.size() * (kEntryBytes + 1) + all.confirmed.size() * 64);
+    put_text(out, kText);
+    put<std::uint32_t>(out, kFormat);
+    put<std::uint64_t>(out, secret_mark);
+    put<std::uint64_t>(out, all.gone);
+    put<std::uint64_t>(out, all.last);
+    put<std::uint64_t>(out, checksum(out, 0));
+    put_entries(out, all.entries, secret_mark);
+    for (const auto& [node, number] : all.confirmed) put_confirmed(out, node, number, secret_mark);
+    return out;
+}
+
+ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark) {
+    ReadJournal result;
+    const auto stop = [&](DiskError why) {
+        result.trouble = why;
+        return result;
+    };
+    ByteCursor in(bytes);
+    if (in.text(kText.size()) != kText) return stop(DiskError::foreign);
+    if (in.number<std::uint32_t>() > kFormat) return stop(DiskError::newer_format);
+    const auto mark = in.number<std::uint64_t>();
+    const auto gone = in.number<std::uint64_t>(), last = in.number<std::uint64_t>();
+    const auto sum = in.number<std::uint64_t>();
+    if (!in.ok()) return stop(DiskError::cut_off);
+    if (sum != checksum(bytes.first(kHeadBytes - sizeof sum), 0) || gone > last)
+        return stop(DiskError::bad_checksum);
+    if (mark != secret_mark) return stop(DiskError::other_secret);
+    result.kept.gone = gone;
+    result.kept.last = last;
+    while (!in.rest().empty()) {
+        const auto head = in.rest();
+        const auto body_bytes = in.number<std::uint32_t>();
+        const auto type = static_cast<Type>(in.number<std::uint32_t>());
+        const auto body_sum = in.number<std::uint64_t>();
+        if (!in.ok()) return stop(DiskError::cut_off);
+        if (body_bytes > kMaxBodyBytes) return stop(DiskError::bad_length);
+        const auto body = in.take(body_bytes);
+        if (!in.ok()) return stop(DiskError::cut_off);
+        const auto of_head = checksum(head.first(kRecordHeadBytes - sizeof body_sum), secret_mark);
+        if (checksum(body, of_head) != body_sum) return stop(DiskError::bad_checksum);
+        if (!take(result.kept, type, body)) return stop(DiskError::bad_type);
+    }
+    return result;
+}
+
+InvalidationJournal::InvalidationJournal(DiskCalls& calls, std::filesystem::path file,
+                                         std::uint64_t secret_mark)
+    : calls_(calls), file_(std::move(file)), secret_mark_(secret_mark) {
+    if (const auto bytes = read_file(calls_, file_)) {
+        auto read = read_journal(*bytes, secret_mark_);
+        earlier_ = std::move(read.kept);
+        if (read.trouble) trouble_ = make_error_code(*read.trouble);
+    } else if (bytes.error() != boost::system::errc::no_such_file_or_directory) {
+        trouble_ = bytes.error();
+    }
+    if (const auto error = replace(earlier_)) {
+        broken_ = error;
+        incomplete_ = true;
+    }
+    base_bytes_ = written_bytes_;
+    noted_ = earlier_.confirmed;
+    thread_ = std::thread([this] { run(); });
+}
+
+InvalidationJournal::~InvalidationJournal() {
+    {
+        const std::lock_guard lock(mutex_);
+        ends_ = true;
+    }
+    wakes_.notify_one();
+    thread_.join();
+}
+
+void InvalidationJournal::add(std::uint64_t last, const protocol::Invalidation& what) {
+    std::vector<KeptInvalidations::Entry> entries;
+    entries.reserve(what.keys.size() + what.tags.size());
+    auto number = last - what.keys.size() - what.tags.size();
+    for (const auto& key : what.keys) entries.push_back({++number, key, false});
+    for (const auto& tag : what.tags) entries.push_back({++number, tag, true});
+    DiskBytes records;
+    put_entries(records, entries, secret_mark_);
+    push(records);
+}
+
+void InvalidationJournal::confirmed(const std::map<std::string, std::uint64_t>& by_node) {
+    DiskBytes records;
+    for (const auto& [node, number] : by_node) {
+        const auto [noted, is_new] = noted_.try_emplace(node, number);
+        if (!is_new && std::exchange(noted->second, number) == number) continue;
+        put_confirmed(records, node, number, secret_mark_);
+    }
+    // Who is forgotten elsewhere is so here when it is written anew.
+    std::erase_if(noted_, [&](const auto& noted) { return !by_node.contains(noted.first); });
+    push(records);
+}
+
+void InvalidationJournal::push(const DiskBytes& records) {
+    if (records.empty()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        added_bytes_ += records.size();
+        if (waiting_.more.size() + records.size() > kMaxWaiting || added_bytes_ > kMaxAdded)
+            incomplete_ = true;
+        if (incomplete_) return;  // until it is written anew
+        waiting_.more.insert(waiting_.more.end(), records.begin(), records.end());
+    }
+    wakes_.notify_one();
+}
+
+bool InvalidationJournal::wants_rewrite() const {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.all) return false;
+    return incomplete_ || added_bytes_ > std::max<std::uint64_t>(base_bytes_, kMinAdded);
+}
+
+void InvalidationJournal::rewrite(KeptInvalidations all) {
+    noted_ = all.confirmed;
+    {
+        const std::lock_guard lock(mutex_);
+        base_bytes_ = all.entries.size() * kEntryBytes;
+        waiting_.all = std::move(all);
+        waiting_.more.clear();  // it is in there
+        added_bytes_ = 0;
+        incomplete_ = false;
+    }
+    wakes_.notify_one();
+}
+
+void InvalidationJournal::when_written(std::function<void()> done) {
+    {
+        const std::lock_guard lock(mutex_);
+        waiting_.done.push_back(std::move(done));
+    }
+    wakes_.notify_one();
+}
+
+std::optional<error_code> InvalidationJournal::trouble() const {
+    const std::lock_guard lock(mutex_);
+    return broken_;
+}
+
+void InvalidationJournal::run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        wakes_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+        if (waiting_.empty()) return;
+        const auto work = std::exchange(waiting_, Work());
+        lock.unlock();
+        const auto error = perform(work);
+        for (const auto& done : work.done) done();
+        lock.lock();
+        if (!error && work.all) broken_.reset();
+        if (!error) continue;
+        broken_ = error;
+        if (waiting_.all) continue;  // is written anew at once
+        incomplete_ = true;
+        waiting_.more.clear();  // would leave a gap
+    }
+}
+
+error_code InvalidationJournal::perform(const Work& work) {
+    if (work.all)
+        if (const auto error = replace(*work.all)) return error;
+    if (work.more.empty()) return {};
+    if (const auto error = open_.write(DiskView(work.more), written_bytes_)) return error;
+    written_bytes_ += work.more.size();
+    return {};
+}
+
+/// Whole or not at all, and before anything is added to it.
+error_code InvalidationJournal::replace(const KeptInvalidations& all) {
+    auto fresh = file_;
+    fresh += ".new";
+    const auto bytes = journal_of(all, secret_mark_);
+    auto file = DiskFile::open(calls_, fresh, O_RDWR | O_CREAT | O_TRUNC);
+    if (!file) return file.error();
+    if (const auto error = file->write(DiskView(bytes), 0)) return error;
+    if (const auto error = file->sync()) return error;
+    std::error_code error;
+    std::filesystem::rename(fresh, file_, error);
+    if (error) return {error.value(), boost::system::system_category()};
+    open_ = std::move(*file);
+    written_bytes_ = bytes.size();
+    return {};
+}
+
+}  // namespace proxy

@@ -1,0 +1,99 @@
+#include "proxy/storage/local_secret.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "protocol/crypto.hpp"
+#include "proxy/disk/super_file.hpp"
+
+namespace proxy {
+namespace {
+
+using protocol::HashSecret;
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& why) {
+    throw std::runtime_error(path.string() + ' ' + why);
+}
+[[noreturn]] void fail_by_system(const std::filesystem::path& path, const std::string& what) {
+    fail(path, what + ": " + std::generic_category().message(errno));
+}
+
+struct File {
+    explicit File(int opened) : fd(opened) {}
+    ~File() {
+        if (fd >= 0) ::close(fd);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    int fd;
+};
+
+/// None when there is no such file.
+std::optional<HashSecret> read(const std::filesystem::path& path) {
+    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.fd < 0 && errno == ENOENT) return std::nullopt;
+    if (file.fd < 0) fail_by_system(path, "cannot be opened");
+    struct stat what {};
+    if (::fstat(file.fd, &what) != 0) fail_by_system(path, "cannot be looked at");
+    if (!S_ISREG(what.st_mode)) fail(path, "is no file");
+    if ((what.st_mode & S_IRWXO) != 0)
+        fail(path,
+             "can be used by everybody on this machine: chmod 600, or remove it and what is "
+             "stored beside it");
+    HashSecret secret;
+    if (static_cast<std::size_t>(what.st_size) != secret.size())
+        fail(path, "has " + std::to_string(what.st_size) + " bytes, not " +
+                       std::to_string(secret.size()) +
+                       ": it is not what this cache has written; remove it and what is stored "
+                       "beside it");
+    if (::pread(file.fd, secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+        fail_by_system(path, "cannot be read");
+    return secret;
+}
+
+/// Whole or not at all: by a name of its own first.
+void make(const std::filesystem::path& path) {
+    HashSecret secret;
+    protocol::random_bytes(secret);
+    std::array<std::byte, 8> name;
+    protocol::random_bytes(name);
+    const auto fresh = path.string() + '.' + protocol::hex(name);
+    {
+        const File file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (file.fd < 0) fail_by_system(fresh, "cannot be made");
+        const auto written = ::pwrite(file.fd, secret.data(), secret.size(), 0);
+        if (written != static_cast<ssize_t>(secret.size()) || ::fsync(file.fd) != 0) {
+            const auto error = errno;
+            ::unlink(fresh.c_str());
+            errno = error;
+            fail_by_system(fresh, "cannot be written");
+        }
+    }
+    // Whose comes first counts. Where a file system has no links, two that start at once may
+    // each have their own for once; only one of them gets the directory.
+    const bool linked = ::link(fresh.c_str(), path.c_str()) == 0 || errno == EEXIST;
+    if (linked) {
+        ::unlink(fresh.c_str());
+    } else if (::rename(fresh.c_str(), path.c_str()) != 0) {
+        fail_by_system(path, "cannot be made");
+    }
+}
+
+}  // namespace
+
+HashSecret local_secret(const std::filesystem::path& directory) {
+    const auto path = directory / SuperFile::kSecretName;
+    if (const auto secret = read(path)) return *secret;
+    make(path);
+    if (const auto secret = read(path)) return *secret;
+    fail(path, "goes as soon as it is made");
+}
+
+}  // namespace proxy

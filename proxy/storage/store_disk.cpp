@@ -1,0 +1,481 @@
+// The half of the store that has to do with the disk: what goes there, what comes back, and who is
+// told of what. The other half stands in store.cpp.
+#include <algorithm>
+#include <utility>
+
+#include "proxy/net/wall_clock.hpp"
+#include "proxy/storage/store.hpp"
+#include "proxy/storage/stored_record.hpp"
+
+namespace proxy {
+namespace {
+
+bool is_same_variant(const StoredResponse& a, const StoredResponse& b) {
+    return a.vary_names != b.vary_names || a.variant == b.variant;
+}
+
+/// Until when it may be used without asking anybody.
+Arrival::Steady fresh_until(const StoredResponse& response) {
+    if (response.freshness.always_validate) return Arrival::Steady::min();
+    return response.arrival.steady + time_to_live(response.freshness, std::chrono::seconds(0));
+}
+
+/// May it be used in fewer cases than before?
+bool is_stricter(const StoredResponse& now, const StoredResponse& before) {
+    return fresh_until(now) < fresh_until(before) ||
+           (now.freshness.never_stale && !before.freshness.never_stale) ||
+           now.freshness.stale_while_revalidate < before.freshness.stale_while_revalidate ||
+           now.freshness.stale_if_error < before.freshness.stale_if_error;
+}
+
+/// Is the record itself to blame? Else it can be read another time.
+bool is_of_no_use(const boost::system::error_code& error) {
+    return error != DiskError::ending && error != DiskError::other_key;
+}
+
+void wake_all(std::vector<std::shared_ptr<Wakeup>>& waiting) {
+    for (const auto& wakeup : waiting) wakeup->notify();
+    waiting.clear();
+}
+
+}  // namespace
+
+struct Store::AtHand {
+    summary::KeyHash hash;
+    std::string_view uri;
+    std::uint64_t generation = 0;  // of invalidations, when the index was looked into
+    DiskEntry entry;
+};
+
+void Store::use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher) {
+    hasher_.emplace(hasher);
+    begun_ = {Clock::now(), wall_now()};
+    admission_ = use.admission;
+    for (auto& in : shards_) in.second_request.emplace(use.remembered / kShards);
+    tier_.reset(new DiskTier(calls, std::move(use.tier), *this));  // a private base
+    disk_ = tier_.get();
+    disk_->start();
+}
+
+void Store::close_disk() {
+    closing_ = true;
+    tier_.reset();
+    disk_ = nullptr;
+}
+
+/// The wall clock may be set while the process runs: what it wrote itself must not become younger
+/// by that.
+Arrival Store::present(Clock::time_point now) const {
+    const auto counted =
+        begun_.wall + std::chrono::duration_cast<std::chrono::seconds>(now - begun_.steady);
+    return {now, std::max(wall_now(), counted)};
+}
+
+// What the index knows.
+
+bool Store::disk_has_more(const Shard& in, summary::KeyHash hash, const Entry* entry) {
+    auto more = false;
+    in.disk.for_each(hash, [&](const DiskEntry& record) {
+        more = more || !entry ||
+               std::ranges::find(entry->variants, record.place, &Variant::place) ==
+                   entry->variants.end();
+    });
+    return more;
+}
+
+std::vector<DiskEntry> Store::lacking(const Shard& in, summary::KeyHash hash) {
+    std::vector<DiskEntry> records;
+    const auto it = in.entries.find(hash);
+    in.disk.for_each(hash, [&](const DiskEntry& record) {
+        if (it == in.entries.end() ||
+            std::ranges::find(it->second->variants, record.place, &Variant::place) ==
+                it->second->variants.end())
+            records.push_back(record);
+    });
+    return records;
+}
+
+/// The entry is about to hold something: from now on it says whether the key was told of.
+void Store::adopt(Shard& in, Entry& entry) {
+    ++in.objects;
+    in.disk.for_each(entry.hash, [&](const DiskEntry& record) {
+        entry.announced = entry.announced || record.announced;
+    });
+}
+
+/// It holds nothing any more. If the disk has the key, its records say from now on whether that was
+/// told of; else false.
+bool Store::hand_over(Shard& in, Entry& entry) {
+    std::vector<DiskEntry> records;
+    in.disk.for_each(entry.hash, [&](const DiskEntry& record) { records.push_back(record); });
+    for (auto& record : records) {
+        record.announced = entry.announced;
+        in.disk.replace(entry.hash, record.place, record);
+    }
+    if (!records.empty()) entry.announced = false;
+    return !records.empty();
+}
+
+/// A record is no more, or must not be used any longer. False when the index did not have it.
+bool Store::forget(Shard& in, summary::KeyHash hash, DiskPlace place) {
+    auto announced = false;
+    in.disk.for_each(hash, [&](const DiskEntry& record) {
+        announced = announced || (record.place == place && record.announced);
+    });
+    if (!in.disk.erase(hash, place)) return false;
+    if (const auto it = in.entries.find(hash); it != in.entries.end()) {
+        for (auto& variant : it->second->variants)
+            if (variant.place == place) variant.place = {};
+        if (!it->second->variants.empty()) return true;
+    }
+    if (!announced) return true;
+    std::vector<DiskEntry> left;
+    in.disk.for_each(hash, [&](const DiskEntry& record) { left.push_back(record); });
+    if (left.empty()) listener_(hash, false);
+    for (auto& record : left) {
+        record.announced = true;
+        in.disk.replace(hash, record.place, record);
+    }
+    return true;
+}
+
+/// What the disk has of the key counts no longer, and is not to come back. True if there was
+/// something.
+bool Store::drop_from_disk(Shard& in, summary::KeyHash hash) {
+    auto announced = false;
+    in.disk.for_each(hash, [&](const DiskEntry& record) { announced |= record.announced; });
+    const auto had = in.disk.erase_all(hash) > 0;
+    auto writing = false, in_memory = false;
+    if (const auto it = in.entries.find(hash); it != in.entries.end()) {
+        auto& variants = it->second->variants;
+        in_memory = !variants.empty();
+        writing = std::ranges::any_of(variants, [](const auto& v) { return v.writing; });
+        for (auto& variant : variants) variant.place = {}, variant.writing = nullptr;
+    }
+    if (announced && !in_memory) listener_(hash, false);
+    const auto has_blocks = block_targets_.may_have(hash);
+    if (has_blocks) block_targets_.erase(hash);
+    // While the index is being read nobody knows what else there is.
+    if ((had || writing || has_blocks || disk_->loading()) && !closing_) disk_->end({&hash, 1}, {});
+    return had;
+}
+
+/// The same for what memory keeps: its records are older than what it has by now.
+void Store::bury(Shard& in, Entry& entry) {
+    in.disk.erase_all(entry.hash);
+    for (auto& variant : entry.variants) variant.place = {}, variant.writing = nullptr;
+    if (!closing_) disk_->end({&entry.hash, 1}, {});
+}
+
+void Store::deny(summary::KeyHash hash) {
+    if (!told_in_vain_.load(std::memory_order_relaxed)) return;
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto it = in.entries.find(hash);
+    if ((it == in.entries.end() || !it->second->announced) && !in.disk.contains(hash))
+        listener_(hash, false);
+}
+
+// The way there.
+
+/// Something new is about to be stored: all records of the key that memory does not hold are older.
+/// True if there may be any.
+bool Store::supersede(Shard& in, Entry& entry) {
+    auto older = lacking(in, entry.hash);
+    for (const auto& record : older) in.disk.erase(entry.hash, record.place);
+    return !older.empty() || disk_->loading();
+}
+
+/// It was just stored.
+void Store::admit(Shard& in, Entry& entry, Variant& variant) {
+    const auto admitted =
+        in.second_request->admits(entry.hash, disk_->has_room(entry.hash), in.disk.size());
+    if (admitted || admission_.load(std::memory_order_relaxed) == DiskAdmission::always) {
+        write(in, entry, variant);
+        return;
+    }
+    ++in.declined;
+    if (std::exchange(variant.supersedes, false)) bury(in, entry);
+}
+
+/// It was asked for again: the request that brought it was not the last one.
+void Store::offer(Shard& in, Entry& entry, Variant& variant) {
+    if (variant.on_disk() || variant.writing || variant.offers >= kMaxOffers) return;
+    write(in, entry, variant);
+}
+
+void Store::write(Shard& in, Entry& entry, Variant& variant) {
+    ++variant.offers;
+    const auto& response = variant.response;
+    if (may_be_written(*response)) {
+        if (const auto target = entry.uri.find(' '); target != std::string::npos)
+            block_targets_.note(hash_of(std::string_view(entry.uri).substr(0, target)));
+        auto job = write_of(response, entry.uri);
+        const auto sizes = sizes_of(job.record);
+        const auto sectors =
+            sizes ? static_cast<std::uint32_t>(sizes->total() / kDiskSector) : std::uint32_t{0};
+        job.done = [this, hash = entry.hash, what = response.get(), sectors](const auto& where) {
+            written(hash, what, sectors, where);
+        };
+        if (sectors > 0 && !closing_ && disk_->write(entry.hash, std::move(job))) {
+            variant.writing = response.get();
+            return;
+        }
+    } else {
+        variant.offers = kMaxOffers;
+    }
+    if (std::exchange(variant.supersedes, false)) bury(in, entry);
+}
+
+void Store::written(summary::KeyHash hash, const StoredResponse* response, std::uint32_t sectors,
+                    const DiskResult<DiskPlace>& where) {
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end()) return;
+    auto& entry = *it->second;
+    const auto variant = std::ranges::find(entry.variants, response, &Variant::writing);
+    if (variant == entry.variants.end()) return;  // it does not count any more
+    variant->writing = nullptr;
+    const auto supersedes = std::exchange(variant->supersedes, false);
+    if (!where) {
+        if (supersedes) bury(in, entry);
+        return;
+    }
+    variant->place = *where;
+    DiskEntry record;
+    record.place = *where;
+    record.sectors = sectors;
+    in.disk.insert(hash, record);
+}
+
+/// `renewed` has taken the place of `old`, with the same body and another head.
+void Store::renew_on_disk(Shard& in, Entry& entry, const Variant& old, Variant& renewed) {
+    if (!old.on_disk() && !old.writing) return;
+    const auto stricter = is_stricter(*renewed.response, *old.response);
+    if (!stricter && renewed.response->body->size() > kRewrittenBytes) {
+        renewed.place = old.place;
+        renewed.writing = old.writing;
+        renewed.supersedes = old.supersedes;
+        return;
+    }
+    if (old.on_disk()) in.disk.erase(entry.hash, old.place);
+    renewed.supersedes = true;
+    write(in, entry, renewed);
+}
+
+// The way back.
+
+Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
+                            const std::shared_ptr<Wakeup>& wakeup) {
+    if (!disk_) return Recall::done;
+    AtHand asked{hash, uri, 0, {}};
+    std::vector<DiskEntry> records;
+    auto& in = shard(hash);
+    {
+        const std::lock_guard lock(in.mutex);
+        if (const auto under_way = in.recalls.find(hash); under_way != in.recalls.end()) {
+            under_way->second.waiting.push_back(wakeup);
+            return Recall::waiting;
+        }
+        asked.generation = invalidated_.generation();
+        records = lacking(in, hash);
+    }
+    auto all = true;
+    std::erase_if(records, [&](const DiskEntry& record) {
+        auto loaded = disk_->read_now(record.place, record.sectors, uri);
+        if (!loaded) return false;
+        asked.entry = record;
+        all = take_back(asked, std::move(*loaded)) && all;
+        return true;
+    });
+    if (records.empty()) return all ? Recall::done : Recall::refused;
+    {
+        const std::lock_guard lock(in.mutex);
+        const auto [under_way, is_first] = in.recalls.try_emplace(hash);
+        under_way->second.waiting.push_back(wakeup);
+        if (!is_first) return Recall::waiting;
+        under_way->second.pending = records.size() + 1;
+    }
+    auto reading = false;
+    for (const auto& record : records) {
+        auto answer = [this, hash, generation = asked.generation, record,
+                       uri = std::string(uri)](Loaded loaded) {
+            take_back({hash, uri, generation, record}, std::move(loaded));
+            recalled(hash);
+        };
+        if (disk_->read(record.place, record.sectors, std::string(uri), std::move(answer)))
+            reading = true;
+        else
+            recalled(hash);
+    }
+    recalled(hash);  // all have been asked for
+    return reading ? Recall::waiting : Recall::refused;
+}
+
+/// One of those that were asked for is done with.
+void Store::recalled(summary::KeyHash hash) {
+    std::vector<std::shared_ptr<Wakeup>> waiting;
+    auto& in = shard(hash);
+    {
+        const std::lock_guard lock(in.mutex);
+        const auto under_way = in.recalls.find(hash);
+        if (under_way == in.recalls.end() || --under_way->second.pending > 0) return;
+        waiting = std::move(under_way->second.waiting);
+        in.recalls.erase(under_way);
+    }
+    wake_all(waiting);
+}
+
+/// False when there is no room for it in memory.
+bool Store::take_back(const AtHand& asked, Loaded loaded) {
+    const auto now = Clock::now();
+    const auto place = asked.entry.place;
+    auto& in = shard(asked.hash);
+    std::shared_ptr<StoredResponse> response;
+    if (loaded) response = response_of(*loaded, present(now), asked.entry.unverified);
+    if (!response) {
+        if (!loaded && !is_of_no_use(loaded.error())) return true;
+        const std::lock_guard lock(in.mutex);
+        forget(in, asked.hash, place);
+        return true;
+    }
+    const auto body = as_text(loaded->body);
+    auto for_head =
+        reserve(response->head.size() + overhead_bytes(asked.uri, response->tags.size()), now);
+    auto for_body = reserve(body.size(), now);
+    if (!for_head || !for_body) return false;
+    response->charge = std::move(*for_head);
+    if (!body.empty()) {
+        response->body->add_block(body.size(), std::move(*for_body));
+        response->body->append(body);
+    }
+
+    Dropped dropped;  // destroyed after the lock is gone
+    const std::lock_guard lock(in.mutex);
+    if (invalidated_.noted_since(asked.hash, asked.generation) ||
+        any_noted_since(response->tags, asked.generation)) {
+        forget(in, asked.hash, place);
+        return true;
+    }
+    auto record = asked.entry;
+    auto is_there = false;
+    in.disk.for_each(asked.hash, [&](const DiskEntry& each) {
+        if (each.place == place) record = each, is_there = true;
+    });
+    if (!is_there) return true;
+    auto* entry = entry_for(in, asked.hash, asked.uri);
+    if (!entry) return true;
+    auto& variants = entry->variants;
+    if (std::ranges::find(variants, place, &Variant::place) != variants.end()) return true;
+    if (variants.size() >= kMaxVariants) return false;
+    // Where what varies has changed, the disk may have both.
+    for (auto variant = variants.begin(); variant != variants.end();) {
+        if (!is_same_variant(*variant->response, *response)) {
+            ++variant;
+            continue;
+        }
+        if (variant->response->arrival.wall >= response->arrival.wall) {
+            in.disk.erase(asked.hash, place);
+            return true;
+        }
+        in.disk.erase(asked.hash, variant->place);
+        dropped.push_back(std::move(variant->response));
+        variant = variants.erase(variant);
+        if (variants.empty()) --in.objects;  // until adopt()
+    }
+    record.used();
+    in.disk.replace(asked.hash, place, record);
+    if (variants.empty()) adopt(in, *entry);
+    const auto later = std::ranges::find_if(variants, [&](const Variant& variant) {
+        return variant.response->arrival.wall > response->arrival.wall;
+    });
+    variants.emplace(later, std::move(response))->place = place;
+    weigh(in, *entry);
+    ++in.recalled;
+    return true;
+}
+
+// What the disk tells. Its threads hold no lock of theirs.
+
+void Store::recovered(std::span<const RecoveredKey> batch) {
+    const auto now = Clock::now();
+    const auto wall = std::chrono::time_point_cast<DiskTime::duration>(present(now).wall);
+    for (const auto& one : batch) {
+        if (one.entry.type == RecordType::block) {
+            will_hold_blocks();
+            const std::string_view uri = one.entry.uri;
+            block_targets_.note(hash_of(uri.substr(0, uri.find(' '))));
+        }
+        auto& in = shard(one.key);
+        const std::lock_guard lock(in.mutex);
+        // What has been fetched or invalidated since the process began is newer.
+        if (invalidated_.last(one.key) || any_noted_since(one.entry.tags, 0)) continue;
+        const auto it = in.entries.find(one.key);
+        const auto in_memory = it != in.entries.end() && !it->second->variants.empty();
+        if (in_memory) continue;
+        DiskEntry record;
+        record.place = one.place;
+        record.sectors = one.entry.sectors;
+        record.unverified = one.doubtful;
+        auto told = false;
+        in.disk.for_each(one.key, [&](const DiskEntry& other) { told |= other.announced; });
+        record.announced = told || (!one.doubtful && is_announceable(one.entry, wall));
+        in.disk.insert(one.key, record);
+        if (record.announced && !told) listener_(one.key, true);
+    }
+}
+
+std::optional<unsigned> Store::uses(const FooterEntry& entry, DiskPlace place) {
+    const auto hash = hash_of(entry.uri);
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    std::optional<unsigned> uses;
+    in.disk.for_each(hash, [&](const DiskEntry& record) {
+        if (record.place == place) uses = record.uses;
+    });
+    // What memory answers is used, too.
+    if (const auto it = in.entries.find(hash); uses && it != in.entries.end())
+        uses = std::max(*uses, it->second->uses());
+    return uses;
+}
+
+void Store::moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) {
+    const auto hash = hash_of(entry.uri);
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    std::optional<DiskEntry> record;
+    in.disk.for_each(hash, [&](const DiskEntry& each) {
+        if (each.place == from) record = each;
+    });
+    if (!record) return;
+    record->place = to;
+    record->uses = 0;  // it has to earn the next move
+    in.disk.replace(hash, from, *record);
+    if (const auto it = in.entries.find(hash); it != in.entries.end())
+        for (auto& variant : it->second->variants)
+            if (variant.place == from) variant.place = to;
+}
+
+void Store::dropped(const FooterEntry& entry, DiskPlace place) {
+    const auto hash = hash_of(entry.uri);
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    if (forget(in, hash, place)) ++in.disk_evictions;
+}
+
+/// Whose keys are known to nobody now: those that were told of are taken back as peers ask for
+/// them.
+void Store::lost(unsigned directory) {
+    told_in_vain_ = true;
+    for (auto& in : shards_) {
+        const std::lock_guard lock(in.mutex);
+        const auto is_lost = [&](DiskPlace place) { return directory_of(place) == directory; };
+        in.disk.erase_if([&](const DiskEntry& record) { return is_lost(record.place); });
+        for (auto& [hash, entry] : in.entries)
+            for (auto& variant : entry->variants)
+                if (variant.on_disk() && is_lost(variant.place)) variant.place = {};
+    }
+}
+
+}  // namespace proxy

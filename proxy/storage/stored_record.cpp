@@ -1,0 +1,139 @@
+#include "proxy/storage/stored_record.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "proxy/http/vary.hpp"
+#include "proxy/storage/announceable.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::uint8_t kMetaVersion = 1;
+
+enum Flag : std::uint8_t {
+    always_validate = 1,
+    never_stale = 2,
+    has_validator = 4,
+    personal = 8,
+    in_blocks = 16,
+};
+
+/// All that a queued record views.
+struct Written {
+    std::shared_ptr<const StoredResponse> response;
+    std::string uri, meta;
+};
+
+DiskTime disk_time(WallTime time) {
+    return std::chrono::time_point_cast<DiskTime::duration>(time);
+}
+
+std::string meta_of(const StoredMetadata& response) {
+    const auto& freshness = response.freshness;
+    DiskBytes out;
+    put<std::uint8_t>(out, kMetaVersion);
+    put<std::uint8_t>(out, static_cast<std::uint8_t>(freshness.source));
+    put<std::uint8_t>(out,
+                      static_cast<std::uint8_t>((freshness.always_validate ? always_validate : 0) |
+                                                (freshness.never_stale ? never_stale : 0) |
+                                                (freshness.has_validator ? has_validator : 0) |
+                                                (freshness.personal ? personal : 0) |
+                                                (response.blocks ? in_blocks : 0)));
+    put<std::uint16_t>(out, static_cast<std::uint16_t>(response.status));
+    for (const auto seconds : {freshness.lifetime, freshness.initial_age,
+                               freshness.stale_while_revalidate, freshness.stale_if_error})
+        put<std::int32_t>(out, seconds.count());
+    if (response.blocks) {
+        put<std::uint64_t>(out, response.blocks->length);
+        put<std::uint64_t>(out, response.blocks->block_bytes);
+    }
+    return std::string(as_text(out));
+}
+
+bool read_meta(std::string_view meta, StoredMetadata& out) {
+    ByteCursor cursor({reinterpret_cast<const std::byte*>(meta.data()), meta.size()});
+    if (cursor.number<std::uint8_t>() != kMetaVersion) return false;
+    auto& freshness = out.freshness;
+    const auto source = cursor.number<std::uint8_t>();
+    const auto flags = cursor.number<std::uint8_t>();
+    out.status = cursor.number<std::uint16_t>();
+    for (auto* seconds : {&freshness.lifetime, &freshness.initial_age,
+                          &freshness.stale_while_revalidate, &freshness.stale_if_error})
+        *seconds = StoredSeconds(cursor.number<std::int32_t>());
+    if (source > static_cast<std::uint8_t>(LifetimeSource::s_maxage)) return false;
+    freshness.source = static_cast<LifetimeSource>(source);
+    freshness.always_validate = (flags & always_validate) != 0;
+    freshness.never_stale = (flags & never_stale) != 0;
+    freshness.has_validator = (flags & has_validator) != 0;
+    freshness.personal = (flags & personal) != 0;
+    if ((flags & in_blocks) != 0) {
+        Blocks blocks;
+        blocks.length = cursor.number<std::uint64_t>();
+        blocks.block_bytes = cursor.number<std::uint64_t>();
+        if (blocks.length == 0 || blocks.block_bytes == 0) return false;
+        out.blocks = blocks;
+    }
+    return cursor.ok() && cursor.rest().empty() && out.status >= 100 && out.status <= 999;
+}
+
+}  // namespace
+
+bool may_be_written(const StoredResponse& response) {
+    return response.vary_names != kVaryAny && response.body->size() <= kMaxRecordBody;
+}
+
+DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::string_view uri) {
+    auto written = std::make_shared<Written>();
+    written->response = std::move(response);
+    written->uri = uri;
+    const auto& from = *written->response;
+    written->meta = meta_of(from);
+    DiskTier::Write out;
+    auto& record = out.record;
+    record.type =
+        uri.find(' ') == std::string_view::npos ? RecordType::response : RecordType::block;
+    record.stored = disk_time(from.arrival.wall);
+    record.expires =
+        from.freshness.always_validate
+            ? record.stored
+            : record.stored + std::chrono::duration_cast<DiskTime::duration>(
+                                  time_to_live(from.freshness, std::chrono::seconds(0)));
+    record.uri = written->uri;
+    record.vary_names = from.vary_names;
+    record.variant = from.variant;
+    record.meta = written->meta;
+    record.head = from.head;
+    record.tags = from.tags;
+    record.body_bytes = from.body->size();
+    std::vector<boost::asio::const_buffer> buffers;
+    from.body->view(0, record.body_bytes, std::numeric_limits<std::size_t>::max(), buffers);
+    out.body.reserve(buffers.size());
+    for (const auto& buffer : buffers)
+        out.body.push_back({const_cast<void*>(buffer.data()), buffer.size()});
+    out.owner = std::move(written);
+    return out;
+}
+
+std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Arrival& now,
+                                            bool doubtful) {
+    const auto& record = loaded.record;
+    auto response = std::make_shared<StoredResponse>();
+    if (!read_meta(record.meta, *response)) return nullptr;
+    response->head = record.head;
+    response->vary_names = record.vary_names;
+    response->variant = record.variant;
+    response->tags = record.tags;
+    response->arrival = Arrival::in_earlier_process(
+        std::chrono::time_point_cast<WallTime::duration>(record.stored), now);
+    if (doubtful) response->freshness.always_validate = response->freshness.never_stale = true;
+    return response;
+}
+
+bool is_announceable(const FooterEntry& entry, DiskTime now) {
+    return entry.stored <= now && entry.expires - now > kAnnounceAtLeast;
+}
+
+}  // namespace proxy

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+
+#include "summary/filter.hpp"
+
+namespace summary {
+
+class QuotientTable;
+
+/// Where what a lane holds is to be read: a filter, or a lane of another table that holds it.
+struct LaneSource {
+    const Filter* filter = nullptr;
+    const QuotientTable* table = nullptr;
+    std::size_t lane = 0;  // of that table
+
+    bool empty() const { return filter == nullptr && table == nullptr; }
+};
+
+}  // namespace summary

@@ -1,0 +1,158 @@
+// A cache that survives: nodes with a disk, ended and begun again.
+#include <atomic>
+
+#include "tests/cluster/file.hpp"
+#include "tests/cluster/fixture.hpp"
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy::test {
+namespace {
+
+class Disk : public NodesTest {
+protected:
+    Config with_disk(Config settings) const {
+        settings.cache.disk = {{(directory_.path() / settings.node).string(), 256ull << 20}};
+        std::filesystem::create_directories(settings.cache.disk.front().path);
+        return settings;
+    }
+    void restart(const Config& settings) {
+        kill(settings.node);
+        start(settings);
+        ASSERT_TRUE(eventually([&] { return is_loaded(settings.node); }));
+    }
+    bool is_loaded(const std::string& node) const {
+        for (const auto& directory : status(node).disk)
+            if (directory.state == DiskStatus::State::loading) return false;
+        return true;
+    }
+    /// All that was fetched is on the disk.
+    bool is_written(const std::string& node, std::uint64_t objects) const {
+        return status(node).store_disk.disk_objects >= objects;
+    }
+
+private:
+    TemporaryDirectory directory_;
+};
+
+TEST_F(Disk, WhatWasFetchedIsThereAfterARestart) {
+    const auto settings = with_disk(config("a"));
+    start(settings);
+    const std::string large(300'000, 'x');
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.answer(fresh("ETag: \"1\"\r\n"), e.target == "/large" ? large : "body of " + e.target);
+    });
+    EXPECT_EQ(get("a", "/one").body, "body of /one");
+    EXPECT_EQ(get("a", "/large").body, large);
+    EXPECT_TRUE(contains(get("a", "/one").field("Cache-Status"), "detail=memory"));
+    ASSERT_TRUE(eventually([&] { return is_written("a", 2); }));
+    restart(settings);
+    const auto first = get("a", "/one");
+    EXPECT_EQ(first.body, "body of /one");
+    EXPECT_TRUE(contains(first.field("Cache-Status"), "hit"));
+    EXPECT_TRUE(contains(first.field("Cache-Status"), "detail=disk"));
+    EXPECT_EQ(get("a", "/large", "Range: bytes=299990-\r\n").body, "xxxxxxxxxx");
+    EXPECT_EQ(get("a", "/large").body, large);
+    EXPECT_EQ(client("a").ask("HEAD", "/large").field("Content-Length"), "300000");
+    EXPECT_EQ(get("a", "/one", "If-None-Match: \"1\"\r\n").status, 304u);
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Disk, APurgedObjectDoesNotComeBack) {
+    const auto settings = with_disk(config("a"));
+    start(settings);
+    std::atomic<int> version{1};
+    const auto scripted = origin.set(
+        [&](Exchange& e) { e.answer(fresh("Surrogate-Key: k\r\n"), std::to_string(version)); });
+    for (const auto* target : {"/url", "/tag", "/post"}) EXPECT_EQ(get("a", target).body, "1");
+    ASSERT_TRUE(eventually([&] { return is_written("a", 3); }));
+    version = 2;
+    EXPECT_EQ(client("a").ask("POST", "/post", "", "x").status, 200u);
+    auto admin = admin_client("a");
+    EXPECT_EQ(admin
+                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                       R"({"url": "http://)" + client("a").host + R"(/url"})")
+                  .status,
+              200u);
+    restart(settings);
+    EXPECT_EQ(get("a", "/url").body, "2");
+    EXPECT_EQ(get("a", "/post").body, "2");
+    EXPECT_EQ(get("a", "/tag").body, "1");
+    admin = admin_client("a");
+    EXPECT_EQ(admin
+                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                       R"({"tags": ["k"]})")
+                  .status,
+              200u);
+    restart(settings);
+    version = 3;
+    for (const auto* target : {"/url", "/tag", "/post"}) EXPECT_EQ(get("a", target).body, "3");
+}
+
+TEST_F(Disk, PeersAreGivenWhatIsOnTheDisk) {
+    const auto a = config("a", 2), b = with_disk(config("b", 2));
+    start(a);
+    start(b);
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    store("b", "/one");
+    ASSERT_TRUE(eventually([&] { return is_written("b", 1); }));
+    restart(b);
+    ASSERT_TRUE(eventually([&] { return announced("b", 1); })) << "the summary comes from the disk";
+    const auto before = origin.requests();
+    EXPECT_EQ(get("a", "/one").body, "body of /one");
+    EXPECT_EQ(count("a", Outcome::peer_hit), 1u);
+    EXPECT_EQ(origin.requests(), before);
+}
+
+TEST_F(Disk, WhatAPeerInvalidatedWhileTheNodeWasDownDoesNotComeBack) {
+    const auto a = config("a", 2), b = with_disk(config("b", 2));
+    start(a);
+    start(b);
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    std::atomic<int> version{1};
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh(), std::to_string(version)); });
+    EXPECT_EQ(get("b", "/one").body, "1");
+    ASSERT_TRUE(eventually([&] { return is_written("b", 1); }));
+    kill("b");
+    version = 2;
+    EXPECT_EQ(client("a").ask("POST", "/one", "", "x").status, 200u);
+    start(b);
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
+    EXPECT_EQ(get("b", "/one").body, "2");
+}
+
+TEST_F(Disk, LargeBodiesComeInBlocksFromTheDisk) {
+    auto settings = with_disk(config("a"));
+    settings.cache.block = 64 << 10;
+    settings.cache.slice_from = 128 << 10;
+    settings.cache.memory = 64 << 20;
+    start(settings);
+    const File file{made_body(1, 5'000'000)};
+    const auto& large = file.content;
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    EXPECT_EQ(get("a", "/large").body, large);
+    ASSERT_TRUE(eventually([&] { return is_written("a", 5'000'000 / (64 << 10)); }));
+    restart(settings);
+    const auto before = origin.requests();
+    EXPECT_EQ(get("a", "/large").body, large);
+    EXPECT_EQ(get("a", "/large", "Range: bytes=4000000-4000009\r\n").body,
+              large.substr(4'000'000, 10));
+    EXPECT_EQ(origin.requests(), before);
+}
+
+TEST_F(Disk, TwoNodesDoNotShareADirectory) {
+    const auto settings = with_disk(config("a"));
+    start(settings);
+    auto second = config("b");
+    second.cache.disk = settings.cache.disk;
+    try {
+        Node node(second);
+        FAIL() << "a second node took the directory";
+    } catch (const std::exception& error) {
+        EXPECT_TRUE(contains(error.what(), settings.cache.disk.front().path)) << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace proxy::test

@@ -1,0 +1,121 @@
+#include "measure/disk_command.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "measure/commands.hpp"
+#include "tests/proxy/disk_folder.hpp"
+
+namespace measure {
+namespace {
+
+using nlohmann::json;
+using proxy::test::DiskFolder;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Ended {
+    int code = -1;
+    std::string out, error;
+};
+
+Ended run(const DiskCommand& command) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Ended ended;
+    ended.code = disk_command(command);
+    std::fflush(stdout);
+    ended.out = testing::internal::GetCapturedStdout();
+    ended.error = testing::internal::GetCapturedStderr();
+    return ended;
+}
+
+/// Of a stopped node, with two responses.
+struct Folder : DiskFolder {
+    Folder() {
+        good = put(proxy::test::response("http://a.example/1", 0, ""), "body");
+        put(proxy::test::response("http://a.example/2", 0, ""), "body");
+        seal();
+    }
+    proxy::DiskPlace good;
+};
+
+TEST(DiskCommand, ShowsWhatACacheHolds) {
+    Folder folder;
+    folder.leave();
+    const auto ended = run({.place = folder.path()});
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("files     1, 65.5 kB\n"));
+    EXPECT_THAT(ended.out, HasSubstr("objects   2: 2 responses, 0 blocks of large bodies; they "
+                                     "take 1024 B (1.6 % of the files)\n"));
+    EXPECT_THAT(ended.out, HasSubstr("expired   2 (100.0 %)\n"));
+    EXPECT_THAT(ended.out, HasSubstr("tags      2 tags on 2 objects\n"));
+    EXPECT_THAT(ended.out, HasSubstr("0 tombstones\n"));
+}
+
+TEST(DiskCommand, LooksForAUrlInAnySpelling) {
+    Folder folder;
+    folder.leave();
+    const auto ended = run({.place = folder.path(), .url = "HTTP://A.example:80/1"});
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, StartsWith("HTTP://A.example:80/1: 1 record\n  00000001.segment at 512: "
+                                      "HTTP/1.1 200 OK, body of 4 bytes, stored "
+                                      "2023-11-14T22:13:20Z ("));
+    EXPECT_THAT(ended.out, HasSubstr(" expired 2023-11-14T22:14:20Z, varies by accept-encoding\n"));
+    const auto absent = run({.place = folder.path(), .url = "http://a.example/3"});
+    EXPECT_EQ(absent.code, kFailed);
+    EXPECT_EQ(absent.out, "http://a.example/3: not there\n");
+    for (const auto* bad : {"a.example/1", "/1", "ftp://a/"}) {
+        const auto refused = run({.place = folder.path(), .url = bad});
+        EXPECT_EQ(refused.code, kUsage) << bad;
+        EXPECT_THAT(refused.error, HasSubstr("write it like http://host/path"));
+    }
+}
+
+TEST(DiskCommand, ChecksEveryChecksum) {
+    Folder folder;
+    folder.leave();
+    const auto good = run({.place = folder.path(), .check = true});
+    EXPECT_EQ(good.code, kOk) << good.error;
+    EXPECT_THAT(good.out, HasSubstr("checked   2 records: every checksum agrees\n"));
+    folder.spoil(folder.good, 70);
+    const auto bad = run({.place = folder.path(), .check = true});
+    EXPECT_EQ(bad.code, kFailed);
+    EXPECT_THAT(bad.out, HasSubstr("damaged   00000001.segment at 512: checksum does not agree "
+                                   "(http://a.example/1)\n"));
+}
+
+TEST(DiskCommand, SpeaksJson) {
+    Folder folder;
+    folder.leave();
+    const auto ended =
+        run({.place = folder.path(), .url = "http://a.example/1", .check = true, .json = true});
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    const auto page = json::parse(ended.out);
+    EXPECT_EQ(page["responses"], 2);
+    EXPECT_EQ(page["proved"], 2);
+    EXPECT_EQ(page["stored"]["oldest"], "2023-11-14T22:13:20Z");
+    EXPECT_EQ(page["url"]["records"][0]["status_line"], "HTTP/1.1 200 OK");
+    EXPECT_EQ(page["url"]["records"][0]["offset"], 512);
+    EXPECT_EQ(page["faults"], json::array());
+}
+
+TEST(DiskCommand, RefusesWhatItCannotLookAt) {
+    Folder folder;
+    const auto used = run({.place = folder.path()});
+    EXPECT_EQ(used.code, kFailed);
+    EXPECT_EQ(used.error, "hearsay: " + folder.path().string() +
+                              ": a node works with it: stop that, or look at one of its files "
+                              "(*.segment)\n");
+    EXPECT_EQ(run({.place = folder.segment(1)}).code, kOk);
+    const auto absent = run({.place = "/nonexistent"});
+    EXPECT_EQ(absent.code, kFailed);
+    EXPECT_EQ(absent.error, "hearsay: /nonexistent: No such file or directory\n");
+    const proxy::test::TemporaryDirectory empty;
+    EXPECT_THAT(run({.place = empty.path()}).error, HasSubstr(": there is no cache: name a "));
+}
+
+}  // namespace
+}  // namespace measure

@@ -1,0 +1,77 @@
+#include "measure/report/explanation_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string explained(const std::string& json) {
+    std::string why;
+    const auto text = explanation_text(json, why);
+    EXPECT_EQ(text.empty(), !why.empty()) << why;
+    return text;
+}
+
+constexpr const char* kTwoPeers = R"({"url": "http://h/a", "here": "absent", "ttl_seconds": null,
+    "just_invalidated": false, "origin": "h:80", "origin_answer_seconds": 0.0123,
+    "beside_the_origin": false, "peers": [
+    {"node": "c", "claims": true, "has": "absent", "choice": "asked", "turn": 2,
+     "round_trip_seconds": 0.004},
+    {"node": "b", "claims": true, "has": "has", "choice": "asked", "turn": 1,
+     "round_trip_seconds": 0},
+    {"node": "d", "claims": false, "has": "has", "choice": "no_claim", "turn": null},
+    {"node": "e", "claims": false, "has": null, "choice": "not_in_step", "turn": null}]})";
+
+TEST(ExplanationText, SaysWhatIsKnownOfOneUrl) {
+    EXPECT_EQ(explained(kTwoPeers),
+              "http://h/a\n"
+              "  here: absent\n"
+              "  origin: h:80, which answers after: 12.3 ms\n"
+              "  a miss would ask: b, then c, then the origin\n"
+              "\n"
+              "peer              claims     has it           choice  round trip\n"
+              "c                    yes     absent          asked 2      4.0 ms  a false hit\n"
+              "b                    yes        yes          asked 1   not known\n"
+              "d                     no        yes         no_claim   not known  a false miss\n"
+              "e                     no  not asked      not_in_step   not known\n");
+}
+
+TEST(ExplanationText, SaysHowLongSomethingIsStillFreshOrHasBeenStale) {
+    EXPECT_THAT(explained(R"({"here": "fresh", "ttl_seconds": 40})"),
+                HasSubstr("here: fresh, for 40 s more\n"));
+    EXPECT_THAT(explained(R"({"here": "stale", "ttl_seconds": -3})"),
+                HasSubstr("here: stale, for 3 s\n"));
+}
+
+TEST(ExplanationText, SaysWhyOnlyTheOriginIsAsked) {
+    EXPECT_THAT(explained(R"({"here": "absent", "just_invalidated": true})"),
+                HasSubstr("ask: the origin: it was invalidated less than 2 s ago\n"));
+    const auto alone = explained(R"({"here": "absent", "peers": []})");
+    EXPECT_THAT(alone, HasSubstr("ask: the origin\n"));
+    EXPECT_THAT(alone, Not(HasSubstr("choice")));
+    EXPECT_THAT(explained(R"({"here": "absent", "beside_the_origin": true,
+                              "peers": [{"node": "far", "turn": 1}]})"),
+                HasSubstr("ask: the origin, and far beside it"));
+}
+
+TEST(ExplanationText, IsNoOrderToTheTerminal) {
+    EXPECT_THAT(explained(R"({"here": "absent", "url": "http://h/\u001b[2J"})"),
+                Not(HasSubstr("\x1b")));
+}
+
+TEST(ExplanationText, IsEmptyForSomethingElse) {
+    for (const char* other : {"", "It works!", "[]", "{}", R"({"here": 3})", R"({"here": ""})"})
+        EXPECT_EQ(explained(other), "") << other;
+}
+
+TEST(PercentEncoded, LeavesWhatMeansNothing) {
+    EXPECT_EQ(percent_encoded("http://h/~a-b_c.d?e=1&f#\xff"),
+              "http%3A%2F%2Fh%2F~a-b_c.d%3Fe%3D1%26f%23%FF");
+}
+
+}  // namespace
+}  // namespace measure

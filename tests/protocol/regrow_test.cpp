@@ -1,0 +1,205 @@
+// Peers whose summaries grow while they are told, followed by a node's directory: what a peer has
+// kept all the time is never missed, at no step of any of them.
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/neighbourhood.hpp"
+#include "summary/own.hpp"
+#include "summary/snapshot_reader.hpp"
+#include "tests/summary/keys.hpp"
+
+namespace protocol::test {
+namespace {
+
+using summary::Kind;
+using summary::test::asked;
+using summary::test::key;
+
+constexpr std::size_t kNoLimit = ~std::size_t{0};
+constexpr std::uint64_t kKept = 3'000;  // of each peer's keys
+
+class Peer {
+public:
+    Peer(Kind kind, std::size_t index) : first_(index * 1'000'000), next_(first_) {
+        summary::OwnConfig config;
+        config.kind = kind;
+        config.error = 0.001;
+        config.expected_objects = kKept + 500;
+        config.keys_at_once = 500;
+        own_.emplace(config);
+        store(kKept);
+        tell();
+    }
+    std::uint64_t first() const { return first_; }
+    std::uint64_t epoch() const { return own_->epoch(); }
+    void store(std::uint64_t count) {
+        for (std::uint64_t i = 0; i < count; ++i) own_->stored(key(next_++));
+    }
+    void begin_regrow() { own_->begin_regrow(); }
+    bool growing() const { return own_->growing(); }
+    bool grow_some() { return own_->grow_some(); }
+    bool fits() const { return own_->fit() == summary::Fit::fits; }
+
+    /// What there is to tell, told to the replica.
+    std::optional<summary::Change> announce() {
+        const auto payload = own_->take_delta(kNoLimit);
+        if (!payload) return std::nullopt;
+        auto done = replica.apply_delta(own_->epoch(), own_->generation(), *payload);
+        EXPECT_EQ(done.what, summary::Apply::ok);
+        return std::move(done.change);
+    }
+    void tell() {
+        while (!own_->all_told()) own_->take_delta(kNoLimit);
+        std::vector<std::byte> payload;
+        summary::Own::SnapshotWriter writer(*own_, payload);
+        while (!writer.step(*own_)) continue;
+        summary::SnapshotReader reader(own_->descriptor());
+        ASSERT_TRUE(reader.take(payload));
+        ASSERT_EQ(replica.apply_snapshot(own_->epoch(), own_->generation(), *reader.finish()),
+                  summary::Apply::ok);
+    }
+    summary::Apply check() {
+        return replica.check(own_->epoch(), own_->generation(), own_->check_hash());
+    }
+
+    summary::Replica replica;
+
+private:
+    std::uint64_t first_;
+    std::uint64_t next_;
+    std::optional<summary::Own> own_;
+};
+
+class Regrow : public ::testing::TestWithParam<Kind> {
+protected:
+    void add() {
+        const auto index = peers.size();
+        neighbours.add_peer(index, "n" + std::to_string(index));
+        neighbours.place(index, {"127.0.0.1", 3128});
+        peers.emplace_back(GetParam(), index);
+        load(index);
+    }
+    void load(std::size_t index) {
+        neighbours.load(index, peers[index].replica);
+        neighbours.set_in_sync(index, true);
+    }
+    void announce(std::size_t index) {
+        if (const auto change = peers[index].announce())
+            neighbours.change(index, *change);
+        else if (peers[index].replica.in_sync())
+            tell(index);
+    }
+    void tell(std::size_t index) {
+        peers[index].tell();
+        load(index);
+    }
+    /// One step of the control thread, which those who ask may come after.
+    void step() {
+        neighbours.work();
+        expect_nothing_missed();
+    }
+    void finish() {
+        while (neighbours.busy()) step();
+    }
+    void expect_nothing_missed() {
+        if (auto next = neighbours.take_view()) view = std::move(next);
+        for (std::size_t i = 0; i < settled; ++i) {
+            ASSERT_TRUE(view->peers[i].in_sync);
+            for (auto number = peers[i].first() + step_ % 7; number < peers[i].first() + kKept;
+                 number += 7) {
+                ASSERT_TRUE(view->directory->candidates(asked(key(number)))
+                                .contains(static_cast<unsigned>(i)))
+                    << "peer " << i << ", key " << number;
+            }
+        }
+        ++step_;
+    }
+    void settle() {
+        finish();
+        settled = peers.size();
+        expect_nothing_missed();
+    }
+
+    Neighbourhood neighbours;
+    std::deque<Peer> peers;
+    std::size_t settled = 0;  // how many of them count
+    std::shared_ptr<const PeerView> view;
+
+private:
+    std::uint64_t step_ = 0;
+};
+
+TEST_P(Regrow, NothingIsMissedWhileASummaryGrows) {
+    for (int i = 0; i < 3; ++i) add();
+    settle();
+    auto& grows = peers[1];
+    const auto epoch = grows.epoch();
+    while (grows.fits()) {
+        grows.store(20);
+        announce(1);
+    }
+    expect_nothing_missed();
+    grows.begin_regrow();
+    while (grows.growing()) {
+        grows.store(4);
+        grows.grow_some();
+        announce(0);
+        expect_nothing_missed();
+        if (grows.growing()) announce(1);
+        expect_nothing_missed();
+    }
+    ASSERT_NE(grows.epoch(), epoch);
+    tell(1);
+    finish();
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        peers[i].store(30);
+        announce(i);
+        EXPECT_EQ(peers[i].check(), summary::Apply::ok);
+        expect_nothing_missed();
+    }
+}
+
+TEST_P(Regrow, NothingIsMissedWhilePeersComeAndDirectoriesGiveWay) {
+    for (int i = 0; i < 9; ++i) {
+        add();
+        for (std::size_t other = 0; other + 1 < peers.size(); ++other) {
+            peers[other].store(5);
+            announce(other);
+            step();
+        }
+        settle();
+    }
+    for (auto& peer : peers) EXPECT_EQ(peer.check(), summary::Apply::ok);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachKind, Regrow, testing::ValuesIn(summary::kKinds),
+                         [](const auto& of) { return std::string(name(of.param)); });
+
+TEST(Settling, QuotientFiltersMoveIntoTheDirectoryAndFollowItsSuccessors) {
+    Neighbourhood neighbours;
+    std::deque<Peer> peers;
+    std::shared_ptr<const PeerView> view;
+    for (std::size_t i = 0; i < 5; ++i) {
+        neighbours.add_peer(i, "n" + std::to_string(i));
+        neighbours.place(i, {"127.0.0.1", 3128});
+        peers.emplace_back(Kind::quotient, i);
+        neighbours.load(i, peers[i].replica);
+        while (neighbours.busy()) neighbours.work();
+        if (auto next = neighbours.take_view()) view = std::move(next);
+        for (auto& peer : peers) ASSERT_EQ(peer.replica.holder(), view->directory.get());
+        peers[0].store(10);
+        neighbours.change(0, *peers[0].announce());
+        ASSERT_EQ(peers[0].check(), summary::Apply::ok);
+    }
+    neighbours.unlinked(3);
+    EXPECT_EQ(peers[3].replica.holder(), nullptr);
+    EXPECT_FALSE(peers[3].replica.in_sync());
+}
+
+}  // namespace
+}  // namespace protocol::test

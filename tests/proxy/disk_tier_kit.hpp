@@ -1,0 +1,160 @@
+#pragma once
+
+#include <condition_variable>
+#include <future>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "proxy/disk/disk_tier.hpp"
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy::test {
+
+/// An index as simple as can be: one record for a URI.
+class IndexOwner final : public DiskOwner {
+public:
+    struct Entry {
+        DiskPlace place;
+        std::uint32_t sectors = 1;
+        unsigned uses = 0;
+    };
+
+    summary::KeyHash hash_of(std::string_view uri) const override { return test::hash_of(uri); }
+    void recovered(std::span<const RecoveredKey> batch) override {
+        const std::lock_guard lock(mutex_);
+        for (const auto& one : batch) {
+            index_.try_emplace(std::string(one.entry.uri), Entry{one.place, one.entry.sectors, 0});
+            recovered_ += 1;
+            doubtful_ += one.doubtful ? 1 : 0;
+        }
+    }
+    void loaded(unsigned directory) override {
+        const std::lock_guard lock(mutex_);
+        loaded_.insert(directory);
+        changed_.notify_all();
+    }
+    std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override {
+        const std::lock_guard lock(mutex_);
+        const auto at = find(entry, place);
+        return at == index_.end() ? std::nullopt : std::optional(at->second.uses);
+    }
+    void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) override {
+        const std::lock_guard lock(mutex_);
+        const auto at = find(entry, from);
+        if (at == index_.end()) return;
+        at->second.place = to;
+        at->second.uses = 0;
+        ++moved_;
+    }
+    void dropped(const FooterEntry& entry, DiskPlace place) override {
+        const std::lock_guard lock(mutex_);
+        const auto at = find(entry, place);
+        if (at != index_.end()) index_.erase(at);
+        ++dropped_;
+        changed_.notify_all();
+    }
+    void lost(unsigned directory) override {
+        const std::lock_guard lock(mutex_);
+        lost_.push_back(directory);
+        std::erase_if(index_,
+                      [&](const auto& one) { return directory_of(one.second.place) == directory; });
+        changed_.notify_all();
+    }
+
+    void put(const std::string& uri, Entry entry) {
+        const std::lock_guard lock(mutex_);
+        index_[uri] = entry;
+    }
+    void erase(const std::string& uri) {
+        const std::lock_guard lock(mutex_);
+        index_.erase(uri);
+    }
+    std::optional<Entry> at(const std::string& uri) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = index_.find(uri);
+        return found == index_.end() ? std::nullopt : std::optional(found->second);
+    }
+    void use(const std::string& uri, unsigned times) {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = index_.find(uri); found != index_.end()) found->second.uses = times;
+    }
+    std::map<std::string, Entry> all() const {
+        const std::lock_guard lock(mutex_);
+        return index_;
+    }
+    std::vector<unsigned> lost() const {
+        const std::lock_guard lock(mutex_);
+        return lost_;
+    }
+    int moved_count() const {
+        const std::lock_guard lock(mutex_);
+        return moved_;
+    }
+    int recovered_count() const {
+        const std::lock_guard lock(mutex_);
+        return recovered_;
+    }
+    int doubtful_count() const {
+        const std::lock_guard lock(mutex_);
+        return doubtful_;
+    }
+    void wait_until_loaded(std::size_t directories) {
+        wait([&] { return loaded_.size() == directories; });
+    }
+    void wait_until_lost(std::size_t directories) {
+        wait([&] { return lost_.size() == directories; });
+    }
+    void wait_until_empty() {
+        wait([&] { return index_.empty(); });
+    }
+
+private:
+    using Index = std::map<std::string, Entry>;
+    Index::iterator find(const FooterEntry& entry, DiskPlace place) {
+        const auto at = index_.find(std::string(entry.uri));
+        return at == index_.end() || at->second.place == place ? at : index_.end();
+    }
+    template <class Condition>
+    void wait(Condition condition) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, condition);
+    }
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    Index index_;
+    std::set<unsigned> loaded_;
+    std::vector<unsigned> lost_;
+    int moved_ = 0, dropped_ = 0, recovered_ = 0, doubtful_ = 0;
+};
+
+/// A response to be written, which keeps what it views.
+inline DiskTier::Write write_of(const std::string& uri, std::string body, std::string meta,
+                                std::function<void(DiskResult<DiskPlace>)> done) {
+    struct Owned {
+        std::string uri, body, meta;
+    };
+    auto owned = std::make_shared<Owned>(Owned{uri, std::move(body), std::move(meta)});
+    DiskTier::Write write;
+    write.record = response(owned->uri, 0, owned->body);
+    write.record.meta = owned->meta;
+    write.body = {part(owned->body)};
+    write.owner = owned;
+    write.done = std::move(done);
+    return write;
+}
+
+/// What read() answers.
+inline DiskResult<LoadedRecord> read(DiskTier& tier, const std::string& uri,
+                                     const IndexOwner::Entry& at) {
+    std::promise<DiskResult<LoadedRecord>> answer;
+    while (
+        !tier.read(at.place, at.sectors, uri, [&](auto got) { answer.set_value(std::move(got)); }))
+        std::this_thread::yield();
+    return answer.get_future().get();
+}
+
+}  // namespace proxy::test

@@ -1,0 +1,57 @@
+#include "proxy/disk/second_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/hash.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr bool kHasRoom = true, kIsFull = false;
+
+summary::KeyHash key(std::uint64_t number) {
+    return test::hash("http://h/" + std::to_string(number));
+}
+
+TEST(SecondRequest, TakesEverythingWhileThereIsRoom) {
+    SecondRequest admission(64);
+    for (std::uint64_t i = 0; i < 50; ++i) EXPECT_TRUE(admission.admits(key(i), kHasRoom, i));
+}
+
+TEST(SecondRequest, ThenTakesWhatComesAgain) {
+    SecondRequest admission(64);
+    EXPECT_FALSE(admission.admits(key(1), kIsFull, 10));
+    EXPECT_FALSE(admission.admits(key(2), kIsFull, 10));
+    EXPECT_TRUE(admission.admits(key(1), kIsFull, 10));
+    EXPECT_TRUE(admission.admits(key(2), kIsFull, 10));
+}
+
+TEST(SecondRequest, RemembersWhatCameWhileThereWasRoom) {
+    SecondRequest admission(64);
+    admission.admits(key(1), kHasRoom, 10);
+    EXPECT_TRUE(admission.admits(key(1), kIsFull, 10));
+}
+
+TEST(SecondRequest, ForgetsWhatCameLongAgo) {
+    SecondRequest admission(64);
+    EXPECT_FALSE(admission.admits(key(0), kIsFull, 10));
+    unsigned wrong = 0;
+    for (std::uint64_t i = 1; i <= 200; ++i) wrong += admission.admits(key(i), kIsFull, 10);
+    EXPECT_FALSE(admission.admits(key(0), kIsFull, 10));
+    EXPECT_LE(wrong, 15u) << "3 % of 200, and chance";
+}
+
+TEST(SecondRequest, LooksAsFarBackAsTheDiskIsLarge) {
+    SecondRequest admission(64);
+    admission.admits(key(0), kIsFull, 63);
+    EXPECT_EQ(admission.window(), 64u);
+    admission.admits(key(0), kIsFull, 10'000);
+    EXPECT_EQ(admission.window(), SecondRequest::kWindow * 10'000);
+    for (std::uint64_t i = 1; i < 10'000; ++i) admission.admits(key(i), kIsFull, 10'000);
+    for (std::uint64_t i = 0; i < 10'000; ++i)
+        ASSERT_TRUE(admission.admits(key(i), kIsFull, 10'000)) << i;
+    EXPECT_NEAR(static_cast<double>(admission.memory_bytes()) / 10'000, 4.4, 0.1);
+}
+
+}  // namespace
+}  // namespace proxy

@@ -1,0 +1,454 @@
+// The store with a disk behind it: one cache to the outside. The disk is real, below the
+// temporary directory.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/http/vary.hpp"
+#include "proxy/net/wall_clock.hpp"
+#include "proxy/storage/claim.hpp"
+#include "proxy/storage/store.hpp"
+#include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/hash.hpp"
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::hash;
+using test::Head;
+
+using Clock = Store::Clock;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+/// A store over one directory that can be ended and begun again, and what it told its listener.
+class Node {
+public:
+    struct Settings {
+        std::uint64_t memory = 4 * kMiB;
+        std::uint64_t cap = 64 * kMiB;
+        std::uint64_t segment = 0;
+        DiskAdmission admission = DiskAdmission::always;
+    };
+
+    Node() : Node(Settings()) {}
+    explicit Node(Settings settings) : settings_(settings) { begin(); }
+    ~Node() { end(); }
+
+    void begin() {
+        told_.clear();
+        store_.emplace(settings_.memory, [this](summary::KeyHash key, bool stored) {
+            const std::lock_guard lock(mutex_);
+            auto& count = told_[key.low];
+            count += stored ? 1 : -1;
+            EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+        });
+        Store::DiskUse use;
+        use.tier.directories = {{directory_.path(), settings_.cap, settings_.segment}};
+        use.tier.secret_mark = 1;
+        use.admission = settings_.admission;
+        use.remembered = 10'000;
+        store_->use_disk(calls_, std::move(use), test::hasher());
+        while (store_->disk()->loading()) std::this_thread::sleep_for(1ms);
+    }
+    void end() {
+        if (store_) store_->close_disk();
+        store_.reset();
+    }
+    void restart() {
+        end();
+        begin();
+    }
+
+    std::shared_ptr<StoredResponse> response(std::string_view body, std::string_view variant = {},
+                                             std::vector<summary::KeyHash> tags = {},
+                                             std::chrono::seconds lifetime = 1000s) {
+        auto result = std::make_shared<StoredResponse>();
+        result->status = 200;
+        result->head = "HTTP/1.1 200 OK\r\nETag: \"" + std::string(body.substr(0, 8)) + "\"\r\n";
+        result->freshness.lifetime = saturate(lifetime);
+        result->freshness.source = LifetimeSource::max_age;
+        result->arrival = {Clock::now(), wall_now()};
+        if (!variant.empty()) {
+            result->vary_names = "accept-language";
+            append_variant(result->variant, result->vary_names,
+                           Head("Accept-Language: " + std::string(variant)));
+        }
+        result->tags = std::move(tags);
+        auto for_head =
+            store().reserve(Store::overhead_bytes("u", result->tags.size()), Clock::now());
+        auto for_body = store().reserve(body.size(), Clock::now());
+        if (!for_head || !for_body) return nullptr;
+        result->charge = std::move(*for_head);
+        result->body->add_block(body.size(), std::move(*for_body));
+        result->body->append(body);
+        return result;
+    }
+    bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
+        const auto generation = store().generation();
+        if (!what) return false;
+        Claim claim(store(), hash(uri), uri, nullptr);
+        claim.stay_alone(generation);
+        return claim.publish(std::move(what), Clock::now());
+    }
+    Store::Found look_up(std::string_view uri, const Head& request = "") {
+        return store().find(hash(uri), uri, request, Clock::now());
+    }
+    /// As a request does it: what is on the disk is waited for.
+    std::shared_ptr<const StoredResponse> get(std::string_view uri, const Head& request = "") {
+        for (int rounds = 0; rounds < 1000; ++rounds) {
+            const auto found = look_up(uri, request);
+            if (found.response || !found.on_disk) return found.response;
+            const auto recall = store().recall(hash(uri), uri, wakeup_);
+            if (recall == Store::Recall::refused) return nullptr;
+            if (recall == Store::Recall::waiting) std::this_thread::sleep_for(200us);
+        }
+        ADD_FAILURE() << uri << " does not come";
+        return nullptr;
+    }
+    std::string body_of(std::string_view uri, const Head& request = "") {
+        const auto response = get(uri, request);
+        return response ? text(*response) : "";
+    }
+    static std::string text(const StoredResponse& response) {
+        std::vector<boost::asio::const_buffer> buffers;
+        response.body->view(0, response.body->size(), 1000, buffers);
+        std::string all;
+        for (const auto& buffer : buffers)
+            all.append(static_cast<const char*>(buffer.data()), buffer.size());
+        return all;
+    }
+    /// All that was pushed is on the disk.
+    void settle() {
+        std::atomic<bool> done{false};
+        store().disk()->end({}, [&] { done = true; });
+        while (!done) std::this_thread::sleep_for(100us);
+    }
+    /// Fills memory with other things.
+    void push_out() {
+        settle();
+        const auto size = static_cast<std::size_t>(settings_.memory / 64);
+        for (int i = 0; i < 100; ++i) {
+            put("filler " + std::to_string(i), response(std::string(size, 'f')));
+            settle();
+        }
+    }
+
+    Store& store() { return *store_; }
+    int told(std::string_view uri) {
+        const std::lock_guard lock(mutex_);
+        return told_[hash(uri).low];
+    }
+    const std::filesystem::path& path() const { return directory_.path(); }
+
+private:
+    const Settings settings_;
+    test::TemporaryDirectory directory_;
+    DiskCalls calls_;
+    std::mutex mutex_;
+    std::map<std::uint64_t, int> told_;
+    boost::asio::io_context io_;
+    std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>(io_.get_executor());
+    std::optional<Store> store_;
+};
+
+TEST(StoreDiskTest, WhatMemoryEvictsIsStillThere) {
+    Node node;
+    const auto body = test::made_body(1, 100'000);
+    ASSERT_TRUE(node.put("u", node.response(body)));
+    node.push_out();
+    EXPECT_EQ(node.told("u"), 1);
+    const auto found = node.look_up("u");
+    EXPECT_FALSE(found.response);
+    EXPECT_TRUE(found.on_disk);
+    EXPECT_EQ(node.body_of("u"), body);
+    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_TRUE(node.look_up("u").response) << "back in memory";
+}
+
+TEST(StoreDiskTest, ARestartKeepsEverythingButTheClock) {
+    Node node;
+    auto response = node.response("body", "de", {{7, 7}}, 500s);
+    response->freshness.initial_age = StoredSeconds(20);
+    response->freshness.stale_if_error = StoredSeconds(33);
+    response->freshness.has_validator = true;
+    const StoredMetadata before = *response;
+    ASSERT_TRUE(node.put("u", response));
+    response.reset();
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.told("u"), 1);
+    const auto after = node.get("u", "Accept-Language: de");
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->head, before.head);
+    EXPECT_EQ(after->status, 200u);
+    EXPECT_EQ(after->tags, before.tags);
+    EXPECT_EQ(after->freshness.lifetime, 500s);
+    EXPECT_EQ(after->freshness.initial_age, 20s);
+    EXPECT_EQ(after->freshness.stale_if_error, 33s);
+    EXPECT_TRUE(after->freshness.has_validator);
+    EXPECT_EQ(after->freshness.source, LifetimeSource::max_age);
+    EXPECT_LE(after->residence(Clock::now()), 2s);
+    EXPECT_EQ(Node::text(*after), "body");
+    EXPECT_FALSE(node.get("u", "Accept-Language: fr"));
+}
+
+TEST(StoreDiskTest, WhatIsStaleComesBackAndIsNotTold) {
+    Node node;
+    ASSERT_TRUE(node.put("u", node.response("old", {}, {}, 1s)));
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.told("u"), 0);
+    EXPECT_EQ(node.body_of("u"), "old") << "to be validated";
+}
+
+TEST(StoreDiskTest, WhatIsInvalidatedIsGoneHereAndAfterARestart) {
+    Node node;
+    for (const auto* uri : {"memory", "disk", "tagged", "tagged on disk", "kept"})
+        ASSERT_TRUE(node.put(uri, node.response("x", {}, {hash(uri[0] == 't' ? "t" : "k")})));
+    node.settle();
+    node.restart();
+    ASSERT_EQ(node.body_of("memory"), "x");
+    ASSERT_EQ(node.body_of("tagged"), "x");
+    EXPECT_TRUE(node.store().invalidate(hash("memory"), Clock::now()));
+    EXPECT_TRUE(node.store().invalidate(hash("disk"), Clock::now()));
+    EXPECT_EQ(node.told("memory"), 0);
+    EXPECT_EQ(node.told("disk"), 0);
+    EXPECT_EQ(node.store().invalidate_tag(hash("t"), Clock::now()), 1u);
+    for (int rounds = 0; rounds < 2; ++rounds) {
+        for (const auto* uri : {"memory", "disk", "tagged", "tagged on disk"}) {
+            EXPECT_EQ(node.body_of(uri), "") << uri;
+            EXPECT_EQ(node.told(uri), 0) << uri;
+        }
+        EXPECT_EQ(node.body_of("kept"), "x");
+        EXPECT_EQ(node.told("kept"), 1);
+        node.settle();
+        node.restart();
+    }
+}
+
+TEST(StoreDiskTest, WhatIsStoredAfterAnInvalidationStays) {
+    Node node;
+    node.put("u", node.response("one"));
+    node.store().invalidate(hash("u"), Clock::now());
+    node.put("u", node.response("two"));
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.body_of("u"), "two");
+}
+
+TEST(StoreDiskTest, EverythingGoesAtOnce) {
+    Node node;
+    for (int i = 0; i < 50; ++i) node.put("u" + std::to_string(i), node.response("x"));
+    node.settle();
+    node.restart();
+    node.body_of("u7");
+    node.store().invalidate_all(Clock::now());
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(node.body_of("u" + std::to_string(i)), "");
+    node.put("u7", node.response("new"));
+    node.settle();
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(node.told("u" + std::to_string(i)), i == 7 ? 1 : 0) << i;
+    node.restart();
+    EXPECT_EQ(node.body_of("u7"), "new");
+    EXPECT_EQ(node.body_of("u8"), "");
+}
+
+TEST(StoreDiskTest, TheLaterVersionCounts) {
+    Node node;
+    node.put("u", node.response("one"));
+    node.settle();
+    node.put("u", node.response("two"));
+    node.push_out();
+    EXPECT_EQ(node.body_of("u"), "two");
+    node.restart();
+    EXPECT_EQ(node.body_of("u"), "two");
+    EXPECT_EQ(node.store().stats().disk_objects, 101u) << "with what filled memory";
+}
+
+TEST(StoreDiskTest, VariantsComeBackTogether) {
+    Node node;
+    node.put("u", node.response("hallo", "de"));
+    node.put("u", node.response("hello", "en"));
+    node.push_out();
+    EXPECT_EQ(node.body_of("u", "Accept-Language: de"), "hallo");
+    EXPECT_TRUE(node.look_up("u", "Accept-Language: en").response);
+    EXPECT_FALSE(node.look_up("u", "Accept-Language: fr").on_disk) << "all are in memory";
+    node.put("u", node.response("bonjour", "fr"));
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.body_of("u", "Accept-Language: en"), "hello");
+    EXPECT_EQ(node.body_of("u", "Accept-Language: fr"), "bonjour");
+}
+
+TEST(StoreDiskTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {
+    Node node;
+    node.put("u", node.response(std::string(100'000, 'x'), {}, {}, 1000s));
+    node.settle();
+    const auto old = node.get("u");
+    StoredMetadata shorter = *old;
+    shorter.freshness.lifetime = StoredSeconds(5);
+    auto renewed = std::make_shared<StoredResponse>(shorter, old->body);
+    ASSERT_TRUE(node.store().replace(hash("u"), old.get(), renewed, Clock::now()));
+    node.settle();
+    node.restart();
+    ASSERT_TRUE(node.get("u"));
+    EXPECT_EQ(node.get("u")->freshness.lifetime, 5s);
+}
+
+TEST(StoreDiskTest, OnceItIsFullTheSecondRequestDecides) {
+    Node::Settings settings;
+    settings.admission = DiskAdmission::second_request;
+    settings.cap = 8 * kMiB;
+    settings.segment = kMiB;
+    Node node(settings);
+    for (int i = 0; i < 100; ++i) {
+        node.put("u" + std::to_string(i), node.response(test::made_body(i, 100'000)));
+        if (i % 10 == 0) node.settle();
+    }
+    node.settle();
+    const auto before = node.store().stats().disk_objects;
+    EXPECT_GT(node.store().stats().disk_declined, 0u);
+    ASSERT_FALSE(node.store().disk()->has_room(hash("new")));
+    node.put("new", node.response("x"));
+    node.settle();
+    EXPECT_EQ(node.store().stats().disk_objects, before) << "not at first";
+    node.look_up("new");
+    node.settle();
+    EXPECT_EQ(node.store().stats().disk_objects, before + 1) << "out of memory";
+    node.put("again", node.response("x"));
+    node.store().invalidate(hash("again"), Clock::now());
+    node.put("again", node.response("y"));
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.body_of("again"), "y") << "its key was remembered";
+}
+
+TEST(StoreDiskTest, ADeclinedVersionDoesNotBringBackTheOneBefore) {
+    Node::Settings settings;
+    settings.admission = DiskAdmission::second_request;
+    Node node(settings);
+    node.put("u", node.response("one"));
+    node.settle();
+    auto large = node.response("two");
+    large->vary_names = "*";  // which is not written
+    node.put("u", large);
+    large.reset();
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.body_of("u"), "");
+}
+
+/// Random interleavings of all that can happen to a few keys, against a model.
+TEST(StoreDiskTest, IsOneCacheWhateverHappens) {
+    for (unsigned seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937 random(seed);
+        Node::Settings settings;
+        settings.memory = kMiB;
+        settings.cap = 6 * kMiB;
+        settings.segment = kMiB;
+        settings.admission = seed % 2 ? DiskAdmission::second_request : DiskAdmission::always;
+        Node node(settings);
+        struct Known {
+            int version = 0;
+            bool may_be_there = false;
+        };
+        std::map<std::string, Known> model;
+        int version = 0;
+        const auto uri_of = [&] { return "u" + std::to_string(random() % 40); };
+        const auto tag_of = [](const std::string& uri) { return hash("tag" + uri.substr(1, 1)); };
+        const auto body = [](const std::string& uri, int number) {
+            return uri + "#" + std::to_string(number) + "#" +
+                   test::made_body(static_cast<std::uint64_t>(number), 200 + number % 7 * 9'000);
+        };
+        const auto check = [&](const std::string& uri) {
+            const auto known = model[uri];
+            const auto got = node.body_of(uri);
+            if (!got.empty()) {
+                EXPECT_TRUE(known.may_be_there) << uri;
+                EXPECT_EQ(got, body(uri, known.version)) << uri;
+            }
+        };
+        for (int step = 0; step < 1000; ++step) {
+            const auto uri = uri_of();
+            const auto what = random() % 1000;
+            if (what < 450) {
+                check(uri);
+            } else if (what < 900) {
+                const auto next = ++version;
+                if (node.put(uri, node.response(body(uri, next), {}, {tag_of(uri)})))
+                    model[uri] = {next, true};
+            } else if (what < 950) {
+                node.store().invalidate(hash(uri), Clock::now());
+                model[uri].may_be_there = false;
+            } else if (what < 970) {
+                node.store().invalidate_tag(tag_of(uri), Clock::now());
+                for (auto& [other, known] : model)
+                    if (tag_of(other) == tag_of(uri)) known.may_be_there = false;
+            } else if (what < 973) {
+                node.store().invalidate_all(Clock::now());
+                for (auto& [other, known] : model) known.may_be_there = false;
+            } else if (what < 990) {
+                node.settle();
+            } else {
+                node.settle();
+                node.restart();
+            }
+        }
+        node.settle();
+        for (const auto& [uri, known] : model) check(uri);
+        for (const auto& [uri, known] : model) {
+            const auto is_held = node.store().peek(hash(uri), uri, Head(""));
+            EXPECT_EQ(node.told(uri), is_held ? 1 : 0) << uri;
+        }
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(StoreDiskTest, ServesManyThreads) {
+    Node::Settings settings;
+    settings.memory = kMiB;
+    settings.cap = 6 * kMiB;
+    settings.segment = kMiB;
+    Node node(settings);
+    std::vector<std::thread> threads;
+    std::atomic<int> hits{0};
+    for (unsigned t = 0; t < 4; ++t) {
+        threads.emplace_back([&node, &hits, t] {
+            std::mt19937 random(t);
+            for (int i = 0; i < 1000; ++i) {
+                const auto number = random() % 200;
+                const auto uri = "u" + std::to_string(number);
+                if (const auto got = node.body_of(uri); !got.empty()) {
+                    ASSERT_EQ(got, test::made_body(number, 5'000));
+                    ++hits;
+                    if (random() % 20 == 0) node.store().invalidate(hash(uri), Clock::now());
+                    continue;
+                }
+                node.put(uri, node.response(test::made_body(number, 5'000)));
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_GT(hits, 1000);
+    node.settle();
+    for (int i = 0; i < 200; ++i) {
+        const auto uri = "u" + std::to_string(i);
+        node.body_of(uri);
+        EXPECT_EQ(node.told(uri), node.store().peek(hash(uri), uri, Head("")) ? 1 : 0);
+    }
+}
+
+}  // namespace
+}  // namespace proxy
