@@ -258,15 +258,22 @@ void InvalidationJournal::run() {
         const auto work = std::exchange(waiting_, Work());
         lock.unlock();
         const auto error = perform(work);
+        lock.lock();
+        note(error, work);
+        // Who is called asks what has become of it.
+        lock.unlock();
         for (const auto& done : work.done) done();
         lock.lock();
-        if (!error && work.all) broken_.reset();
-        if (!error) continue;
-        broken_ = error;
-        if (waiting_.all) continue;  // is written anew at once
-        incomplete_ = true;
-        waiting_.more.clear();  // would leave a gap
     }
+}
+
+void InvalidationJournal::note(const error_code& error, const Work& work) {
+    if (!error && work.all) broken_.reset();
+    if (!error) return;
+    broken_ = error;
+    if (waiting_.all) return;  // is written anew at once
+    incomplete_ = true;
+    waiting_.more.clear();  // would leave a gap
 }
 
 error_code InvalidationJournal::perform(const Work& work) {

@@ -74,6 +74,7 @@ private:
     void push(const DiskBytes& record);
     void run();
     boost::system::error_code perform(const Work& work);
+    void note(const boost::system::error_code& error, const Work& work);  // under the mutex
     boost::system::error_code replace(const protocol::KeptInvalidations& all);
 
     DiskCalls& calls_;
