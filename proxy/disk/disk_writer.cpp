@@ -106,7 +106,6 @@ struct DiskWriter::Outcome {
     DiskWriter& writer;
     std::vector<Added> added{};
     Batch again{};  // tombstones that were not written
-    std::uint64_t written = 0, failed = 0, writes = 0;
     boost::system::error_code error{};
     bool all_ended = false;
 
@@ -117,22 +116,24 @@ struct DiskWriter::Outcome {
         }
         if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
             if (!nothing_left) return again.push_back(std::move(waiting));
-            ++written;
+            writer.count({.queued_bytes = waiting.bytes, .written = 1});
             return tell(waiting.job, DiskPlace{});
         }
-        ++failed;
+        writer.count({.queued_bytes = waiting.bytes, .failed = 1});
         tell(waiting.job, why);
     }
     void flush(SegmentLog& log, const Judge& judge) {
         if (added.empty()) return;
-        const auto why = log.flush();
-        ++writes;
-        for (auto& one : std::exchange(added, {})) {
-            if (why) {
-                fail(*one.waiting, why, log.stats().segments == 0);
-                continue;
-            }
-            ++written;
+        const auto flushed = std::exchange(added, {});
+        if (const auto why = log.flush()) {
+            writer.count({.writes = 1});
+            for (const auto& one : flushed) fail(*one.waiting, why, log.stats().segments == 0);
+            return;
+        }
+        Stats done{.written = flushed.size(), .writes = 1};
+        for (const auto& one : flushed) done.queued_bytes += one.waiting->bytes;
+        writer.count(done);
+        for (const auto& one : flushed) {
             const auto& job = one.waiting->job;
             all_ended = all_ended || job.record.type == RecordType::all_gone;
             tell(job, judge ? judge(job, one.place) : DiskResult<DiskPlace>(one.place));
@@ -144,19 +145,18 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
     boost::system::error_code paused_by;
     auto batch = next_batch(paused_by);
     if (batch.empty()) return {};
-    std::uint64_t bytes = 0;
     Outcome outcome{*this};
     for (auto& waiting : batch) {
-        bytes += waiting.bytes;
         const auto& record = waiting.job.record;
         if (ends_nothing(record)) {
             outcome.flush(log, judge_);
+            count({.queued_bytes = waiting.bytes});
             tell(waiting.job, DiskPlace{});
             continue;
         }
         if (const auto& why = outcome.error ? outcome.error : paused_by;
             why && !is_tombstone(record.type)) {  // each try might cost another segment
-            ++outcome.failed;
+            count({.queued_bytes = waiting.bytes, .failed = 1});
             tell(waiting.job, why);
             continue;
         }
@@ -179,16 +179,17 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
     }
     outcome.flush(log, judge_);
     if (outcome.all_ended) log.end_older();
-    for (const auto& one : outcome.again) bytes -= one.bytes;
-    {
-        const std::lock_guard lock(mutex_);
-        stats_.queued_bytes -= bytes;
-        stats_.written += outcome.written;
-        stats_.failed += outcome.failed;
-        stats_.writes += outcome.writes;
-    }
     if (!outcome.again.empty()) keep(std::move(outcome.again));
     return outcome.error;
+}
+
+/// What is done with, and waits no more: before anybody is told of it, who may ask.
+void DiskWriter::count(const Stats& done) {
+    const std::lock_guard lock(mutex_);
+    stats_.queued_bytes -= done.queued_bytes;
+    stats_.written += done.written;
+    stats_.failed += done.failed;
+    stats_.writes += done.writes;
 }
 
 void DiskWriter::pause(const boost::system::error_code& error) {
@@ -215,16 +216,11 @@ void DiskWriter::fail_all(const boost::system::error_code& error) {
         left.swap(queue_);
         not_before_ = {};
     }
-    std::uint64_t bytes = 0, failed = 0;
     for (const auto& one : left) {
-        bytes += one.bytes;
         const bool ends = is_tombstone(one.job.record.type);
-        failed += ends ? 0 : 1;
+        count({.queued_bytes = one.bytes, .failed = ends ? 0u : 1u});
         tell(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
     }
-    const std::lock_guard lock(mutex_);
-    stats_.queued_bytes -= bytes;
-    stats_.failed += failed;
 }
 
 bool DiskWriter::empty() const {

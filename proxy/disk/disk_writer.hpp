@@ -26,8 +26,8 @@ public:
         std::chrono::milliseconds retry{200};       // of tombstones after an error of the disk
     };
     /// Where the record is now, which no kill of the process undoes (a loss of power may, until its
-    /// segment is sealed); called by write(), once for each job that was taken. It may have been
-    /// purged meanwhile: then it must not get into the index.
+    /// segment is sealed); called by write(), once for each job that was taken, when stats() have
+    /// it. It may have been purged meanwhile: then it must not get into the index.
     using Done = std::function<void(DiskResult<DiskPlace>)>;
 
     /// A record whose texts and body `owner` keeps. A tombstone without hashes is none: it is done
@@ -81,6 +81,7 @@ private:
     using Batch = std::vector<Waiting>;
     struct Outcome;
     Batch next_batch(boost::system::error_code& paused_by);
+    void count(const Stats& done);
     void pause(const boost::system::error_code& error);
     void keep(Batch failed);
 
