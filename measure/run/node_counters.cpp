@@ -56,6 +56,13 @@ void take(const Json& object, std::string_view name, T& out) {
     }
 }
 
+/// The numbers of one table, by the names they have in `object`.
+template <typename Table, typename Counts>
+void take_all(const Json& object, const Table& table, Counts& out) {
+    for (const auto& number : table)
+        take(object, protocol::parts_of(number.path).name, out.*number.member);
+}
+
 PeerCounters parse_peer(const Json& json) {
     PeerCounters out;
     take(json, "node", out.node);
@@ -65,8 +72,7 @@ PeerCounters parse_peer(const Json& json) {
     take(json, "objects", out.objects);
     take(json, "bits", out.bits);
     take(json, "announcement_bytes_received", out.announcement_bytes_received);
-    for (const auto& number : proxy::kPeerCounters)
-        take(json, protocol::parts_of(number.path).name, out.*number.member);
+    take_all(json, proxy::kPeerCounters, out);
     return out;
 }
 
@@ -76,8 +82,7 @@ DiskCounters parse_disk(const Json& json) {
     take(json, "state", out.state_name);
     take(json, "last_error", out.last_error);
     take(json, "loading_seconds", out.loading_seconds);
-    for (const auto& number : proxy::kDiskNumbers)
-        take(json, protocol::parts_of(number.path).name, out.*number.member);
+    take_all(json, proxy::kDiskNumbers, out);
     return out;
 }
 

@@ -16,6 +16,7 @@ constexpr Replacement kAlone[] = {Replacement::s3_fifo, Replacement::lru, Replac
 TiersGroup one_cache(const TiersTable& table, TiersConfig config) {
     TiersGroup out{TiersGroup::About::one_cache, {}};
     config.memory_bytes = table.disk_bytes;
+    config.disk_bytes = 0;
     for (const auto each : kAlone) {
         config.replacement = each;
         out.rows.push_back({std::string(name(each)), config, {}});
@@ -63,12 +64,6 @@ TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const C
                       const TiersConfig& base) {
     if (sizes.empty())
         for (const double part : kUsualDiskParts) sizes.push_back({0, part});
-    TiersConfig config;
-    config.unknown_bytes = base.unknown_bytes;
-    config.unit_objects = base.unit_objects;
-    config.object_max = base.object_max;
-    config.warm_up = base.warm_up;
-    config.seed = base.seed;
     TiersStudy study;
     study.log = log;
     for (const auto& size : sizes) {
@@ -76,7 +71,7 @@ TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const C
         table.disk = size;
         table.disk_bytes = size.of_each(base.unit_objects ? log.objects : log.distinct_bytes, 1);
         table.memory_bytes = memory.of_each(table.disk_bytes, 1);
-        table.groups = {one_cache(table, config), memories(table, config), disks(table, config)};
+        table.groups = {one_cache(table, base), memories(table, base), disks(table, base)};
         study.tables.push_back(std::move(table));
     }
     return study;

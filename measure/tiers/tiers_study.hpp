@@ -52,7 +52,7 @@ inline constexpr double kUsualMemoryPart = 0.05;
 inline constexpr double kUsualDiskParts[] = {0.01, 0.05, 0.10};  // of the log's distinct bytes
 
 /// `disks`: empty for kUsualDiskParts. `memory`: a part of it is one of the disk. `base`: what
-/// holds for all; its sizes, orders and admission do not count.
+/// holds in all rows but where they are compared in it; its sizes do not count.
 TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> disks, const CacheSize& memory,
                       const TiersConfig& base);
 

@@ -40,6 +40,28 @@ TEST_F(TiersStudies, TakesPartsOfTheDistinctBytesAndOfTheDisk) {
         }
 }
 
+TEST_F(TiersStudies, HandOnWhatHoldsForAll) {
+    TiersConfig base;
+    base.disk_bytes = base.memory_bytes = 1;
+    base.object_max = 12'345;
+    base.warm_up = 0.25;
+    base.seed = 6;
+    base.unknown_bytes = 7;
+    const auto study = plan_tiers(facts_of(trace, {}), {}, {0, kUsualMemoryPart}, base);
+    for (const auto& table : study.tables)
+        for (const auto& group : table.groups)
+            for (const auto& row : group.rows) {
+                auto config = row.config;
+                config.memory_bytes = config.disk_bytes = 1;
+                config.replacement = base.replacement;
+                config.disk = base.disk;
+                config.admission = base.admission;
+                EXPECT_EQ(config, base) << row.title;
+                EXPECT_NE(row.config.memory_bytes, 1u);
+                EXPECT_NE(row.config.disk_bytes, 1u) << row.title;
+            }
+}
+
 TEST_F(TiersStudies, TellsOfEverySimulation) {
     auto study = plan({{0, 0.10}});
     run_tiers(trace, study, 2, go_on);
