@@ -5,7 +5,6 @@
 #include "proxy/cache/rest_question.hpp"
 #include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/response_head.hpp"
-#include "proxy/http/retry_after.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/upstream/failure_log.hpp"
@@ -233,11 +232,8 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
 }
 
 void Delivery::refuse(FetchError error, const Exchange& exchange) {
-    const auto& arrival = exchange.arrival();
-    const auto& head = exchange.head();
-    if (const auto delay = retry_after(head.status, head.fields, arrival.wall))
-        not_before_ = arrival.steady + *delay;
-    fail(error, head.status);
+    if (const auto time = exchange.not_before()) not_before_ = time;
+    fail(error, exchange.head().status);
 }
 
 void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,

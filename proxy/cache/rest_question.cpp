@@ -1,7 +1,6 @@
 #include "proxy/cache/rest_question.hpp"
 
 #include "proxy/cache/peer_pace.hpp"
-#include "proxy/http/retry_after.hpp"
 
 namespace proxy {
 
@@ -69,11 +68,7 @@ asio::awaitable<FetchError> RestQuestion::ask() {
 
 std::optional<Clock::time_point> RestQuestion::not_before() const {
     if (!origin_ || origin_->result != FetchError::none) return std::nullopt;
-    const auto& exchange = origin_->exchange;
-    const auto& head = exchange.head();
-    const auto delay = retry_after(head.status, head.fields, exchange.arrival().wall);
-    if (!delay) return std::nullopt;
-    return exchange.arrival().steady + *delay;
+    return origin_->exchange.not_before();
 }
 
 }  // namespace proxy

@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "proxy/http/retry_after.hpp"
 #include "proxy/net/quick_recovery.hpp"
 #include "proxy/net/wall_clock.hpp"
 
@@ -164,6 +165,12 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     arrival_ = {Clock::now(), wall_now()};
     co_return FetchError::none;
+}
+
+std::optional<Exchange::Clock::time_point> Exchange::not_before() const {
+    const auto delay = retry_after(head_.status, head_.fields, arrival_.wall);
+    if (!delay) return std::nullopt;
+    return arrival_.steady + *delay;
 }
 
 std::optional<std::uint64_t> Exchange::content_length() const {

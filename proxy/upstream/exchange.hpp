@@ -95,6 +95,8 @@ public:
     /// From sending the request, on the connection that answered, to run()'s success.
     Clock::duration time_to_head() const { return time_to_head_; }
     const Arrival& arrival() const { return arrival_; }  // of the head
+    /// The sender is not to be asked again before then, by its own word in the head.
+    std::optional<Clock::time_point> not_before() const;
     /// The same, with the time of the request.
     Received received() const { return {head_, request_time_, arrival_}; }
 
