@@ -331,9 +331,7 @@ private:
             protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },
                                    [this](const auto& what, auto done) {
                                        apply(what);
-                                       cache_.when_kept([this, done = std::move(done)]() mutable {
-                                           asio::post(control_, std::move(done));
-                                       });
+                                       when_kept(std::move(done));
                                    }});
     }
 

@@ -75,13 +75,16 @@ struct Cache {
 
     /// The one way into what is stored, for clients' requests, peers' questions and blocks: what of
     /// `uri` answers `request`. It does not wait. What has to be waited for is found as a fill:
-    /// head and bytes come when they come, and whoever has joined it is woken.
+    /// head and bytes come when they come, and whoever has joined it is woken. What memory lacks
+    /// and the disk may have is found as that (Found::on_disk): Store::recall() brings it, then
+    /// look again.
     Store::Found look_up(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                          Store::Clock::time_point now) const {
         return shared.store.find(hash, uri, request, now);
     }
-    /// Whether look_up() would find a response or a fill. No use, and nothing is held: by the time
-    /// it is asked for it may be gone.
+    /// Whether look_up() would find a response or a fill, or the disk may have one: of that
+    /// nobody knows before it is read. No use, and nothing is held: by the time it is asked for it
+    /// may be gone.
     bool has(summary::KeyHash hash, std::string_view uri, const Selecting& request) const {
         return shared.store.peek(hash, uri, request);
     }
