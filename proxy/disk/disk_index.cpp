@@ -7,7 +7,12 @@ namespace proxy {
 namespace {
 
 constexpr std::uint32_t kFirstSlots = 8;
-constexpr unsigned kExpiresBits = 20, kClassBits = 11, kMantissaBits = 5;
+constexpr unsigned kClassBits = 11, kMantissaBits = 5;
+
+// Where things begin in a slot, whose words are drawn in the header.
+constexpr unsigned kTagAt = 12, kClassAt = 1;
+constexpr unsigned kSegmentAt = kSectorBits, kUsesAt = kSegmentAt + kSegmentBits;
+constexpr unsigned kAnnouncedAt = kUsesAt + 2, kDoubtfulAt = kAnnouncedAt + 1;
 
 constexpr std::uint64_t ones(unsigned bits) {
     return (std::uint64_t{1} << bits) - 1;
@@ -34,27 +39,26 @@ DiskIndex::DiskIndex() : tables_(std::size_t{1} << kTableBits) {}
 
 DiskIndex::Slot DiskIndex::pack(std::uint64_t tag, const DiskEntry& entry) {
     assert(entry.place.sector > 0 && entry.place.sector <= ones(kSectorBits));
-    assert(entry.place.segment <= ones(kSegmentBits) && entry.expires <= ones(kExpiresBits));
-    assert(size_class(entry.sectors) <= ones(kClassBits) && entry.uses <= 3);
+    assert(entry.place.segment <= ones(kSegmentBits) && entry.uses <= 3);
+    assert(size_class(entry.sectors) <= ones(kClassBits));
     Slot slot;
-    slot.high = tag << 12 | std::uint64_t{size_class(entry.sectors)} << 1;
-    slot.low = std::uint64_t{entry.place.sector} | std::uint64_t{entry.place.segment} << 19 |
-               std::uint64_t{entry.expires} << 39 | std::uint64_t{entry.uses} << 59 |
-               std::uint64_t{entry.announced} << 61 | std::uint64_t{entry.more_variants} << 62 |
-               std::uint64_t{entry.unverified} << 63;
+    slot.high = tag << kTagAt | std::uint64_t{size_class(entry.sectors)} << kClassAt;
+    slot.low =
+        std::uint64_t{entry.place.sector} | std::uint64_t{entry.place.segment} << kSegmentAt |
+        std::uint64_t{entry.uses} << kUsesAt | std::uint64_t{entry.announced} << kAnnouncedAt |
+        std::uint64_t{entry.doubtful} << kDoubtfulAt;
     return slot;
 }
 
 DiskEntry DiskIndex::unpack(const Slot& slot) {
     DiskEntry entry;
     entry.place.sector = static_cast<std::uint32_t>(slot.low & ones(kSectorBits));
-    entry.place.segment = static_cast<std::uint32_t>(slot.low >> 19 & ones(kSegmentBits));
-    entry.expires = static_cast<std::uint32_t>(slot.low >> 39 & ones(kExpiresBits));
-    entry.uses = static_cast<unsigned>(slot.low >> 59 & 3);
-    entry.announced = (slot.low >> 61 & 1) != 0;
-    entry.more_variants = (slot.low >> 62 & 1) != 0;
-    entry.unverified = (slot.low >> 63 & 1) != 0;
-    entry.sectors = sectors_of_class(static_cast<std::uint32_t>(slot.high >> 1 & ones(kClassBits)));
+    entry.place.segment = static_cast<std::uint32_t>(slot.low >> kSegmentAt & ones(kSegmentBits));
+    entry.uses = static_cast<unsigned>(slot.low >> kUsesAt & 3);
+    entry.announced = (slot.low >> kAnnouncedAt & 1) != 0;
+    entry.doubtful = (slot.low >> kDoubtfulAt & 1) != 0;
+    entry.sectors =
+        sectors_of_class(static_cast<std::uint32_t>(slot.high >> kClassAt & ones(kClassBits)));
     return entry;
 }
 
@@ -98,16 +102,44 @@ void DiskIndex::insert(summary::KeyHash key, const DiskEntry& entry) {
     ++entries_;
 }
 
-bool DiskIndex::erase(summary::KeyHash key, DiskPlace place) {
+std::uint32_t DiskIndex::slot_of(const Table& table, std::uint64_t tag, DiskPlace place) {
+    auto slot = table.find(tag);
+    while (slot < table.size && unpack(table.slots[slot]).place != place)
+        slot = table.next(slot, tag);
+    return slot;
+}
+
+std::optional<DiskEntry> DiskIndex::find(summary::KeyHash key, DiskPlace place) const {
+    const auto& table = tables_[table_of(key)];
+    const auto slot = slot_of(table, tag_of(key), place);
+    return slot < table.size ? std::optional(unpack(table.slots[slot])) : std::nullopt;
+}
+
+bool DiskIndex::announced(summary::KeyHash key) const {
+    bool announced = false;
+    for_each(key, [&](const DiskEntry& entry) { announced = announced || entry.announced; });
+    return announced;
+}
+
+bool DiskIndex::set_announced(summary::KeyHash key, bool announced) {
     auto& table = tables_[table_of(key)];
     const auto tag = tag_of(key);
-    for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag)) {
-        if (unpack(table.slots[slot]).place != place) continue;
-        table.erase(slot);
-        --entries_;
-        return true;
+    const auto first = table.find(tag);
+    for (auto slot = first; slot < table.size; slot = table.next(slot, tag)) {
+        auto entry = unpack(table.slots[slot]);
+        entry.announced = announced;
+        table.slots[slot] = pack(tag, entry);
     }
-    return false;
+    return first < table.size;
+}
+
+bool DiskIndex::erase(summary::KeyHash key, DiskPlace place) {
+    auto& table = tables_[table_of(key)];
+    const auto slot = slot_of(table, tag_of(key), place);
+    if (slot >= table.size) return false;
+    table.erase(slot);
+    --entries_;
+    return true;
 }
 
 std::size_t DiskIndex::erase_all(summary::KeyHash key) {
@@ -125,12 +157,10 @@ std::size_t DiskIndex::erase_all(summary::KeyHash key) {
 bool DiskIndex::replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry) {
     auto& table = tables_[table_of(key)];
     const auto tag = tag_of(key);
-    for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag)) {
-        if (unpack(table.slots[slot]).place != place) continue;
-        table.slots[slot] = pack(tag, entry);
-        return true;
-    }
-    return false;
+    const auto slot = slot_of(table, tag, place);
+    if (slot >= table.size) return false;
+    table.slots[slot] = pack(tag, entry);
+    return true;
 }
 
 std::uint64_t DiskIndex::memory_bytes() const {

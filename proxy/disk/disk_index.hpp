@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "summary/key_hash.hpp"
@@ -38,12 +39,10 @@ constexpr std::uint32_t number_of(DiskPlace place) {
 /// What is known of a record without asking the disk.
 struct DiskEntry {
     DiskPlace place;
-    std::uint32_t sectors = 0;   // what it takes, at most 131,072; kept with an error of 3 %
-    std::uint32_t expires = 0;   // below 2^20, in units of whoever asks
-    unsigned uses = 0;           // 0 .. 3, see used()
-    bool announced = false;      // others were told of the key
-    bool more_variants = false;  // the key has further entries
-    bool unverified = false;     // not read as a whole since this process began
+    std::uint32_t sectors = 0;  // what it takes, at most 131,072; kept with an error of 3 %
+    unsigned uses = 0;          // 0 .. 3, see used()
+    bool announced = false;     // others were told of the key
+    bool doubtful = false;      // it may have been purged: to be validated before it is used
 
     void used() { uses = uses < 3 ? uses + 1 : 3; }
     bool operator==(const DiskEntry&) const = default;
@@ -94,6 +93,13 @@ public:
         const auto& table = tables_[table_of(key)];
         return table.find(tag_of(key)) < table.size;
     }
+    /// The key's entry at `place`.
+    std::optional<DiskEntry> find(summary::KeyHash key, DiskPlace place) const;
+
+    /// Whether an entry of the key says that others were told of it.
+    bool announced(summary::KeyHash key) const;
+    /// From now on all entries of the key say so. False when it has none.
+    bool set_announced(summary::KeyHash key, bool announced);
 
     std::uint64_t size() const { return entries_; }
     std::uint64_t memory_bytes() const;
@@ -101,9 +107,12 @@ public:
 private:
     static constexpr unsigned kTableBits = 8;
 
+    /// From the highest bit of each down to its lowest:
+    ///     high  tag 52, size class 11, spare 1
+    ///     low   spare 21, doubtful 1, announced 1, uses 2, segment 20, sector 19
+    /// As no record begins in sector 0, `low` is 0 of an empty slot alone.
     struct Slot {
-        std::uint64_t high = 0;  // tag 52, size class 11, spare 1
-        std::uint64_t low = 0;   // sector 19, segment 20, expires 20, uses 2, flags 3; 0: empty
+        std::uint64_t high = 0, low = 0;
 
         bool empty() const { return low == 0; }
         std::uint64_t tag() const { return high >> 12; }
@@ -148,6 +157,8 @@ private:
     static std::uint64_t tag_of(summary::KeyHash key) {
         return key.high & ((std::uint64_t{1} << 52) - 1);
     }
+    /// The slot of the key's entry at `place`; that of no entry: `size` of its table.
+    static std::uint32_t slot_of(const Table& table, std::uint64_t tag, DiskPlace place);
     static Slot pack(std::uint64_t tag, const DiskEntry& entry);
     static DiskEntry unpack(const Slot& slot);
 

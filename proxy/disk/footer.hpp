@@ -21,10 +21,7 @@ struct SegmentHeader {
     RecordHome home;
     std::uint64_t bytes = 0;  // of the whole file
 
-    bool operator==(const SegmentHeader& other) const {
-        return home.directory == other.home.directory && home.segment == other.home.segment &&
-               bytes == other.bytes;
-    }
+    bool operator==(const SegmentHeader&) const = default;
 };
 DiskBytes encode_segment_header(const SegmentHeader& header);  // kDiskSector bytes
 /// Errors: cut_off, no_record, newer_format, bad_checksum.

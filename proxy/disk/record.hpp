@@ -41,6 +41,8 @@ constexpr bool is_tombstone(RecordType type) {
 struct RecordHome {
     std::uint64_t directory = 0;  // the random number of the super file
     std::uint32_t segment = 0;
+
+    bool operator==(const RecordHome&) const = default;
 };
 
 /// All of a record but the bytes of its body. Views; what they view belongs to whoever made this.

@@ -105,7 +105,7 @@ private:
     }
     Opened open(const Found& file) const {
         Opened opened;
-        auto segment = open_segment(calls_, file.path, {directory_id_, file.number});
+        auto segment = open_segment(calls_, file.path, RecordHome{directory_id_, file.number});
         if (!segment) {
             opened.error = segment.error();
             return opened;

@@ -117,7 +117,7 @@ DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::p
 }
 
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
-                                    RecordHome home) {
+                                    const std::optional<RecordHome>& home) {
     auto file = DiskFile::open(calls, path, O_RDWR);
     if (!file) return file.error();
     DiskBytes sector(kDiskSector);
@@ -128,8 +128,7 @@ DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::pat
         return DiskError::never_begun;
     const auto header = decode_segment_header(sector);
     if (!header) return header.error();
-    if (header->home.directory != home.directory || header->home.segment != home.segment)
-        return DiskError::foreign;
+    if (home && header->home != *home) return DiskError::foreign;
     auto segment = std::make_shared<Segment>();
     segment->path = path;
     segment->header = *header;

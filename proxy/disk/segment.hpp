@@ -30,9 +30,9 @@ std::optional<std::uint32_t> segment_number(std::string_view file_name);
 DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
                                       const SegmentHeader& header);
 /// Errors: those of decode_segment_header(); never_begun when not even the header was written;
-/// foreign when it is of another directory or number.
+/// foreign when it is of another home than this; without one it is whose it says itself.
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
-                                    RecordHome home);
+                                    const std::optional<RecordHome>& home);
 
 /// Writes a closed footer and its trailer behind what ends at `end`, and lets the device take all.
 /// Precondition: they fit.

@@ -62,19 +62,11 @@ public:
 private:
     /// Whose file it is says its own beginning; those of one directory agree.
     DiskResult<SegmentPtr> open(const fs::path& file) {
-        const auto raw = DiskFile::open(calls_, file, O_RDONLY);
-        if (!raw) return raw.error();
-        DiskBytes sector(kDiskSector);
-        const auto got = raw->read_some(sector, 0);
-        if (!got) return got.error();
-        sector.resize(*got);
-        if (std::ranges::all_of(sector, [](std::byte byte) { return byte == std::byte{0}; }))
-            return DiskError::never_begun;
-        const auto header = decode_segment_header(sector);
-        if (!header) return header.error();
-        if (directory_ && *directory_ != header->home.directory) return DiskError::foreign;
-        auto segment = open_segment(calls_, file, header->home);
-        if (segment) directory_ = header->home.directory;
+        auto segment = open_segment(calls_, file, std::nullopt);
+        if (!segment) return segment;
+        const auto directory = (*segment)->header.home.directory;
+        if (directory_ && *directory_ != directory) return DiskError::foreign;
+        directory_ = directory;
         return segment;
     }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,12 +44,19 @@ struct Blocks {
     }
 };
 
-/// The key of one block. A space keeps it apart from every URI.
+/// The key of one block. A space keeps it apart from every URI, and its target from the rest.
 inline std::string block_key(std::string_view uri, std::string_view etag, const ByteRange& range) {
     std::string key;
     key.reserve(uri.size() + etag.size() + 40);
     key.append(uri).append(" ").append(etag).append(" ").append(std::to_string(range.first));
     return key.append("-").append(std::to_string(range.last));
+}
+
+/// Of which URI this is the key of a block; none when it is a URI itself.
+inline std::optional<std::string_view> target_of_block(std::string_view key) {
+    const auto space = key.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    return key.substr(0, space);
 }
 
 }  // namespace proxy

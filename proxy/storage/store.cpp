@@ -294,10 +294,7 @@ std::size_t Store::drop_tagged(summary::KeyHash tag) {
             if (!entry.variants.empty()) ++uris;
             if (entry.fill) ended.push_back(end_fill(entry));
             if (disk_) {
-                auto announced = false;
-                in.disk.for_each(entry.hash, [&](const auto& record) {
-                    announced = announced || record.announced;
-                });
+                const auto announced = in.disk.announced(entry.hash);
                 in.disk.erase_all(entry.hash);
                 if (announced && entry.variants.empty()) listener_(entry.hash, false);
             }

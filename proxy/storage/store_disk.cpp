@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/net/wall_clock.hpp"
+#include "proxy/storage/blocks.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/storage/stored_record.hpp"
 
@@ -33,9 +34,10 @@ bool is_of_no_use(const boost::system::error_code& error) {
     return error != DiskError::ending && error != DiskError::other_key;
 }
 
-void wake_all(std::vector<std::shared_ptr<Wakeup>>& waiting) {
-    for (const auto& wakeup : waiting) wakeup->notify();
-    waiting.clear();
+/// Has memory what is written there? `Entry`: a Store's.
+template <class Entry>
+bool holds(const Entry& entry, DiskPlace place) {
+    return std::ranges::any_of(entry.variants, [&](const auto& v) { return v.place == place; });
 }
 
 }  // namespace
@@ -76,9 +78,7 @@ Arrival Store::present(Clock::time_point now) const {
 bool Store::disk_has_more(const Shard& in, summary::KeyHash hash, const Entry* entry) {
     auto more = false;
     in.disk.for_each(hash, [&](const DiskEntry& record) {
-        more = more || !entry ||
-               std::ranges::find(entry->variants, record.place, &Variant::place) ==
-                   entry->variants.end();
+        more = more || !entry || !holds(*entry, record.place);
     });
     return more;
 }
@@ -87,10 +87,7 @@ std::vector<DiskEntry> Store::lacking(const Shard& in, summary::KeyHash hash) {
     std::vector<DiskEntry> records;
     const auto it = in.entries.find(hash);
     in.disk.for_each(hash, [&](const DiskEntry& record) {
-        if (it == in.entries.end() ||
-            std::ranges::find(it->second->variants, record.place, &Variant::place) ==
-                it->second->variants.end())
-            records.push_back(record);
+        if (it == in.entries.end() || !holds(*it->second, record.place)) records.push_back(record);
     });
     return records;
 }
@@ -98,52 +95,35 @@ std::vector<DiskEntry> Store::lacking(const Shard& in, summary::KeyHash hash) {
 /// The entry is about to hold something: from now on it says whether the key was told of.
 void Store::adopt(Shard& in, Entry& entry) {
     ++in.objects;
-    in.disk.for_each(entry.hash, [&](const DiskEntry& record) {
-        entry.announced = entry.announced || record.announced;
-    });
+    entry.announced = entry.announced || in.disk.announced(entry.hash);
 }
 
 /// It holds nothing any more. If the disk has the key, its records say from now on whether that was
 /// told of; else false.
 bool Store::hand_over(Shard& in, Entry& entry) {
-    std::vector<DiskEntry> records;
-    in.disk.for_each(entry.hash, [&](const DiskEntry& record) { records.push_back(record); });
-    for (auto& record : records) {
-        record.announced = entry.announced;
-        in.disk.replace(entry.hash, record.place, record);
-    }
-    if (!records.empty()) entry.announced = false;
-    return !records.empty();
+    if (!in.disk.set_announced(entry.hash, entry.announced)) return false;
+    entry.announced = false;
+    return true;
 }
 
 /// A record is no more, or must not be used any longer. False when the index did not have it.
 bool Store::forget(Shard& in, summary::KeyHash hash, DiskPlace place) {
-    auto announced = false;
-    in.disk.for_each(hash, [&](const DiskEntry& record) {
-        announced = announced || (record.place == place && record.announced);
-    });
-    if (!in.disk.erase(hash, place)) return false;
+    const auto record = in.disk.find(hash, place);
+    if (!record) return false;
+    in.disk.erase(hash, place);
     if (const auto it = in.entries.find(hash); it != in.entries.end()) {
         for (auto& variant : it->second->variants)
             if (variant.place == place) variant.place = {};
         if (!it->second->variants.empty()) return true;
     }
-    if (!announced) return true;
-    std::vector<DiskEntry> left;
-    in.disk.for_each(hash, [&](const DiskEntry& record) { left.push_back(record); });
-    if (left.empty()) listener_(hash, false);
-    for (auto& record : left) {
-        record.announced = true;
-        in.disk.replace(hash, record.place, record);
-    }
+    if (record->announced && !in.disk.set_announced(hash, true)) listener_(hash, false);
     return true;
 }
 
 /// What the disk has of the key counts no longer, and is not to come back. True if there was
 /// something.
 bool Store::drop_from_disk(Shard& in, summary::KeyHash hash) {
-    auto announced = false;
-    in.disk.for_each(hash, [&](const DiskEntry& record) { announced |= record.announced; });
+    const auto announced = in.disk.announced(hash);
     const auto had = in.disk.erase_all(hash) > 0;
     auto writing = false, in_memory = false;
     if (const auto it = in.entries.find(hash); it != in.entries.end()) {
@@ -208,8 +188,7 @@ void Store::write(Shard& in, Entry& entry, Variant& variant) {
     ++variant.offers;
     const auto& response = variant.response;
     if (may_be_written(*response)) {
-        if (const auto target = entry.uri.find(' '); target != std::string::npos)
-            block_targets_.note(hash_of(std::string_view(entry.uri).substr(0, target)));
+        if (const auto target = target_of_block(entry.uri)) block_targets_.note(hash_of(*target));
         auto job = write_of(response, entry.uri);
         const auto sizes = sizes_of(job.record);
         const auto sectors =
@@ -324,7 +303,7 @@ void Store::recalled(summary::KeyHash hash) {
         waiting = std::move(under_way->second.waiting);
         in.recalls.erase(under_way);
     }
-    wake_all(waiting);
+    for (const auto& wakeup : waiting) wakeup->notify();
 }
 
 /// False when there is no room for it in memory.
@@ -333,7 +312,7 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
     const auto place = asked.entry.place;
     auto& in = shard(asked.hash);
     std::shared_ptr<StoredResponse> response;
-    if (loaded) response = response_of(*loaded, present(now), asked.entry.unverified);
+    if (loaded) response = response_of(*loaded, present(now), asked.entry.doubtful);
     if (!response) {
         if (!loaded && !is_of_no_use(loaded.error())) return true;
         const std::lock_guard lock(in.mutex);
@@ -358,16 +337,12 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
         forget(in, asked.hash, place);
         return true;
     }
-    auto record = asked.entry;
-    auto is_there = false;
-    in.disk.for_each(asked.hash, [&](const DiskEntry& each) {
-        if (each.place == place) record = each, is_there = true;
-    });
-    if (!is_there) return true;
+    auto record = in.disk.find(asked.hash, place);
+    if (!record) return true;
     auto* entry = entry_for(in, asked.hash, asked.uri);
     if (!entry) return true;
     auto& variants = entry->variants;
-    if (std::ranges::find(variants, place, &Variant::place) != variants.end()) return true;
+    if (holds(*entry, place)) return true;
     if (variants.size() >= kMaxVariants) return false;
     // Where what varies has changed, the disk may have both.
     for (auto variant = variants.begin(); variant != variants.end();) {
@@ -384,8 +359,8 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
         variant = variants.erase(variant);
         if (variants.empty()) --in.objects;  // until adopt()
     }
-    record.used();
-    in.disk.replace(asked.hash, place, record);
+    record->used();
+    in.disk.replace(asked.hash, place, *record);
     if (variants.empty()) adopt(in, *entry);
     const auto later = std::ranges::find_if(variants, [&](const Variant& variant) {
         return variant.response->arrival.wall > response->arrival.wall;
@@ -404,8 +379,8 @@ void Store::recovered(std::span<const RecoveredKey> batch) {
     for (const auto& one : batch) {
         if (one.entry.type == RecordType::block) {
             will_hold_blocks();
-            const std::string_view uri = one.entry.uri;
-            block_targets_.note(hash_of(uri.substr(0, uri.find(' '))));
+            if (const auto target = target_of_block(one.entry.uri))
+                block_targets_.note(hash_of(*target));
         }
         auto& in = shard(one.key);
         const std::lock_guard lock(in.mutex);
@@ -417,9 +392,8 @@ void Store::recovered(std::span<const RecoveredKey> batch) {
         DiskEntry record;
         record.place = one.place;
         record.sectors = one.entry.sectors;
-        record.unverified = one.doubtful;
-        auto told = false;
-        in.disk.for_each(one.key, [&](const DiskEntry& other) { told |= other.announced; });
+        record.doubtful = one.doubtful;
+        const auto told = in.disk.announced(one.key);
         record.announced = told || (!one.doubtful && is_announceable(one.entry, wall));
         in.disk.insert(one.key, record);
         if (record.announced && !told) listener_(one.key, true);
@@ -430,24 +404,18 @@ std::optional<unsigned> Store::uses(const FooterEntry& entry, DiskPlace place) {
     const auto hash = hash_of(entry.uri);
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    std::optional<unsigned> uses;
-    in.disk.for_each(hash, [&](const DiskEntry& record) {
-        if (record.place == place) uses = record.uses;
-    });
+    const auto record = in.disk.find(hash, place);
+    if (!record) return std::nullopt;
     // What memory answers is used, too.
-    if (const auto it = in.entries.find(hash); uses && it != in.entries.end())
-        uses = std::max(*uses, it->second->uses());
-    return uses;
+    const auto it = in.entries.find(hash);
+    return std::max(record->uses, it == in.entries.end() ? 0 : it->second->uses());
 }
 
 void Store::moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) {
     const auto hash = hash_of(entry.uri);
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    std::optional<DiskEntry> record;
-    in.disk.for_each(hash, [&](const DiskEntry& each) {
-        if (each.place == from) record = each;
-    });
+    auto record = in.disk.find(hash, from);
     if (!record) return;
     record->place = to;
     record->uses = 0;  // it has to earn the next move

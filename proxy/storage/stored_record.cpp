@@ -93,8 +93,7 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
     written->meta = meta_of(from);
     DiskTier::Write out;
     auto& record = out.record;
-    record.type =
-        uri.find(' ') == std::string_view::npos ? RecordType::response : RecordType::block;
+    record.type = target_of_block(uri) ? RecordType::block : RecordType::response;
     record.stored = disk_time(from.arrival.wall);
     record.expires =
         from.freshness.always_validate

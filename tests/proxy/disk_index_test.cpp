@@ -34,12 +34,20 @@ TEST(DiskIndex, KeepsAllFieldsAtTheirLimits) {
     DiskEntry all;
     all.place = {(1u << kSegmentBits) - 1, (1u << kSectorBits) - 1};
     all.sectors = 131'072;
-    all.expires = (1u << 20) - 1;
     all.uses = 3;
-    all.announced = all.more_variants = all.unverified = true;
+    all.announced = all.doubtful = true;
     index.insert(key(1), all);
+    auto other = all;
+    other.announced = false;
+    index.insert(key(4), other);
+    other = all;
+    other.doubtful = false;
+    index.insert(key(5), other);
     index.insert(key(2), entry(0, 1));
     EXPECT_EQ(entries_of(index, key(1)), std::vector{all});
+    EXPECT_EQ(entries_of(index, key(5)), std::vector{other});
+    EXPECT_TRUE(entries_of(index, key(4)).front().doubtful);
+    EXPECT_FALSE(entries_of(index, key(4)).front().announced);
     EXPECT_EQ(entries_of(index, key(2)), std::vector{entry(0, 1)});
     EXPECT_TRUE(entries_of(index, key(3)).empty());
 }
@@ -66,6 +74,57 @@ TEST(DiskIndex, HoldsSeveralEntriesOfOneKey) {
     EXPECT_EQ(index.size(), 1u);
     EXPECT_FALSE(index.contains(key(1)));
     EXPECT_TRUE(index.contains(key(2)));
+}
+
+TEST(DiskIndex, FindsAnEntryByItsPlace) {
+    DiskIndex index;
+    for (std::uint32_t i = 1; i <= 16; ++i) index.insert(key(1), entry(i, i + 1));
+    index.insert(key(2), entry(20, 20));
+    EXPECT_EQ(index.find(key(1), {7, 8}), entry(7, 8));
+    EXPECT_FALSE(index.find(key(1), {7, 7}));
+    EXPECT_FALSE(index.find(key(1), {20, 20})) << "another key's";
+    EXPECT_FALSE(index.find(key(3), {7, 8}));
+}
+
+TEST(DiskIndex, SaysOfAWholeKeyThatItWasAnnounced) {
+    DiskIndex index;
+    EXPECT_FALSE(index.set_announced(key(1), true)) << "has none";
+    EXPECT_FALSE(index.announced(key(1)));
+    for (std::uint32_t i = 1; i <= 3; ++i) index.insert(key(1), entry(i, i));
+    index.insert(key(2), entry(4, 4));
+    auto told = entry(5, 5);
+    told.announced = true;
+    index.insert(key(1), told);
+    EXPECT_TRUE(index.announced(key(1))) << "one is enough";
+    EXPECT_TRUE(index.erase(key(1), {5, 5}));
+    EXPECT_FALSE(index.announced(key(1)));
+
+    EXPECT_TRUE(index.set_announced(key(1), true));
+    for (const auto& each : entries_of(index, key(1))) EXPECT_TRUE(each.announced);
+    EXPECT_FALSE(index.announced(key(2)));
+    EXPECT_TRUE(index.set_announced(key(1), false));
+    EXPECT_FALSE(index.announced(key(1)));
+    EXPECT_EQ(index.size(), 4u);
+}
+
+// As when a directory is lost: what is left must be found, wherever it had been pushed to.
+TEST(DiskIndex, ErasesWhatAPredicateNamesAndFindsAllElse) {
+    DiskIndex index;
+    index.erase_if([](const DiskEntry&) { return true; });
+    constexpr std::uint32_t kMany = 20'000;
+    for (std::uint32_t i = 0; i < kMany; ++i) index.insert(key(i / 2), entry(i % 3, i + 1));
+    index.erase_if([](const DiskEntry& one) { return one.place.segment == 1; });
+    std::uint64_t left = 0;
+    for (std::uint32_t i = 0; i < kMany; ++i) {
+        EXPECT_EQ(index.find(key(i / 2), {i % 3, i + 1}).has_value(), i % 3 != 1) << i;
+        left += i % 3 != 1 ? 1 : 0;
+    }
+    EXPECT_EQ(index.size(), left);
+    index.insert(key(0), entry(1, 1));
+    EXPECT_TRUE(index.find(key(0), {1, 1}));
+    index.erase_if([](const DiskEntry&) { return true; });
+    EXPECT_EQ(index.size(), 0u);
+    EXPECT_FALSE(index.contains(key(0)));
 }
 
 // Against the obvious, with keys that share tables, homes and tags.
