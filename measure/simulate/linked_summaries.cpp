@@ -18,11 +18,10 @@ constexpr int kHelloWays = 4;
 }  // namespace
 
 LinkedSummaries::LinkedSummaries(const Shared& shared, SimulatedLines& lines)
-    : shared_(shared),
+    : ToldSharing(shared),
       lines_(lines),
       beat_(protocol::beat_interval(timings_.heartbeat, shared.config.proxies - 1)),
-      random_(shared.config.seed ^ 0x11),
-      told_(shared.holders, shared.objects.size(), shared.config.proxies) {
+      random_(shared.config.seed ^ 0x11) {
     const auto count = shared.config.proxies;
     const auto config = publisher_config(shared.config);
     for (std::size_t i = 0; i < count; ++i)
@@ -74,7 +73,7 @@ void LinkedSummaries::advance(TimePoint now) {
 void LinkedSummaries::handle(const Event& event) {
     if (event.what == Event::What::announce) {
         proxies_[event.of].timed = false;
-        return changed(event.of, event.at);
+        return see_to_announcement(event.of, event.at);
     }
     auto& link = links_[event.of];
     if (event.what == Event::What::down) {
@@ -101,16 +100,11 @@ void LinkedSummaries::handle(const Event& event) {
             kHelloWays * lines_.delay());
 }
 
-void LinkedSummaries::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    told_.stored(proxy, object);
-    proxies_[proxy].publisher->stored(shared_.objects.entry(object), now);
-    changed(proxy, now);
-}
-
-void LinkedSummaries::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    told_.removed(proxy, object);
-    proxies_[proxy].publisher->removed(shared_.objects.entry(object), now);
-    changed(proxy, now);
+void LinkedSummaries::changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) {
+    auto& publisher = *proxies_[proxy].publisher;
+    const auto entry = shared_.objects.entry(object);
+    held ? publisher.stored(entry, now) : publisher.removed(entry, now);
+    see_to_announcement(proxy, now);
 }
 
 /// All that know of its earlier run hear that this has ended; it dials them, and then they dial it.
@@ -132,7 +126,7 @@ void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
 }
 
 /// Announces when that is due, or sees to it that it will be.
-void LinkedSummaries::changed(std::size_t index, TimePoint now) {
+void LinkedSummaries::see_to_announcement(std::size_t index, TimePoint now) {
     auto& proxy = proxies_[index];
     auto due = proxy.publisher->announce_due();
     while (due && *due <= now) {
@@ -289,7 +283,7 @@ summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t ob
 }
 
 bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
-    return told_.told(peer, object) || is_behind(link(peer, proxy));
+    return ToldSharing::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
 }
 
 /// Its own summary, the peers' replicas, and its directory.

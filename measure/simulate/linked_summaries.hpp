@@ -7,8 +7,7 @@
 
 #include "measure/simulate/heard_summaries.hpp"
 #include "measure/simulate/network.hpp"
-#include "measure/simulate/sharing.hpp"
-#include "measure/simulate/told_objects.hpp"
+#include "measure/simulate/told_sharing.hpp"
 #include "protocol/cluster_config.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/outbox.hpp"
@@ -23,18 +22,15 @@ namespace measure {
 /// come after it, unless the link has ended by then, for silence. Deltas that the network drops
 /// never reach the outbox. Of the heartbeats only those go out that can change something: while one
 /// end is behind the other.
-class LinkedSummaries final : public Sharing {
+class LinkedSummaries final : public ToldSharing {
 public:
     LinkedSummaries(const Shared& shared, SimulatedLines& lines);
 
     void advance(TimePoint now) override;
-    void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
-    void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     void set_error(std::size_t proxy, double error, TimePoint now) override;
     void restarted(std::size_t proxy, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
-    Announced announced() const override { return announced_; }
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -80,7 +76,8 @@ private:
     void add(Event event);
     void add(Event::What what, std::size_t of, TimePoint at);
     void handle(const Event& event);
-    void changed(std::size_t proxy, TimePoint now);
+    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
+    void see_to_announcement(std::size_t proxy, TimePoint now);
     void announce(std::size_t proxy, TimePoint now);
     void offer(std::size_t proxy, const protocol::Announcement& announcement, TimePoint now);
     void finish_work(std::size_t proxy, TimePoint now);
@@ -94,17 +91,14 @@ private:
     void go_up(Link& link, TimePoint now);
     void go_down(Link& link);
 
-    const Shared shared_;
     SimulatedLines& lines_;
     const protocol::Timings timings_;
     const Duration beat_;
     SplitMix random_;
-    ToldObjects told_;
     std::vector<Proxy> proxies_;
     std::vector<Link> links_;  // by from and to
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t events_made_ = 0;
-    Announced announced_;
 };
 
 }  // namespace measure

@@ -28,12 +28,11 @@ std::vector<std::uint32_t> hosts_of(const Shared& shared) {
 }  // namespace
 
 PaperDirectories::PaperDirectories(const Shared& shared)
-    : config_(shared.config),
+    : ToldSharing(shared),
       hosts_(hosts_of(shared)),
       names_(shared.objects.size()),  // there are no more hosts than objects
-      told_(shared.holders, shared.objects.size(), config_.proxies),
-      told_of_(config_.proxies),
-      heard_(names_, config_.proxies) {}
+      told_of_(shared.config.proxies),
+      heard_(names_, shared.config.proxies) {}
 
 void PaperDirectories::advance(TimePoint now) {
     while (!under_way_.empty() && under_way_.front().arrives <= now) {
@@ -43,19 +42,9 @@ void PaperDirectories::advance(TimePoint now) {
     }
 }
 
-void PaperDirectories::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    told_.stored(proxy, object);
-    changed(proxy, now);
-}
-
-void PaperDirectories::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    told_.removed(proxy, object);
-    changed(proxy, now);
-}
-
-void PaperDirectories::changed(std::size_t proxy, TimePoint now) {
-    if (!told_.has_changed(proxy, config_.announce_changed)) return;
-    Update update{now + config_.network.delay, proxy, {}};
+void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint now) {
+    if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
+    Update update{now + shared_.config.network.delay, proxy, {}};
     auto& counts = told_of_[proxy];
     told_.tell(proxy, [&](std::uint32_t object, bool held) {
         const auto name = name_of(object);
@@ -67,7 +56,7 @@ void PaperDirectories::changed(std::size_t proxy, TimePoint now) {
         update.changes.push_back({name, held});
     });
     if (update.changes.empty()) return;
-    const auto peers = config_.proxies - 1;
+    const auto peers = shared_.config.proxies - 1;
     announced_.messages += peers;
     announced_.bytes += peers * (kHeadBytes + kChangeBytes * update.changes.size());
     under_way_.push_back(std::move(update));
@@ -77,15 +66,15 @@ summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t o
     return heard_.of(name_of(object)) - summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
-bool PaperDirectories::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
+bool PaperDirectories::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
     // What is known by its name was told by its name.
-    return hosts_.empty() || told_.told(peer, object);
+    return hosts_.empty() || ToldSharing::was_told(proxy, peer, object);
 }
 
 /// An entry for each name of each peer.
 std::uint64_t PaperDirectories::summary_bytes() const {
     std::uint64_t names = 0;
-    for (std::size_t i = 1; i < config_.proxies; ++i)
+    for (std::size_t i = 1; i < shared_.config.proxies; ++i)
         names += hosts_.empty() ? told_.held(i) : told_of_[i].size();
     return names * kChangeBytes;
 }

@@ -4,14 +4,13 @@
 #include <deque>
 #include <vector>
 
-#include "measure/simulate/sharing.hpp"
-#include "measure/simulate/told_objects.hpp"
+#include "measure/simulate/told_sharing.hpp"
 
 namespace measure {
 
 /// The paper's first two representations: each proxy tells all others which URLs it has, or of
 /// which hosts it has any, when a part of them has changed. Source: Fan et al. 2000 §V-A.
-class PaperDirectories final : public Sharing {
+class PaperDirectories final : public ToldSharing {
 public:
     // The paper's model of an update: its head, and each change.
     static constexpr std::uint64_t kHeadBytes = 20, kChangeBytes = 16;
@@ -20,11 +19,8 @@ public:
     explicit PaperDirectories(const Shared& shared);
 
     void advance(TimePoint now) override;
-    void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
-    void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
-    Announced announced() const override { return announced_; }
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -41,17 +37,14 @@ private:
     std::uint32_t name_of(std::uint32_t object) const {
         return hosts_.empty() ? object : hosts_[object];
     }
-    void changed(std::size_t proxy, TimePoint now);
+    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
 
-    const SimulationConfig& config_;
     std::vector<std::uint32_t> hosts_;  // by object; empty: each object is its own name
     std::size_t names_ = 0;
-    ToldObjects told_;
     std::vector<boost::unordered_flat_map<std::uint32_t, std::uint32_t>>
         told_of_;    // how many told objects each proxy has of each host
     Holders heard_;  // names
     std::deque<Update> under_way_;
-    Announced announced_;
 };
 
 }  // namespace measure

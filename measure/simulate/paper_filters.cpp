@@ -9,10 +9,9 @@
 namespace measure {
 
 PaperFilters::PaperFilters(const Shared& shared)
-    : shared_(shared),
+    : ToldSharing(shared),
       shape_(summary::shape_for_load_factor(shared.expected_objects, shared.config.load_factor,
-                                            kHashes)),
-      told_(shared.holders, shared.objects.size(), shared.config.proxies) {
+                                            kHashes)) {
     const summary::Filter empty = summary::BloomFilter(shape_);
     std::vector<summary::Directory::Member> members;
     for (unsigned i = 0; i < shared.config.proxies; ++i) {
@@ -29,22 +28,13 @@ void PaperFilters::advance(TimePoint now) {
     }
 }
 
-void PaperFilters::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    own_[proxy].filter.insert(shared_.objects.hash(object), own_[proxy].flips);
-    told_.stored(proxy, object);
-    changed(proxy, now);
-}
-
-void PaperFilters::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    own_[proxy].filter.erase(shared_.objects.hash(object), own_[proxy].flips);
-    told_.removed(proxy, object);
-    changed(proxy, now);
-}
-
-void PaperFilters::changed(std::size_t proxy, TimePoint now) {
+void PaperFilters::changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) {
+    auto& [filter, flips] = own_[proxy];
+    const auto hash = shared_.objects.hash(object);
+    held ? filter.insert(hash, flips) : filter.erase(hash, flips);
     if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
     told_.tell(proxy);
-    auto delta = net_effect(std::exchange(own_[proxy].flips, {}));
+    auto delta = net_effect(std::exchange(flips, {}));
     if (delta.empty()) return;
     const auto peers = shared_.config.proxies - 1;
     announced_.messages += peers;
@@ -56,10 +46,6 @@ void PaperFilters::changed(std::size_t proxy, TimePoint now) {
 summary::PeerSet PaperFilters::candidates(std::size_t proxy, std::uint32_t object) const {
     return heard_->candidates(shared_.objects.key(object)) -
            summary::PeerSet{static_cast<unsigned>(proxy)};
-}
-
-bool PaperFilters::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
-    return told_.told(peer, object);
 }
 
 /// The own bits and counters, and the peers' bits.

@@ -4,8 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "measure/simulate/sharing.hpp"
-#include "measure/simulate/told_objects.hpp"
+#include "measure/simulate/told_sharing.hpp"
 #include "summary/counting_bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -15,7 +14,7 @@ namespace measure {
 /// may hold, whose flips each proxy tells all others as records of 32 bits, when a part of what it
 /// holds has changed. All proxies hear the same, so they share one directory. Source: Fan et al.
 /// 2000 §V-B, §VI.
-class PaperFilters final : public Sharing {
+class PaperFilters final : public ToldSharing {
 public:
     static constexpr unsigned kHashes = 4;
     static constexpr std::uint64_t kHeadBytes = 32, kFlipBytes = 4;
@@ -23,11 +22,7 @@ public:
     explicit PaperFilters(const Shared& shared);
 
     void advance(TimePoint now) override;
-    void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
-    void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
-    bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
-    Announced announced() const override { return announced_; }
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -41,15 +36,12 @@ private:
         std::vector<summary::Flip> flips;  // not told yet
     };
 
-    void changed(std::size_t proxy, TimePoint now);
+    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
 
-    const Shared shared_;
     const summary::Shape shape_;
-    ToldObjects told_;
     std::vector<Own> own_;
     std::optional<summary::Directory> heard_;
     std::deque<Update> under_way_;
-    Announced announced_;
 };
 
 }  // namespace measure

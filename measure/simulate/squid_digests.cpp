@@ -23,9 +23,8 @@ std::vector<summary::Directory::Member> members_of(std::size_t proxies, summary:
 }  // namespace
 
 SquidDigests::SquidDigests(const Shared& shared)
-    : shared_(shared),
+    : ToldSharing(shared),
       shape_(shape_for(shared.expected_objects)),
-      told_(shared.holders, shared.objects.size(), shared.config.proxies),
       heard_(members_of(shared.config.proxies, shape_)) {
     SplitMix random(shared.config.seed);
     const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(kPeriod);
@@ -57,21 +56,9 @@ void SquidDigests::make_digest(unsigned proxy) {
     heard_.load(proxy, digest);
 }
 
-void SquidDigests::stored(std::size_t proxy, std::uint32_t object, TimePoint) {
-    told_.stored(proxy, object);
-}
-
-void SquidDigests::removed(std::size_t proxy, std::uint32_t object, TimePoint) {
-    told_.removed(proxy, object);
-}
-
 summary::PeerSet SquidDigests::candidates(std::size_t proxy, std::uint32_t object) const {
     return heard_.candidates(shared_.objects.key(object)) -
            summary::PeerSet{static_cast<unsigned>(proxy)};
-}
-
-bool SquidDigests::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
-    return told_.told(peer, object);
 }
 
 /// Its own digest and its peers'.

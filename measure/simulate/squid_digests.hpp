@@ -3,8 +3,7 @@
 #include <queue>
 #include <vector>
 
-#include "measure/simulate/sharing.hpp"
-#include "measure/simulate/told_objects.hpp"
+#include "measure/simulate/told_sharing.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -13,7 +12,7 @@ namespace measure {
 /// As Squid does it by default: each proxy makes a digest of what it has once an hour, at a time of
 /// its own, and all others fetch it whole. Source: Hamilton, Rousskov, Wessels, Cache Digest
 /// specification, version 5 (1998).
-class SquidDigests final : public Sharing {
+class SquidDigests final : public ToldSharing {
 public:
     static constexpr std::uint64_t kHeadBytes = 128, kBitsPerObject = 5;
     static constexpr unsigned kHashes = 4;
@@ -22,11 +21,7 @@ public:
     explicit SquidDigests(const Shared& shared);
 
     void advance(TimePoint now) override;
-    void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
-    void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
-    bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
-    Announced announced() const override { return announced_; }
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -38,12 +33,9 @@ private:
 
     void make_digest(unsigned proxy);
 
-    const Shared shared_;
     const summary::Shape shape_;
-    ToldObjects told_;
     summary::Directory heard_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
-    Announced announced_;
 };
 
 }  // namespace measure

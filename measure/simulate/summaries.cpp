@@ -33,9 +33,8 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
 }
 
 Summaries::Summaries(const Shared& shared)
-    : shared_(shared),
+    : ToldSharing(shared),
       heard_(shared.config.proxies),
-      told_(shared.holders, shared.objects.size(), shared.config.proxies),
       heard_objects_(shared.objects.size(), shared.config.proxies) {
     const auto config = publisher_config(shared.config);
     for (unsigned i = 0; i < shared.config.proxies; ++i) {
@@ -57,24 +56,19 @@ void Summaries::advance(TimePoint now) {
         const auto proxy = due_.top().proxy;
         due_.pop();
         proxies_[proxy].timed = false;
-        changed(proxy, due);
+        see_to_announcement(proxy, due);
     }
 }
 
-void Summaries::stored(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    told_.stored(proxy, object);
-    proxies_[proxy].publisher->stored(shared_.objects.entry(object), now);
-    changed(static_cast<unsigned>(proxy), now);
-}
-
-void Summaries::removed(std::size_t proxy, std::uint32_t object, TimePoint now) {
-    told_.removed(proxy, object);
-    proxies_[proxy].publisher->removed(shared_.objects.entry(object), now);
-    changed(static_cast<unsigned>(proxy), now);
+void Summaries::changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) {
+    auto& publisher = *proxies_[proxy].publisher;
+    const auto entry = shared_.objects.entry(object);
+    held ? publisher.stored(entry, now) : publisher.removed(entry, now);
+    see_to_announcement(static_cast<unsigned>(proxy), now);
 }
 
 /// Announces when that is due, or sees to it that it will be.
-void Summaries::changed(unsigned index, TimePoint now) {
+void Summaries::see_to_announcement(unsigned index, TimePoint now) {
     auto& proxy = proxies_[index];
     auto due = proxy.publisher->announce_due();
     while (due && *due <= now) {

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "measure/simulate/heard_summaries.hpp"
-#include "measure/simulate/sharing.hpp"
-#include "measure/simulate/told_objects.hpp"
+#include "measure/simulate/told_sharing.hpp"
 #include "protocol/publisher.hpp"
 #include "summary/replica.hpp"
 
@@ -23,17 +22,14 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image);
 /// Our summaries in an even network, where all others hear the same at the same time: production
 /// publishers, whose announcements are decoded and applied once, into one replica and one directory
 /// that stand for everybody's. Heartbeats and check-hashes are left out, as nothing is ever lost.
-class Summaries final : public Sharing {
+class Summaries final : public ToldSharing {
 public:
     explicit Summaries(const Shared& shared);
 
     void advance(TimePoint now) override;
-    void stored(std::size_t proxy, std::uint32_t object, TimePoint now) override;
-    void removed(std::size_t proxy, std::uint32_t object, TimePoint now) override;
     void set_error(std::size_t proxy, double error, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
-    Announced announced() const override { return announced_; }
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -61,20 +57,18 @@ private:
         std::vector<Change> changes;                           // what it tells, object by object
     };
 
-    void changed(unsigned proxy, TimePoint now);
+    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
+    void see_to_announcement(unsigned proxy, TimePoint now);
     void announce(unsigned proxy, TimePoint now);
     void finish_work(unsigned proxy, TimePoint now);
     void send(unsigned proxy, protocol::Announcement announcement, TimePoint now);
     void take(const Update& update);
 
-    const Shared shared_;
     std::vector<Proxy> proxies_;
     HeardSummaries heard_;
-    ToldObjects told_;
     Holders heard_objects_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
     std::deque<Update> under_way_;
-    Announced announced_;
 };
 
 }  // namespace measure
