@@ -146,6 +146,12 @@ std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
     return at->second;
 }
 
+std::uint32_t Trace::add_new_url(std::string_view text, std::uint64_t bytes) {
+    urls.push_back({text_.emplace_back(text), static_cast<std::uint32_t>(object_bytes.size())});
+    object_bytes.push_back(bytes);
+    return static_cast<std::uint32_t>(urls.size() - 1);
+}
+
 void Trace::add(Request request) {
     if (!requests.empty()) request.time_ms = std::max(request.time_ms, requests.back().time_ms);
     requests.push_back(request);

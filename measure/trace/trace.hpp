@@ -58,6 +58,9 @@ struct Trace {
     std::uint64_t skipped_total() const;
     /// Keeps one copy of `text`; the first `bytes` other than 0 is its object's size.
     std::uint32_t add_url(std::string_view text, std::uint64_t bytes);
+    /// The same for a URL that is new, in no other spelling either, and is not looked for later:
+    /// what is made up needs no index, which would take three times what is left.
+    std::uint32_t add_new_url(std::string_view text, std::uint64_t bytes);
     /// Appends a request; a time that goes back is raised to the one before.
     void add(Request);
 

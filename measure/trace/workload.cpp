@@ -93,9 +93,9 @@ Trace make_workload(const WorkloadOptions& o) {
             const bool once = kind >= 1 - o.once;
             const std::uint32_t object = once ? o.objects + asked_once++ : popularity.draw(random);
             if (once || urls[object] == kUnknown) {
-                url = trace.add_url(fmt::format("http://site{}.synthetic.example/object/{}",
-                                                object / kObjectsPerSite, object),
-                                    object_bytes(o.seed, object));
+                url = trace.add_new_url(fmt::format("http://site{}.synthetic.example/object/{}",
+                                                    object / kObjectsPerSite, object),
+                                        object_bytes(o.seed, object));
                 if (!once) urls[object] = url;
             } else {
                 url = urls[object];

@@ -32,6 +32,18 @@ TEST(Workload, IsTheSameForTheSameSeed) {
     EXPECT_NE(requests_of(make_workload(small())), requests_of(make_workload(other)));
 }
 
+TEST(Workload, HasEachUrlOnce) {
+    const Trace trace = make_workload(small());
+    std::set<std::string_view> texts;
+    std::set<std::uint32_t> objects;
+    for (const auto& url : trace.urls) {
+        EXPECT_TRUE(texts.insert(url.text).second) << url.text;
+        EXPECT_TRUE(objects.insert(url.object).second) << url.text;
+    }
+    EXPECT_EQ(trace.object_bytes.size(), trace.urls.size());
+    for (const auto bytes : trace.object_bytes) EXPECT_GE(bytes, 300u);
+}
+
 TEST(Workload, SaysThatItIsSynthetic) {
     const Trace trace = make_workload(small());
     EXPECT_TRUE(trace.synthetic);
