@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/wrapped.hpp"
 #include "measure/study/paper.hpp"
 #include "measure/study/study_report.hpp"
 
@@ -11,8 +12,6 @@ namespace measure {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kWidth = 96;
 
 /// Without the folders.
 std::string short_title(const Study& study) {
@@ -24,23 +23,6 @@ template <typename... Args>
 void line(std::string& out, fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
     out += '\n';
-}
-
-/// Words broken into lines, each after `indent` blanks.
-void paragraph(std::string& out, const std::string& words, std::size_t indent) {
-    std::string current;
-    const auto flush = [&] {
-        if (!current.empty()) out += std::string(indent, ' ') + current + '\n';
-        current.clear();
-    };
-    for (std::size_t at = 0; at < words.size();) {
-        const auto end = std::min(words.find(' ', at), words.size());
-        const auto word = words.substr(at, end - at);
-        if (indent + current.size() + 1 + word.size() > kWidth) flush();
-        current += (current.empty() ? "" : " ") + word;
-        at = end + 1;
-    }
-    flush();
 }
 
 void write_traces(const std::vector<Study>& studies, std::string& out) {
@@ -102,7 +84,7 @@ std::string paper_text(const std::vector<Study>& studies, bool colour) {
              study.tables.front().proxies, study.tables.front().cache.text());
         for (const auto& verdict : verdicts_of(study)) {
             line(out, "  {}: {}", word(verdict.is), verdict.claim);
-            paragraph(out, verdict.ours, 11);
+            out += wrapped(verdict.ours, 11);
         }
     }
     return out;

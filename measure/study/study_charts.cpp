@@ -122,14 +122,16 @@ Finding hits_by_cache(const Study& study) {
     sort_by_x(out.chart);
     const auto *alone = series(out.chart, "no sharing"), *ours = series(out.chart, kind);
     if (!alone || !ours) return out;
-    const auto& small = *ours->points.begin();
-    const auto& large = ours->points.back();
-    out.words = fmt::format(
-        "With {} proxies, sharing by summaries ({}) answers {:.1f} % instead of {:.1f} % where the "
-        "caches hold {:.3g} % of the distinct bytes, and {:.1f} % instead of {:.1f} % where they "
-        "hold {:.3g} %.",
-        proxies, kind, small.y, alone->points.front().y, small.x, large.y, alone->points.back().y,
-        large.x);
+    const auto at = [](const Chart::Point& shared, const Chart::Point& apart) {
+        return fmt::format(
+            "{:.1f} % instead of {:.1f} % where the caches hold {:.3g} % of the distinct bytes",
+            shared.y, apart.y, shared.x);
+    };
+    out.words = fmt::format("With {} proxies, sharing by summaries ({}) answers {}", proxies, kind,
+                            at(ours->points.front(), alone->points.front()));
+    if (ours->points.size() > 1)
+        out.words += ", and " + at(ours->points.back(), alone->points.back());
+    out.words += '.';
     return out;
 }
 
@@ -166,11 +168,16 @@ Finding false_hits_by_proxies(const Study& study) {
     if (!paper || !ours) return out;
     out.words = fmt::format(
         "With {:.0f} proxies Bloom filters of 16 bits ask {} times per request in vain, our "
-        "summaries ({}) {}; with {:.0f} proxies {} and {}. Ours are sized for a budget over all "
-        "peers, so that more peers do not mean more false hits.",
+        "summaries ({}) {}",
         paper->points.front().x, figure_text(paper->points.front().y), own_kind(study),
-        figure_text(ours->points.front().y), paper->points.back().x,
-        figure_text(paper->points.back().y), figure_text(ours->points.back().y));
+        figure_text(ours->points.front().y));
+    if (ours->points.size() > 1)
+        out.words +=
+            fmt::format("; with {:.0f} proxies {} and {}", paper->points.back().x,
+                        figure_text(paper->points.back().y), figure_text(ours->points.back().y));
+    out.words +=
+        ". Ours are sized for a budget over all peers, so that more peers do not mean more false "
+        "hits.";
     return out;
 }
 

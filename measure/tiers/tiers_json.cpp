@@ -77,7 +77,9 @@ std::string tiers_json(const TiersStudy& study) {
                         {"requests", study.log.requests},
                         {"objects", study.log.objects},
                         {"bytes", study.log.bytes},
-                        {"distinct_bytes", study.log.distinct_bytes}}},
+                        {"distinct_bytes", study.log.distinct_bytes},
+                        {"lines", study.log.lines},
+                        {"skipped", study.log.skipped}}},
                       {"stopped", study.stopped},
                       {"tables", std::move(tables)}};
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -48,16 +48,25 @@ TiersGroup disks(const TiersTable& table, TiersConfig config) {
     return out;
 }
 
-}  // namespace
-
-const TierCounts* TiersTable::everything() const {
-    for (const auto& group : groups)
+/// Of the node's disk behind the node's memory, if it was run.
+const TierCounts* segments_with(const TiersTable& table, Admission admission) {
+    for (const auto& group : table.groups)
         for (const auto& row : group.rows)
             if (row.config.disk_bytes > 0 && row.config.replacement == Replacement::s3_fifo &&
-                row.config.disk == DiskOrder::segments &&
-                row.config.admission == Admission::always && row.counts)
+                row.config.disk == DiskOrder::segments && row.config.admission == admission &&
+                row.counts)
                 return &*row.counts;
     return nullptr;
+}
+
+}  // namespace
+
+const TierCounts* TiersTable::as_nodes() const {
+    return segments_with(*this, Admission::second_request);
+}
+
+const TierCounts* TiersTable::everything() const {
+    return segments_with(*this, Admission::always);
 }
 
 TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const CacheSize& memory,

@@ -35,6 +35,9 @@ struct TiersTable {
     std::uint64_t disk_bytes = 0, memory_bytes = 0;
     std::vector<TiersGroup> groups;
 
+    /// What the node does, by default: S3-FIFO in memory, segments, second_request; null when it
+    /// was not run.
+    const TierCounts* as_nodes() const;
     /// What savings and losses are against: the node's disk that takes everything; null when it
     /// was not run.
     const TierCounts* everything() const;
@@ -60,7 +63,11 @@ TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> disks, const C
 void run_tiers(const Trace& trace, TiersStudy& study, unsigned jobs,
                const std::function<bool(const StudyProgress&)>& progress);
 
-/// The tables, at most 100 columns wide; `colour` adds terminal escapes, nothing else.
+/// What the tables come to, for a disk as a node has it: a sentence for each size, and whether to
+/// take everything instead. Empty when nothing of that was run.
+std::string tiers_words(const TiersStudy& study);
+/// The tables, and the words, at most 100 columns wide; `colour` adds terminal escapes, nothing
+/// else.
 std::string tiers_text(const TiersStudy& study, bool colour);
 /// The same as one JSON object, ending in a newline.
 std::string tiers_json(const TiersStudy& study);

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/wrapped.hpp"
 #include "measure/study/study_report.hpp"
 #include "measure/tiers/tiers_study.hpp"
 
@@ -65,6 +66,7 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
     std::string out;
     heading(out, study.log.title, colour);
     out += describe(study.log) + '\n';
+    for (const auto& each : skipped_lines(study.log)) out += each + '\n';
     if (study.stopped) out += "STOPPED EARLY: what is not run is not shown\n";
     for (const auto& table : study.tables) {
         out += '\n';
@@ -86,7 +88,9 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
                 if (row.counts) write_row(row, everything, out);
         }
     }
-    return out + '\n' + kLegend + '\n';
+    out += std::string("\n") + kLegend + '\n';
+    if (const auto words = tiers_words(study); !words.empty()) out += '\n' + wrapped(words);
+    return out;
 }
 
 }  // namespace measure

@@ -85,10 +85,22 @@ TEST_F(TiersStudies, TellsOfEverySimulation) {
     EXPECT_EQ(rows, 18u);
     const auto text = tiers_text(study, false);
     EXPECT_THAT(text, HasSubstr("segments, second_request"));
+    EXPECT_THAT(text, HasSubstr("\n\nWith a disk of ")) << "what it comes to, at the end";
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(tiers_text(study, true), HasSubstr("\x1b[1m"));
+}
+
+TEST_F(TiersStudies, SaysWhatOfTheLogIsNotSimulated) {
+    auto study = plan({{0, 0.10}});
+    study.log.lines = 1'500;
+    study.log.skipped["not a GET"] = 1'234;
+    EXPECT_THAT(tiers_text(study, false),
+                HasSubstr("\nskipped: 1,234 of 1,500 lines: not a GET\n"));
+    const auto log = nlohmann::json::parse(tiers_json(study))["log"];
+    EXPECT_EQ(log["lines"], 1'500);
+    EXPECT_EQ(log["skipped"]["not a GET"], 1'234);
 }
 
 TEST_F(TiersStudies, ShowsWhatIsThroughWhenItIsEnded) {
