@@ -163,6 +163,12 @@ void add_replay(CLI::App& app, CommandLine& line) {
     command.add_flag("--quiet", replay.quiet, "No progress");
 }
 
+std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
+    const auto size = proxy::parse_size(text);
+    return size && *size >= proxy::kMinDiskBytes && *size <= proxy::kMaxDiskBytes ? size
+                                                                                  : std::nullopt;
+}
+
 void add_demo(CLI::App& app, DemoCommand& demo) {
     auto& command = *app.add_subcommand(
         "demo",
@@ -175,6 +181,10 @@ void add_demo(CLI::App& app, DemoCommand& demo) {
     option(command, "--rate", "N", demo.rate, "Requests per second")
         ->check(above_zero())
         ->capture_default_str();
+    parsed(command, "--disk", "SIZE", demo.disk_bytes, parse_disk_size,
+           "the size of a disk, as 1GiB, from 256MiB on",
+           "Give each proxy a disk; after half of the workload kill all (kill -9) and go on with "
+           "what the disks kept");
     command.add_flag("--stay", demo.stay, "Keep the cluster up afterwards, until Ctrl-C");
     command.add_flag("--json", demo.json, "Print the report as JSON");
 }

@@ -171,6 +171,10 @@ std::string wait_until_in_sync(const std::vector<HostPort>& admins,
             } else if (!status->ready) {
                 missing = fmt::format("{} is not ready", status->node);
             }
+            for (const auto& disk : status ? status->disk : std::vector<DiskCounters>{}) {
+                if (disk.state_name == "loading")
+                    missing = fmt::format("{} is still reading {}", status->node, disk.path);
+            }
             for (const auto& peer : status ? status->peers : std::vector<PeerCounters>{}) {
                 if (peer.state == "in_step") continue;
                 missing = fmt::format("{} and its peer {} are not in step ({})", status->node,
@@ -209,7 +213,10 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
     if (options.origin) report.origin_requests = options.origin->requests() - origin_before;
 
     const std::size_t proxies = options.replay.proxies.size();
-    report.ideal = ideal_of(trace, proxies, kUnknownBytes, result.sent, result.body_bytes);
+    const auto first = options.replay.part.first;
+    report.ideal =
+        ideal_of(trace, proxies, kUnknownBytes, {first, first + result.sent}, result.body_bytes);
+    report.goes_on = first > 0;
     report.sent = result.sent;
     report.stopped = result.stopped;
     report.elapsed_seconds = result.elapsed.count();

@@ -19,9 +19,9 @@ struct MeasureOptions {
     const Origin* origin = nullptr;  ///< when it runs in this process
 };
 
-/// Waits until every node is ready and in sync with all its peers, for at most `timeout`. What is
-/// still missing then, in one sentence; empty when nothing is. `abort` may end the wait early with
-/// a reason.
+/// Waits until every node is ready, knows what is on its disk, and is in sync with all its peers,
+/// for at most `timeout`. What is still missing then, in one sentence; empty when nothing is.
+/// `abort` may end the wait early with a reason.
 std::string wait_until_in_sync(const std::vector<HostPort>& admins,
                                std::chrono::milliseconds timeout, Progress& progress,
                                const std::function<std::string()>& abort = {});

@@ -33,8 +33,8 @@ double IdealCounts::shared_ratio() const {
     return ratio(shared_hits, requests);
 }
 
-Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_bytes,
-               std::size_t requests, const std::vector<std::uint64_t>& seen) {
+Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_bytes, TracePart part,
+               const std::vector<std::uint64_t>& seen, bool lost) {
     Ideal ideal;
     ideal.proxies.resize(proxies);
     std::vector<std::size_t> home(trace.clients.size());
@@ -43,15 +43,18 @@ Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_by
     std::vector<bool> at_proxy(trace.object_bytes.size() * proxies),
         anywhere(trace.object_bytes.size());
 
-    const std::size_t end = std::min(requests, trace.requests.size());
-    for (std::size_t i = 0; i < end; ++i) {
+    const std::size_t end = std::min(part.end, trace.requests.size());
+    for (std::size_t i = lost ? part.first : 0; i < end; ++i) {
         const Request& request = trace.requests[i];
         const Url& url = trace.urls[request.url];
         const std::size_t proxy = home[request.client];
         const std::size_t slot = url.object * proxies + proxy;
+        const bool local_before = at_proxy[slot], shared_before = anywhere[url.object];
+        if (request.method == kGet) at_proxy[slot] = anywhere[url.object] = true;
+        if (i < part.first) continue;
         const bool can_hit = request.method == kGet || request.method == kHead;
-        const bool local = can_hit && at_proxy[slot];
-        const bool shared = can_hit && anywhere[url.object];
+        const bool local = can_hit && local_before;
+        const bool shared = can_hit && shared_before;
         const auto logged = trace.object_bytes[url.object];
         const auto came = url.object < seen.size() ? seen[url.object] : 0;
         const std::uint64_t known = came != 0 ? came : logged != 0 ? logged : unknown_bytes;
@@ -59,7 +62,6 @@ Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_by
         count(ideal.total, bytes, local, shared);
         count(ideal.proxies[proxy], bytes, local, shared);
         ideal.url_bytes += url.text.size();
-        if (request.method == kGet) at_proxy[slot] = anywhere[url.object] = true;
     }
     return ideal;
 }

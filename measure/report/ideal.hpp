@@ -26,11 +26,10 @@ struct Ideal {
 };
 
 /// Clients are put on `proxies` (1 to 1024) by proxy_of. `unknown_bytes` stands for sizes that the
-/// log never tells. Only the first `requests` of the trace count. `seen` overrides the log's sizes
-/// by object, where it is not 0.
-Ideal ideal_of(const Trace&, std::size_t proxies, std::uint64_t unknown_bytes,
-               std::size_t requests = std::numeric_limits<std::size_t>::max(),
-               const std::vector<std::uint64_t>& seen = {});
+/// log never tells. Only requests of `part` count; the caches hold what came before it, or nothing
+/// of that when it is `lost`. `seen` overrides the log's sizes by object, where it is not 0.
+Ideal ideal_of(const Trace&, std::size_t proxies, std::uint64_t unknown_bytes, TracePart part = {},
+               const std::vector<std::uint64_t>& seen = {}, bool lost = false);
 
 /// ICP asks every other proxy at each local miss and each answers: 2 (P - 1) messages.
 inline std::uint64_t icp_messages(std::uint64_t local_misses, std::size_t proxies) {

@@ -136,7 +136,7 @@ void doubt(Report& report, const std::vector<HostPort>& proxies,
                 ": give the address of each node, not one that stands for several");
         }
         if (!row.counted) continue;
-        if (row.objects_before > 0) {
+        if (row.objects_before > 0 && !report.goes_on) {
             warm +=
                 (warm.empty() ? "" : ", ") + row.counted->node + ' ' + grouped(row.objects_before);
         }

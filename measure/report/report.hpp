@@ -38,6 +38,7 @@ struct Report {
     std::uint64_t clients = 0, urls = 0;
     std::uint64_t sent = 0;
     bool stopped = false;
+    bool goes_on = false;  ///< the caches hold what requests before these have left, as they should
     double elapsed_seconds = 0;
     std::string first_failure;
     std::vector<std::string> warnings;  ///< what makes the figures doubtful, one sentence each

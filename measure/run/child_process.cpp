@@ -73,6 +73,10 @@ void ChildProcess::terminate() {
     if (!ended()) ::kill(pid_, SIGTERM);
 }
 
+void ChildProcess::kill() {
+    if (!ended()) ::kill(pid_, SIGKILL);
+}
+
 void ChildProcess::wait() {
     const auto give_up = std::chrono::steady_clock::now() + kPatience;
     while (!ended()) {

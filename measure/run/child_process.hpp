@@ -25,6 +25,8 @@ public:
     std::optional<std::string> ended();
     /// Asks it to end.
     void terminate();
+    /// Ends it as a loss of power would, without a word (SIGKILL).
+    void kill();
     /// Waits for its end; kills it after a few seconds.
     void wait();
 

@@ -232,7 +232,8 @@ void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
     const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
     if (!last_) {
         base_ = now;
-        objects_before_ = now.cache.objects;
+        // What is in memory is on disk, too, or will be.
+        objects_before_ = std::max(now.cache.objects, now.store_disk.disk_objects);
     } else if (started_later || went_back(*last_, now)) {
         ++restarts_;
         add_difference(earlier_runs_, *base_, *last_);

@@ -86,7 +86,7 @@ public:
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
-    /// Objects in the cache at the first sample.
+    /// Objects in the cache at the first sample, on disk or in memory.
     std::uint64_t objects_before() const { return objects_before_; }
     /// What was counted since the first sample. Levels (cache, ready, state, lag) are the last
     /// ones.

@@ -44,6 +44,8 @@ public:
         : trace_(trace),
           options_(options),
           on_progress_(on_progress),
+          first_(std::min(options.part.first, trace.requests.size())),
+          total_(std::max(first_, std::min(options.part.end, trace.requests.size())) - first_),
           order_(trace),
           ticker_(context_),
           watch_(context_),
@@ -107,8 +109,7 @@ private:
 
     /// Releases every request when its time has come.
     awaitable<void> pace() {
-        const std::size_t total = trace_.requests.size();
-        while (released_ < total && !stopping_) {
+        while (released_ < total_ && !stopping_) {
             if (open_loop_) {
                 const Time due = due_time(released_);
                 if (due > Clock::now()) {
@@ -116,26 +117,28 @@ private:
                     co_await pace_.async_wait(as_result);
                     continue;
                 }
-                due_[released_] = due;
+                due_[first_ + released_] = due;
             } else if (released_ - done_ >= kAhead * options_.concurrency) {
                 pace_.expires_at(Time::max());
                 co_await pace_.async_wait(as_result);
                 continue;
             }
-            const auto request = static_cast<std::uint32_t>(released_++);
+            const auto request = static_cast<std::uint32_t>(first_ + released_++);
             if (order_.release(request)) enqueue(request);
         }
         all_released_ = true;
         finish_if_done();
     }
 
+    /// Of the `request`-th of the part.
     Time due_time(std::size_t request) const {
         using Seconds = std::chrono::duration<double>;
         if (options_.rate > 0) {
             return start_ + std::chrono::duration_cast<Clock::duration>(
                                 Seconds(static_cast<double>(request) / options_.rate));
         }
-        const auto since = trace_.requests[request].time_ms - trace_.requests[0].time_ms;
+        const auto since =
+            trace_.requests[first_ + request].time_ms - trace_.requests[first_].time_ms;
         return start_ + std::chrono::duration_cast<Clock::duration>(
                             Seconds(static_cast<double>(since) / 1000 / options_.speedup));
     }
@@ -328,12 +331,13 @@ private:
 
     void report_progress() const {
         if (!on_progress_) return;
-        on_progress_({trace_.requests.size(), done_, failed_, Clock::now() - start_});
+        on_progress_({total_, done_, failed_, Clock::now() - start_});
     }
 
     const Trace& trace_;
     const ReplayOptions& options_;
     const std::function<void(const ReplayProgress&)>& on_progress_;
+    const std::size_t first_, total_;
     asio::io_context context_{1};
     ClientOrder order_;
     std::vector<Time> due_;

@@ -32,6 +32,7 @@ enum class Verify {
 
 struct ReplayOptions {
     std::vector<HostPort> proxies;
+    TracePart part;  ///< what to send
     /// At most one of the two; neither means as fast as answers come.
     double rate = 0;     ///< requests per second, open loop
     double speedup = 0;  ///< the log's own times, divided by this, open loop
@@ -73,7 +74,7 @@ struct ReplayProgress {
 
 struct ReplayResult {
     std::vector<ProxyTally> proxies;
-    std::uint64_t sent = 0;  ///< requests from the front of the trace; fewer than all when stopped
+    std::uint64_t sent = 0;  ///< requests from the front of the part; fewer than all when stopped
     bool stopped = false;
     std::chrono::duration<double> elapsed{0};
     std::string first_failure;  ///< an example to begin the search with; empty when all went well

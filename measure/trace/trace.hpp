@@ -71,6 +71,11 @@ private:
     proxy::CacheKey key_;
 };
 
+/// Requests [first, end) of a trace; those before `first` have been sent earlier.
+struct TracePart {
+    std::size_t first = 0, end = std::numeric_limits<std::size_t>::max();
+};
+
 struct TraceOptions {
     std::string path;                       ///< "-" = standard input
     std::string site = "http://localhost";  ///< put before URLs that are only a path

@@ -38,7 +38,7 @@ TEST(DemoVerdict, NamesTheGoalThatWasMissed) {
 TEST(DemoVerdict, DoesNotJudgeByAHandfulOfHits) {
     for (const std::uint64_t ideal : {std::uint64_t{0}, std::uint64_t{200}, kDemoLeastHits - 1}) {
         EXPECT_EQ(demo_verdict(found_126_of(ideal), true), "") << ideal;
-        EXPECT_THAT(too_small_for_the_goal(found_126_of(ideal)), HasSubstr("10,000 are needed"));
+        EXPECT_THAT(too_small_for_the_goal(found_126_of(ideal)), HasSubstr("5,000 are needed"));
     }
     EXPECT_THAT(demo_verdict(found_126_of(kDemoLeastHits), true), HasSubstr("the goal is"));
 }
@@ -65,6 +65,15 @@ TEST(DemoVerdict, IsBadWhenItWasStopped) {
     auto report = found_126_of(126);
     report.stopped = true;
     EXPECT_THAT(demo_verdict(report, true), HasSubstr("stopped"));
+}
+
+TEST(OverTheRestart, ComparesBothPartsAndWhatWouldHaveBeenLost) {
+    auto after = found_126_of(150);
+    after.rows[0].objects_before = 1000;
+    after.rows[1].objects_before = 234;
+    EXPECT_EQ(over_the_restart(found_126_of(126), after, 75),
+              "found 1.0000 of the ideal hits before the restart and 0.8400 after it (1,234 "
+              "objects came back from the disks; empty caches could have found 0.5000)");
 }
 
 }  // namespace

@@ -91,8 +91,20 @@ TEST(Ideal, NeverLetsOtherMethodsHit) {
 TEST(Ideal, CountsOnlyTheRequestsThatWereSent) {
     TwoClients log;
     for (int i = 0; i < 10; ++i) log.get(0, "http://a/");
-    EXPECT_EQ(ideal_of(log.trace, 2, 0, 4).total.requests, 4u);
-    EXPECT_EQ(ideal_of(log.trace, 2, 0, 4).total.local_hits, 3u);
+    EXPECT_EQ(ideal_of(log.trace, 2, 0, {0, 4}).total.requests, 4u);
+    EXPECT_EQ(ideal_of(log.trace, 2, 0, {0, 4}).total.local_hits, 3u);
+}
+
+TEST(Ideal, OfALaterPartKnowsWhatCameBeforeUnlessThatIsLost) {
+    TwoClients log;
+    for (const auto* url : {"http://a/", "http://b/", "http://a/", "http://c/", "http://c/"})
+        log.get(log.at_zero, url);
+    const auto later = ideal_of(log.trace, 2, 0, {2, 5}).total;
+    EXPECT_EQ(later.requests, 3u);
+    EXPECT_EQ(later.local_hits, 2u);
+    EXPECT_EQ(later.bytes, 300u);
+    EXPECT_EQ(ideal_of(log.trace, 2, 0, {2, 5}, {}, true).total.local_hits, 1u);
+    EXPECT_EQ(ideal_of(log.trace, 2, 0, {7, 9}).total.requests, 0u);
 }
 
 TEST(Icp, AsksAllOthersAtEachLocalMiss) {
@@ -106,7 +118,7 @@ TEST(Ideal, TakesTheSizesThatCameBeforeTheLogs) {
     log.get(log.at_zero, "http://a/");
     log.get(log.at_zero, "http://b/");
     const auto by_log = ideal_of(log.trace, 1, 7).total.bytes;
-    EXPECT_EQ(ideal_of(log.trace, 1, 7, 2, {1000, 0}).total.bytes,
+    EXPECT_EQ(ideal_of(log.trace, 1, 7, {0, 2}, {1000, 0}).total.bytes,
               by_log - log.trace.object_bytes[0] + 1000);
 }
 

@@ -22,6 +22,8 @@ public:
     std::string admin_name = "n";  ///< the name the admin page gives
     int objects = 0;               ///< in the cache all the time
     std::string names;             ///< behind which it looks for peers
+    std::string disk;              ///< its directories
+    int disk_objects = 0;
 
 private:
     Reply status() const {
@@ -29,7 +31,8 @@ private:
         const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - start_;
         return {"HTTP/1.0 200 OK\r\n\r\n{\"node\": \"" + admin_name +
                     "\", \"ready\": true, \"cache\": {\"objects\": " + std::to_string(objects) +
-                    "}, \"uptime_seconds\": " + std::to_string(uptime.count()) +
+                    ", \"disk_objects\": " + std::to_string(disk_objects) + ", \"disk\": [" + disk +
+                    "]}, \"uptime_seconds\": " + std::to_string(uptime.count()) +
                     ", \"requests\": {\"total\": " + total + ", \"local_hit\": " + total +
                     "}, \"cluster\": {\"peers\": [{\"node\": \"b\", \"state\": \"" + peer_state +
                     "\"}], \"names\": [" + names + "]}}",
@@ -105,6 +108,27 @@ TEST(Measure, SaysThatACacheWasNotEmpty) {
     EXPECT_THAT(report.warnings[0], testing::HasSubstr("n 1,234"));
 }
 
+TEST(Measure, OfALaterPartExpectsWhatCameBeforeInTheCaches) {
+    CountingProxy proxy;
+    proxy.objects = 1;
+    MeasureOptions options;
+    options.replay.proxies = {proxy.address()};
+    options.replay.part = {2, 4};
+    options.admins = {proxy.admin()};
+    Progress quiet(true);
+    const auto report = measure(five_requests(), options, quiet);
+    EXPECT_EQ(report.sent, 2u);
+    EXPECT_EQ(report.rows[0].seen.answered(), 2u);
+    EXPECT_EQ(report.ideal.total.shared_hits, 2u);
+    EXPECT_THAT(report.warnings, testing::IsEmpty());
+}
+
+TEST(Measure, CountsWhatIsOnDiskAmongWhatTheCacheHeld) {
+    CountingProxy proxy;
+    proxy.disk_objects = 1234;
+    EXPECT_EQ(measure_through(proxy).rows[0].objects_before, 1234u);
+}
+
 TEST(Measure, NoticesThatMoreWasFoundThanCanBe) {
     const CountingProxy proxy;  // which claims to have everything
     const auto report = measure_through(proxy);
@@ -151,6 +175,15 @@ TEST(WaitUntilInStep, WaitsForThoseWhoLookForOneAnother) {
     EXPECT_EQ(wait_until_in_sync({a.admin(), b.admin()}, 0s, quiet), "") << "b need not know a";
     b.names = R"({"dns": "x"})";
     EXPECT_EQ(wait_until_in_sync({a.admin(), b.admin()}, 0s, quiet), "b has not found a yet");
+}
+
+TEST(WaitUntilInStep, WaitsForDisksThatAreBeingRead) {
+    CountingProxy proxy;
+    proxy.disk = R"({"path": "/a", "state": "ready"}, {"path": "/b", "state": "loading"})";
+    Progress quiet(true);
+    EXPECT_EQ(wait_until_in_sync({proxy.admin()}, 0s, quiet), "n is still reading /b");
+    proxy.disk = R"({"path": "/a", "state": "ready"}, {"path": "/b", "state": "off"})";
+    EXPECT_EQ(wait_until_in_sync({proxy.admin()}, 0s, quiet), "");
 }
 
 TEST(WaitUntilInStep, EndsWhenThereIsAReason) {
