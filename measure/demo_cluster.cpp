@@ -121,8 +121,7 @@ void DemoCluster::kill() {
     for (auto& member : members_) member.process->wait();
 }
 
-void DemoCluster::wait_until_in_step(const std::function<bool()>& interrupted,
-                                     Progress& progress) {
+void DemoCluster::wait_until_in_step(const std::function<bool()>& interrupted, Progress& progress) {
     const auto abort = [&]() -> std::string {
         if (interrupted()) return "interrupted";
         for (auto& member : members_) {

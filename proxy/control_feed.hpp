@@ -17,8 +17,8 @@ inline constexpr std::size_t kFeedBatch = 2048;
 /// A queue from any thread to the control thread, in order. The control thread is woken once for
 /// all that came since the last time, and takes at most kFeedBatch in one turn of its event loop,
 /// so that a great many at once (a purge of everything) do not hold up its other work. The queue is
-/// not bounded; it grows by what the workers do while the control thread is busy. push() from any
-/// thread, the consumer on the control thread.
+/// not bounded; it grows by what the workers do while the control thread is busy, and gives back
+/// what it grew by. push() from any thread, the consumer on the control thread.
 template <class Item>
 class ControlFeed {
 public:
@@ -35,9 +35,7 @@ public:
 
 private:
     void deliver() {
-        if (delivered_ == batch_.size()) {
-            batch_.clear();
-            delivered_ = 0;
+        if (batch_.empty()) {
             const std::lock_guard lock(mutex_);
             batch_.swap(pending_);
         }
@@ -46,6 +44,10 @@ private:
         delivered_ += now.size();
         consumer_(now);
         if (delivered_ < batch_.size()) return again();
+        batch_.clear();
+        delivered_ = 0;
+        // All that a disk holds comes at once, and the room that it took is not needed again.
+        if (batch_.capacity() > kFeedBatch) std::vector<Item>().swap(batch_);
         const std::lock_guard lock(mutex_);
         if (pending_.empty()) {
             posted_ = false;

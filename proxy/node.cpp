@@ -435,16 +435,21 @@ private:
         return result;
     }
 
-    /// The allocator keeps what a crowd of connections took, for the next one that may not come.
+    /// The allocator keeps what a crowd of connections took, or the reading of a disk, for the next
+    /// one that may not come.
     void keep_house() {
         housekeeping_.expires_after(kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
-            if (clients_.high_water_mark.has_fallen(clients_.connections)) ::malloc_trim(0);
+            auto* const disk = cache_.store.disk();
+            const bool was_loading = std::exchange(disk_loading_, disk && disk->loading());
+            if (clients_.high_water_mark.has_fallen(clients_.connections) ||
+                (was_loading && !disk_loading_))
+                ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
             if (config_->cluster) asio::co_spawn(control_, note_false_hits(), asio::detached);
-            if (auto* disk = cache_.store.disk()) disk_watch_.look(disk->status());
+            if (disk) disk_watch_.look(disk->status());
             if (journal_) {
                 const auto trouble = journal_->trouble();
                 if (trouble && !std::exchange(journal_trouble_, true))
@@ -581,6 +586,7 @@ private:
     ControlFeed<protocol::Invalidation> invalidated_;
     SharedCache cache_;
     DiskWatch disk_watch_;
+    bool disk_loading_ = true;
     bool journal_trouble_ = false;                // and told so
     std::optional<InvalidationJournal> journal_;  // with a cluster and a disk
     SharedFrontend clients_;

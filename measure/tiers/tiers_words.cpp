@@ -23,10 +23,10 @@ double lost_points(const TierCounts& counts, const TierCounts& everything) {
 
 std::string about_admission(const TierCounts& counts, const TierCounts& everything) {
     const double lost = lost_points(counts, everything);
-    const auto hits = std::abs(lost) < 0.005
-                          ? std::string("loses no hits")
-                          : fmt::format("{} {:.2f} points of hits", lost > 0 ? "loses" : "wins",
-                                        std::abs(lost));
+    const auto hits =
+        std::abs(lost) < 0.005
+            ? std::string("loses no hits")
+            : fmt::format("{} {:.2f} points of hits", lost > 0 ? "loses" : "wins", std::abs(lost));
     return fmt::format(
         " Writing what is asked for again spares {:.0f} % of the writes and {} against writing "
         "everything.",
@@ -47,8 +47,7 @@ std::string tiers_words(const TiersStudy& study) {
             "points of them from the disk, and {:.1f} % of the bytes.",
             size_text(static_cast<double>(table.disk_bytes)),
             size_text(static_cast<double>(table.memory_bytes)),
-            percent(counts->hits(), counts->requests),
-            percent(counts->disk_hits, counts->requests),
+            percent(counts->hits(), counts->requests), percent(counts->disk_hits, counts->requests),
             percent(counts->hit_bytes(), counts->bytes));
         if (const auto* everything = table.everything()) {
             out += about_admission(*counts, *everything);
