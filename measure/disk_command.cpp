@@ -109,12 +109,22 @@ void print_faults(const DiskSurvey& s) {
 }
 
 Json json_of(const DiskSurvey& s, const DiskCommand& command) {
-    Json out{
-        {"files", s.files},           {"file_bytes", s.file_bytes}, {"unsealed", s.unsealed},
-        {"empty", s.empty},           {"damaged", s.damaged},       {"unreadable", s.unreadable},
-        {"responses", s.responses},   {"blocks", s.blocks},         {"live_bytes", s.live_bytes},
-        {"expired", s.expired},       {"tagged", s.tagged},         {"tags", s.tags},
-        {"superseded", s.superseded}, {"purged", s.purged},         {"tombstones", s.tombstones}};
+    Json out{{"files", s.files},
+             {"file_bytes", s.file_bytes},
+             {"unsealed", s.unsealed},
+             {"torn", s.torn},
+             {"empty", s.empty},
+             {"damaged", s.damaged},
+             {"unreadable", s.unreadable},
+             {"responses", s.responses},
+             {"blocks", s.blocks},
+             {"live_bytes", s.live_bytes},
+             {"expired", s.expired},
+             {"tagged", s.tagged},
+             {"tags", s.tags},
+             {"superseded", s.superseded},
+             {"purged", s.purged},
+             {"tombstones", s.tombstones}};
     if (objects_of(s) > 0)
         out["stored"] = {{"oldest", date_text(s.oldest)},
                          {"median", date_text(s.median)},

@@ -5,6 +5,25 @@
 #include <utility>
 
 namespace proxy {
+namespace {
+
+/// What a start found of the directory, and what of it was lost.
+void tell_of_start(const DiskStatus& now) {
+    spdlog::info("disk {}: {} objects, read in {:.1f} s", now.path, now.recovered,
+                 now.loading_seconds);
+    if (now.found_unsealed > 0)
+        spdlog::info("disk {}: {} of its files had not been ended, {} objects were cut off",
+                     now.path, now.found_unsealed, now.recovered_torn);
+    if (now.found_damaged + now.found_unreadable + now.found_foreign > 0)
+        spdlog::warn(
+            "disk {}: of its files {} are damaged, {} cannot be read and {} are of another "
+            "directory; {} objects are validated before they are used, as purges of them may be "
+            "lost",
+            now.path, now.found_damaged, now.found_unreadable, now.found_foreign,
+            now.recovered_doubtful);
+}
+
+}  // namespace
 
 void DiskWatch::look(std::span<const DiskStatus> directories) {
     using State = DiskStatus::State;
@@ -14,8 +33,7 @@ void DiskWatch::look(std::span<const DiskStatus> directories) {
         const auto was = std::exchange(seen_[i].state, now.state);
         const auto is_new = std::exchange(seen_[i].error, now.last_error) != now.last_error;
         if (was == State::loading && now.state != State::loading && now.state != State::off)
-            spdlog::info("disk {}: {} objects, read in {:.1f} s", now.path, now.recovered,
-                         now.loading_seconds);
+            tell_of_start(now);
         if (now.state == State::off) {
             if (was != State::off)
                 spdlog::error("disk {}: {}: it is given up, and what it held is lost", now.path,

@@ -65,7 +65,10 @@ bool DiskDirectory::has_room() const {
 }
 
 bool DiskDirectory::write(DiskWriter::Job job) {
-    if (is_off() || failing_) return false;
+    if (is_off() || failing_) {
+        ++refused_off_;
+        return false;
+    }
     const std::lock_guard lock(order_);
     job.record.seq = ++seq_;
     return writer_.push(std::move(job));
@@ -193,6 +196,7 @@ Reclaiming DiskDirectory::reclaiming() {
         const std::lock_guard lock(tombstones_mutex_);
         tombstones_.forget(entry);
     };
+    made.lost = [this](std::uint32_t segment) { owner_.lost({config_.index, segment}); };
     return made;
 }
 
@@ -214,11 +218,11 @@ RecoveryHooks DiskDirectory::recovery_hooks() {
 
 void DiskDirectory::load() {
     const auto begin = Clock::now();
-    const auto found =
+    auto found =
         recover(calls_, config_.path, super_.directory_id(), kRecoveryThreads, recovery_hooks());
     {
         const std::lock_guard lock(trouble_mutex_);
-        recovered_ = found ? found->records : 0;
+        if (found) recovered_ = *found;
         loading_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     if (!found) {
@@ -227,8 +231,10 @@ void DiskDirectory::load() {
     }
     // The rest is not known, so nothing may be given back: it would not be the oldest.
     partly_loaded_ = ending_;
-    if (partly_loaded_) log_.reset(super_.directory_id());
-    owner_.loaded(config_.index);
+    if (partly_loaded_)
+        log_.reset(super_.directory_id());
+    else if (found && found->last)
+        if (const auto error = log_.go_on(std::move(*found->last))) note_error(error, "writing");
     if (!failing_) state_ = State::ready;
 }
 
@@ -272,7 +278,7 @@ void DiskDirectory::go_off() {
     boost::system::error_code why(EIO, boost::system::system_category());
     log_.reset(super_.directory_id());
     writer_.fail_all(why);
-    owner_.lost(config_.index);
+    owner_.lost({config_.index, {}});
 }
 
 /// Until the end, or until it has come back.
@@ -333,7 +339,10 @@ DiskStatus DiskDirectory::status() const {
     status.segments = log.segments;
     status.queued_bytes = writer.queued_bytes;
     status.written = writer.written;
-    status.refused = writer.refused;
+    status.refused_queue_full = writer.refused_queue_full;
+    status.refused_paused = writer.refused_paused;
+    status.refused_too_large = writer.refused_too_large;
+    status.refused_off = refused_off_;
     status.failed = writer.failed;
     status.written_bytes = log.written_bytes;
     status.readmitted_bytes = log.readmitted_bytes;
@@ -344,7 +353,13 @@ DiskStatus DiskDirectory::status() const {
     status.read_failed = reader.failed;
     const std::lock_guard lock(trouble_mutex_);
     status.last_error = last_error_;
-    status.recovered = recovered_;
+    status.recovered = recovered_.records;
+    status.recovered_doubtful = recovered_.doubtful;
+    status.recovered_torn = recovered_.torn;
+    status.found_unsealed = recovered_.scanned;
+    status.found_damaged = recovered_.damaged;
+    status.found_unreadable = recovered_.unreadable;
+    status.found_foreign = recovered_.foreign;
     status.loading_seconds = loading_seconds_;
     return status;
 }

@@ -104,6 +104,7 @@ private:
     std::atomic<State> state_{State::loading};
     std::atomic<bool> ending_{false}, failing_{false};
     std::atomic<std::uint64_t> cap_bytes_;
+    std::atomic<std::uint64_t> refused_off_{0};
 
     std::mutex order_;  // of what is pushed
     std::uint64_t seq_ = 0;
@@ -115,7 +116,7 @@ private:
     mutable std::mutex trouble_mutex_;  // for the next three
     FaultWindow faults_;
     std::string last_error_;
-    std::uint64_t recovered_ = 0;
+    RecoveredCounts recovered_;
     double loading_seconds_ = 0;
 
     /// What it holds counts at no further start: it says so itself, or the others do.

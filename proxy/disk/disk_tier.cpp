@@ -1,6 +1,9 @@
 #include "proxy/disk/disk_tier.hpp"
 
+#include <xxhash.h>
+
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -10,11 +13,22 @@
 namespace proxy {
 namespace {
 
-/// How much a directory wants a key: the greatest has it (rendezvous hashing).
-std::uint64_t wants(std::uint64_t directory_id, summary::KeyHash key) {
-    auto word = (key.low ^ directory_id) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
+/// One of the places among which keys are shared out. What sits there may be replaced: the others
+/// keep what they have, as the seed is of the path.
+struct Seat {
+    std::uint64_t seed = 0;
+    double size = 0;
+};
+
+/// How much a seat wants a key: the greatest has it. By weighted rendezvous hashing each has keys
+/// in proportion to its size, and one that grows takes some from each of the others, no more.
+/// Source: Schindelhauer, Schomaker 2005, "Weighted distributed hash tables", logarithmic method.
+double wants(const Seat& seat, summary::KeyHash key) {
+    auto word = (key.low ^ seat.seed) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
     word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
-    return word ^ word >> 33;
+    word ^= word >> 33;
+    const auto evenly = (static_cast<double>(word >> 11) + 0.5) * 0x1p-53;  // within 0 and 1
+    return -seat.size / std::log(evenly);
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path,
@@ -49,6 +63,9 @@ public:
             auto super = SuperFile::take(calls, directory.path, config.secret_mark);
             if (!super) refuse(directory.path, super.error());
             ids_.push_back(super->directory_id());
+            const auto& path = directory.path.native();
+            seats_.push_back({XXH3_64bits(path.data(), path.size()),
+                              static_cast<double>(std::max(directory.cap_bytes, kLeastDiskCap))});
             supers.push_back(std::move(*super));
         }
         keep_company(calls, config, supers);
@@ -67,17 +84,18 @@ public:
     void start() {
         for (auto& directory : directories_) directory->start();
     }
-    DiskDirectory* home_of(summary::KeyHash key) const {
-        DiskDirectory* home = nullptr;
-        std::uint64_t most = 0;
-        for (std::size_t i = 0; i < directories_.size(); ++i) {
+    /// Of those that are not off; the first if all are.
+    DiskDirectory& home_of(summary::KeyHash key) const {
+        auto* home = directories_.front().get();
+        double most = 0;
+        for (std::size_t i = 0; directories_.size() > 1 && i < directories_.size(); ++i) {
             if (directories_[i]->is_off()) continue;
-            const auto wanted = wants(ids_[i], key);
-            if (home != nullptr && wanted <= most) continue;
+            const auto wanted = wants(seats_[i], key);
+            if (wanted <= most) continue;
             home = directories_[i].get();
             most = wanted;
         }
-        return home;
+        return *home;
     }
     DiskDirectory* at(DiskPlace place) const {
         const auto index = directory_of(place);
@@ -123,8 +141,10 @@ private:
         DiskDirectory::Hooks hooks;
         // Of all that are configured: what was elsewhere while another was off may be outdated.
         hooks.is_home = [this, index](summary::KeyHash key) {
-            const auto here = wants(ids_[index], key);
-            return std::ranges::none_of(ids_, [&](auto id) { return wants(id, key) > here; });
+            if (seats_.size() == 1) return true;
+            const auto here = wants(seats_[index], key);
+            return std::ranges::none_of(seats_,
+                                        [&](auto& seat) { return wants(seat, key) > here; });
         };
         hooks.goes_off = [this, index] { part_with(index); };
         try {
@@ -145,6 +165,7 @@ private:
     }
 
     std::vector<std::uint64_t> ids_;
+    std::vector<Seat> seats_;
     std::mutex company_;
     std::uint64_t generation_ = 0;
     std::vector<std::unique_ptr<DiskDirectory>> directories_;
@@ -164,14 +185,12 @@ bool DiskTier::loading() const {
 }
 
 bool DiskTier::has_room(summary::KeyHash key) const {
-    const auto* home = impl_->home_of(key);
-    return home != nullptr && home->has_room();
+    return impl_->home_of(key).has_room();
 }
 
 bool DiskTier::write(summary::KeyHash key, Write write) {
-    auto* home = impl_->home_of(key);
-    return home != nullptr && home->write({std::move(write.record), key, std::move(write.body),
-                                           std::move(write.owner), std::move(write.done)});
+    return impl_->home_of(key).write({std::move(write.record), key, std::move(write.body),
+                                      std::move(write.owner), std::move(write.done)});
 }
 
 namespace {

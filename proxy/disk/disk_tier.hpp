@@ -22,9 +22,9 @@ inline constexpr std::size_t kMaxDiskDirectories = 1u << kDirectoryBits;
 inline constexpr std::uint64_t kLeastDiskCap = 4ull << 20;  // a smaller one counts as this, but for
                                                             // segments of a given size
 
-/// All directories of a node as one: which of them a key goes to, their threads, what became of
-/// them when a disk fails. Any thread; no call waits for a disk, but for the constructor and the
-/// destructor.
+/// All directories of a node as one: which of them a key goes to (by their paths, in proportion to
+/// their sizes at the start), their threads, what became of them when a disk fails. Any thread; no
+/// call waits for a disk, but for the constructor and the destructor.
 class DiskTier {
 public:
     struct Directory {

@@ -45,9 +45,11 @@ bool DiskWriter::push(Job job) {
         // What is larger than the queue waits alone.
         const auto full =
             stats_.queued_bytes > 0 && stats_.queued_bytes + bytes > config_.queue_bytes;
-        const bool refused = !sizes || full || Clock::now() < paused_until_;
-        if (refused && !is_tombstone(job.record.type)) {
-            ++stats_.refused;
+        const bool paused = Clock::now() < paused_until_;
+        if ((!sizes || paused || full) && !is_tombstone(job.record.type)) {
+            ++(!sizes   ? stats_.refused_too_large
+               : paused ? stats_.refused_paused
+                        : stats_.refused_queue_full);
             return false;
         }
         if (!queue_.empty() && joins(queue_.back(), job)) {
@@ -119,7 +121,9 @@ struct DiskWriter::Outcome {
             writer.count({.queued_bytes = waiting.bytes, .written = 1});
             return tell(waiting.job, DiskPlace{});
         }
-        writer.count({.queued_bytes = waiting.bytes, .failed = 1});
+        Stats done{.queued_bytes = waiting.bytes};
+        ++(why == DiskError::too_large ? done.refused_too_large : done.failed);
+        writer.count(done);
         tell(waiting.job, why);
     }
     void flush(SegmentLog& log, const Judge& judge) {
@@ -189,6 +193,7 @@ void DiskWriter::count(const Stats& done) {
     stats_.queued_bytes -= done.queued_bytes;
     stats_.written += done.written;
     stats_.failed += done.failed;
+    stats_.refused_too_large += done.refused_too_large;
     stats_.writes += done.writes;
 }
 

@@ -154,7 +154,7 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
         if (opened.error) {
             // A process that is killed may leave a file that it had just made.
             if (opened.error != DiskError::never_begun) {
-                ++result.unreadable;
+                ++(opened.error == DiskError::foreign ? result.foreign : result.unreadable);
                 doubtful = true;
             }
             // What has no beginning is of no use, and beside the cap; what cannot be read may be.
@@ -164,11 +164,14 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
             continue;
         }
         const auto& entries = opened.contents.footer.entries;
-        if (!hooks.opened(std::move(opened.segment))) {
+        if (!hooks.opened(opened.segment)) {
             calls.remove(file.path.c_str());
             continue;
         }
+        if (at == 0 && !opened.contents.damaged)
+            result.last = end_of(std::move(opened.segment), opened.contents);
         result.scanned += opened.contents.sealed ? 0 : 1;
+        result.torn += opened.contents.torn ? 1 : 0;
         result.damaged += opened.contents.damaged ? 1 : 0;
         doubtful = doubtful || opened.contents.damaged;
         if (at == 0) taken.reserve(entries.size() * files->size());
@@ -178,12 +181,15 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
             const auto& entry = entries[i];
             if (is_tombstone(entry.type)) continue;
             const auto key = opened.keys[i];
+            // What was purged has ended what was before it, too.
+            const bool is_last = taken.insert(identity(entry, key)).second;
             if (!hooks.counts(entry, key)) {
                 ++result.purged;
-            } else if (!taken.insert(identity(entry, key)).second) {
+            } else if (!is_last) {
                 ++result.superseded;
             } else {
                 ++result.records;
+                result.doubtful += doubtful ? 1 : 0;
                 const auto number = file.number & ((1u << kNumberBits) - 1);
                 batch.push_back({key, entry, {number, entry.sector}, doubtful});
                 if (batch.size() == kRecoveredBatch) {

@@ -41,22 +41,29 @@ inline constexpr std::size_t kRecoveredBatch = 4096;
 inline constexpr unsigned kRecoveryThreads = 4;
 
 /// What recover() came across.
-struct Recovered {
+struct RecoveredCounts {
     std::uint64_t records = 0;     // given
     std::uint64_t superseded = 0;  // there is a later one of the same variant
     std::uint64_t purged = 0;      // `counts` said no
+    std::uint64_t doubtful = 0;    // given, and nobody knows whether they were purged
     std::uint64_t scanned = 0;     // segments without a good footer
-    std::uint64_t damaged = 0;     // of these, in which something could not be read
-    std::uint64_t unreadable = 0;  // files that are no segments of this directory, or give errors
+    std::uint64_t torn = 0;        // of these, in which the last record was not whole
+    std::uint64_t damaged = 0;     // of these, in which something else could not be read
+    std::uint64_t unreadable = 0;  // files that are no segments, or give errors
+    std::uint64_t foreign = 0;     // segments of another directory
+};
+struct Recovered : RecoveredCounts {
+    /// The newest segment, if nothing in it was lost. Its records have been given.
+    std::optional<SegmentEnd> last;
 };
 
 /// Reads the segments' footers, newest first, and of those without a good one the records' heads;
-/// gives each record that counts once, the last of its variant. Bodies are not read: bytes are
-/// proved when they are used. Errors in files are counted and cost what they hold, no more. Files
-/// without a readable beginning are removed, as they would take room beside the cap.
-/// Files are read by so many threads beside the caller's, which calls all hooks but hash_of; by its
-/// own if that is less than 2.
-/// Fails only when the directory cannot be read.
+/// gives each record that counts once, the last of its variant. Bodies are not read, but that of a
+/// last record without a footer: bytes are proved when they are used. Errors in files are counted
+/// and cost what they hold, no more. Files without a readable beginning are removed, as they would
+/// take room beside the cap. Files are read by so many threads beside the caller's, which calls all
+/// hooks but hash_of; by its own if that is less than 2. Fails only when the directory cannot be
+/// read.
 DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& directory,
                               std::uint64_t directory_id, unsigned threads,
                               const RecoveryHooks& hooks);

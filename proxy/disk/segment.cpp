@@ -67,6 +67,14 @@ DiskResult<SegmentContents> scan(const Segment& segment) {
     auto footer = decode_entries(std::move(entries), count, segment.header.bytes / kDiskSector);
     if (!footer) return footer.error();
     found.footer = std::move(*footer);
+    if (found.footer.entries.empty()) return found;
+    // A process that was killed may have left its head and not all of its body.
+    const auto& last = found.footer.entries.back();
+    if (const auto loaded = load_record(segment, last.sector, last.sectors); !loaded) {
+        if (loaded.error().category() == boost::system::system_category()) return loaded.error();
+        found.torn = true;
+        found.footer.entries.pop_back();
+    }
     return found;
 }
 
@@ -154,6 +162,26 @@ DiskResult<SegmentContents> read_contents(const Segment& segment) {
     // Zeros in place of the trailer: it was never sealed. All else was a footer once.
     if (found && footer.error() != DiskError::no_footer) found->damaged = true;
     return found;
+}
+
+SegmentEnd end_of(SegmentPtr segment, const SegmentContents& contents) {
+    SegmentEnd end;
+    end.segment = std::move(segment);
+    end.sealed = contents.sealed;
+    end.end = kDiskSector;
+    for (const auto& entry : contents.footer.entries) {
+        put_entry(entry, end.footer);
+        ++end.entries;
+        end.end = (std::uint64_t{entry.sector} + entry.sectors) * kDiskSector;
+    }
+    return end;
+}
+
+boost::system::error_code unseal_segment(const Segment& segment) {
+    const DiskBytes zeros(kDiskSector);
+    if (const auto error = segment.file.write(DiskView(zeros), segment.header.bytes - kDiskSector))
+        return error;
+    return segment.file.sync();
 }
 
 DiskResult<LoadedRecord> load_record(DiskBytes bytes, RecordHome home) {

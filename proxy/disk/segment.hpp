@@ -45,10 +45,25 @@ struct SegmentContents {
     /// Something that had been a record could not be read: good ones follow behind it, or the
     /// segment was sealed and its footer is spoilt.
     bool damaged = false;
+    /// What was written last is not whole, as a kill leaves it: it is not among the entries.
+    bool torn = false;
 };
-/// By its footer, else by looking for records, whose bodies are not read then. Fails only when
-/// the disk does.
+/// By its footer, else by looking for records, whose bodies are not read then, but for the last
+/// one's. Fails only when the disk does.
 DiskResult<SegmentContents> read_contents(const Segment& segment);
+
+/// Where a segment that has room may be gone on with, and what its footer has so far.
+struct SegmentEnd {
+    SegmentPtr segment;
+    bool sealed = false;  // see unseal_segment()
+    DiskBytes footer;     // not closed
+    std::uint32_t entries = 0;
+    std::uint64_t end = 0;  // what stands behind it is none of its records
+};
+SegmentEnd end_of(SegmentPtr segment, const SegmentContents& contents);
+/// Takes the trailer away, and waits for the device: only then may its footer be written over. Its
+/// records are found one by one from now on.
+boost::system::error_code unseal_segment(const Segment& segment);
 
 /// A record with all its bytes, every checksum of which agreed.
 struct LoadedRecord {

@@ -43,6 +43,24 @@ bool SegmentLog::adopt(SegmentPtr older) {
     return true;
 }
 
+boost::system::error_code SegmentLog::go_on(SegmentEnd end) {
+    assert(!active_);
+    {
+        const std::lock_guard lock(mutex_);
+        if (oldest_.empty() || oldest_.back() != end.segment) return {};
+    }
+    if (end.segment->header.bytes != config_.segment_bytes) return {};
+    // It may have been cut off.
+    if (const auto error = end.segment->file.reserve(end.segment->header.bytes)) return error;
+    if (end.sealed)
+        if (const auto error = unseal_segment(*end.segment)) return error;
+    active_ = std::move(end.segment);
+    footer_ = std::move(end.footer);
+    entries_ = end.entries;
+    end_ = written_ = end.end;
+    return {};
+}
+
 std::uint32_t SegmentLog::key_of(const Segment& segment) {
     return segment.number() & ((1u << kNumberBits) - 1);
 }
@@ -174,6 +192,7 @@ boost::system::error_code SegmentLog::retire(bool readmit_used) {
         const std::lock_guard lock(mutex_);
         stats_.readmitted_bytes += again;
     }
+    if (!contents || contents->damaged) reclaiming_.lost(key_of(*going));
     if (calls_.remove(going->path.c_str()) != 0 && errno != ENOENT)
         return {errno, boost::system::system_category()};
     if (going == ended_before_) ended_before_.reset();

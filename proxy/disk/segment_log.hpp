@@ -25,6 +25,9 @@ struct Reclaiming {
     std::function<void(const FooterEntry&, DiskPlace from, DiskPlace to)> moved;
     /// It goes. Tombstones, too.
     std::function<void(const FooterEntry&, DiskPlace)> dropped;
+    /// All of this segment goes, by its number in a DiskPlace, and not all that it held could be
+    /// told of: its bytes are spoilt, or cannot be read.
+    std::function<void(std::uint32_t)> lost;
 };
 
 /// The segments of one directory as one log: records are added at its end, whole segments go at
@@ -44,9 +47,12 @@ public:
     };
     SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming);
 
-    /// Puts one before all that there are; it is read and given back, never added to. False when
-    /// its number cannot be told from that of another in kNumberBits.
+    /// Puts one before all that there are; it is read and given back. False when its number cannot
+    /// be told from that of another in kNumberBits.
     bool adopt(SegmentPtr older);
+    /// Goes on with the newest of those that were adopted, so that ends of processes cost no room.
+    /// Before anything is added. One of another size than new ones get is left as it is.
+    boost::system::error_code go_on(SegmentEnd end);
 
     /// Whether the segment that is being written has room for it.
     bool has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) const;
@@ -60,7 +66,6 @@ public:
     /// Puts a record to those that the next flush() writes, and says where it will be. The body's
     /// bytes must stay until then. Precondition: make_room() for it, with nothing between.
     DiskPlace add(const Record& record, std::span<const iovec> body);
-    std::uint64_t added_bytes() const { return end_ - written_; }
     /// Writes what was added. After an error none of it counts (a restart may find some of it all
     /// the same, but for what was purged), and what comes next goes to a new segment.
     boost::system::error_code flush();

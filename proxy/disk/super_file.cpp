@@ -87,7 +87,6 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
         // Empty, or its writing was broken off; then there is nothing else yet.
         if (!empty) return DiskError::foreign;
         taken.directory_id_ = random_number();
-        taken.is_new_ = true;
     } else {
         ByteCursor in(bytes);
         if (in.text(kText.size()) != kText) return DiskError::foreign;

@@ -28,7 +28,6 @@ public:
 
     /// The directory's number, by chance; seeds all its checksums.
     std::uint64_t directory_id() const { return directory_id_; }
-    bool is_new() const { return is_new_; }
 
     /// Of whom it was one when this was written last, and for the how many-th time there was
     /// another company, or one went missing: what a directory holds that was not there all the
@@ -54,7 +53,6 @@ private:
     std::uint64_t directory_id_ = 0, secret_mark_ = 0;
     Company company_;
     std::uint32_t run_ = 0;
-    bool is_new_ = false;
 };
 
 /// Stands for these directories together, in any order.

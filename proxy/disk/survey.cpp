@@ -77,6 +77,7 @@ private:
             return fault({segment.path, 0, {}, contents.error().message()});
         }
         result_.unsealed += contents->sealed ? 0 : 1;
+        result_.torn += contents->torn ? 1 : 0;
         if (contents->damaged) {
             ++result_.damaged;
             fault({segment.path, 0, {}, "something in it that was a record cannot be read"});
@@ -110,10 +111,12 @@ private:
     /// Counts it; whether it is the one that a node would give.
     bool judge(const FooterEntry& entry) {
         if (is_tombstone(entry.type)) return false;
+        // What was purged has ended what was before it, too.
+        const bool is_last =
+            seen_.insert(XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant))
+                .second;
         if (was_purged(entry)) return ++result_.purged, false;
-        if (!seen_.insert(XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant))
-                 .second)
-            return ++result_.superseded, false;
+        if (!is_last) return ++result_.superseded, false;
         ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
         result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
         result_.expired += entry.expires < now_ ? 1 : 0;

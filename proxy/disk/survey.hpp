@@ -34,6 +34,7 @@ struct SurveyOrder {
 struct DiskSurvey {
     std::uint64_t files = 0, file_bytes = 0;
     std::uint64_t unsealed = 0;    // of the files: ended without a table of contents
+    std::uint64_t torn = 0;        // of these, in which the last record was not whole
     std::uint64_t empty = 0;       // made, and nothing written yet
     std::uint64_t damaged = 0;     // in which something that was a record cannot be read
     std::uint64_t unreadable = 0;  // not of this cache, or the system gives errors

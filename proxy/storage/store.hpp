@@ -278,11 +278,10 @@ private:
 
     summary::KeyHash hash_of(std::string_view uri) const override { return (*hasher_)(uri); }
     void recovered(std::span<const RecoveredKey> batch) override;
-    void loaded(unsigned /*directory*/) override {}
     std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override;
     void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) override;
     void dropped(const FooterEntry& entry, DiskPlace place) override;
-    void lost(unsigned directory) override;
+    void lost(const LostPlaces& places) override;
 
     Episode full_;                             // nothing left to evict
     std::atomic<std::uint64_t> evictable_{0};  // of what the shards' queues hold

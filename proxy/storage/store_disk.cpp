@@ -434,15 +434,17 @@ void Store::dropped(const FooterEntry& entry, DiskPlace place) {
 
 /// Whose keys are known to nobody now: those that were told of are taken back as peers ask for
 /// them.
-void Store::lost(unsigned directory) {
-    told_in_vain_ = true;
+void Store::lost(const LostPlaces& places) {
     for (auto& in : shards_) {
         const std::lock_guard lock(in.mutex);
-        const auto is_lost = [&](DiskPlace place) { return directory_of(place) == directory; };
-        in.disk.erase_if([&](const DiskEntry& record) { return is_lost(record.place); });
+        in.disk.erase_if([&](const DiskEntry& record) {
+            if (!places.has(record.place)) return false;
+            if (record.announced) told_in_vain_ = true;
+            return true;
+        });
         for (auto& [hash, entry] : in.entries)
             for (auto& variant : entry->variants)
-                if (variant.on_disk() && is_lost(variant.place)) variant.place = {};
+                if (variant.on_disk() && places.has(variant.place)) variant.place = {};
     }
 }
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
+#include <thread>
 
 #include "proxy/disk/disk_tier.hpp"
 #include "tests/proxy/disk_kit.hpp"
@@ -31,11 +31,6 @@ public:
             doubtful_ += one.doubtful ? 1 : 0;
         }
     }
-    void loaded(unsigned directory) override {
-        const std::lock_guard lock(mutex_);
-        loaded_.insert(directory);
-        changed_.notify_all();
-    }
     std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override {
         const std::lock_guard lock(mutex_);
         const auto at = find(entry, place);
@@ -56,11 +51,10 @@ public:
         ++dropped_;
         changed_.notify_all();
     }
-    void lost(unsigned directory) override {
+    void lost(const LostPlaces& places) override {
         const std::lock_guard lock(mutex_);
-        lost_.push_back(directory);
-        std::erase_if(index_,
-                      [&](const auto& one) { return directory_of(one.second.place) == directory; });
+        if (!places.segment) lost_.push_back(places.directory);
+        std::erase_if(index_, [&](const auto& one) { return places.has(one.second.place); });
         changed_.notify_all();
     }
 
@@ -101,9 +95,6 @@ public:
         const std::lock_guard lock(mutex_);
         return doubtful_;
     }
-    void wait_until_loaded(std::size_t directories) {
-        wait([&] { return loaded_.size() == directories; });
-    }
     void wait_until_lost(std::size_t directories) {
         wait([&] { return lost_.size() == directories; });
     }
@@ -126,7 +117,6 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     Index index_;
-    std::set<unsigned> loaded_;
     std::vector<unsigned> lost_;
     int moved_ = 0, dropped_ = 0, recovered_ = 0, doubtful_ = 0;
 };
@@ -145,6 +135,11 @@ inline DiskTier::Write write_of(const std::string& uri, std::string body, std::s
     write.owner = owned;
     write.done = std::move(done);
     return write;
+}
+
+/// What there was has been read.
+inline void wait_until_loaded(const DiskTier& tier) {
+    while (tier.loading()) std::this_thread::yield();
 }
 
 /// What read() answers.

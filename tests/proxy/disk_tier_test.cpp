@@ -82,8 +82,7 @@ protected:
     void open_and_load() {
         open();
         tier_->start();
-        owner_->wait_until_loaded(config_.directories.size());
-        while (tier_->loading()) std::this_thread::yield();
+        test::wait_until_loaded(*tier_);
     }
     void close() { tier_.reset(); }
 
@@ -419,7 +418,9 @@ TEST_F(DiskTierTest, BringsNothingBackFromADiskThatWasGivenUp) {
     owner_->wait_until_lost(1);
     calls_.on_read = calls_.on_read_now = 0;
     EXPECT_EQ(status().state, DiskStatus::State::off);
+    EXPECT_EQ(status().refused_off, 0u);
     EXPECT_FALSE(write(uri(1)));
+    EXPECT_EQ(status().refused_off, 1u);
     EXPECT_FALSE(tier_->has_room(test::hash_of(uri(1))));
     end(uri(3));
     end_all();
@@ -491,6 +492,45 @@ TEST_F(DiskDirectoriesTest, ShareTheKeys) {
     std::swap(config_.directories[0], config_.directories[2]);
     open_and_load();
     EXPECT_EQ(readable(300), 299);
+}
+
+TEST_F(DiskDirectoriesTest, ShareTheKeysByTheirSizes) {
+    config_.directories[1].cap_bytes = 200 * kSegment;
+    config_.directories[2].cap_bytes = 600 * kSegment;
+    open_and_load();
+    for (int i = 0; i < 900; ++i) ASSERT_TRUE(write(uri(i), 10));
+    const auto counts = [this] {
+        std::array<int, 3> in{};
+        for (const auto& [uri, at] : owner_->all()) ++in[directory_of(at.place)];
+        return in;
+    };
+    const auto before = counts();
+    EXPECT_NEAR(before[0], 100, 40);
+    EXPECT_NEAR(before[1], 200, 50);
+    EXPECT_NEAR(before[2], 600, 60);
+    // One that grows takes a part of what the others have, and loses nothing itself.
+    config_.directories[1].cap_bytes = 400 * kSegment;
+    open_and_load();
+    const auto after = counts();
+    EXPECT_EQ(after[1], before[1]);
+    EXPECT_NEAR(after[0], 900 / 11, 35);
+    EXPECT_NEAR(after[2], 900 * 6 / 11, 60);
+    EXPECT_LT(after[0] + after[2], before[0] + before[2]);
+}
+
+TEST_F(DiskDirectoriesTest, LoseOnlyWhatWasInOneThatIsReplaced) {
+    open_and_load();
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(write(uri(i)));
+    std::set<std::string> elsewhere;
+    for (const auto& [uri, at] : owner_->all())
+        if (directory_of(at.place) != 1) elsewhere.insert(uri);
+    close();
+    std::filesystem::remove_all(path(1));
+    std::filesystem::create_directory(path(1));
+    open_and_load();
+    std::set<std::string> left;
+    for (const auto& [uri, at] : owner_->all()) left.insert(uri);
+    EXPECT_EQ(left, elsewhere);
 }
 
 TEST_F(DiskDirectoriesTest, GoOnWithoutTheOneThatFails) {

@@ -146,7 +146,7 @@ TEST_F(DiskWriterTest, RefusesWhatDoesNotFitIntoTheQueueButNoTombstone) {
     EXPECT_FALSE(push("http://c/", 100'000));
     EXPECT_TRUE(push("http://d/", 1'000));
     for (int i = 0; i < 30; ++i) EXPECT_TRUE(purge("http://a/" + std::to_string(i)));
-    EXPECT_EQ(writer_->stats().refused, 2u);
+    EXPECT_EQ(writer_->stats().refused_queue_full, 2u);
     EXPECT_LE(writer_->stats().queued_bytes, 10'000u + 30 * kDiskSector);
     calls_.set_open(true);
     const auto told = wait_for(32);
@@ -191,7 +191,8 @@ TEST_F(DiskWriterTest, PausesAfterAnErrorOfTheDisk) {
     calls_.on_write = 0;
     EXPECT_TRUE(purge("http://a/"));  // tried all the same
     EXPECT_TRUE(wait_for(3).at("purge http://a/"));
-    EXPECT_EQ(writer_->stats().refused, 1u);
+    EXPECT_EQ(writer_->stats().refused_paused, 1u);
+    EXPECT_EQ(writer_->stats().refused_queue_full, 0u);
 }
 
 TEST_F(DiskWriterTest, GoesOnAfterThePause) {
@@ -208,6 +209,8 @@ TEST_F(DiskWriterTest, TellsOfWhatASegmentCannotHold) {
     start();
     ASSERT_TRUE(push("http://a/", kSegment / 2));
     EXPECT_EQ(wait_for(1).at("http://a/").error(), DiskError::too_large);
+    EXPECT_EQ(writer_->stats().refused_too_large, 1u);
+    EXPECT_EQ(writer_->stats().failed, 0u);
     EXPECT_FALSE(writer_->stats().paused);
     EXPECT_FALSE(push("http://b/", kMaxRecordBody + 1));
 }

@@ -148,6 +148,19 @@ TEST_F(RecoveryTest, BringsNothingBackThatWasPurged) {
     EXPECT_EQ(recovered().size(), 1u);
 }
 
+// The version that the tag named had taken the place of one that it did not.
+TEST_F(RecoveryTest, BringsNothingBackFromBeforeWhatWasPurged) {
+    open();
+    auto plain = test::response("http://a/", 0, "first");
+    plain.tags.clear();
+    put(plain, "first");
+    put(test::response("http://a/", 0, "second"), "second");
+    put(test::tombstone(RecordType::gone, 0, {{3, 4}}));
+    EXPECT_TRUE(recovered().empty());
+    EXPECT_EQ(result_.purged, 1u);
+    EXPECT_EQ(result_.superseded, 1u);
+}
+
 TEST_F(RecoveryTest, KeepsEachVariant) {
     open();
     for (const std::string_view variant : {"gzip\n", "br\n", "gzip\n"}) {
@@ -245,7 +258,9 @@ TEST_F(RecoveryTest, PassesOverFilesThatAreNoSegments) {
     std::filesystem::copy_file(file(1), path() / segment_name(92));  // the number says otherwise
     write(path() / "README", "none at all");
     EXPECT_EQ(recovered().size(), 10u);
-    EXPECT_EQ(result_.unreadable, 2u);  // of an empty one nothing was lost
+    EXPECT_EQ(result_.unreadable, 1u);  // of an empty one nothing was lost
+    EXPECT_EQ(result_.foreign, 1u);
+    EXPECT_EQ(result_.doubtful, 10u);
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(90)));
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(91)));
     EXPECT_TRUE(std::filesystem::exists(path() / segment_name(92)));

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/recovery_kit.hpp"
 
 namespace proxy {
 namespace {
@@ -22,7 +25,8 @@ protected:
     };
 
     SegmentLog& open(std::uint64_t segments) {
-        SegmentLog::Config config{directory_.path(), kId, segments * kSegment, kSegment, next_};
+        SegmentLog::Config config{directory_.path(), kId, segments * segment_bytes_, segment_bytes_,
+                                  next_};
         Reclaiming reclaiming;
         reclaiming.uses = [this](const FooterEntry& entry,
                                  DiskPlace place) -> std::optional<unsigned> {
@@ -39,8 +43,28 @@ protected:
             const auto found = index_.find(std::string(entry.uri));
             if (found != index_.end() && found->second.place == place) index_.erase(found);
         };
+        reclaiming.lost = [this](std::uint32_t segment) {
+            lost_.push_back(segment);
+            std::erase_if(index_,
+                          [&](const auto& one) { return one.second.place.segment == segment; });
+        };
         log_.emplace(calls_, config, reclaiming);
         return *log_;
+    }
+    /// As the next process does it. What it finds of the segments it has.
+    Recovered reopen(std::uint64_t segments) {
+        log_.reset();
+        next_ = *next_segment_number(directory_.path());
+        open(segments);
+        const auto found = test::recover_all(calls_, directory_.path(), kId, [](const auto&) {});
+        for (const auto& newest_first : found->segments | std::views::reverse)
+            EXPECT_TRUE(log_->adopt(newest_first));
+        if (found->last) went_on_ = log_->go_on(*found->last);
+        return *found;
+    }
+    std::fstream file(std::uint32_t number) const {
+        return std::fstream(directory_.path() / segment_name(number),
+                            std::ios::binary | std::ios::in | std::ios::out);
     }
     boost::system::error_code put(const std::string& uri, std::size_t body_bytes) {
         const auto body = test::made_body(std::hash<std::string>()(uri), body_bytes);
@@ -74,10 +98,13 @@ protected:
 
     test::TemporaryDirectory directory_;
     test::FaultyCalls calls_;
+    std::uint64_t segment_bytes_ = kSegment;
     std::uint32_t next_ = 1;
     std::uint64_t seq_ = 0;
     std::map<std::string, Indexed> index_;
     std::optional<SegmentLog> log_;
+    std::vector<std::uint32_t> lost_;
+    boost::system::error_code went_on_;
     int moved_ = 0;
 };
 
@@ -106,14 +133,135 @@ TEST_F(SegmentLogTest, GathersManyRecordsInOneWrite) {
         ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
         places.push_back(log_->add(record, {&part, 1}));
     }
-    EXPECT_GT(log_->added_bytes(), 7'000u);
+    EXPECT_EQ(log_->stats().written_bytes, 0u);
     ASSERT_FALSE(log_->flush());
-    EXPECT_EQ(log_->added_bytes(), 0u);
+    EXPECT_GT(log_->stats().written_bytes, 7'000u);
     for (std::uint64_t i = 1; i <= 10; ++i) {
         const auto loaded = load_record(*log_->find(1), places[i - 1].sector, 4);
         ASSERT_TRUE(loaded);
         EXPECT_EQ(loaded->record.seq, i);
     }
+}
+
+// Ends of processes: see also disk_crash_test.cpp.
+
+TEST_F(SegmentLogTest, GoesOnWithTheSegmentThatAnEndLeft) {
+    open(8);
+    for (int life = 0; life < 20; ++life) {
+        for (int i = 0; i < 3; ++i)
+            ASSERT_FALSE(put("http://a/" + std::to_string(3 * life + i), 100 + 50 * i));
+        if (life % 3 == 1) {
+            ASSERT_FALSE(log_->seal());  // else it was killed
+        }
+        const auto found = reopen(8);
+        EXPECT_EQ(found.records, index_.size());
+        EXPECT_EQ(found.torn + found.damaged + found.unreadable, 0u);
+        ASSERT_FALSE(went_on_);
+        expect_all_right();
+    }
+    EXPECT_EQ(log_->stats().segments, 1u) << "60 of 1 KiB in 64 KiB";
+    for (int i = 0; i < 40; ++i) ASSERT_FALSE(put("http://b/" + std::to_string(i), 1'000));
+    EXPECT_GE(log_->stats().segments, 2u);
+    expect_all_right();
+    EXPECT_EQ(reopen(8).records, index_.size());
+}
+
+TEST_F(SegmentLogTest, WritesOverWhatAKillTore) {
+    const auto body = test::made_body(5, 9'000);
+    const auto record = test::response("http://torn/", 7, body);
+    DiskBytes whole;
+    const iovec part = test::part(body);
+    encode_record(record, {&part, 1}, {kId, 1}, whole);
+    const auto head = whole.size();
+    put_text(whole, body);
+    for (const auto cut : {std::size_t{30}, head - 1, head, whole.size() - 1, whole.size()}) {
+        for (const auto& entry : std::filesystem::directory_iterator(directory_.path()))
+            std::filesystem::remove(entry.path());
+        index_.clear();
+        next_ = 1;
+        open(8);
+        ASSERT_FALSE(put("http://a/", 700));
+        const auto at = index_.at("http://a/").place.sector + 2;
+        auto out = file(1);
+        out.seekp(at * kDiskSector);
+        out << as_text(whole).substr(0, cut) << std::flush;
+        const auto found = reopen(8);
+        const bool is_whole = cut == whole.size();
+        EXPECT_EQ(found.records, is_whole ? 2u : 1u) << cut;
+        EXPECT_EQ(found.torn, cut >= head && !is_whole ? 1u : 0u) << cut;
+        ASSERT_FALSE(put("http://b/", 100));
+        const auto next = is_whole ? at + 18 : at;
+        EXPECT_EQ(index_.at("http://b/").place, (DiskPlace{1, next})) << cut;
+        const auto again = reopen(8);
+        EXPECT_EQ(again.records, is_whole ? 3u : 2u) << cut;
+        EXPECT_EQ(again.damaged, 0u) << "what is left of it lies behind";
+        expect_all_right();
+    }
+}
+
+TEST_F(SegmentLogTest, LeavesADamagedSegmentAsItIs) {
+    open(8);
+    for (int i = 0; i < 3; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 100));
+    file(1).seekp(index_.at("http://a/1").place.sector * kDiskSector + 70) << 'x' << std::flush;
+    index_.erase("http://a/1");
+    const auto found = reopen(8);
+    EXPECT_EQ(found.damaged, 1u);
+    EXPECT_FALSE(found.last);
+    ASSERT_FALSE(put("http://b/", 100));
+    EXPECT_EQ(index_.at("http://b/").place.segment, 2u);
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, LeavesOneOfAnotherSizeAsItIs) {
+    open(8);
+    ASSERT_FALSE(put("http://a/", 100));
+    segment_bytes_ = 2 * kSegment;
+    EXPECT_TRUE(reopen(8).last);
+    ASSERT_FALSE(put("http://b/", 100));
+    EXPECT_EQ(index_.at("http://b/").place.segment, 2u);
+    expect_all_right();
+}
+
+TEST_F(SegmentLogTest, LeavesASealedSegmentThatCannotBeUnsealed) {
+    open(8);
+    ASSERT_FALSE(put("http://a/", 100));
+    ASSERT_FALSE(log_->seal());
+    for (auto* fails : {&calls_.on_write, &calls_.on_sync, &calls_.on_reserve}) {
+        *fails = EIO;
+        EXPECT_EQ(reopen(8).records, 1u);
+        EXPECT_EQ(went_on_, boost::system::errc::io_error);
+        *fails = 0;
+    }
+    ASSERT_FALSE(put("http://b/", 100));
+    EXPECT_EQ(index_.at("http://b/").place.segment, 2u);
+    expect_all_right();
+    EXPECT_EQ(reopen(8).records, 2u);
+}
+
+TEST_F(SegmentLogTest, TellsThatItGivesBackWhatItCannotRead) {
+    open(4);
+    for (int i = 0; log_->stats().segments < 3; ++i)
+        ASSERT_FALSE(put("http://a/" + std::to_string(i), 6'000));
+    const auto in_first = std::ranges::count_if(
+        index_, [](const auto& one) { return one.second.place.segment == 1; });
+    ASSERT_GT(in_first, 3);
+    calls_.on_read = EIO;
+    calls_.failures_left = 1;
+    for (int i = 0; log_->stats().reclaimed == 0; ++i)
+        ASSERT_FALSE(put("http://b/" + std::to_string(i), 6'000));
+    EXPECT_EQ(lost_, std::vector{1u});
+    expect_all_right();
+    // Where only something is spoilt, what can be told of is told one by one before.
+    const auto spoilt =
+        std::ranges::find(index_, 2u, [](const auto& one) { return one.second.place.segment; });
+    ASSERT_NE(spoilt, index_.end());
+    file(2).seekp(spoilt->second.place.sector * kDiskSector + 70) << 'x' << std::flush;
+    file(2).seekp(kSegment - 100) << 'x' << std::flush;
+    file(2).seekp(kSegment - kDiskSector + 5) << 'x' << std::flush;
+    for (int i = 0; log_->stats().reclaimed == 1; ++i)
+        ASSERT_FALSE(put("http://c/" + std::to_string(i), 6'000));
+    EXPECT_EQ(lost_, (std::vector{1u, 2u}));
+    expect_all_right();
 }
 
 TEST_F(SegmentLogTest, NeverTakesMoreThanItsCap) {

@@ -1,0 +1,80 @@
+#include "proxy/disk_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <sstream>
+
+namespace proxy {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class DiskWatchTest : public testing::Test {
+protected:
+    DiskWatchTest() : before_(spdlog::default_logger()) {
+        auto logger = std::make_shared<spdlog::logger>(
+            "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+        logger->set_pattern("%l: %v");
+        spdlog::set_default_logger(std::move(logger));
+        status_.path = "/d";
+    }
+    ~DiskWatchTest() override { spdlog::set_default_logger(before_); }
+
+    /// What is said when it is looked at now.
+    std::string said() {
+        text_.str({});
+        watch_.look({&status_, 1});
+        return text_.str();
+    }
+
+    std::shared_ptr<spdlog::logger> before_;
+    std::ostringstream text_;
+    DiskStatus status_;
+    DiskWatch watch_;
+};
+
+TEST_F(DiskWatchTest, TellsOnceWhatAStartFound) {
+    EXPECT_THAT(said(), IsEmpty());
+    status_.state = DiskStatus::State::ready;
+    status_.recovered = 12;
+    EXPECT_EQ(said(), "info: disk /d: 12 objects, read in 0.0 s\n");
+    EXPECT_THAT(said(), IsEmpty());
+}
+
+TEST_F(DiskWatchTest, TellsWhatAStartLost) {
+    status_.recovered = 9;
+    status_.recovered_doubtful = 7;
+    status_.recovered_torn = status_.found_unsealed = 1;
+    status_.found_damaged = 2;
+    status_.found_unreadable = 3;
+    status_.found_foreign = 4;
+    EXPECT_THAT(said(), IsEmpty()) << "before it has been read";
+    status_.state = DiskStatus::State::ready;
+    const auto text = said();
+    EXPECT_THAT(text, HasSubstr("info: disk /d: 1 of its files had not been ended, 1 objects"));
+    EXPECT_THAT(text, HasSubstr("warning: disk /d: of its files 2 are damaged, 3 cannot be read "
+                                "and 4 are of another directory; 7 objects are validated"));
+    EXPECT_THAT(said(), IsEmpty());
+}
+
+TEST_F(DiskWatchTest, TellsOfTroubleAndItsEnd) {
+    status_.state = DiskStatus::State::ready;
+    (void)said();
+    status_.state = DiskStatus::State::paused;
+    status_.last_error = "writing: Input/output error";
+    EXPECT_THAT(said(), HasSubstr("warning: disk /d: writing: Input/output error: nothing is"));
+    EXPECT_THAT(said(), IsEmpty());
+    status_.state = DiskStatus::State::ready;
+    EXPECT_THAT(said(), HasSubstr("info: disk /d: works again"));
+    status_.state = DiskStatus::State::off;
+    EXPECT_THAT(said(), HasSubstr("error: disk /d: writing: Input/output error: it is given up"));
+    status_.state = DiskStatus::State::ready;
+    EXPECT_THAT(said(), Not(HasSubstr("objects")));
+}
+
+}  // namespace
+}  // namespace proxy
