@@ -207,7 +207,7 @@ int disk_command(const DiskCommand& command) {
         if (command.check && found->fault_count == 0)
             fmt::print("checked   {}: every checksum agrees\n", amount(found->proved, "record"));
     }
-    if (command.check && found->fault_count > 0) return kFailed;
+    if ((command.check && found->fault_count > 0) || found->unreadable > 0) return kFailed;
     return !command.url.empty() && found->finds.empty() ? kFailed : kOk;
 }
 

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 set(layers summary protocol proxy measure)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
-set(rooms_of_proxy http config telemetry net disk storage upstream cache client admin .)
+set(rooms_of_proxy http disk config telemetry net storage upstream cache client admin .)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
 set(closed_to_admin upstream cache client)
 

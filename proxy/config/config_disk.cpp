@@ -16,6 +16,7 @@
 
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
+#include "proxy/disk/super_file.hpp"
 
 namespace proxy {
 namespace {
@@ -79,18 +80,19 @@ std::string refused(const path& place, int what) {
     return ::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0 ? "" : reason(errno);
 }
 
-/// Not those of a cache, which has a file of this name, nor what file systems put into fresh
-/// directories; as SuperFile sees it.
-bool holds_other_files(const path& directory) {
-    std::error_code error;
-    bool any = false;
-    std::filesystem::directory_iterator at(directory, error);
-    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-        const auto name = at->path().filename();
-        if (name == kDiskMarkFile) return false;
-        any = any || name != "lost+found";
-    }
-    return any;
+/// As a node sees it that takes it.
+DiskResult<DirectoryContents> contents_of(const path& directory) {
+    DiskCalls calls;
+    return look_into(calls, directory);
+}
+
+/// Why what is in there keeps a cache out; empty when it does not.
+std::string occupied(const path& directory) {
+    const auto found = contents_of(directory);
+    if (!found) return directory.string() + ": " + found.error().message();
+    if (found->whose != DirectoryContents::Whose::others) return {};
+    return directory.string() +
+           " holds other files; name an empty directory, or what is not there yet";
 }
 
 /// Why no cache can be there; empty when one can.
@@ -103,10 +105,7 @@ std::string unusable(const path& place) {
         if (const auto why = refused(place, kWhole); !why.empty())
             return "cannot write to " + place.string() + ": " + why +
                    "; it must belong to the user that runs hearsay";
-        if (holds_other_files(place))
-            return place.string() +
-                   " holds other files; name an empty directory, or what is not there yet";
-        return {};
+        return occupied(place);
     }
     if (errno != ENOENT) return "cannot look at " + place.string() + ": " + reason(errno);
     const auto parent = place.parent_path();
@@ -221,6 +220,12 @@ std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
         if (!std::filesystem::exists(disk[i].path, ignored))
             found.push_back({disk_setting(disk, i) + ".path",
                              disk[i].path + " is not there yet; it is made at the start"});
+        if (const auto holds = contents_of(disk[i].path);
+            holds && holds->whose == DirectoryContents::Whose::ours && !holds->other_file.empty())
+            found.push_back({disk_setting(disk, i) + ".path",
+                             disk[i].path + " holds " + holds->other_file +
+                                 ", which is not of a cache: it takes room beside size, and goes "
+                                 "with whoever empties the directory"});
         const auto file_system = file_system_of(disk[i].path);
         if (!file_system) continue;
         if (const auto why = passing_file_system(file_system->kind); !why.empty())

@@ -8,9 +8,6 @@
 
 namespace proxy {
 
-/// Stands in every directory of a cache; SuperFile::kName.
-inline constexpr const char* kDiskMarkFile = "hearsay.super";
-
 /// Reads `disk`, one directory or a list, and `disk_admission` of the section `cache`.
 void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out);
 
@@ -18,7 +15,8 @@ void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out);
 std::string disk_setting(const std::vector<DiskConfig>& disk, std::size_t index);
 
 /// What is strange about these directories on this machine as it is now: more than their file
-/// systems have, not there yet, on a file system that does not last. Asks the system.
+/// systems have, not there yet, other files beside a cache, on a file system that does not last.
+/// Asks the system.
 std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk);
 
 /// Why a cache on a file system of this kind (`statfs.f_type`) would not last; empty when it would.

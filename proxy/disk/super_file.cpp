@@ -9,6 +9,7 @@
 #include <random>
 
 #include "proxy/disk/footer.hpp"
+#include "proxy/disk/segment.hpp"
 
 namespace proxy {
 namespace {
@@ -39,19 +40,38 @@ DiskBytes encoded(const Numbers& numbers) {
     return out;
 }
 
-enum class Holds { nothing, something };
+/// Errors: foreign, newer_format, bad_checksum.
+DiskResult<Numbers> decoded(DiskView sector) {
+    ByteCursor in(sector);
+    if (in.text(kText.size()) != kText) return DiskError::foreign;
+    if (in.number<std::uint32_t>() > kDiskFormat) return DiskError::newer_format;
+    in.number<std::uint32_t>();
+    Numbers numbers;
+    numbers.directory_id = in.number<std::uint64_t>();
+    numbers.secret_mark = in.number<std::uint64_t>();
+    numbers.company.generation = in.number<std::uint64_t>();
+    numbers.company.members = in.number<std::uint64_t>();
+    numbers.run = in.number<std::uint32_t>();
+    if (!std::ranges::equal(encoded(numbers), sector)) return DiskError::bad_checksum;
+    return numbers;
+}
 
-/// Apart from the super file itself, what may come before it, and what file systems put into fresh
-/// directories.
-DiskResult<Holds> look_into(const std::filesystem::path& directory) {
-    std::error_code error;
-    std::filesystem::directory_iterator at(directory, error);
-    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-        const auto name = at->path().filename().string();
-        if (!name.starts_with(SuperFile::kOurs) && name != "lost+found") return Holds::something;
-    }
-    if (error) return boost::system::error_code(error.value(), boost::system::system_category());
-    return Holds::nothing;
+/// All that a file has of the first sector.
+DiskResult<DiskBytes> first_sector(const DiskFile& file) {
+    DiskBytes bytes(kDiskSector);
+    const auto got = file.read_some(bytes, 0);
+    if (!got) return got.error();
+    bytes.resize(*got);
+    return bytes;
+}
+
+bool is_none(const boost::system::error_code& error) {
+    return error == boost::system::errc::no_such_file_or_directory;
+}
+
+/// What file systems put into fresh directories is nobody's.
+bool may_be_anywhere(const std::string& name) {
+    return name == "lost+found" || name.starts_with(SuperFile::kOurs);
 }
 
 std::uint64_t random_number() {
@@ -61,48 +81,63 @@ std::uint64_t random_number() {
 
 }  // namespace
 
+DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory) {
+    using Whose = DirectoryContents::Whose;
+    DirectoryContents found;
+    bool has_segments = false;
+    std::error_code error;
+    std::filesystem::directory_iterator at(directory, error);
+    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+        const auto name = at->path().filename().string();
+        if (segment_number(name))
+            has_segments = true;
+        else if (!may_be_anywhere(name))
+            found.other_file = name;
+    }
+    if (error) return boost::system::error_code(error.value(), boost::system::system_category());
+    const auto without = has_segments || !found.other_file.empty() ? Whose::others : Whose::nobodys;
+    const auto file = DiskFile::open(calls, directory / SuperFile::kName, O_RDONLY);
+    if (!file && !is_none(file.error())) return file.error();
+    const auto sector = file ? first_sector(*file) : DiskResult<DiskBytes>(DiskBytes());
+    if (!sector) return sector.error();
+    // Not there, empty, or its writing was broken off: then there is nothing else yet.
+    found.whose = sector->size() < kDiskSector ? without : Whose::ours;
+    if (found.whose != Whose::ours) return found;
+    const auto numbers = decoded(*sector);
+    if (!numbers && numbers.error() != DiskError::foreign) return numbers.error();
+    if (!numbers) found.whose = Whose::others;
+    return found;
+}
+
 DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::path& directory,
                                       std::uint64_t secret_mark) {
-    const auto holds = look_into(directory);
-    if (!holds) return holds.error();
-    const bool empty = *holds == Holds::nothing;
+    using Whose = DirectoryContents::Whose;
+    const auto found = look_into(calls, directory);
+    if (!found) return found.error();
     // Nothing of ours is put into what belongs to somebody else.
-    const auto flags = empty ? O_RDWR | O_CREAT : O_RDWR;
-    auto file = DiskFile::open(calls, directory / kName, flags);
-    if (!file) {
-        const bool none = file.error() == boost::system::errc::no_such_file_or_directory;
-        return none ? DiskResult<SuperFile>(DiskError::foreign) : file.error();
-    }
+    if (found->whose == Whose::others) return DiskError::foreign;
+    const bool empty = found->whose == Whose::nobodys;
+    auto file = DiskFile::open(calls, directory / kName, empty ? O_RDWR | O_CREAT : O_RDWR);
+    if (!file) return file.error();
     if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) return DiskError::in_use;
         return boost::system::error_code(errno, boost::system::system_category());
     }
-    DiskBytes bytes(kDiskSector);
-    const auto got = file->read_some(bytes, 0);
-    if (!got) return got.error();
+    const auto sector = first_sector(*file);
+    if (!sector) return sector.error();
     SuperFile taken;
     taken.file_ = std::move(*file);
     taken.secret_mark_ = secret_mark;
-    if (*got < kDiskSector) {
-        // Empty, or its writing was broken off; then there is nothing else yet.
+    if (sector->size() < kDiskSector) {
         if (!empty) return DiskError::foreign;
         taken.directory_id_ = random_number();
-    } else {
-        ByteCursor in(bytes);
-        if (in.text(kText.size()) != kText) return DiskError::foreign;
-        if (in.number<std::uint32_t>() > kDiskFormat) return DiskError::newer_format;
-        in.number<std::uint32_t>();
-        Numbers numbers;
-        numbers.directory_id = in.number<std::uint64_t>();
-        numbers.secret_mark = in.number<std::uint64_t>();
-        numbers.company.generation = in.number<std::uint64_t>();
-        numbers.company.members = in.number<std::uint64_t>();
-        numbers.run = in.number<std::uint32_t>();
-        if (encoded(numbers) != bytes) return DiskError::bad_checksum;
-        if (numbers.secret_mark != secret_mark) return DiskError::other_secret;
-        taken.directory_id_ = numbers.directory_id;
-        taken.company_ = numbers.company;
-        taken.run_ = numbers.run;
+    } else {  // by now another may have written it
+        const auto numbers = decoded(*sector);
+        if (!numbers) return numbers.error();
+        if (numbers->secret_mark != secret_mark) return DiskError::other_secret;
+        taken.directory_id_ = numbers->directory_id;
+        taken.company_ = numbers->company;
+        taken.run_ = numbers->run;
     }
     ++taken.run_;
     if (const auto error = taken.write()) return error;

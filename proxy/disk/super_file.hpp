@@ -3,11 +3,26 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "proxy/disk/disk_file.hpp"
 
 namespace proxy {
+
+/// Whose a directory is, by what stands in it.
+struct DirectoryContents {
+    enum class Whose : std::uint8_t {
+        nobodys,  // nothing is there, or what may come before the super file
+        ours,     // the super file is there; SuperFile::take() may still refuse what it says
+        others,   // there is no super file, or none of ours, and something else
+    };
+    Whose whose = Whose::nobodys;
+    std::string other_file;  // the name of one that is not of a cache, if there is any
+};
+/// Changes nothing, and locks nothing. Errors: those of the system; newer_format, bad_checksum: the
+/// super file says so.
+DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory);
 
 /// What makes a directory one of this cache, and this process its only user.
 class SuperFile {

@@ -87,6 +87,20 @@ TEST(DiskCommand, ChecksEveryChecksum) {
                                    "(http://a.example/1)\n"));
 }
 
+TEST(DiskCommand, FailsWhereItCannotReadAFile) {
+    Folder folder;
+    folder.leave();
+    std::ofstream(folder.segment(2)) << "no segment";
+    const auto unreadable = run({.place = folder.path()});
+    EXPECT_EQ(unreadable.code, kFailed);
+    EXPECT_THAT(unreadable.out, HasSubstr(", 1 unreadable\n"));
+    EXPECT_THAT(unreadable.out, HasSubstr("damaged   00000002.segment: "));
+    EXPECT_EQ(run({.place = folder.path(), .json = true}).code, kFailed);
+    EXPECT_EQ(run({.place = folder.path(), .url = "http://a.example/1"}).code, kFailed);
+    std::filesystem::remove(folder.segment(2));
+    EXPECT_EQ(run({.place = folder.path()}).code, kOk);
+}
+
 TEST(DiskCommand, SpeaksJson) {
     Folder folder;
     folder.leave();

@@ -191,13 +191,45 @@ TEST(ConfigDisk, RefusesPlacesWhereNoCacheCanBe) {
     EXPECT_THAT(faults({"/home"}), ElementsAre("$.cache.disk.path: " + at +
                                                "/home holds other files; name an empty directory, "
                                                "or what is not there yet"));
-    EXPECT_EQ(std::string_view(kDiskMarkFile), SuperFile::kName);
-    std::ofstream(at + "/home/" + kDiskMarkFile) << "";
-    EXPECT_THAT(faults({"/home"}), IsEmpty());
+    std::filesystem::create_directory(at + "/first");
+    std::ofstream(at + "/first/" + SuperFile::kSecretName) << "secret";
+    EXPECT_THAT(faults({"/first"}), IsEmpty()) << "may come before the cache";
     EXPECT_THAT(faults({"/no/such"}), ElementsAre("$.cache.disk.path: there is no directory " + at +
                                                   "/no to make it in; make it first"));
     EXPECT_THAT(faults({"/real", "/link"}),
                 ElementsAre("$.cache.disk[1].path: is " + at + "/real by another name"));
+}
+
+// Whatever is in a directory, `check` and `run` say the same of it.
+TEST(ConfigDisk, TakesForACacheWhatANodeTakesForOne) {
+    const test::TemporaryDirectory folder;
+    const auto at = folder.path().string();
+    DiskCalls calls;
+    const auto make = [&](const std::string& name) {
+        std::filesystem::create_directory(at + name);
+        EXPECT_TRUE(SuperFile::take(calls, at + name, 1));
+        return at + name;
+    };
+    const auto super = [](const std::string& of) { return of + "/" + SuperFile::kName; };
+    const auto good = make("/good"), newer = make("/newer"), spoilt = make("/spoilt"),
+               other = make("/other"), empty = make("/empty"), alone = make("/alone");
+    std::fstream(super(newer), std::ios::in | std::ios::out).seekp(22) << '\x09';
+    std::fstream(super(spoilt), std::ios::in | std::ios::out).seekp(30) << "x";
+    std::ofstream(super(other)) << std::string(512, 'x');
+    std::ofstream(super(empty)) << "";
+    std::filesystem::remove(super(alone));
+    std::ofstream(alone + "/" + segment_name(1)) << "";
+    std::ofstream(good + "/letter") << "text";
+    for (const auto& directory : {good, newer, spoilt, other, empty, alone}) {
+        const auto faults = lines(unusable_disks(with({{directory, 1ull << 30}})));
+        const auto taken = SuperFile::take(calls, directory, 1);
+        EXPECT_EQ(faults.empty(), taken.has_value()) << directory;
+        if (!taken && taken.error() != DiskError::foreign) {
+            EXPECT_THAT(faults, ElementsAre(HasSubstr(taken.error().message())));
+        }
+    }
+    EXPECT_THAT(lines(unusable_disks(with({{alone, 1ull << 30}}))),
+                ElementsAre(HasSubstr("holds other files")));
 }
 
 TEST(ConfigDisk, MakesWhatIsNotThere) {
@@ -269,6 +301,19 @@ TEST(ConfigDisk, DoubtsMoreThanTheFileSystemHas) {
         doubts_of({{at + "/new", has + 1}}),
         ElementsAre("$.cache.disk.path: " + at + "/new is not there yet; it is made at the start",
                     HasSubstr("is more than the file system has")));
+}
+
+TEST(ConfigDisk, DoubtsOtherFilesBesideACache) {
+    const test::TemporaryDirectory folder;
+    DiskCalls calls;
+    ASSERT_TRUE(SuperFile::take(calls, folder.path(), 1));
+    std::ofstream(folder.path() / segment_name(1)) << "";
+    std::ofstream(folder.path() / SuperFile::kJournalName) << "";
+    std::filesystem::create_directory(folder.path() / "lost+found");
+    EXPECT_THAT(doubts_of({{folder.path().string(), 1}}), IsEmpty());
+    std::ofstream(folder.path() / "letter") << "text";
+    EXPECT_THAT(doubts_of({{folder.path().string(), 1}}),
+                ElementsAre(HasSubstr("holds letter, which is not of a cache")));
 }
 
 TEST(ConfigDisk, DoubtsFileSystemsThatDoNotLast) {
