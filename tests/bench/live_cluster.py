@@ -168,6 +168,13 @@ class Cluster:
             self.processes[i] = subprocess.Popen([self.args.program, "run", "--config", f"{self.folder}/{i}.json"],
                                                  stdout=log, stderr=log, start_new_session=True)
 
+    def check_started(self):
+        """Their addresses may be another cluster's, which would be measured in their place."""
+        for i, process in self.processes.items():
+            if process.poll() is not None:
+                with open(f"{self.folder}/{i}.log") as log:
+                    sys.exit(f"node {i} has ended: {log.read().strip()}")
+
     def stop(self):
         for process in self.processes.values():
             process.kill()
@@ -191,12 +198,15 @@ class Cluster:
             command += ["--proxy", f"http://{NET}.{i + 1}:3128", "--admin", f"http://{NET}.{i + 1}:9128"]
         with tempfile.TemporaryFile("w+") as out:
             running = subprocess.Popen(command, stdout=out)
-            if args.restart:
-                time.sleep(args.restart)
-                self.processes[0].kill()
-                self.processes[0].wait()
-                self.start(0)
-            running.wait()
+            try:
+                if args.restart:
+                    time.sleep(args.restart)
+                    self.processes[0].kill()
+                    self.processes[0].wait()
+                    self.start(0)
+                running.wait()
+            finally:
+                running.kill()
             out.seek(0)
             return json.load(out)
 
@@ -227,6 +237,7 @@ def main():
         for i in range(args.nodes):
             cluster.start(i)
         time.sleep(2)
+        cluster.check_started()
         report = cluster.replay()
     finally:
         cluster.stop()
