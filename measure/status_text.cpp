@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "measure/report/numbers.hpp"
 
@@ -37,6 +39,36 @@ std::string mebibytes(std::uint64_t bytes) {
     return grouped(bytes >> 20) + " MiB";
 }
 
+struct Part {
+    std::uint64_t count;
+    std::string_view what;
+};
+
+/// `3 too large, 1 unreadable`: those that are not 0.
+std::string parts_text(std::initializer_list<Part> parts) {
+    std::string text;
+    for (const auto& [count, what] : parts)
+        if (count > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", grouped(count), what);
+    return text;
+}
+
+/// Why something was refused, and what a start lost: lines of their own where there is any.
+void print_disk_trouble(const DiskCounters& d) {
+    const auto refused = parts_text({{d.refused_queue_full, "with a full queue"},
+                                     {d.refused_paused, "after an error"},
+                                     {d.refused_too_large, "too large"},
+                                     {d.refused_off, "while off"},
+                                     {d.read_refused, "reads as too many waited"}});
+    const auto lost = parts_text({{d.found_damaged, "files damaged"},
+                                  {d.found_unreadable, "unreadable"},
+                                  {d.found_foreign, "of another directory"},
+                                  {d.recovered_doubtful, "objects to be validated for that"},
+                                  {d.recovered_torn, "cut off by a kill"}});
+    if (!refused.empty()) fmt::print("{}: refused: {}\n", d.path, refused);
+    if (!lost.empty()) fmt::print("{}: at the start: {}\n", d.path, lost);
+}
+
 void print_disk(const NodeCounters& n) {
     if (n.disk.empty()) return;
     fmt::print("disk {}, {} of index in memory, {}, {} not written as asked for once\n",
@@ -56,10 +88,13 @@ void print_disk(const NodeCounters& n) {
         fmt::print("{:<{}} {:<8} {:>14} {:>14} {:>10} {:>14} {:>8} {:>10} {:>8} {:>8}{}{}\n",
                    d.path, width, d.state_name, mebibytes(d.bytes), mebibytes(d.cap_bytes),
                    grouped(d.written), mebibytes(d.written_bytes),
-                   grouped(d.refused + d.read_refused), grouped(d.read_at_once + d.read_by_threads),
-                   grouped(d.read_by_threads), grouped(d.failed + d.read_failed),
-                   d.last_error.empty() ? "" : "  ", d.last_error);
+                   grouped(d.refused_queue_full + d.refused_paused + d.refused_too_large +
+                           d.refused_off + d.read_refused),
+                   grouped(d.read_at_once + d.read_by_threads), grouped(d.read_by_threads),
+                   grouped(d.failed + d.read_failed), d.last_error.empty() ? "" : "  ",
+                   d.last_error);
     }
+    for (const auto& d : n.disk) print_disk_trouble(d);
     if (!n.peers.empty()) fmt::print("\n");
 }
 
