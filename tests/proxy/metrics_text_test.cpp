@@ -105,14 +105,16 @@ TEST(Metrics, ShowEachDirectoryOfTheDisk) {
     DiskStatus disk;
     disk.path = "/var/cache/a";
     disk.state = DiskStatus::State::off;
-    disk.refused = 3;
+    disk.refused_paused = 3;
+    disk.found_damaged = 2;
     disk.loading_seconds = 0.25;
     s.disk = {disk};
     const auto text = metrics_text(s);
     for (const char* line :
          {"hearsay_disk_state{directory=\"/var/cache/a\",state=\"off\"} 1\n",
           "hearsay_disk_state{directory=\"/var/cache/a\",state=\"ready\"} 0\n",
-          "hearsay_disk_writes_total{directory=\"/var/cache/a\",result=\"refused\"} 3\n",
+          "hearsay_disk_refused_total{directory=\"/var/cache/a\",reason=\"paused\"} 3\n",
+          "hearsay_disk_found_files{directory=\"/var/cache/a\",state=\"damaged\"} 2\n",
           "hearsay_disk_loading_seconds{directory=\"/var/cache/a\"} 0.25\n"})
         EXPECT_THAT(text, HasSubstr(line));
 }
