@@ -84,13 +84,6 @@ public:
     /// Any thread. Precondition, here and below: is_fingerprint(fingerprint, shape()).
     bool contains(std::uint64_t fingerprint) const;
 
-    /// Any thread: asks for the memory that contains() looks at.
-    void prefetch(std::uint64_t fingerprint) const {
-        const auto bucket = fingerprint >> shape_.tag_bits;
-        __builtin_prefetch(&words_[word_of(bucket)]);
-        __builtin_prefetch(&words_[word_of(other(bucket, fingerprint & tag_mask_))]);
-    }
-
     /// One more of it. False, and nothing changes, when no place was found in kMaxSearched buckets
     /// (there are eight for any one fingerprint). Appends what it writes to `writes`, a tag's new
     /// place always before what comes to its old one.

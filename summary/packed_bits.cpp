@@ -4,6 +4,16 @@ namespace summary {
 
 namespace {
 
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t low(Wide wide) {
+    return static_cast<std::uint64_t>(wide);
+}
+
+std::uint64_t high(Wide wide) {
+    return static_cast<std::uint64_t>(wide >> 64);
+}
+
 /// The edges of a move: bits beside it belong to others, whose readers nobody warns.
 void merge(std::uint64_t& word, std::uint64_t bits, std::uint64_t mask) {
     shared_store(word, (word & ~mask) | (bits & mask));
@@ -21,47 +31,70 @@ void put_bits(Words& words, std::uint64_t at, unsigned size, std::uint64_t bits)
     shared_store(next, (next & ~(low_bits(size) >> more)) | bits >> more);
 }
 
-/// Low words first, each with what the one before it has lost.
+/// Low words first, each with what the one before it has lost. A product by a power of two is both
+/// what a word keeps and what it loses, for less than two shifts by a number that is not known.
 void insert_bits(Words& all, std::uint64_t from, std::uint64_t to, unsigned size,
                  std::uint64_t bits) {
-    auto* const words = all.data();
-    auto i = from / 64;
-    const auto last = (to + size - 1) / 64;
-    const auto in_last = low_bits(static_cast<unsigned>((to + size - 1) % 64 + 1));
+    auto* word = all.data() + from / 64;
+    auto* const last = all.data() + (to + size - 1) / 64;
     const auto shift = from % 64;
-    const auto before = words[i];
-    const auto moved = before >> shift << shift;
-    const auto first = (before ^ moved) | bits << shift | moved << size;
-    if (i == last) return merge(words[i], first, in_last);
-    shared_store(words[i], first);
-    auto lost = moved >> (64 - size) | bits >> 1 >> (63 - shift);
-    for (++i; i < last; ++i) {
-        const auto word = words[i];
-        shared_store(words[i], word << size | lost);
-        lost = word >> (64 - size);
+    const auto below = *word & ((std::uint64_t{1} << shift) - 1);
+    const auto up = std::uint64_t{1} << size;
+    const auto first = Wide{*word ^ below} * up;
+    auto moved = low(first) | bits << shift | below;
+    auto lost = high(first) | bits >> 1 >> (63 - shift);
+    while (word != last) {
+        shared_store(*word, moved);
+        const auto next = Wide{*++word} * up;
+        moved = low(next) | lost;
+        lost = high(next);
     }
-    merge(words[last], words[last] << size | lost, in_last);
+    merge(*word, moved, ~std::uint64_t{0} >> (63 - (to + size - 1) % 64));
 }
 
 /// Low words first, each with what the next one has to give.
 void remove_bits(Words& all, std::uint64_t from, std::uint64_t to, unsigned size) {
     if (from + size == to) return;
-    auto* const words = all.data();
-    auto i = from / 64;
-    const auto last = (to - size - 1) / 64;
-    const auto in_first = ~low_bits(static_cast<unsigned>(from % 64));
-    const auto in_last = low_bits(static_cast<unsigned>((to - size - 1) % 64 + 1));
-    auto word = words[i];
-    auto next = words[i + 1];
-    const auto first = word >> size | next << (64 - size);
-    if (i == last) return merge(words[i], first, in_first & in_last);
-    merge(words[i], first, in_first);
-    for (++i; i < last; ++i) {
-        word = next;
-        next = words[i + 1];
-        shared_store(words[i], word >> size | next << (64 - size));
+    auto* word = all.data() + from / 64;
+    auto* const last = all.data() + (to - size - 1) / 64;
+    const auto down = std::uint64_t{1} << (64 - size);
+    const auto below = (std::uint64_t{1} << from % 64) - 1;
+    auto keeps = (high(Wide{*word} * down) & ~below) | (*word & below);
+    auto next = Wide{word[1]} * down;
+    auto moved = keeps | (low(next) & ~below);
+    while (word != last) {
+        shared_store(*word, moved);
+        ++word;
+        keeps = high(next);
+        next = Wide{word[1]} * down;
+        moved = keeps | low(next);
     }
-    merge(words[last], next >> size | words[last + 1] << (64 - size), in_last);
+    merge(*word, moved, ~std::uint64_t{0} >> (63 - (to - size - 1) % 64));
+}
+
+void insert_bit(Words& all, std::uint64_t from, std::uint64_t to, bool bit) {
+    if (to / 64 > from / 64 + 1) return insert_bits(all, from, to, 1, bit ? 1 : 0);
+    auto* const words = all.data() + from / 64;
+    const auto shift = from % 64;
+    const auto first = words[0];
+    const auto below = first & ((std::uint64_t{1} << shift) - 1);
+    const auto in_last = ~std::uint64_t{0} >> (63 - to % 64);
+    const bool one = to / 64 == from / 64;
+    merge(words[0], below | std::uint64_t{bit} << shift | (first ^ below) << 1,
+          one ? in_last : ~std::uint64_t{0});
+    merge(words[1], words[1] << 1 | first >> 63, one ? 0 : in_last);
+}
+
+void remove_bit(Words& all, std::uint64_t from, std::uint64_t to) {
+    const auto end = to - 1;
+    if (end / 64 > from / 64 + 1) return remove_bits(all, from, to, 1);
+    auto* const words = all.data() + from / 64;
+    const auto from_here = ~std::uint64_t{0} << from % 64;
+    const auto in_last = ~std::uint64_t{0} >> (63 - end % 64);
+    const bool one = end / 64 == from / 64;
+    const auto next = words[1];
+    merge(words[0], words[0] >> 1 | next << 63, from_here & (one ? in_last : ~std::uint64_t{0}));
+    merge(words[1], next >> 1, one ? 0 : in_last);
 }
 
 /// The last word first.

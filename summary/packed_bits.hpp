@@ -29,6 +29,11 @@ void insert_bits(Words& words, std::uint64_t from, std::uint64_t to, unsigned si
 /// 1 <= size <= 32.
 void remove_bits(Words& words, std::uint64_t from, std::uint64_t to, unsigned size);
 
+/// The same of one bit, for less when few move: nothing waits for how many.
+void insert_bit(Words& words, std::uint64_t from, std::uint64_t to, bool bit);
+/// So too. What bit to - 1 is then is not said.
+void remove_bit(Words& words, std::uint64_t from, std::uint64_t to);
+
 /// Bits [from, to) to [from + by, to + by).
 void move_bits_up(Words& words, std::uint64_t from, std::uint64_t to, std::uint64_t by);
 /// Bits [from, to) to [from - by, to - by).

@@ -5,36 +5,13 @@
 #include <optional>
 
 #include "summary/fingerprint.hpp"
-#include "summary/rank_select.hpp"
-#include "summary/words.hpp"
+#include "summary/quotient_blocks.hpp"
+#include "summary/quotient_shape.hpp"
 
 namespace summary {
 
-/// A quotient filter's size. A fingerprint's upper part is its quotient, which says where it
-/// stands; the low `remainder_bits` are stored.
-struct QuotientShape {
-    std::uint64_t universe = 0;  // fingerprints are below this
-    unsigned remainder_bits = 0;
-    std::uint64_t capacity = 0;  // how many fingerprints it is made for
-
-    bool operator==(const QuotientShape&) const = default;
-};
-
-inline constexpr unsigned kMaxRemainderBits = 32;
-inline constexpr std::uint64_t kMaxQuotients = kMaxBits;
-inline constexpr std::uint64_t kMaxFingerprints = std::uint64_t{1} << 30;
-
-/// False for shapes that the filter does not take; ask it of every shape that comes from outside.
-bool is_valid(const QuotientShape& shape);
-
 /// What a filter of this shape takes. Precondition: is_valid(shape).
 std::uint64_t memory_bytes(const QuotientShape& shape);
-
-/// How many fingerprints fit: a sixteenth more than it is made for.
-std::uint64_t most_fingerprints(const QuotientShape& shape);
-
-/// The shape that takes least memory for so many fingerprints.
-QuotientShape quotient_shape(std::uint64_t universe, std::uint64_t capacity);
 
 /// A sorted multiset of fingerprints: Bender et al. 2012, with the metadata of Pandey et al. 2017,
 /// one bit for each quotient (it has a run) and one for each remainder (it ends its run), read by
@@ -47,9 +24,9 @@ QuotientShape quotient_shape(std::uint64_t universe, std::uint64_t capacity);
 /// Memory: about (remainder_bits + 1) * 1.0625 + quotients / capacity * 1.56 bits for each of
 /// `capacity`: 1.92 MB for a million at the error 2^-12.
 ///
-/// One writer thread; contains() may be called by any thread at any time. Blocks have versions, 16
-/// of them one (shared_words.hpp): a reader that meets a change tries again, a few times, and then
-/// says yes. It never waits and reads nothing but its own memory.
+/// One writer thread; contains() and claims() may be called by any thread at any time. Blocks have
+/// versions, 16 of them one (shared_words.hpp): a reader that meets a change tries again, a few
+/// times, and then says yes. It never waits and reads nothing but its own memory.
 class QuotientFilter {
 public:
     /// Holds nothing and takes nothing.
@@ -59,7 +36,7 @@ public:
         std::uint64_t in_block = 255;  // far more in 64 quotients than chance would bring
         std::uint64_t reach = 1024;    // blocks that may be pushed aside for one
     };
-    static constexpr std::uint64_t kMostInBlock = 4095;
+    static constexpr std::uint64_t kMostInBlock = QuotientBlocks::kMostInBlock;
     /// Precondition: is_valid(shape); what several filters share may go beyond kMaxUniverse,
     /// kMaxQuotients and kMaxFingerprints.
     explicit QuotientFilter(const QuotientShape& shape) : QuotientFilter(shape, Limits{}) {}
@@ -71,26 +48,17 @@ public:
     /// Any thread. Precondition, here and below: fingerprint < shape().universe.
     bool contains(std::uint64_t fingerprint) const;
 
-    /// Any thread: asks for the memory that contains() begins with.
-    void prefetch(std::uint64_t fingerprint) const {
-        const auto block = fingerprint >> (shape_.remainder_bits + kBlockLog2);
-        __builtin_prefetch(&occupied_[block]);
-        __builtin_prefetch(&blocks_[block]);
-    }
-
     /// Any thread: which of the quotients [first, first + count) have this remainder, bit i for
     /// first + i. In doubt, as contains(), those that have any. They must be in one block.
     std::uint64_t claims(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
     /// Any thread: asks for the memory that it looks at.
-    void prefetch_claims(std::uint64_t first) const;
+    void prefetch_claims(std::uint64_t first) const { blocks_.prefetch(block_of(first)); }
 
     /// One more of it. False, and nothing changes, when it is full: above `capacity`, or by limits.
     bool insert(std::uint64_t fingerprint);
     /// One less of it. False, and nothing changes, when there is none.
     bool erase(std::uint64_t fingerprint);
 
-    /// How many are less than this one.
-    std::uint64_t rank(std::uint64_t fingerprint) const;
     /// The fingerprint number `rank` (from 0) in ascending order. Precondition: rank < size().
     std::uint64_t at(std::uint64_t rank) const;
 
@@ -107,23 +75,7 @@ public:
     /// The sum of check_term() over all, kept as they come and go.
     std::uint64_t check_hash() const { return check_; }
 
-    /// All in ascending order. Good until the next change.
-    class Cursor {
-    public:
-        explicit Cursor(const QuotientFilter& filter) : filter_(&filter) { enter(0); }
-        /// Nothing at the end.
-        std::optional<std::uint64_t> next();
-
-    private:
-        void enter(std::uint64_t block);
-
-        const QuotientFilter* filter_;
-        std::uint64_t block_ = 0;
-        std::uint64_t runs_ = 0;  // quotients of this block whose runs have not ended
-        std::uint64_t slot_ = 0;
-        std::uint64_t end_ = 0;  // of the block
-    };
-
+    class Cursor;
     class Builder;
 
     /// The same fingerprints with longer or shorter remainders (a bit of the quotient becomes one
@@ -142,88 +94,76 @@ public:
     bool release(std::uint64_t words);
 
 private:
-    static constexpr unsigned kBlockLog2 = 6;   // quotients in a block
-    static constexpr unsigned kRegionLog2 = 4;  // blocks in a region, which has one version
-    static constexpr unsigned kGroupLog2 = 6;   // regions in a group, for counting only
-    static constexpr unsigned kAttempts = 8;    // of a reader
-    static constexpr unsigned kStepBits = 24;   // behind the point of step_
+    static constexpr unsigned kGroupLog2 = 6;  // regions in a group, for counting only
 
-    /// Where a block's remainders are; one 32-bit number, so that a reader sees both or neither.
-    struct Block {
-        std::uint64_t start = 0;
-        std::uint64_t count = 0;
-        std::uint64_t end() const { return start + count; }
+    /// Where a fingerprint belongs.
+    struct Place {
+        std::uint64_t block;
+        unsigned quotient;  // in the block
+        std::uint64_t remainder;
     };
-    /// A change that readers see as a whole: blocks [first, last].
-    class Change;
-
-    static std::uint64_t blocks_of(const QuotientShape& shape);
-    static std::uint64_t regions_of(std::uint64_t blocks) {
-        return ((blocks - 1) >> kRegionLog2) + 1;
+    Place place_of(std::uint64_t fingerprint) const {
+        const auto quotient = fingerprint >> shape_.remainder_bits;
+        return {block_of(quotient), in_block(quotient),
+                fingerprint & low_bits(shape_.remainder_bits)};
     }
-    static std::uint64_t groups_of(std::uint64_t blocks) {
-        return ((regions_of(blocks) - 1) >> kGroupLog2) + 1;
+    static std::uint64_t block_of(std::uint64_t quotient) {
+        return quotient >> QuotientBlocks::kQuotientsLog2;
     }
-    std::uint64_t block_count() const { return blocks_.size(); }
-    std::uint64_t nominal(std::uint64_t block) const { return (block * step_) >> kStepBits; }
-    Block block(std::uint64_t index) const;
-    bool can_start_at(std::uint64_t block, std::uint64_t start) const;
-    void set_block(std::uint64_t index, Block block);
-    std::uint64_t start_of(std::uint64_t index) const {
-        return index < block_count() ? block(index).start : slots_;
+    static unsigned in_block(std::uint64_t quotient) {
+        return static_cast<unsigned>(quotient & low_bits(QuotientBlocks::kQuotientsLog2));
     }
-
-    std::uint64_t remainder(std::uint64_t slot) const;
-    void set_remainder(std::uint64_t slot, std::uint64_t remainder);
-    bool ends_run(std::uint64_t slot) const;
-    void set_ends_run(std::uint64_t slot, bool ends);
-    /// How many runs of the block end before the slot.
-    unsigned runs_before(Block block, std::uint64_t slot) const;
-    std::uint64_t find_claims(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
-    /// The slot where a block's run number `run` begins.
-    std::uint64_t run_start(Block block, unsigned run) const;
-    void prefetch_block(Block block) const;
-    bool find(std::uint64_t fingerprint) const;
-    void move_up(std::uint64_t from, std::uint64_t to, std::uint64_t slots);
-    void move_down(std::uint64_t from, std::uint64_t to, std::uint64_t slots);
-
-    bool make_room(std::uint64_t block);
-    bool push_up(std::uint64_t first, std::uint64_t last);
-    bool push_down(std::uint64_t first, std::uint64_t last);
+    static std::uint64_t groups_of(const QuotientShape& shape) {
+        return ((QuotientBlocks::regions_of(shape) - 1) >> kGroupLog2) + 1;
+    }
+    QuotientBlocks::Run run_of(std::uint64_t quotient) const {
+        const auto index = block_of(quotient);
+        return blocks_.run(blocks_.block(index), blocks_.occupied(index), in_block(quotient));
+    }
     void count(std::uint64_t block, std::uint64_t change);
 
     QuotientShape shape_;
     Limits limits_;
-    std::uint64_t lows_ = 0;  // the low bits of as many remainders as a word has in a row
-    std::uint64_t slots_ = 0;
-    std::uint64_t step_ = 0;  // slots for each block if all had as many, in fixed point
     std::uint64_t size_ = 0;
     std::uint64_t check_ = 0;
-    Words occupied_;      // of a block each: which quotients have runs
-    Words run_ends_;      // a bit for each slot
-    Words remainders_;    // packed
-    HalfWords blocks_;    // start (relative to nominal) and count
-    HalfWords versions_;  // of regions; odd while one changes
-    HalfWords counts_;    // of fingerprints in regions
-    HalfWords groups_;    // the same in groups of 2^kGroupLog2 regions
+    QuotientBlocks blocks_;
+    HalfWords counts_;  // of fingerprints in regions
+    HalfWords groups_;  // the same in groups of 2^kGroupLog2 regions
 };
 
 template <class Visit>
 void QuotientFilter::for_each_in(std::uint64_t first, unsigned count, Visit visit) const {
-    const auto index = first >> kBlockLog2;
-    const auto in_block = static_cast<unsigned>(first % 64);
-    auto runs = occupied_[index] & low_bits(count) << in_block;
+    const auto index = block_of(first);
+    const auto occupied = blocks_.occupied(index);
+    auto runs = occupied & low_bits(count) << in_block(first);
     if (runs == 0) return;
-    auto slot = run_start(block(index), ones(occupied_[index] & low_bits(in_block)));
+    auto slot = blocks_.run(blocks_.block(index), occupied, in_block(first)).start;
     for (; runs != 0; runs &= runs - 1) {
-        const auto quotient =
-            index << kBlockLog2 | static_cast<std::uint64_t>(std::countr_zero(runs));
+        const auto quotient = index << QuotientBlocks::kQuotientsLog2 |
+                              static_cast<std::uint64_t>(std::countr_zero(runs));
         for (bool last = false; !last; ++slot) {
-            last = ends_run(slot);
-            visit(quotient << shape_.remainder_bits | remainder(slot));
+            last = blocks_.ends_run(slot);
+            visit(quotient << shape_.remainder_bits | blocks_.remainder(slot));
         }
     }
 }
+
+/// All in ascending order. Good until the next change.
+class QuotientFilter::Cursor {
+public:
+    explicit Cursor(const QuotientFilter& filter) : filter_(&filter) { enter(0); }
+    /// Nothing at the end.
+    std::optional<std::uint64_t> next();
+
+private:
+    void enter(std::uint64_t block);
+
+    const QuotientFilter* filter_;
+    std::uint64_t block_ = 0;
+    std::uint64_t runs_ = 0;  // quotients of this block whose runs have not ended
+    std::uint64_t slot_ = 0;
+    std::uint64_t end_ = 0;  // of the block
+};
 
 /// Made from fingerprints in ascending order, which costs a tenth of insert().
 class QuotientFilter::Builder {
@@ -231,10 +171,10 @@ public:
     /// Precondition: is_valid(shape). `count` are expected; more than the filter holds are
     /// never taken.
     Builder(const QuotientShape& shape, std::uint64_t count);
-    /// False when it is full. Precondition: not less than the one before.
+    /// False when it is full, or by limits. Precondition: not less than the one before.
     bool append(std::uint64_t fingerprint);
-    /// When all were appended.
-    QuotientFilter finish();
+    /// When all were appended. Nothing when they lie too unevenly.
+    std::optional<QuotientFilter> finish();
 
 private:
     void enter(std::uint64_t block);
@@ -243,6 +183,7 @@ private:
     std::uint64_t spare_ = 0;  // free slots to be spread between the blocks
     std::uint64_t block_ = 0;
     std::uint64_t last_ = 0;
+    bool placed_ = true;  // all blocks so far
 };
 
 }  // namespace summary

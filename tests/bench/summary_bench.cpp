@@ -78,7 +78,7 @@ Filter filter_for_peers(Kind kind, unsigned peers, std::uint64_t first_key) {
         std::sort(numbers.begin(), numbers.end());
         QuotientFilter::Builder builder(std::get<QuotientShape>(shape), objects);
         for (const auto number : numbers) builder.append(number);
-        return builder.finish();
+        return builder.finish().value();
     }
     CuckooFilter filter(std::get<CuckooShape>(shape));
     for (const auto number : numbers) filter.insert(number);

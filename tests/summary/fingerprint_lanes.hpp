@@ -120,9 +120,12 @@ private:
                             std::back_inserter(delta.removed));
         const auto range = universe(FingerprintShape(shape_));
         if (const auto* const quotient = std::get_if<QuotientFilter>(&before)) {
-            std::vector<std::uint64_t> ranks;
+            std::vector<std::uint64_t> all, ranks;
+            QuotientFilter::Cursor cursor(*quotient);
+            while (const auto number = cursor.next()) all.push_back(*number);
             for (const auto number : delta.removed) {
-                const auto rank = quotient->rank(number);
+                const auto first = std::lower_bound(all.begin(), all.end(), number);
+                const auto rank = static_cast<std::uint64_t>(first - all.begin());
                 ranks.push_back(!ranks.empty() && ranks.back() >= rank ? ranks.back() + 1 : rank);
             }
             encode_ranked_delta(delta.added, ranks, range, quotient->size(), payload);

@@ -225,16 +225,11 @@ public:
         QuotientFilter::Cursor cursor(filter);
         std::uint64_t rank = 0;
         std::uint64_t check_hash = 0;
-        std::uint64_t first_of_equals = 0;
-        std::optional<std::uint64_t> before;
         for (const auto fingerprint : all) {
             ASSERT_EQ(cursor.next(), fingerprint);
             ASSERT_EQ(filter.at(rank), fingerprint);
-            if (before != fingerprint) first_of_equals = rank;
-            ASSERT_EQ(filter.rank(fingerprint), first_of_equals);
             ASSERT_TRUE(filter.contains(fingerprint));
             check_hash += check_term(fingerprint);
-            before = fingerprint;
             ++rank;
         }
         ASSERT_EQ(cursor.next(), std::nullopt);
@@ -242,8 +237,6 @@ public:
         for (int i = 0; i < 300; ++i) {
             const auto fingerprint = random.below(filter.shape().universe);
             ASSERT_EQ(filter.contains(fingerprint), all.contains(fingerprint));
-            ASSERT_EQ(filter.rank(fingerprint),
-                      std::distance(all.begin(), all.lower_bound(fingerprint)));
         }
     }
 
@@ -338,7 +331,9 @@ TEST(QuotientFilter, IsBuiltFromSortedFingerprints) {
     for (int i = 0; i < 3'000; ++i) all.insert(random.below(shape.universe));
     QuotientFilter::Builder builder(shape, all.size());
     for (const auto fingerprint : all) ASSERT_TRUE(builder.append(fingerprint));
-    auto filter = builder.finish();
+    auto built = builder.finish();
+    ASSERT_TRUE(built);
+    auto& filter = *built;
     EXPECT_EQ(contents(filter), std::vector(all.begin(), all.end()));
     // What is spare is spread, so it changes as any other.
     for (int i = 0; i < 20'000; ++i) {
@@ -359,7 +354,7 @@ TEST(QuotientFilter, BuilderTakesNoMoreThanFits) {
     while (taken < 2'000 && builder.append(taken * 500)) ++taken;
     EXPECT_GE(taken, 1'000U);
     EXPECT_LT(taken, 1'200U);
-    EXPECT_EQ(builder.finish().size(), taken);
+    EXPECT_EQ(builder.finish()->size(), taken);
 }
 
 TEST(QuotientFilter, MergesTwoIntoOneThatHoldsBoth) {
