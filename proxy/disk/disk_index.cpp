@@ -64,13 +64,20 @@ DiskEntry DiskIndex::unpack(const Slot& slot) {
 
 void DiskIndex::Table::insert(Slot slot) {
     auto at = home(slot.tag());
-    for (std::uint32_t away = 0;; at = after(at), ++away) {
-        if (slots[at].empty()) break;
-        if (const auto theirs = distance(at, slots[at].tag()); theirs < away) {
-            std::swap(slot, slots[at]);
-            away = theirs;
-        }
+    for (std::uint32_t away = 0; !slots[at].empty() && distance(at, slots[at].tag()) >= away;
+         ++away)
+        at = after(at);
+    // Each of those from here on gives way to the one before it, up to the next empty slot: they
+    // move by one as a block, as nothing overtakes anything.
+    auto end = at;
+    while (!slots[end].empty()) end = after(end);
+    auto* const first = slots.get();
+    if (end < at) {  // round the table's end
+        std::copy_backward(first, first + end, first + end + 1);
+        first[0] = first[size - 1];
+        end = size - 1;
     }
+    std::copy_backward(first + at, first + end, first + end + 1);
     slots[at] = slot;
     ++used;
 }

@@ -202,14 +202,19 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
                   "bytes": 1048576, "written": 4000, "written_bytes": 2097152, "read_at_once": 5,
                   "read_by_threads": 2},
                  {"path": "/b", "state": "off", "last_error": "Input/output error", "failed": 3,
-                  "read_failed": 4}]}})json");
+                  "read_failed": 4, "refused_paused": 2, "refused_off": 1000, "found_damaged": 1,
+                  "recovered_doubtful": 9}]}})json");
     const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
     EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 80,000 bytes of index in memory, 7 hits, "
                                      "5 not written as asked for once\n"));
     EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +of .* last error\n"
                                          "/var/cache/a +ready +1 MiB +1,024 MiB +4,000 +2 MiB +0 "
                                          "+7 +2 +0\n"
-                                         "/b +off +0 MiB +0 MiB .* 7  Input/output error\n"));
+                                         "/b +off +0 MiB +0 MiB .* 1,002 .* 7  Input/output error\n"
+                                         "/b: refused: 2 after an error, 1,000 while off\n"
+                                         "/b: at the start: 1 files damaged, 9 objects to be "
+                                         "validated for that\n"));
+    EXPECT_THAT(ended.out, Not(HasSubstr("/a: ")));
     const auto none = node_that_says(R"({"node": "a", "requests": {}, "cache": {"disk": []}})");
     const auto without = run([&] { return status_command({{none.address().text(), {}}}, false); });
     EXPECT_THAT(without.out, Not(HasSubstr("disk")));
