@@ -72,10 +72,8 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
         found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
         if (found.response) block.source = Source::disk;
     }
-    if (found.response) {
-        block.stored = found.response;
-        return block;
-    }
+    block.stored = found.response;
+    if (found.response || may_not_fetch()) return block;
     auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_->blocks,
                               etag_, offset);
     job->block->in_parts = in_parts_;
@@ -130,6 +128,7 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
         if (error != FetchError::none) co_return error;
     }
     if (block.stored) co_return FetchError::none;
+    if (!block.reader) co_return FetchError::not_allowed;  // the disk's copy was of no use
     const auto deadline = Clock::now() + kFollowAtMost;
     for (;;) {
         const auto state = block.reader->state();

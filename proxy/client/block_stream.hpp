@@ -28,8 +28,9 @@ public:
     BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
                 OriginRoute route);
 
-    /// Takes hold of all blocks of `range` that are in memory, so that nothing has to be fetched;
-    /// false when one is not stored. Those on the disk are read as they are sent.
+    /// Takes hold of all blocks of `range` that are in memory, and nothing is fetched from then on;
+    /// false when one is not stored. Those on the disk are read as they are sent: one that proves
+    /// bad fails, as one that cannot be fetched.
     bool hold(ByteRange range);
 
     /// Waits until the first block of `range` (within the body) is there or on its way. What is
@@ -81,6 +82,7 @@ private:
     };
     Key key_of(const ByteRange& block) const;
     bool is_here(const Key& key) const;
+    bool may_not_fetch() const { return !held_.empty(); }
     BytesBySource expect();
     bool all_here() const;
 

@@ -376,14 +376,16 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
     BlockStream stream(client_, index, client_.route());
-    if (client_.directives.only_if_cached && !stream.hold(range)) {
+    const auto stored_only = client_.directives.only_if_cached;
+    auto error = FetchError::not_allowed;
+    if (!stored_only || stream.hold(range)) error = co_await stream.open(range, first_came_along);
+    if (client_.transaction.aborted) co_return Followed::close;
+    if (stored_only && error != FetchError::none) {
         client_.transaction.source = Source::none;
         client_.transaction.outcome = Outcome::error;
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
-    const auto error = co_await stream.open(range, first_came_along);
-    if (client_.transaction.aborted) co_return Followed::close;
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         frontend_.cache.shared.drop(client_.hash, Clock::now());

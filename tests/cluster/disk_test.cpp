@@ -1,5 +1,7 @@
 // A cache that survives: nodes with a disk, ended and begun again.
 #include <atomic>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
@@ -139,6 +141,66 @@ TEST_F(Disk, LargeBodiesComeInBlocksFromTheDisk) {
     EXPECT_EQ(get("a", "/large", "Range: bytes=4000000-4000009\r\n").body,
               large.substr(4'000'000, 10));
     EXPECT_EQ(origin.requests(), before);
+}
+
+// RFC 9111 §5.2.1.7: what the disk has counts as stored until it proves bad.
+TEST_F(Disk, OnlyIfCachedFetchesNoBlockThatProvesBad) {
+    auto settings = with_disk(config("a"));
+    settings.cache.block = 64 << 10;
+    settings.cache.slice_from = 128 << 10;
+    start(settings);
+    const File file{made_body(1, 1'000'000)};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    EXPECT_EQ(get("a", "/large").body, file.content);
+    ASSERT_TRUE(eventually([&] { return is_written("a", 1'000'000 / (64 << 10)); }));
+    kill("a");
+    // The bytes of the third block, wherever they stand.
+    for (const auto& entry : std::filesystem::directory_iterator(settings.cache.disk[0].path)) {
+        if (entry.path().extension() != ".segment") continue;
+        std::ifstream in(entry.path(), std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        const auto at = bytes.find(file.content.substr(2 * (64 << 10) + 100, 32));
+        if (at == std::string::npos) continue;
+        std::fstream out(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
+        out.seekp(static_cast<std::streamoff>(at)) << "spoilt";
+    }
+    start(settings);
+    ASSERT_TRUE(eventually([&] { return is_loaded("a"); }));
+    const auto before = origin.requests();
+    const auto part = [&](const char* range) {
+        return get("a", "/large",
+                   std::string("Cache-Control: only-if-cached\r\nRange: bytes=") + range + "\r\n");
+    };
+    EXPECT_EQ(part("10-19").body, file.content.substr(10, 10));
+    const auto bad = part("131072-131081");
+    EXPECT_EQ(bad.status, 504u);
+    EXPECT_TRUE(contains(bad.field("Cache-Status"), "only-if-cached"));
+    EXPECT_EQ(origin.requests(), before);
+    EXPECT_EQ(get("a", "/large", "Range: bytes=131072-131081\r\n").body,
+              file.content.substr(131'072, 10));
+    EXPECT_GT(origin.requests(), before);
+}
+
+TEST_F(Disk, ExplainReadsWhatTheDiskHas) {
+    const auto settings = with_disk(config("a"));
+    start(settings);
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer(fresh("Surrogate-Key: t\r\n"), e.target); });
+    (void)get("a", "/one");
+    (void)get("a", "/two");
+    ASSERT_TRUE(eventually([&] { return is_written("a", 2); }));
+    restart(settings);
+    const auto here = [&](const std::string& path) {
+        const auto url = "http%3A%2F%2F" + client("a").host + "%2F" + path;
+        return nlohmann::json::parse(admin("a", "/api/v1/explain?url=" + url).body)["here"];
+    };
+    EXPECT_EQ(here("one"), "fresh");
+    EXPECT_EQ(admin_client("a")
+                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                       R"({"tags": ["t"]})")
+                  .status,
+              200u);
+    EXPECT_EQ(here("two"), "absent") << "whose tag stands in no index";
 }
 
 TEST_F(Disk, TwoNodesDoNotShareADirectory) {
