@@ -16,6 +16,8 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
+constexpr int kMaxReads = 3;  // others may write and purge meanwhile
+
 /// What peers have been found to have, by number. Outlives who waits for it.
 struct Looks {
     Looks(const asio::any_io_executor& executor, std::size_t peers)
@@ -52,6 +54,21 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
     }
 }
 
+/// What the disk has is read: only its own tags say whether it was purged, and only its head until
+/// when it is fresh. If that takes too long, or is too much, it is said to be there.
+asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary::KeyHash hash) {
+    const auto wakeup = std::make_shared<Wakeup>(cache.upstream.executor);
+    const auto deadline = Clock::now() + kRecallAtMost;
+    for (int rounds = 0; rounds < kMaxReads; ++rounds) {
+        if (!cache.look_up(hash, key.uri(), {}, Clock::now()).on_disk) co_return;
+        const auto recalled = cache.shared.store.recall(hash, key.uri(), wakeup);
+        if (recalled == Store::Recall::refused) co_return;
+        if (recalled == Store::Recall::done) continue;
+        const auto in_time = co_await wakeup->wait_until(deadline);
+        if (!in_time) co_return;
+    }
+}
+
 /// All peers that somebody is.
 std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summary::PeerSet& first) {
     std::vector<std::size_t> numbers;
@@ -71,7 +88,8 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     const auto hash = cache.shared.key_hasher(key.uri());
     Explanation out;
     out.url = key.uri();
-    explain_stored(cache, key, hash, now, out);
+    co_await read_from_disk(cache, key, hash);
+    explain_stored(cache, key, hash, Clock::now(), out);
 
     RoundTrip origin;
     const auto route = route_to_origin(*config, key, true);

@@ -17,7 +17,8 @@ inline constexpr std::size_t kPeersLookedAt = 64;
 inline constexpr std::chrono::seconds kLookAtPeers{1};
 
 /// What this worker knows of a URL, and what the peers say of it when asked: for nobody's request,
-/// and in no books but that of the store, for which it is a use. Takes kLookAtPeers at most.
+/// and in no books but those of the store, for which it is a use, and of the disk, which is read.
+/// Takes kLookAtPeers and kRecallAtMost at most.
 boost::asio::awaitable<Explanation> explain(Cache& cache, CacheKey key);
 
 }  // namespace proxy
