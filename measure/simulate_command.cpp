@@ -196,6 +196,7 @@ int simulate_command(SimulateCommand command) {
             throw std::invalid_argument("--paper is for logs: leave out --synthetic");
         if (!command.paper && command.traces.size() > 1)
             throw std::invalid_argument("several --trace are for --paper");
+        if (command.seed) command.workload.seed = command.study.base.seed = *command.seed;
         if (command.tiers) return run_tiers_command(command);
         if (command.changed)
             command.study.base.announce_changed = *command.changed;

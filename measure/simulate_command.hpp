@@ -16,6 +16,7 @@ struct SimulateCommand {
     TraceOptions trace;               // what holds for each
     bool synthetic = false;
     WorkloadOptions workload;
+    std::optional<std::uint64_t> seed;  // of the made-up workload, of the network and of the hash
     std::optional<std::chrono::nanoseconds> duration;  // of the made-up workload at its rate
     double rate = 0, speedup = 0;  // other times than the log's; 0: the log's own
     StudyOptions study;

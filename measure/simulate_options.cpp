@@ -125,9 +125,9 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
         [](const std::string& text) { return proxy::parse_duration(text); }, "a time",
         "As many requests as come in so long")
         ->excludes(requests);
-    option(command, "--seed", "N", workload.seed, "Of the workload, and of what the network does")
-        ->check(whole_number())
-        ->capture_default_str();
+    option(command, "--seed", "N", simulate.seed,
+           "Of the workload (default 42), of the network and of the cluster's hash (1)")
+        ->check(whole_number());
     option(command, "--clients", "N", workload.clients, "Of the workload")
         ->check(within(1u, 10'000'000u))
         ->capture_default_str();

@@ -53,6 +53,17 @@ TEST(Simulate, SaysWhatSharingDoesForALog) {
     EXPECT_EQ(row["hit_ratio"], 0.75) << "each object came from the origin once";
 }
 
+TEST(Simulate, DoesWithAnotherSeedWhatChanceWouldDo) {
+    const TemporaryFile log(small_log());
+    const auto said = [&](const char* seed) {
+        return run({"--trace", log.path(), "--scheme", "summary", "--proxies", "4", "--cache",
+                    "64MiB", "--json", "--loss", "50%", "--jitter", "1s", "--seed", seed})
+            .said;
+    };
+    EXPECT_EQ(said("1"), said("1"));
+    EXPECT_NE(said("1"), said("2"));
+}
+
 TEST(Simulate, RefusesWhatItCannotDo) {
     EXPECT_THAT(run({}).said, HasSubstr("needs --trace FILE or --synthetic"));
     for (const auto& arguments : std::vector<std::vector<std::string>>{
