@@ -81,6 +81,10 @@ class Origin:
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", fields.get("range", ""))
         if wanted and fields.get("if-range", etag) == etag:
             begin, last = int(wanted[1]), int(wanted[2] or length)
+            if begin >= length:
+                client.sendall(f"HTTP/1.1 416 Range Not Satisfiable\r\nContent-Range: bytes */{length}\r\n"
+                               f"Content-Length: 0\r\n\r\n".encode())
+                return
             end, status = min(last + 1, length), "206 Partial Content"
             head += f"Content-Range: bytes {begin}-{end - 1}/{length}\r\n"
         else:
