@@ -40,7 +40,8 @@ public:
     };
 
     QuotientBlocks() = default;
-    /// Precondition: as of QuotientFilter. Blocks may be pushed aside as far as `reach` blocks away.
+    /// Precondition: as of QuotientFilter. Blocks may be pushed aside as far as `reach` blocks
+    /// away.
     QuotientBlocks(const QuotientShape& shape, std::uint64_t reach);
 
     static std::uint64_t blocks_of(const QuotientShape& shape) {
@@ -168,7 +169,7 @@ inline QuotientBlocks::Block QuotientBlocks::block(std::uint64_t index) const {
 
 /// Most runs begin among a block's first 64 slots, and end there: one look at the bits says both.
 inline QuotientBlocks::Run QuotientBlocks::run(Block block, std::uint64_t occupied,
-                                        unsigned quotient) const {
+                                               unsigned quotient) const {
     auto start = block.start;
     auto ends = window(run_ends_, start);
     if (auto left = ones(occupied & ((std::uint64_t{1} << quotient) - 1)); left != 0) {
@@ -183,8 +184,9 @@ inline QuotientBlocks::Run QuotientBlocks::run(Block block, std::uint64_t occupi
         ends = ends >> last >> 1;
     }
     if (ends == 0) ends = window(run_ends_, start);
-    const auto length = ends == 0 ? run_length(block, start)
-                                  : static_cast<unsigned>(std::countr_zero(ends)) + std::uint64_t{1};
+    const auto length = ends == 0
+                            ? run_length(block, start)
+                            : static_cast<unsigned>(std::countr_zero(ends)) + std::uint64_t{1};
     // Between two states there may be more than the block has.
     start = std::min(start, block.end());
     return {start, (occupied >> quotient & 1) != 0 ? std::min(length, block.end() - start) : 0};
@@ -210,7 +212,8 @@ inline std::uint64_t QuotientBlocks::lower_bound(Run run, std::uint64_t remainde
         const auto passed = less(slot, pattern) & fields(run.end() - slot);
         const auto here = slot * shape_.remainder_bits;
         if (passed != tops_) {
-            return here + static_cast<unsigned>(std::countr_zero(tops_ & ~passed)) + 1 - shape_.remainder_bits;
+            return here + static_cast<unsigned>(std::countr_zero(tops_ & ~passed)) + 1 -
+                   shape_.remainder_bits;
         }
     }
 }

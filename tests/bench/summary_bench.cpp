@@ -58,14 +58,14 @@ Key asked(std::uint64_t number) {
     return {key(number), {}};
 }
 
-/// A thousand directories' worth of a million objects is more than most machines have.
-std::uint64_t objects_for(unsigned peers) {
-    return peers <= 256 ? kObjects : kObjects / 2;
+/// A thousand peers' million objects are more than most machines have; as quotients they are 2 GB.
+std::uint64_t objects_for(Kind kind, unsigned peers) {
+    return peers <= 256 || kind == Kind::quotient ? kObjects : kObjects / 2;
 }
 
 /// As a receiver would have it after a snapshot of objects_for() keys.
 Filter filter_for_peers(Kind kind, unsigned peers, std::uint64_t first_key) {
-    const auto objects = objects_for(peers);
+    const auto objects = objects_for(kind, peers);
     const auto error = error_per_summary(kDefaultFalseHitBudget, peers);
     if (kind == Kind::counting_bloom) return filled(shape_for(objects, error), first_key, objects);
     FingerprintShape shape = quotient_shape_for(objects, error);
@@ -96,7 +96,7 @@ const Directory& directory_of(Kind kind, unsigned peers) {
     for (unsigned peer = 0; peer < peers; ++peer) members.push_back({peer, of, nullptr});
     directory = std::make_unique<Directory>(members);
     for (unsigned peer = 0; peer < peers; ++peer) {
-        directory->load(peer, filter_for_peers(kind, peers, peer * objects_for(peers)));
+        directory->load(peer, filter_for_peers(kind, peers, peer * objects_for(kind, peers)));
     }
     built_for = {kind, peers};
     return *directory;
@@ -122,7 +122,7 @@ template <Kind kind>
 void candidates_one_after_the_other(benchmark::State& state) {
     const auto peers = static_cast<unsigned>(state.range(0));
     const auto& directory = directory_of(kind, peers);
-    const auto keys = peers * objects_for(peers);
+    const auto keys = peers * objects_for(kind, peers);
     std::uint64_t number = 0;
     for (auto _ : state) number += 1 + directory.candidates(asked(mix(number) % keys)).size();
     benchmark::DoNotOptimize(number);

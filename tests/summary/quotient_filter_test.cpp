@@ -357,6 +357,34 @@ TEST(QuotientFilter, BuilderTakesNoMoreThanFits) {
     EXPECT_EQ(builder.finish()->size(), taken);
 }
 
+/// So far from where it would be in a filter of chance that its place cannot be told, a block is
+/// refused, also an empty one: what came there later would be written elsewhere.
+TEST(QuotientFilter, BuilderRefusesWhatLiesFarTooUnevenly) {
+    constexpr std::uint64_t kObjects = 1'000'000;
+    constexpr std::uint64_t kInBlock = 255;
+    const auto shape = quotient_shape(kObjects << 12, kObjects);
+    const auto fill = [&](QuotientFilter::Builder& builder, std::uint64_t blocks) {
+        for (std::uint64_t i = 0; i < blocks * kInBlock; ++i) {
+            if (!builder.append((i / kInBlock * 64) << shape.remainder_bits)) return i / kInBlock;
+        }
+        return blocks;
+    };
+    QuotientFilter::Builder all(shape, kObjects);
+    const auto placed = fill(all, kObjects / kInBlock);
+    ASSERT_LT(placed, kObjects / kInBlock);
+    EXPECT_FALSE(all.finish());
+    QuotientFilter::Builder some(shape, kObjects);
+    ASSERT_EQ(fill(some, placed), placed);
+    EXPECT_FALSE(some.finish()) << "the next block is empty";
+    QuotientFilter::Builder fewer(shape, kObjects);
+    ASSERT_EQ(fill(fewer, placed - 1), placed - 1);
+    auto filter = fewer.finish();
+    ASSERT_TRUE(filter);
+    const auto next = (placed * 64) << shape.remainder_bits;
+    EXPECT_TRUE(filter->insert(next));
+    EXPECT_TRUE(filter->contains(next));
+}
+
 TEST(QuotientFilter, MergesTwoIntoOneThatHoldsBoth) {
     Random random(4);
     const QuotientShape shape{1 << 20, 8, 4'000};
