@@ -481,7 +481,7 @@ TEST_F(DiskDirectoriesTest, ShareTheKeys) {
     for (int i = 0; i < 300; ++i) ASSERT_TRUE(write(uri(i)));
     std::array<int, 3> counts{};
     for (const auto& [uri, at] : owner_->all()) ++counts[directory_of(at.place)];
-    for (const auto count : counts) EXPECT_GE(count, 70);
+    for (const auto count : counts) EXPECT_GE(count, 55);
     end(uri(5));
     for (int again = 0; again < 2; ++again) {
         open_and_load();
@@ -504,17 +504,18 @@ TEST_F(DiskDirectoriesTest, ShareTheKeysByTheirSizes) {
         for (const auto& [uri, at] : owner_->all()) ++in[directory_of(at.place)];
         return in;
     };
+    // Within six standard deviations: the paths, and so the places, are others each time.
     const auto before = counts();
-    EXPECT_NEAR(before[0], 100, 40);
-    EXPECT_NEAR(before[1], 200, 50);
-    EXPECT_NEAR(before[2], 600, 60);
+    EXPECT_NEAR(before[0], 100, 55);
+    EXPECT_NEAR(before[1], 200, 75);
+    EXPECT_NEAR(before[2], 600, 85);
     // One that grows takes a part of what the others have, and loses nothing itself.
     config_.directories[1].cap_bytes = 400 * kSegment;
     open_and_load();
     const auto after = counts();
     EXPECT_EQ(after[1], before[1]);
-    EXPECT_NEAR(after[0], 900 / 11, 35);
-    EXPECT_NEAR(after[2], 900 * 6 / 11, 60);
+    EXPECT_NEAR(after[0], 900 / 11, 50);
+    EXPECT_NEAR(after[2], 900 * 6 / 11, 90);
     EXPECT_LT(after[0] + after[2], before[0] + before[2]);
 }
 
@@ -541,7 +542,7 @@ TEST_F(DiskDirectoriesTest, GoOnWithoutTheOneThatFails) {
     std::vector<std::string> there;
     for (const auto& [uri, at] : owner_->all())
         if (directory_of(at.place) == 1) there.push_back(uri);
-    ASSERT_GE(there.size(), 70u);
+    ASSERT_GE(there.size(), 55u);
     for (int i = 0; i < 5; ++i) EXPECT_FALSE(test::read(*tier_, there[0], *owner_->at(there[0])));
     owner_->wait_until_lost(1);
     EXPECT_EQ(owner_->lost(), std::vector{1u});
