@@ -278,12 +278,12 @@ int main(int count, char** arguments) {
     std::printf("%llu objects, %u peers; ms\n%-34s %8s %8s %8s %8s\n",
                 static_cast<unsigned long long>(objects), peers, "step", "longest", "99.9 %",
                 "median", "steps");
-    for (auto& [kind, times] : steps) {
+    for (auto& [step, times] : steps) {
         std::sort(times.begin(), times.end());
         const auto at = [&times = times](double part) {
             return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
         };
-        std::printf("%-34s %8.2f %8.2f %8.2f %8zu\n", kind.c_str(), times.back(), at(0.999),
+        std::printf("%-34s %8.2f %8.2f %8.2f %8zu\n", step.c_str(), times.back(), at(0.999),
                     at(0.5), times.size());
     }
 }
