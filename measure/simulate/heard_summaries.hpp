@@ -23,6 +23,10 @@ public:
     /// Lets a filter that was loaded move here, if it needs to be nowhere else: it follows by
     /// itself then.
     void settle(unsigned peer, summary::Replica& replica);
+    /// Whether it is as good as the replica, so that a node keeps no other.
+    bool holds(unsigned peer) const {
+        return places_[peer] != nullptr && places_[peer]->holds(peer);
+    }
     /// A change of the filter that it was loaded with.
     void apply(unsigned peer, const summary::Change& change);
     /// It no longer counts, until it is loaded again.

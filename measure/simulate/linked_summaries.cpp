@@ -286,13 +286,15 @@ bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_
     return ToldSharing::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
 }
 
-/// Its own summary, the peers' replicas, and its directory.
+/// Its own summary, the peers' replicas as far as a node would not have moved them there, and its
+/// directory.
 std::uint64_t LinkedSummaries::summary_bytes() const {
     std::uint64_t bytes =
         proxies_[0].publisher->own().memory_bytes() + proxies_[0].heard.memory_bytes();
     for (std::size_t peer = 1; peer < proxies_.size(); ++peer) {
         const auto& session = link(peer, 0).session;
-        if (session) bytes += summary::replica_bytes(session->replica().descriptor()).value_or(0);
+        if (!session || proxies_[0].heard.holds(static_cast<unsigned>(peer))) continue;
+        bytes += summary::replica_bytes(session->replica().descriptor()).value_or(0);
     }
     return bytes;
 }

@@ -33,6 +33,9 @@ TEST(LinkedSummaries, SayWhatTheSharedOnesSayWhereNothingIsLost) {
         EXPECT_NEAR(static_cast<double>(linked.announcement_bytes),
                     static_cast<double>(shared.announcement_bytes),
                     0.02 * static_cast<double>(shared.announcement_bytes));
+        EXPECT_NEAR(static_cast<double>(linked.summary_bytes),
+                    static_cast<double>(shared.summary_bytes),
+                    0.02 * static_cast<double>(shared.summary_bytes));
         EXPECT_EQ(linked.failures, 0u);
     }
 }
