@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from life.parts import MIB, size_of, start_origin, Node, verdict
+from life.parts import MIB, size_of, refused, start_origin, Node, verdict
 
 
 class Reuse:
@@ -114,7 +114,7 @@ class Samples:
         print(f"{time.monotonic() - self.begun:5.0f} s: {self.written / self.cap:5.2f} x cap written, "
               f"{self.written / self.admitted:.3f} for each byte admitted; rss {self.rss:.1f} MiB, index "
               f"{cache['disk_index_bytes'] / MIB:.2f} MiB for {cache['disk_objects']} objects; {disk['segments']} files with "
-              f"{blocks / MIB:.0f} of {self.cap / MIB:.0f} MiB, {disk['reclaimed']} given back; {disk['refused']} writes "
+              f"{blocks / MIB:.0f} of {self.cap / MIB:.0f} MiB, {disk['reclaimed']} given back; {refused(disk)} writes "
               f"refused; hits {requests['local_hit']} of {requests['total']}, {cache['disk_hits']} of disk", flush=True)
 
 
@@ -140,8 +140,8 @@ def churn(args):
 def judge(samples, replays, took, by_process, sums):
     disk, written, admitted, early, rss = samples.disk, samples.written, samples.admitted, samples.early, samples.rss
     print(f"{replays.requests} requests proved in {took:.0f} s; {written / MIB:.0f} MiB written by the node's count, "
-          f"{by_process / MIB:.0f} by the system's; {disk['reclaimed']} files given back, {disk['refused']} of "
-          f"{disk['refused'] + disk['written']} writes refused")
+          f"{by_process / MIB:.0f} by the system's; {disk['reclaimed']} files given back, {refused(disk)} of "
+          f"{refused(disk) + disk['written']} writes refused")
     beyond, records = sums["bytes"] / sums["useful"] - 1, sums["records_bytes"] / sums["useful"] - 1
     print(f"{sums['records']} records of {sums['useful'] / sums['records'] / 1024:.1f} KiB in {sums['files']} full files: "
           f"beyond URI, head and body {100 * beyond:.2f} % ({100 * records:.2f} in the records, "

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 
-from life.parts import MIB, size_of, pieces, Broken, Origin, Client, Node, verdict
+from life.parts import MIB, size_of, refused, pieces, Broken, Origin, Client, Node, verdict
 
 
 class Watch:
@@ -117,7 +117,7 @@ def large(args):
         disk, upstream = status["cache"]["disk"][0], status["upstream"]
         print(f"{node.name}: asked its peer {upstream['peer_requests']} times and the origin {upstream['origin_requests']} times "
               f"({upstream['origin_hedges']} beside the peer, {upstream['peers_too_far']} as it is not near enough); "
-              f"{disk['written']} blocks and heads written, {disk['refused']} refused, {disk['bytes'] / MIB:.0f} MiB of files")
+              f"{disk['written']} blocks and heads written, {refused(disk)} refused, {disk['bytes'] / MIB:.0f} MiB of files")
     most = max(max(row[1:]) for row in watch.rows)
     good = verdict(steps.wrong == 0, f"{steps.wrong} bytes wrong or missing")
     good &= verdict(one <= 8 * MIB, f"a range of 1 MiB cost {one / MIB:.0f} MiB at the origin")

@@ -33,6 +33,11 @@ def pieces(name, begin, end):
         begin += length
 
 
+def refused(disk):
+    """Writes that a directory did not take, for whatever reason."""
+    return sum(count for name, count in disk.items() if name.startswith("refused"))
+
+
 class Broken(Exception):
     """The other side ended in the middle."""
 

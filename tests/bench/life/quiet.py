@@ -8,7 +8,7 @@ import statistics
 import threading
 import time
 
-from life.parts import MIB, start_origin, Client, Node
+from life.parts import MIB, refused, start_origin, Client, Node
 
 
 def probe(port, seconds, rate=1000):
@@ -143,7 +143,7 @@ def run_phase(args, phase, node, jobs):
     if jobs and after["cache"]["disk"]:
         was, now = before["cache"]["disk"][0], after["cache"]["disk"][0]
         by = {key: now[key] - was[key] for key in now if isinstance(now[key], int)}
-        print(f", {by['written_bytes'] / took / MIB:.0f} of them the node's ({by['refused']} writes refused); read by "
+        print(f", {by['written_bytes'] / took / MIB:.0f} of them the node's ({refused(by)} writes refused); read by "
               f"threads {by['read_by_threads']}, at once {by['read_at_once']}", end="")
     print(flush=True)
     return row
