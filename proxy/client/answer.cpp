@@ -45,11 +45,15 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
     client.compose(head, live, age, status, Framing::length, range.size());
 }
 
+bool comes_from_disk(const ClientContext& client, const StoredResponse& response) {
+    return client.transaction.recalled || response.body->on_disk();
+}
+
 asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& response,
                                   const CacheStatus& status, summary::KeyHash key) {
     auto& transaction = client.transaction;
     transaction.outcome = Outcome::local_hit;
-    transaction.source = transaction.recalled ? Source::disk : Source::memory;
+    transaction.source = comes_from_disk(client, response) ? Source::disk : Source::memory;
     const auto age = current_age(response.freshness, response.residence(transaction.begun));
     if (not_modified(client, response))
         co_return co_await send_not_modified(client, response, nullptr, age, status);
@@ -118,7 +122,7 @@ bool BodySender::send_now() {
             break;
         }
         if (chunked) frame(before);
-        if (client_.connection.send_now(buffers))
+        if (send_piece())
             piece_sent(true);
         else
             step_ = Step::blocked;
@@ -126,12 +130,35 @@ bool BodySender::send_now() {
     return step_ == Step::done;
 }
 
+/// False when the socket takes no more, or the client is gone. Of a file, what has gone out then is
+/// a piece, and the rest is looked for again: it may leave the page cache while the client takes
+/// its time.
+bool BodySender::send_piece() {
+    auto& connection = client_.connection;
+    if (!piece_.file) return connection.send_now(client_.buffers);
+    const auto wanted = std::exchange(piece_.bytes, 0);
+    // Without MSG_MORE: under BBR, whose pacing then holds the whole up, that took twice the CPU.
+    if (!connection.send_now(client_.buffers)) return false;
+    const auto sent = connection.send_file_now(*piece_.file, piece_.file_offset, wanted);
+    if (sent.unreadable) body_.give_bytes_only();
+    piece_.bytes = sent.bytes;
+    return sent.bytes == wanted || sent.unreadable;
+}
+
+/// Until the piece has gone, or the socket takes more of a file.
+asio::awaitable<bool> BodySender::send_rest() {
+    const auto head_has_gone = client_.buffers.empty();
+    auto sent = co_await client_.connection.send(client_.buffers);
+    if (sent && piece_.file && head_has_gone) sent = co_await client_.connection.wait_to_send();
+    co_return sent;
+}
+
 asio::awaitable<bool> BodySender::run() {
     for (;;) {
         if (send_now()) co_return true;
         if (step_ == Step::blocked) {
             if (what_.stored_as) client_.frontend.cache.shared.store.hold(*what_.stored_as);
-            const auto sent = co_await client_.connection.send(client_.buffers);
+            const auto sent = co_await send_rest();
             piece_sent(sent);
         } else if (step_ == Step::starved) {
             const auto news = co_await client_.wait_for_news(Clock::now() + kFollowAtMost);
@@ -166,6 +193,8 @@ void BodySender::piece_sent(bool whole) {
     if (what_.bytes) *what_.bytes -= piece_.bytes;
     if (what_.bytes ? *what_.bytes == 0 : piece_.end)
         step_ = Step::done;
+    else if (piece_.file)
+        step_ = Step::go_on;
     else if (piece_.end)
         step_ = Step::broken_off;  // shorter than its head has promised
     else

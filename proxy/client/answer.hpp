@@ -29,6 +29,9 @@ void compose_part(ClientContext& client, const std::string& stored_head, const L
                   std::optional<std::chrono::seconds> age, const CacheStatus& status,
                   const ByteRange& range, std::uint64_t length);
 
+/// What is stored had to be read from the disk for this request, or is sent from there.
+bool comes_from_disk(const ClientContext& client, const StoredResponse& response);
+
 // Each sends one answer and fills in the transaction; true when the connection can carry another
 // request.
 
@@ -62,7 +65,9 @@ public:
     };
 
     BodySender(ClientContext& client, BodyReader& body, What what)
-        : client_(client), body_(body), what_(what) {}
+        : client_(client), body_(body), what_(what) {
+        if (what.framing == Framing::chunked || client.connection.tls()) body.give_bytes_only();
+    }
 
     /// As much as goes out without waiting: of most bodies that are stored that is all, and needs
     /// no coroutine. True when it was; else run() does the rest.
@@ -75,6 +80,8 @@ private:
     enum class Step : std::uint8_t { go_on, blocked, starved, done, broken_off, client_gone };
 
     void frame(std::size_t at);
+    bool send_piece();
+    boost::asio::awaitable<bool> send_rest();
     void piece_sent(bool whole);
 
     ClientContext& client_;

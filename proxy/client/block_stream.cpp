@@ -352,7 +352,8 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
     what.bytes = part.size();
     what.fetched = block.fetched;
     if (block.stored) what.stored_as = block.hash;
-    if (block.source == Source::disk) what.stored_in = Source::disk;
+    if (block.source == Source::disk || (block.stored && block.stored->body->on_disk()))
+        what.stored_in = Source::disk;
     BodySender sender(client_, body, what);
     if (sender.send_now()) co_return true;
     const auto sent = co_await sender.run();

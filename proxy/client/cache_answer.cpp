@@ -64,7 +64,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
         CacheStatus hit;
         hit.ttl = time_to_live(*lookup.stored, lookup.residence);
         if (frontend_.cache.shared.store.disk())
-            hit.detail = transaction.recalled ? "disk" : "memory";
+            hit.detail = comes_from_disk(client_, *found.response) ? "disk" : "memory";
         // Blocks that are missing are fetched for this client, and stale answers anew.
         if (renew || found.response->blocks) client_.tell_of_client();
         if (renew) {
@@ -242,7 +242,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     }
     transaction.validated = answer.validated;
     const auto fetched = leader && !answer.validated;
-    transaction.source = !fetched                              ? Source::memory
+    transaction.source = !fetched && response.body->on_disk()  ? Source::disk
+                         : !fetched                            ? Source::memory
                          : answer.source == Fill::Source::peer ? Source::peer
                                                                : Source::origin;
     transaction.outcome = outcome_of(transaction.source);
@@ -269,9 +270,11 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
         const auto keep = co_await send_unsatisfiable(client_, answer.length, status);
         co_return ended(keep);
     }
-    BodyReader body(reader);
+    // What a 304 made good again stands in the store, and maybe on the disk.
+    auto body = answer.validated ? BodyReader(response, client_.wakeup) : BodyReader(reader);
     BodySender::What what;
     what.fetched = fetched;
+    what.stored_in = transaction.source;
     if (part.kind == RangeAnswer::Kind::part) {
         compose_part(client_, response.head, live, age, status, part.range, answer.length);
         body.consume(part.range.first);

@@ -11,6 +11,7 @@
 
 #include "protocol/plain_address.hpp"
 #include "proxy/client/proxy_header.hpp"
+#include "proxy/disk/record_body.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
@@ -268,17 +269,42 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
     return true;
 }
 
+ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& file,
+                                                           std::uint64_t offset,
+                                                           std::uint64_t bytes) {
+    FileSent result;
+    while (result.bytes < bytes && !broken_) {
+        const auto sent = file.send_to(socket_.native_handle(), offset + result.bytes,
+                                       static_cast<std::size_t>(bytes - result.bytes));
+        if (sent > 0) {
+            result.bytes += static_cast<std::uint64_t>(sent);
+            continue;
+        }
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+        broken_ = sent < 0 && (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT ||
+                               errno == ENOTCONN);
+        result.unreadable = !broken_;
+        break;
+    }
+    answer_bytes_ += result.bytes;
+    return result;
+}
+
+asio::awaitable<bool> ClientConnection::wait_to_send() {
+    arm(taking_, taking_.begun() ? 0 : taken());
+    const auto ready =
+        co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
+    const auto late = expired_;
+    if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) broken_ = true;
+    co_return !broken_;
+}
+
 asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
     while (!broken_ && !send_now(buffers)) {
         if (broken_) break;
-        arm(taking_, taking_.begun() ? 0 : taken());
-        const auto ready =
-            co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
-        const auto late = expired_;
-        if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) {
-            broken_ = true;
-            buffers.clear();
-        }
+        const auto goes_on = co_await wait_to_send();
+        if (!goes_on) buffers.clear();
     }
     co_return !broken_;
 }

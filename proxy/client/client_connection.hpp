@@ -15,6 +15,8 @@
 
 namespace proxy {
 
+class RecordBody;
+
 /// The bytes of one client connection: heads and bodies in, buffers out, every wait with a
 /// deadline. One thread, one coroutine.
 class ClientConnection final : public Frontend::Session {
@@ -52,6 +54,14 @@ public:
     /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the
     /// rest, or nothing and broken() is set.
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
+    struct FileSent {
+        std::uint64_t bytes = 0;  // that went out
+        bool unreadable = false;  // the file is to blame that it were not more
+    };
+    /// The same for bytes that the page cache has; not by TLS.
+    FileSent send_file_now(const RecordBody& file, std::uint64_t offset, std::uint64_t bytes);
+    /// Until the socket takes something again; false as with send().
+    boost::asio::awaitable<bool> wait_to_send();
     bool broken() const { return broken_; }
     /// For whoever waits for something else than this client, every Departure::kLook: is it gone?
     bool has_left() {

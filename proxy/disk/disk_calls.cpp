@@ -1,6 +1,8 @@
 #include "proxy/disk/disk_calls.hpp"
 
 #include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,6 +34,24 @@ ssize_t DiskCalls::read(int fd, std::span<std::byte> into, std::uint64_t at) {
 ssize_t DiskCalls::read_now(int fd, std::span<std::byte> into, std::uint64_t at) {
     const iovec part{into.data(), into.size()};
     return ::preadv2(fd, &part, 1, static_cast<off_t>(at), RWF_NOWAIT);
+}
+
+ssize_t DiskCalls::send(int socket, int fd, std::uint64_t at, std::size_t bytes) {
+    auto offset = static_cast<off_t>(at);
+    return ::sendfile(socket, fd, &offset, bytes);
+}
+
+ssize_t DiskCalls::cached_pages(int fd, std::uint64_t at, std::uint64_t bytes) {
+    // <linux/mman.h> of Debian 12 is older than the call.
+    constexpr long kCachestat = 451;
+    struct {
+        std::uint64_t offset, length;
+    } const range{at, bytes};
+    struct {
+        std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
+    } counts{};
+    if (::syscall(kCachestat, fd, &range, &counts, 0u) != 0) return -1;
+    return static_cast<ssize_t>(counts.cached);
 }
 
 int DiskCalls::sync(int fd) {

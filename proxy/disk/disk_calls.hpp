@@ -26,6 +26,11 @@ public:
     /// Only what can be had without waiting for a device; EAGAIN when nothing, EOPNOTSUPP where
     /// the file system cannot tell.
     virtual ssize_t read_now(int fd, std::span<std::byte> into, std::uint64_t at);
+    /// From a file to a socket that does not block, as sendfile(2).
+    virtual ssize_t send(int socket, int fd, std::uint64_t at, std::size_t bytes);
+    /// How many of the pages that hold these bytes the page cache has; ENOSYS on kernels
+    /// before 6.5.
+    virtual ssize_t cached_pages(int fd, std::uint64_t at, std::uint64_t bytes);
     virtual int sync(int fd);
     virtual int remove(const char* path);
 };

@@ -103,17 +103,16 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
     writer_.push(std::move(job));
 }
 
-std::optional<DiskResult<LoadedRecord>> DiskDirectory::read_now(DiskPlace place,
-                                                                std::uint32_t sectors,
+std::optional<DiskResult<LoadedRecord>> DiskDirectory::read_now(const DiskReader::Wanted& wanted,
                                                                 std::string_view uri) {
-    const auto segment = log_.find(number_of(place));
+    const auto segment = log_.find(number_of(wanted.place));
     if (!segment) return DiskResult<LoadedRecord>(DiskError::no_record);
-    return reader_.read_now(segment, place.sector, sectors, uri);
+    return reader_.read_now(segment, wanted, uri);
 }
 
-bool DiskDirectory::read(DiskPlace place, std::uint32_t sectors, std::string uri,
+bool DiskDirectory::read(const DiskReader::Wanted& wanted, std::string uri,
                          DiskReader::Answer answer) {
-    return reader_.read(log_.find(number_of(place)), place.sector, sectors, std::move(uri),
+    return reader_.read(log_.find(number_of(wanted.place)), wanted, std::move(uri),
                         std::move(answer));
 }
 

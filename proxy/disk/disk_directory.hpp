@@ -62,9 +62,9 @@ public:
     bool write(DiskWriter::Job job);
     void end(std::span<const summary::KeyHash> hashes, std::function<void()> written);
     void end_all(std::function<void()> written);
-    std::optional<DiskResult<LoadedRecord>> read_now(DiskPlace place, std::uint32_t sectors,
+    std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
                                                      std::string_view uri);
-    bool read(DiskPlace place, std::uint32_t sectors, std::string uri, DiskReader::Answer answer);
+    bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
 
     void set_cap(std::uint64_t bytes);
     DiskStatus status() const;

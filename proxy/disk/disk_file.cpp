@@ -1,5 +1,7 @@
 #include "proxy/disk/disk_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -69,6 +71,13 @@ boost::system::error_code DiskFile::read(std::span<std::byte> into, std::uint64_
 
 bool DiskFile::read_now(std::span<std::byte> into, std::uint64_t at) const {
     return calls_->read_now(fd_, into, at) == static_cast<ssize_t>(into.size());
+}
+
+bool DiskFile::is_cached(std::uint64_t at, std::uint64_t bytes) const {
+    static const auto kPage = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    if (bytes == 0) return true;
+    const auto pages = (at + bytes - 1) / kPage - at / kPage + 1;
+    return calls_->cached_pages(fd_, at, bytes) == static_cast<ssize_t>(pages);
 }
 
 boost::system::error_code DiskFile::reserve(std::uint64_t bytes) const {

@@ -37,6 +37,12 @@ public:
     boost::system::error_code read(std::span<std::byte> into, std::uint64_t at) const;
     /// All of it if no device has to be waited for.
     bool read_now(std::span<std::byte> into, std::uint64_t at) const;
+    /// Whether read_now() would give them; false also where nobody can tell.
+    bool is_cached(std::uint64_t at, std::uint64_t bytes) const;
+    /// As DiskCalls::send().
+    ssize_t send_to(int socket, std::uint64_t at, std::size_t bytes) const {
+        return calls_->send(socket, fd_, at, bytes);
+    }
     boost::system::error_code reserve(std::uint64_t bytes) const;
     boost::system::error_code sync() const;
     int fd() const { return fd_; }

@@ -12,7 +12,8 @@ constexpr unsigned kClassBits = 11, kMantissaBits = 5;
 // Where things begin in a slot, whose words are drawn in the header.
 constexpr unsigned kTagAt = 12, kClassAt = 1;
 constexpr unsigned kSegmentAt = kSectorBits, kUsesAt = kSegmentAt + kSegmentBits;
-constexpr unsigned kAnnouncedAt = kUsesAt + 2, kDoubtfulAt = kAnnouncedAt + 1;
+constexpr unsigned kAnnouncedAt = kUsesAt + 2, kDoubtfulAt = kAnnouncedAt + 1,
+                   kProvedAt = kDoubtfulAt + 1;
 
 constexpr std::uint64_t ones(unsigned bits) {
     return (std::uint64_t{1} << bits) - 1;
@@ -46,7 +47,7 @@ DiskIndex::Slot DiskIndex::pack(std::uint64_t tag, const DiskEntry& entry) {
     slot.low =
         std::uint64_t{entry.place.sector} | std::uint64_t{entry.place.segment} << kSegmentAt |
         std::uint64_t{entry.uses} << kUsesAt | std::uint64_t{entry.announced} << kAnnouncedAt |
-        std::uint64_t{entry.doubtful} << kDoubtfulAt;
+        std::uint64_t{entry.doubtful} << kDoubtfulAt | std::uint64_t{entry.proved} << kProvedAt;
     return slot;
 }
 
@@ -57,6 +58,7 @@ DiskEntry DiskIndex::unpack(const Slot& slot) {
     entry.uses = static_cast<unsigned>(slot.low >> kUsesAt & 3);
     entry.announced = (slot.low >> kAnnouncedAt & 1) != 0;
     entry.doubtful = (slot.low >> kDoubtfulAt & 1) != 0;
+    entry.proved = (slot.low >> kProvedAt & 1) != 0;
     entry.sectors =
         sectors_of_class(static_cast<std::uint32_t>(slot.high >> kClassAt & ones(kClassBits)));
     return entry;

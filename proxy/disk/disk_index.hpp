@@ -43,6 +43,7 @@ struct DiskEntry {
     unsigned uses = 0;          // 0 .. 3, see used()
     bool announced = false;     // others were told of the key
     bool doubtful = false;      // it may have been purged: to be validated before it is used
+    bool proved = false;        // all its bytes were, in this process, or it has written them
 
     void used() { uses = uses < 3 ? uses + 1 : 3; }
     bool operator==(const DiskEntry&) const = default;
@@ -109,7 +110,7 @@ private:
 
     /// From the highest bit of each down to its lowest:
     ///     high  tag 52, size class 11, spare 1
-    ///     low   spare 21, doubtful 1, announced 1, uses 2, segment 20, sector 19
+    ///     low   spare 20, proved 1, doubtful 1, announced 1, uses 2, segment 20, sector 19
     /// As no record begins in sector 0, `low` is 0 of an empty slot alone.
     struct Slot {
         std::uint64_t high = 0, low = 0;

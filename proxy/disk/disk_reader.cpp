@@ -3,37 +3,85 @@
 #include <algorithm>
 
 namespace proxy {
-DiskReader::DiskReader(Config config, Judge judge) : config_(config), judge_(std::move(judge)) {
-    for (unsigned i = 0; i < config_.threads; ++i) threads_.emplace_back([this] { run(); });
-}
+namespace {
 
-DiskReader::~DiskReader() {
-    std::deque<Question> left;
-    {
-        const std::lock_guard lock(mutex_);
-        ending_ = true;
-        left.swap(queue_);
-    }
-    changed_.notify_all();
-    for (auto& thread : threads_) thread.join();
-    for (auto& question : left) question.answer(DiskError::ending);
-}
+constexpr std::uint64_t kHeadBytes = 4096;  // most records' bytes before the body are fewer
+
+}  // namespace
+
+DiskReader::DiskReader(Config config, Judge judge)
+    : config_(config), judge_(std::move(judge)), threads_(config.threads, config.queue) {}
 
 std::optional<DiskResult<LoadedRecord>> DiskReader::read_now(const SegmentPtr& segment,
-                                                             std::uint32_t sector,
-                                                             std::uint32_t sectors,
+                                                             const Wanted& wanted,
                                                              std::string_view uri) {
-    const auto at = std::uint64_t{sector} * kDiskSector;
-    auto bytes = std::uint64_t{sectors} * kDiskSector;
-    if (bytes < kDiskSector || bytes > config_.at_once_bytes || at > segment->header.bytes)
-        return std::nullopt;
+    const auto at = std::uint64_t{wanted.place.sector} * kDiskSector;
+    auto bytes = std::uint64_t{wanted.sectors} * kDiskSector;
+    if (bytes < kDiskSector || at > segment->header.bytes) return std::nullopt;
+    if (wanted.proved && bytes > config_.in_place_from) {
+        if (auto head = read_head_now(segment, wanted)) {
+            at_once_.fetch_add(1, std::memory_order_relaxed);
+            return judged(std::move(*head), uri);
+        }
+    }
+    if (bytes > config_.at_once_bytes) return std::nullopt;
     bytes = std::min(bytes, segment->header.bytes - at);
     DiskBytes buffer(bytes);
     if (!segment->file.read_now(buffer, at)) return std::nullopt;
     auto loaded = load_record(std::move(buffer), segment->header.home);
     if (!loaded && loaded.error() == DiskError::cut_off) return std::nullopt;  // it is longer
     at_once_.fetch_add(1, std::memory_order_relaxed);
+    if (loaded) leave_in_place_if_large(*loaded, segment, wanted.place);
     return judged(std::move(loaded), uri);
+}
+
+/// None when that cannot be had now, or its body is none that is left in place: what is wrong with
+/// it comes out when all of it is read.
+std::optional<DiskResult<LoadedRecord>> DiskReader::read_head_now(const SegmentPtr& segment,
+                                                                  const Wanted& wanted) {
+    const auto at = std::uint64_t{wanted.place.sector} * kDiskSector;
+    const auto room = segment->header.bytes - at;
+    DiskBytes bytes(std::min(kHeadBytes, room));
+    const auto& file = segment->file;
+    if (!file.read_now(bytes, at)) return std::nullopt;
+    const auto sizes = peek_sizes(bytes);
+    if (!sizes || sizes->body < config_.in_place_from || sizes->prefix + sizes->body > room)
+        return std::nullopt;
+    if (sizes->prefix > bytes.size()) {
+        bytes.resize(sizes->prefix);
+        if (!file.read_now(bytes, at)) return std::nullopt;
+    }
+    // The page cache has it; whether that can be told is another matter.
+    if (!file.is_cached(at, sizes->prefix)) return std::nullopt;
+    auto record = decode_record(bytes, segment->header.home);
+    if (!record) return std::nullopt;
+    LoadedRecord loaded;
+    loaded.bytes = std::move(bytes);
+    loaded.record = std::move(*record);
+    leave_in_place(loaded, segment, wanted.place, at + sizes->prefix, sizes->body);
+    return loaded;
+}
+
+void DiskReader::leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment, DiskPlace place,
+                                std::uint64_t at, std::uint64_t bytes) {
+    loaded.in_place = std::make_shared<RecordBody>(
+        RecordBody::Where{segment, place, at, bytes}, loaded.record.slices, threads_,
+        [this](const boost::system::error_code& why) { note_failed(why); });
+}
+
+/// And unless nobody could tell whether sending it from there has to wait.
+void DiskReader::leave_in_place_if_large(LoadedRecord& loaded, const SegmentPtr& segment,
+                                         DiskPlace place) {
+    const auto bytes = loaded.body.size();
+    if (bytes < config_.in_place_from) return;
+    const auto at = std::uint64_t{place.sector} * kDiskSector +
+                    static_cast<std::uint64_t>(loaded.body.data() - loaded.bytes.data());
+    if (segment->file.is_cached(at, bytes)) leave_in_place(loaded, segment, place, at, bytes);
+}
+
+void DiskReader::note_failed(const boost::system::error_code& why) {
+    failed_.fetch_add(1, std::memory_order_relaxed);
+    if (judge_) judge_(why);
 }
 
 DiskResult<LoadedRecord> DiskReader::judged(DiskResult<LoadedRecord> loaded, std::string_view uri) {
@@ -42,47 +90,26 @@ DiskResult<LoadedRecord> DiskReader::judged(DiskResult<LoadedRecord> loaded, std
     return judge_ ? judge_(std::move(loaded)) : std::move(loaded);
 }
 
-bool DiskReader::read(SegmentPtr segment, std::uint32_t sector, std::uint32_t sectors,
-                      std::string uri, Answer answer) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (ending_ || queue_.size() >= config_.queue) {
-            ++stats_.refused;
-            return false;
-        }
-        queue_.push_back({std::move(segment), sector, sectors, std::move(uri), std::move(answer)});
-    }
-    changed_.notify_one();
-    return true;
+bool DiskReader::read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer) {
+    return threads_.try_run([this, segment = std::move(segment), wanted, uri = std::move(uri),
+                             answer = std::move(answer)](bool ending) {
+        if (ending) return answer(DiskError::ending);
+        if (!segment) return answer(DiskError::no_record);  // gone since it was looked up
+        auto loaded = load_record(*segment, wanted.place.sector, wanted.sectors);
+        if (loaded) leave_in_place_if_large(*loaded, segment, wanted.place);
+        answer(judged(std::move(loaded), uri));
+    });
 }
 
 DiskReader::Stats DiskReader::stats() const {
-    const std::lock_guard lock(mutex_);
-    auto stats = stats_;
-    stats.waiting = queue_.size();
+    const auto threads = threads_.stats();
+    Stats stats;
+    stats.by_threads = threads.begun;
+    stats.refused = threads.refused;
+    stats.waiting = threads.waiting;
     stats.at_once = at_once_.load(std::memory_order_relaxed);
     stats.failed = failed_.load(std::memory_order_relaxed);
     return stats;
-}
-
-void DiskReader::run() {
-    for (;;) {
-        Question question;
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
-            if (ending_) return;
-            question = std::move(queue_.front());
-            queue_.pop_front();
-            ++stats_.by_threads;
-        }
-        if (!question.segment) {
-            question.answer(DiskError::no_record);  // gone since it was looked up
-            continue;
-        }
-        question.answer(judged(load_record(*question.segment, question.sector, question.sectors),
-                               question.uri));
-    }
 }
 
 }  // namespace proxy

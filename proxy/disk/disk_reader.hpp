@@ -1,14 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
-#include <thread>
-#include <vector>
+#include <string>
+#include <string_view>
 
+#include "proxy/disk/disk_threads.hpp"
+#include "proxy/disk/record_body.hpp"
 #include "proxy/disk/segment.hpp"
 
 namespace proxy {
@@ -21,6 +20,13 @@ public:
         unsigned threads = 4;
         std::size_t queue = 256;                    // questions that wait, at most
         std::uint64_t at_once_bytes = 64ull << 10;  // larger records go to the threads
+        std::uint64_t in_place_from = 16ull << 10;  // larger bodies are left where they stand
+    };
+    /// What is asked for: a record in a segment, as the index has it.
+    struct Wanted {
+        DiskPlace place;            // its sector counts here
+        std::uint32_t sectors = 0;  // what it takes, or so
+        bool proved = false;        // in this process: its head alone will do
     };
     using Answer = std::function<void(DiskResult<LoadedRecord>)>;
 
@@ -28,21 +34,20 @@ public:
     using Judge = std::function<DiskResult<LoadedRecord>(DiskResult<LoadedRecord>)>;
 
     explicit DiskReader(Config config, Judge judge = {});
-    /// Answers what waits (ending), and ends the threads.
-    ~DiskReader();
+    /// The end answers what waits (ending), and ends the threads.
+    ~DiskReader() = default;
     DiskReader(const DiskReader&) = delete;
     DiskReader& operator=(const DiskReader&) = delete;
 
     /// Any thread. None when a device would have to be waited for, or it is too large for that;
-    /// other_key when the record is not of `uri`.
+    /// other_key when the record is not of `uri`. What is proved and large comes without the bytes
+    /// of its body, and in_place.
     std::optional<DiskResult<LoadedRecord>> read_now(const SegmentPtr& segment,
-                                                     std::uint32_t sector, std::uint32_t sectors,
-                                                     std::string_view uri);
+                                                     const Wanted& wanted, std::string_view uri);
     /// Any thread. `answer` is called once, on one of the threads; post from there; no_record when
-    /// `segment` is null. False, and it
-    /// is never called, when too many wait: go on as if it were not stored.
-    bool read(SegmentPtr segment, std::uint32_t sector, std::uint32_t sectors, std::string uri,
-              Answer answer);
+    /// `segment` is null. False, and it is never called, when too many wait: go on as if it were
+    /// not stored.
+    bool read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer);
 
     struct Stats {
         std::uint64_t at_once = 0, by_threads = 0, refused = 0;
@@ -52,24 +57,18 @@ public:
     Stats stats() const;
 
 private:
-    struct Question {
-        SegmentPtr segment;
-        std::uint32_t sector = 0, sectors = 0;
-        std::string uri;
-        Answer answer;
-    };
-    void run();
+    std::optional<DiskResult<LoadedRecord>> read_head_now(const SegmentPtr& segment,
+                                                          const Wanted& wanted);
+    void leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment, DiskPlace place,
+                        std::uint64_t at, std::uint64_t bytes);
+    void leave_in_place_if_large(LoadedRecord& loaded, const SegmentPtr& segment, DiskPlace place);
+    void note_failed(const boost::system::error_code& why);
     DiskResult<LoadedRecord> judged(DiskResult<LoadedRecord> loaded, std::string_view uri);
 
     const Config config_;
     const Judge judge_;
     std::atomic<std::uint64_t> at_once_{0}, failed_{0};
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<Question> queue_;
-    bool ending_ = false;
-    Stats stats_;
-    std::vector<std::thread> threads_;
+    DiskThreads threads_;  // last: they use all of the above
 };
 
 }  // namespace proxy

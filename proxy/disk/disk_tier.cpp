@@ -220,18 +220,16 @@ void DiskTier::end_all(Ended written) {
     for (const auto& directory : impl_->directories()) directory->end_all(each);
 }
 
-std::optional<DiskResult<LoadedRecord>> DiskTier::read_now(DiskPlace place, std::uint32_t sectors,
+std::optional<DiskResult<LoadedRecord>> DiskTier::read_now(const DiskReader::Wanted& wanted,
                                                            std::string_view uri) {
-    auto* directory = impl_->at(place);
+    auto* directory = impl_->at(wanted.place);
     if (directory == nullptr) return DiskResult<LoadedRecord>(DiskError::no_record);
-    return directory->read_now(place, sectors, uri);
+    return directory->read_now(wanted, uri);
 }
 
-bool DiskTier::read(DiskPlace place, std::uint32_t sectors, std::string uri,
-                    DiskReader::Answer answer) {
-    auto* directory = impl_->at(place);
-    return directory != nullptr &&
-           directory->read(place, sectors, std::move(uri), std::move(answer));
+bool DiskTier::read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer) {
+    auto* directory = impl_->at(wanted.place);
+    return directory != nullptr && directory->read(wanted, std::move(uri), std::move(answer));
 }
 
 void DiskTier::set_cap(std::size_t directory, std::uint64_t bytes) {

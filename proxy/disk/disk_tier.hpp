@@ -80,11 +80,11 @@ public:
 
     /// None when a device would have to be waited for, or it is too large for that. Errors:
     /// other_key: it is of another URI; purged: see end(); those of the bytes and of the system.
-    std::optional<DiskResult<LoadedRecord>> read_now(DiskPlace place, std::uint32_t sectors,
+    std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
                                                      std::string_view uri);
     /// `answer` is called once, on a thread of the tier; post from there. False, and it is never
     /// called, when too many wait: go on as if it were not stored.
-    bool read(DiskPlace place, std::uint32_t sectors, std::string uri, DiskReader::Answer answer);
+    bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
 
     /// Takes effect by and by; a lower one gives segments back.
     void set_cap(std::size_t directory, std::uint64_t bytes);

@@ -196,11 +196,14 @@ DiskResult<Record> decode_record(DiskView bytes, RecordHome home) {
     return record;
 }
 
+bool slice_agrees(std::uint64_t checksum, DiskView bytes, RecordHome home) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), home.directory) == checksum;
+}
+
 bool slice_agrees(const Record& record, std::uint64_t slice, DiskView bytes, RecordHome home) {
     if (slice >= record.slices.size()) return false;
     const auto length = std::min(kRecordSliceBytes, record.body_bytes - slice * kRecordSliceBytes);
-    return bytes.size() == length &&
-           XXH3_64bits_withSeed(bytes.data(), bytes.size(), home.directory) == record.slices[slice];
+    return bytes.size() == length && slice_agrees(record.slices[slice], bytes, home);
 }
 
 bool body_agrees(const Record& record, DiskView body, RecordHome home) {

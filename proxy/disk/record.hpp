@@ -90,6 +90,8 @@ DiskResult<RecordSizes> peek_sizes(DiskView header);
 /// Errors: those of peek_sizes(), bad_checksum.
 DiskResult<Record> decode_record(DiskView prefix, RecordHome home);
 
+/// Whether these are all bytes of a slice with this checksum.
+bool slice_agrees(std::uint64_t checksum, DiskView bytes, RecordHome home);
 /// Whether these are the bytes of one slice of its body.
 bool slice_agrees(const Record& record, std::uint64_t slice, DiskView bytes, RecordHome home);
 /// The same for a whole body.

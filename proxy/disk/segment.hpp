@@ -12,6 +12,8 @@
 
 namespace proxy {
 
+class RecordBody;
+
 /// One file of records. Stays readable for who holds it, also when it has been removed. Any thread,
 /// but for writing.
 struct Segment {
@@ -74,6 +76,8 @@ struct LoadedRecord {
     Record record;  // views `bytes`
     DiskView body;
     DiskBytes bytes;
+    /// Set where the body may be sent from where it stands.
+    std::shared_ptr<RecordBody> in_place;
 };
 /// `sectors`: how much to read at first; any number will do.
 DiskResult<LoadedRecord> load_record(const Segment& segment, std::uint32_t sector,

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "proxy/disk/record_body.hpp"
+
 namespace proxy {
+
+Body::Body(std::shared_ptr<const RecordBody> on_disk)
+    : size_(on_disk->size()), on_disk_(std::move(on_disk)) {}
 
 std::size_t Body::next_block_bytes(std::uint64_t remaining) const {
     if (remaining > 0)

@@ -14,6 +14,8 @@ inline constexpr std::size_t kBodyBlockBytes = 256 * 1024;
 inline constexpr std::size_t kFirstBlockBytes =
     4 * 1024;  // when the length is not known beforehand
 
+class RecordBody;
+
 /// What of a body can be sent now. With no bytes, and neither `end` nor `failed`, the next ones
 /// have to be waited for.
 struct BodyPiece {
@@ -21,18 +23,28 @@ struct BodyPiece {
     std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
     bool end = false;              // after these bytes the body is complete
     bool failed = false;           // no more will come: cut the client's connection
+    /// If set, the bytes stand in no buffer but here, from file_offset on, and the page cache has
+    /// just had them.
+    const RecordBody* file = nullptr;
+    std::uint64_t file_offset = 0;
 };
 
-/// The bytes of a stored body, in blocks that never move. While it grows it belongs to its Fill,
-/// whose mutex guards it; once complete it is immutable and may be read by any thread without a
-/// lock.
+/// The bytes of a stored body, in blocks that never move, or left where they stand on the disk.
+/// While it grows it belongs to its Fill, whose mutex guards it; once complete it is immutable and
+/// may be read by any thread without a lock.
 class Body {
 public:
     Body() = default;
+    /// All of it stands there; view() has nothing of it.
+    explicit Body(std::shared_ptr<const RecordBody> on_disk);
     Body(const Body&) = delete;
     Body& operator=(const Body&) = delete;
 
     std::uint64_t size() const { return size_; }
+    /// Null: it is in memory.
+    const std::shared_ptr<const RecordBody>& on_disk() const { return on_disk_; }
+    /// What its bytes take there.
+    std::uint64_t memory_bytes() const { return on_disk_ ? 0 : size_; }
     /// Bytes at the start that were dropped after all readers passed them (never so for stored
     /// bodies).
     std::uint64_t dropped() const { return dropped_; }
@@ -67,6 +79,7 @@ private:
     std::vector<Block> blocks_;
     std::uint64_t size_ = 0;
     std::uint64_t dropped_ = 0;
+    std::shared_ptr<const RecordBody> on_disk_;
 };
 
 }  // namespace proxy

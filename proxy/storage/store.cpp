@@ -18,7 +18,7 @@ constexpr std::uint64_t kTagBytes = 112;
 constexpr std::uint64_t kRecordSlack = 128;
 
 std::uint64_t charged_bytes(const StoredResponse& response) {
-    return response.charge.bytes() + response.body->size();
+    return response.charge.bytes() + response.body->memory_bytes();
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ inline constexpr unsigned kMaxOffers = 3;  // of one response to the disk, shoul
 ///
 /// The two are one to the outside. What is published goes to the disk at once if that admits it;
 /// what memory evicts is still there. Whatever is asked for comes by way of memory: find() says
-/// that the disk has something of the URI, recall() brings it.
+/// that the disk has something of the URI, recall() brings it: whole, or without the body if that
+/// is large, which is then left where it stands (Body::on_disk()).
 class Store final : private DiskOwner {
 public:
     using Clock = std::chrono::steady_clock;
@@ -262,6 +263,8 @@ private:
     static std::vector<DiskEntry> lacking(const Shard& shard, summary::KeyHash hash);
     bool take_back(const AtHand& asked, Loaded loaded);
     void recalled(summary::KeyHash hash);
+    void spoilt(summary::KeyHash hash, DiskPlace place);
+    void let_go(Shard& shard, summary::KeyHash hash, DiskPlace place, Dropped& out);
     void offer(Shard& shard, Entry& entry, Variant& variant);
     void write(Shard& shard, Entry& entry, Variant& variant);
     void admit(Shard& shard, Entry& entry, Variant& variant);

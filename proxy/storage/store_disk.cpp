@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/disk/record_body.hpp"
 #include "proxy/net/wall_clock.hpp"
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/store.hpp"
@@ -225,6 +226,7 @@ void Store::written(summary::KeyHash hash, const StoredResponse* response, std::
     DiskEntry record;
     record.place = *where;
     record.sectors = sectors;
+    record.proved = true;
     in.disk.insert(hash, record);
 }
 
@@ -232,7 +234,8 @@ void Store::written(summary::KeyHash hash, const StoredResponse* response, std::
 void Store::renew_on_disk(Shard& in, Entry& entry, const Variant& old, Variant& renewed) {
     if (!old.on_disk() && !old.writing) return;
     const auto stricter = is_stricter(*renewed.response, *old.response);
-    if (!stricter && renewed.response->body->size() > kRewrittenBytes) {
+    const auto& body = *renewed.response->body;
+    if (!stricter && (body.size() > kRewrittenBytes || body.on_disk())) {
         renewed.place = old.place;
         renewed.writing = old.writing;
         renewed.supersedes = old.supersedes;
@@ -262,7 +265,7 @@ Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
     }
     auto all = true;
     std::erase_if(records, [&](const DiskEntry& record) {
-        auto loaded = disk_->read_now(record.place, record.sectors, uri);
+        auto loaded = disk_->read_now({record.place, record.sectors, record.proved}, uri);
         if (!loaded) return false;
         asked.entry = record;
         all = take_back(asked, std::move(*loaded)) && all;
@@ -283,7 +286,8 @@ Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
             take_back({hash, uri, generation, record}, std::move(loaded));
             recalled(hash);
         };
-        if (disk_->read(record.place, record.sectors, std::string(uri), std::move(answer)))
+        const DiskReader::Wanted wanted{record.place, record.sectors, record.proved};
+        if (disk_->read(wanted, std::string(uri), std::move(answer)))
             reading = true;
         else
             recalled(hash);
@@ -319,13 +323,20 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
         forget(in, asked.hash, place);
         return true;
     }
-    const auto body = as_text(loaded->body);
+    const auto& in_place = loaded->in_place;
+    const auto body = in_place ? std::string_view() : as_text(loaded->body);
     auto for_head =
-        reserve(response->head.size() + overhead_bytes(asked.uri, response->tags.size()), now);
+        reserve(response->head.size() + overhead_bytes(asked.uri, response->tags.size()) +
+                    (in_place ? in_place->memory_bytes() : 0),
+                now);
     auto for_body = reserve(body.size(), now);
     if (!for_head || !for_body) return false;
     response->charge = std::move(*for_head);
-    if (!body.empty()) {
+    if (in_place) {
+        in_place->when_spoilt(
+            [this, hash = asked.hash](const RecordBody& what) { spoilt(hash, what.place()); });
+        response->body = std::make_shared<Body>(in_place);
+    } else if (!body.empty()) {
         response->body->add_block(body.size(), std::move(*for_body));
         response->body->append(body);
     }
@@ -360,6 +371,7 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
         if (variants.empty()) --in.objects;  // until adopt()
     }
     record->used();
+    record->proved = true;
     in.disk.replace(asked.hash, place, *record);
     if (variants.empty()) adopt(in, *entry);
     const auto later = std::ranges::find_if(variants, [&](const Variant& variant) {
@@ -369,6 +381,36 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
     weigh(in, *entry);
     ++in.recalled;
     return true;
+}
+
+/// A body that is left there cannot be read any more.
+void Store::spoilt(summary::KeyHash hash, DiskPlace place) {
+    Dropped dropped;  // destroyed after the lock is gone
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    forget(in, hash, place);
+    let_go(in, hash, place, dropped);
+}
+
+/// Memory holds nothing whose body stands there any more: who sends it goes on, and nobody else
+/// keeps the file from being given back.
+void Store::let_go(Shard& in, summary::KeyHash hash, DiskPlace place, Dropped& out) {
+    const auto it = in.entries.find(hash);
+    if (it == in.entries.end()) return;
+    auto& entry = *it->second;
+    const auto had = entry.variants.size();
+    std::erase_if(entry.variants, [&](Variant& variant) {
+        const auto& body = variant.response->body->on_disk();
+        if (!body || body->place() != place) return false;
+        out.push_back(std::move(variant.response));
+        return true;
+    });
+    if (entry.variants.size() == had) return;
+    if (!entry.variants.empty()) return weigh(in, entry);
+    in.queue.remove(entry);
+    --in.objects;
+    if (!hand_over(in, entry)) announce(entry, false);
+    erase_if_empty(in, entry);
 }
 
 // What the disk tells. Its threads hold no lock of theirs.
@@ -413,29 +455,36 @@ std::optional<unsigned> Store::uses(const FooterEntry& entry, DiskPlace place) {
 
 void Store::moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) {
     const auto hash = hash_of(entry.uri);
+    Dropped dropped;  // destroyed after the lock is gone
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     auto record = in.disk.find(hash, from);
-    if (!record) return;
+    if (!record) return let_go(in, hash, from, dropped);
     record->place = to;
     record->uses = 0;  // it has to earn the next move
+    record->proved = true;
     in.disk.replace(hash, from, *record);
     if (const auto it = in.entries.find(hash); it != in.entries.end())
         for (auto& variant : it->second->variants)
             if (variant.place == from) variant.place = to;
+    let_go(in, hash, from, dropped);
 }
 
 void Store::dropped(const FooterEntry& entry, DiskPlace place) {
     const auto hash = hash_of(entry.uri);
+    Dropped dropped;  // destroyed after the lock is gone
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     if (forget(in, hash, place)) ++in.disk_evictions;
+    let_go(in, hash, place, dropped);
 }
 
 /// Whose keys are known to nobody now: those that were told of are taken back as peers ask for
 /// them.
 void Store::lost(const LostPlaces& places) {
     for (auto& in : shards_) {
+        Dropped dropped;  // destroyed after the lock is gone
+        std::vector<std::pair<summary::KeyHash, DiskPlace>> in_place;
         const std::lock_guard lock(in.mutex);
         in.disk.erase_if([&](const DiskEntry& record) {
             if (!places.has(record.place)) return false;
@@ -443,8 +492,12 @@ void Store::lost(const LostPlaces& places) {
             return true;
         });
         for (auto& [hash, entry] : in.entries)
-            for (auto& variant : entry->variants)
+            for (auto& variant : entry->variants) {
                 if (variant.on_disk() && places.has(variant.place)) variant.place = {};
+                const auto& body = variant.response->body->on_disk();
+                if (body && places.has(body->place())) in_place.emplace_back(hash, body->place());
+            }
+        for (const auto& [hash, place] : in_place) let_go(in, hash, place, dropped);
     }
 }
 

@@ -82,7 +82,8 @@ bool read_meta(std::string_view meta, StoredMetadata& out) {
 }  // namespace
 
 bool may_be_written(const StoredResponse& response) {
-    return response.vary_names != kVaryAny && response.body->size() <= kMaxRecordBody;
+    return response.vary_names != kVaryAny && response.body->size() <= kMaxRecordBody &&
+           !response.body->on_disk();
 }
 
 DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::string_view uri) {

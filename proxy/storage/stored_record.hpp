@@ -16,7 +16,8 @@ namespace proxy {
 /// What is to be written of a response for `uri`; keeps both. Without `done`.
 DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::string_view uri);
 
-/// What may be too large for the disk, or be found by nobody there, is not written.
+/// What may be too large for the disk, or be found by nobody there, or stands there, is not
+/// written.
 bool may_be_written(const StoredResponse& response);
 
 /// Without its body, whose bytes are loaded.body, and without charge. `now`: this process's

@@ -203,6 +203,100 @@ TEST_F(Disk, ExplainReadsWhatTheDiskHas) {
     EXPECT_EQ(here("two"), "absent") << "whose tag stands in no index";
 }
 
+/// One body that is sent from where it stands on the disk, larger than what sockets hold.
+class SentFromDisk : public Disk {
+protected:
+    SentFromDisk() : settings_(with_disk(config("a"))) {
+        settings_.cache.slice_from = 64 << 20;
+        settings_.cache.memory = 64 << 20;
+        start(settings_);
+        EXPECT_TRUE(get("a", "/large").body == content_.content);
+        EXPECT_TRUE(eventually([&] { return is_written("a", 1); }));
+        restart(settings_);
+        const auto first = get("a", "/large");
+        EXPECT_TRUE(first.body == content_.content) << "read as a whole, to be proved";
+        EXPECT_TRUE(contains(first.cache_status(), "detail=disk")) << first.cache_status();
+        asked_ = origin.requests();
+    }
+    const std::string& body() const { return content_.content; }
+    /// Of which the beginning was read, and the rest does not fit into what sockets hold.
+    Client stalled() {
+        auto client = this->client();
+        client.begin("GET", "/large");
+        EXPECT_TRUE(client.read_at_least(1'000));
+        return client;
+    }
+    std::vector<std::filesystem::path> segments() const {
+        std::vector<std::filesystem::path> found;
+        for (const auto& each :
+             std::filesystem::directory_iterator(settings_.cache.disk.front().path))
+            if (each.path().extension() == ".segment") found.push_back(each.path());
+        return found;
+    }
+
+    static constexpr std::size_t kBytes = 7'000'000;  // more would be stored in blocks
+
+    Config settings_;
+    const File content_{made_body(1, kBytes)};
+    const ScriptedOrigin::Scripted scripted_ =
+        origin.set([this](Exchange& e) { content_.answer(e); });
+    std::uint64_t asked_ = 0;
+};
+
+TEST_F(SentFromDisk, ComesWholeAndInParts) {
+    auto client = this->client();
+    for (int i = 0; i < 2; ++i) {
+        const auto got = client.get("/large");
+        EXPECT_TRUE(got.body == body());
+        EXPECT_TRUE(contains(got.cache_status(), "detail=disk")) << got.cache_status();
+    }
+    const auto part = client.get("/large", "Range: bytes=262000-1310000\r\n");
+    EXPECT_EQ(part.status, 206u);
+    EXPECT_TRUE(part.body == body().substr(262'000, 1'310'000 - 262'000 + 1));
+    EXPECT_EQ(client.get("/large", "Range: bytes=-1\r\n").body, body().substr(kBytes - 1));
+    EXPECT_EQ(client.ask("HEAD", "/large").field("Content-Length"), std::to_string(kBytes));
+    EXPECT_EQ(origin.requests(), asked_);
+    const auto now = status("a");
+    EXPECT_LT(now.cache.memory_bytes, 100'000u);
+    EXPECT_EQ(now.work.bytes_to_clients, 3 * kBytes + 1'310'000 - 262'000 + 2);
+}
+
+TEST_F(SentFromDisk, AClientThatTakesItsTimeGetsAllOfIt) {
+    auto slow = stalled();
+    EXPECT_TRUE(get("a", "/large").body == body()) << "others do not wait";
+    for (const auto& segment : segments()) std::filesystem::remove(segment);  // as room is made
+    EXPECT_TRUE(slow.read().body == body());
+}
+
+TEST_F(SentFromDisk, AClientThatLeavesHurtsNobody) {
+    { auto leaving = stalled(); }
+    EXPECT_TRUE(get("a", "/large").body == body());
+    EXPECT_EQ(origin.requests(), asked_);
+}
+
+TEST_F(SentFromDisk, ABodyThatEndsTooSoonIsCutAndFetchedAnew) {
+    for (const auto& segment : segments()) std::filesystem::resize_file(segment, 100'000);
+    const auto got = get("a", "/large");
+    EXPECT_EQ(got.status, 200u) << "its head is in memory";
+    EXPECT_FALSE(got.complete);
+    EXPECT_TRUE(got.body.empty());
+    EXPECT_TRUE(get("a", "/large").body == body());
+    EXPECT_EQ(origin.requests(), asked_ + 1);
+}
+
+TEST_F(SentFromDisk, WhatWasFlippedMeanwhileIsFetchedAnew) {
+    kill("a");
+    for (const auto& segment : segments()) {
+        std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(3'000'000);
+        file.put('?').put('?');
+    }
+    start(settings_);
+    ASSERT_TRUE(eventually([&] { return is_loaded("a"); }));
+    EXPECT_TRUE(get("a", "/large").body == body());
+    EXPECT_EQ(origin.requests(), asked_ + 1);
+}
+
 TEST_F(Disk, TwoNodesDoNotShareADirectory) {
     const auto settings = with_disk(config("a"));
     start(settings);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/uio.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <atomic>
@@ -93,9 +94,11 @@ inline summary::KeyHash hash_of(std::string_view uri) {
 /// A disk that can be made to fail. The numbers are errno; 0: none.
 struct FaultyCalls : DiskCalls {
     std::atomic<int> on_reserve{0}, on_write{0}, on_read{0}, on_sync{0}, on_read_now{0},
-        on_remove{0}, on_open{0};
+        on_remove{0}, on_open{0}, on_send{0};
     std::atomic<int> failures_left{1 << 30};  // then it works again
     std::atomic<bool> writes_half{false};     // of each part list, and says so
+    enum class Cached { as_it_is, all, nothing };
+    std::atomic<Cached> cached{Cached::as_it_is};  // by what it says
 
     int reserve(int fd, std::uint64_t bytes) override {
         return fails(on_reserve) ? -1 : DiskCalls::reserve(fd, bytes);
@@ -111,6 +114,15 @@ struct FaultyCalls : DiskCalls {
     }
     ssize_t read_now(int fd, std::span<std::byte> into, std::uint64_t at) override {
         return fails(on_read_now) ? -1 : DiskCalls::read_now(fd, into, at);
+    }
+    ssize_t cached_pages(int fd, std::uint64_t at, std::uint64_t bytes) override {
+        if (cached == Cached::as_it_is) return DiskCalls::cached_pages(fd, at, bytes);
+        const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+        const auto pages = (at + bytes - 1) / page - at / page + 1;
+        return cached == Cached::all ? static_cast<ssize_t>(pages) : 0;
+    }
+    ssize_t send(int socket, int fd, std::uint64_t at, std::size_t bytes) override {
+        return fails(on_send) ? -1 : DiskCalls::send(socket, fd, at, bytes);
     }
     int remove(const char* path) override {
         return fails(on_remove) ? -1 : DiskCalls::remove(path);

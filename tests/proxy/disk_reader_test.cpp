@@ -57,7 +57,7 @@ protected:
     static DiskResult<LoadedRecord> read(DiskReader& reader, SegmentPtr segment,
                                          std::uint32_t sector, const std::string& uri) {
         std::promise<DiskResult<LoadedRecord>> answer;
-        EXPECT_TRUE(reader.read(std::move(segment), sector, 4, uri,
+        EXPECT_TRUE(reader.read(std::move(segment), {{0, sector}, 4}, uri,
                                 [&](auto got) { answer.set_value(std::move(got)); }));
         return answer.get_future().get();
     }
@@ -82,12 +82,13 @@ TEST_F(DiskReaderTest, ReadsByItsThreadsWhateverTheSize) {
 TEST_F(DiskReaderTest, ReadsAtOnceWhatIsInThePageCache) {
     DiskReader reader({});
     const auto small = put("http://a/", 1'000), large = put("http://b/", 200'000);
-    const auto got = reader.read_now(segment_, small, 3, "http://a/");
+    const auto got = reader.read_now(segment_, {{0, small}, 3}, "http://a/");
     if (!got) GTEST_SKIP() << "a file system that cannot tell what it has";
     ASSERT_TRUE(*got);
     EXPECT_EQ(as_text((*got)->body), test::made_body(1'000, 1'000));
-    EXPECT_FALSE(reader.read_now(segment_, large, 400, "http://b/"));  // too large for at once
-    EXPECT_FALSE(reader.read_now(segment_, large, 4, "http://b/"));    // there is more of it
+    EXPECT_FALSE(
+        reader.read_now(segment_, {{0, large}, 400}, "http://b/"));         // too large for at once
+    EXPECT_FALSE(reader.read_now(segment_, {{0, large}, 4}, "http://b/"));  // there is more of it
     EXPECT_EQ(reader.stats().at_once, 1u);
 }
 
@@ -96,7 +97,7 @@ TEST_F(DiskReaderTest, LeavesToItsThreadsWhatTheDeviceHas) {
     const auto sector = put("http://a/", 1'000);
     for (const int error : {EAGAIN, EOPNOTSUPP, EPERM}) {
         calls_.on_read_now = error;
-        EXPECT_FALSE(reader.read_now(segment_, sector, 3, "http://a/"));
+        EXPECT_FALSE(reader.read_now(segment_, {{0, sector}, 3}, "http://a/"));
     }
     EXPECT_TRUE(read(reader, segment_, sector, "http://a/"));
 }
@@ -105,7 +106,7 @@ TEST_F(DiskReaderTest, GivesNothingThatIsOfAnotherUriOrSpoilt) {
     DiskReader reader({});
     const auto sector = put("http://a/", 1'000);
     EXPECT_EQ(read(reader, segment_, sector, "http://b/").error(), DiskError::other_key);
-    if (const auto now = reader.read_now(segment_, sector, 3, "http://b/")) {
+    if (const auto now = reader.read_now(segment_, {{0, sector}, 3}, "http://b/")) {
         EXPECT_EQ(now->error(), DiskError::other_key);
     }
     const auto at = std::uint64_t{sector} * kDiskSector + 700;
@@ -122,7 +123,7 @@ TEST_F(DiskReaderTest, RefusesWhatWouldWaitTooLong) {
     const auto sector = put("http://a/", 1'000);
     std::atomic<int> answers{0};
     const auto ask = [&] {
-        return reader.read(segment_, sector, 3, "http://a/", [&](const auto& got) {
+        return reader.read(segment_, {{0, sector}, 3}, "http://a/", [&](const auto& got) {
             EXPECT_TRUE(got);
             ++answers;
         });
@@ -148,7 +149,7 @@ TEST_F(DiskReaderTest, AnswersAllThatWaitWhenItEnds) {
         DiskReader reader({.threads = 1});
         calls_.set_open(false);
         for (int i = 0; i < 5; ++i)
-            ASSERT_TRUE(reader.read(segment_, sector, 3, "http://a/", [&](const auto& got) {
+            ASSERT_TRUE(reader.read(segment_, {{0, sector}, 3}, "http://a/", [&](const auto& got) {
                 ++(got ? answered : ended);
                 if (!got) {
                     EXPECT_EQ(got.error(), DiskError::ending);

@@ -146,8 +146,8 @@ inline void wait_until_loaded(const DiskTier& tier) {
 inline DiskResult<LoadedRecord> read(DiskTier& tier, const std::string& uri,
                                      const IndexOwner::Entry& at) {
     std::promise<DiskResult<LoadedRecord>> answer;
-    while (
-        !tier.read(at.place, at.sectors, uri, [&](auto got) { answer.set_value(std::move(got)); }))
+    while (!tier.read({at.place, at.sectors}, uri,
+                      [&](auto got) { answer.set_value(std::move(got)); }))
         std::this_thread::yield();
     return answer.get_future().get();
 }

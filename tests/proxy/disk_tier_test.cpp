@@ -113,7 +113,7 @@ protected:
     DiskResult<LoadedRecord> read(const std::string& uri, const test::IndexOwner::Entry& at) {
         auto got = test::read(*tier_, uri, at);
         // Both ways say the same, where there are two.
-        if (auto now = tier_->read_now(at.place, at.sectors, uri)) {
+        if (auto now = tier_->read_now({at.place, at.sectors}, uri)) {
             EXPECT_EQ(now->has_value(), got.has_value());
             if (!*now && !got) {
                 EXPECT_EQ(now->error(), got.error());
@@ -345,8 +345,8 @@ TEST_F(DiskTierTest, GivesAnErrorForSpoiltBytesAndCountsThem) {
     const test::IndexOwner::Entry nowhere{in_directory(0, {4'000, 1})},
         elsewhere{in_directory(3, {1, 1})};
     EXPECT_EQ(read(uri(1), nowhere).error(), DiskError::no_record);
-    EXPECT_EQ(tier_->read_now(elsewhere.place, 1, uri(1))->error(), DiskError::no_record);
-    EXPECT_FALSE(tier_->read(elsewhere.place, 1, uri(1), {}));
+    EXPECT_EQ(tier_->read_now({elsewhere.place, 1}, uri(1))->error(), DiskError::no_record);
+    EXPECT_FALSE(tier_->read({elsewhere.place, 1}, uri(1), {}));
 }
 
 TEST_F(DiskTierTest, OutlivesAFullDisk) {
@@ -674,7 +674,7 @@ TEST_F(DiskDirectoriesTest, GiveNothingThatWasPurgedWhileManyReadAndWrite) {
                 if (!at) continue;
                 const auto purged = key.purged.load();
                 std::optional<DiskResult<LoadedRecord>> got;
-                if (i % 2 == 0) got = tier_->read_now(at->place, 8, name);
+                if (i % 2 == 0) got = tier_->read_now({at->place, 8}, name);
                 if (!got) got = test::read(*tier_, name, *at);
                 ++reads;
                 if (!*got) {

@@ -4,15 +4,19 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "proxy/disk/record_body.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/net/wall_clock.hpp"
 #include "proxy/storage/claim.hpp"
@@ -122,11 +126,18 @@ public:
         return response ? text(*response) : "";
     }
     static std::string text(const StoredResponse& response) {
+        if (const auto& body = response.body->on_disk()) return text(*body);
         std::vector<boost::asio::const_buffer> buffers;
         response.body->view(0, response.body->size(), 1000, buffers);
         std::string all;
         for (const auto& buffer : buffers)
             all.append(static_cast<const char*>(buffer.data()), buffer.size());
+        return all;
+    }
+    static std::string text(const RecordBody& body) {
+        std::string all(body.size(), '\0');
+        const auto bytes = std::as_writable_bytes(std::span(all));
+        EXPECT_TRUE(body.read_now(bytes, 0)) << "it was in the page cache";
         return all;
     }
     /// All that was pushed is on the disk.
@@ -347,6 +358,147 @@ TEST(StoreDiskTest, ADeclinedVersionDoesNotBringBackTheOneBefore) {
     node.settle();
     node.restart();
     EXPECT_EQ(node.body_of("u"), "");
+}
+
+TEST(StoreDiskTest, LargeBodiesAreLeftWhereTheyStand) {
+    Node node;
+    const auto body = test::made_body(1, 1'000'000);
+    ASSERT_TRUE(node.put("u", node.response(body)));
+    node.settle();
+    node.restart();
+    auto got = node.get("u");
+    ASSERT_TRUE(got);
+    if (!got->body->on_disk()) GTEST_SKIP() << "a kernel or file system that cannot tell";
+    EXPECT_EQ(got->body->size(), body.size());
+    EXPECT_TRUE(Node::text(*got) == body);
+    EXPECT_LT(node.store().stats().memory_bytes, 10'000u);
+    EXPECT_EQ(node.look_up("u").response, got) << "its head is in memory";
+    EXPECT_EQ(node.told("u"), 1);
+}
+
+TEST(StoreDiskTest, OfALargeBodyThatThisProcessWroteTheHeadIsReadAtOnce) {
+    Node node;
+    const auto body = test::made_body(1, 1'000'000);
+    ASSERT_TRUE(node.put("u", node.response(body)));
+    node.push_out();
+    ASSERT_FALSE(node.look_up("u").response);
+    const auto recall = node.store().recall(hash("u"), "u", nullptr);
+    if (recall == Store::Recall::waiting) GTEST_SKIP() << "a kernel that cannot tell";
+    EXPECT_EQ(recall, Store::Recall::done);
+    const auto got = node.look_up("u").response;
+    ASSERT_TRUE(got && got->body->on_disk());
+    EXPECT_TRUE(Node::text(*got) == body);
+}
+
+/// How many files this process holds open that have no name any more.
+int unnamed_segments() {
+    int count = 0;
+    std::error_code ignored;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const auto name = std::filesystem::read_symlink(each, ignored).string();
+        count += name.find(".segment (deleted)") != std::string::npos ? 1 : 0;
+    }
+    return count;
+}
+
+TEST(StoreDiskTest, OnlyWhoSendsABodyKeepsAFileThatWasGivenBack) {
+    Node::Settings settings;
+    settings.memory = 64 * kMiB;  // nothing goes by itself
+    settings.cap = 6 * kMiB;
+    settings.segment = kMiB;
+    Node node(settings);
+    std::map<std::string, std::string> bodies;
+    for (int i = 0; i < 4; ++i) {
+        const auto uri = "u" + std::to_string(i);
+        bodies[uri] = test::made_body(static_cast<std::uint64_t>(i), 100'000);
+        ASSERT_TRUE(node.put(uri, node.response(bodies[uri])));
+    }
+    node.settle();
+    node.restart();
+    for (const auto& [uri, body] : bodies) ASSERT_EQ(node.body_of(uri), body);
+    auto sent = node.get("u0");
+    if (!sent->body->on_disk()) GTEST_SKIP() << "a kernel or file system that cannot tell";
+    for (int i = 0; i < 120; ++i) {  // twice the cap: all files are new then
+        node.put("filler " + std::to_string(i), node.response(std::string(100'000, 'f')));
+        node.settle();
+    }
+    EXPECT_EQ(Node::text(*sent), bodies["u0"]) << "it is still being sent";
+    EXPECT_EQ(unnamed_segments(), 1);
+    sent.reset();
+    EXPECT_EQ(unnamed_segments(), 0);
+    for (const auto& [uri, body] : bodies) {
+        const auto got = node.body_of(uri);
+        EXPECT_TRUE(got.empty() || got == body) << uri;
+        EXPECT_EQ(node.told(uri), got.empty() ? 0 : 1) << uri;
+    }
+}
+
+TEST(StoreDiskTest, ASpoiltBodyThatWasLeftThereIsForgotten) {
+    Node node;
+    const auto body = test::made_body(1, 300'000);
+    ASSERT_TRUE(node.put("u", node.response(body)));
+    node.settle();
+    node.restart();
+    const auto got = node.get("u");
+    ASSERT_TRUE(got);
+    const auto on_disk = got->body->on_disk();
+    if (!on_disk) GTEST_SKIP() << "a kernel or file system that cannot tell";
+    for (const auto& each : std::filesystem::directory_iterator(node.path()))
+        if (each.path().extension() == ".segment") std::filesystem::resize_file(each, 100'000);
+    std::atomic<bool> answered{false};
+    on_disk->read_slice(on_disk, 0, [&](const DiskResult<DiskBytes>& bytes) {
+        EXPECT_FALSE(bytes);
+        answered = true;
+    });
+    while (!answered) std::this_thread::sleep_for(100us);
+    EXPECT_EQ(node.told("u"), 0);
+    EXPECT_FALSE(node.look_up("u").response);
+    EXPECT_FALSE(node.look_up("u").on_disk);
+}
+
+TEST(StoreDiskTest, WhatWasFlippedOnTheDiskIsNeverLeftThere) {
+    Node node;
+    ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
+    node.settle();
+    node.end();
+    for (const auto& each : std::filesystem::directory_iterator(node.path())) {
+        if (each.path().extension() != ".segment") continue;
+        std::fstream file(each.path(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(200'000);
+        file.put('?');
+    }
+    node.begin();
+    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_EQ(node.body_of("u"), "");
+    EXPECT_EQ(node.told("u"), 0);
+}
+
+TEST(StoreDiskTest, AValidationLeavesALargeBodyWhereItStands) {
+    for (const auto lifetime : {2000s, 5s}) {
+        Node node;
+        const auto body = test::made_body(1, 300'000);
+        ASSERT_TRUE(node.put("u", node.response(body)));
+        node.settle();
+        node.restart();
+        const auto old = node.get("u");
+        ASSERT_TRUE(old);
+        StoredMetadata metadata = *old;
+        metadata.freshness.lifetime = saturate(lifetime);
+        auto renewed = std::make_shared<StoredResponse>(metadata, old->body);
+        ASSERT_TRUE(node.store().replace(hash("u"), old.get(), renewed, Clock::now()));
+        renewed.reset();
+        node.settle();
+        EXPECT_EQ(node.body_of("u"), body);
+        EXPECT_EQ(node.get("u")->freshness.lifetime, lifetime);
+        node.restart();
+        const auto after = node.get("u");
+        // What forbids more must not be undone by a restart; what allows more is kept by memory.
+        if (lifetime == 5s) {
+            EXPECT_TRUE(!after || after->freshness.lifetime == 5s);
+        } else {
+            EXPECT_TRUE(after);
+        }
+    }
 }
 
 /// Random interleavings of all that can happen to a few keys, against a model.

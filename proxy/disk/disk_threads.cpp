@@ -1,0 +1,70 @@
+#include "proxy/disk/disk_threads.hpp"
+
+#include <utility>
+
+namespace proxy {
+
+DiskThreads::DiskThreads(unsigned threads, std::size_t most) : most_(most) {
+    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+DiskThreads::~DiskThreads() {
+    std::deque<Job> left;
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+        left.swap(queue_);
+    }
+    changed_.notify_all();
+    for (auto& thread : threads_) thread.join();
+    for (auto& job : left) job(true);
+}
+
+bool DiskThreads::try_run(Job job) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (ending_ || queue_.size() >= most_) {
+            ++stats_.refused;
+            return false;
+        }
+        queue_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+void DiskThreads::run(Job job) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!ending_) {
+            queue_.push_back(std::move(job));
+            changed_.notify_one();
+            return;
+        }
+    }
+    job(true);
+}
+
+DiskThreads::Stats DiskThreads::stats() const {
+    const std::lock_guard lock(mutex_);
+    auto stats = stats_;
+    stats.waiting = queue_.size();
+    return stats;
+}
+
+void DiskThreads::work() {
+    for (;;) {
+        Job job;
+        {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+            if (ending_) return;
+            job = std::move(queue_.front());
+            queue_.pop_front();
+            ++stats_.begun;
+        }
+        job(false);
+    }
+}
+
+}  // namespace proxy

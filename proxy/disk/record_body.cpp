@@ -1,0 +1,50 @@
+#include "proxy/disk/record_body.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace proxy {
+namespace {
+
+/// What did not agree is in the page cache now: it must not be sent from there to those who are in
+/// the middle of the body. Whole large pages go.
+void forget_pages(int fd, std::uint64_t at, std::uint64_t bytes) {
+    constexpr std::uint64_t kLargePage = 2 << 20;
+    const auto begin = at - at % kLargePage;
+    const auto end = (at + bytes + kLargePage - 1) / kLargePage * kLargePage;
+    ::posix_fadvise(fd, static_cast<off_t>(begin), static_cast<off_t>(end - begin),
+                    POSIX_FADV_DONTNEED);
+}
+
+}  // namespace
+
+RecordBody::Slice RecordBody::slice_at(std::uint64_t offset) const {
+    const auto begin = offset - offset % kSliceBytes;
+    return {begin, std::min(begin + kSliceBytes, where_.bytes)};
+}
+
+void RecordBody::read_slice(std::shared_ptr<const RecordBody> self, std::uint64_t offset,
+                            Answer answer) const {
+    auto job = [self = std::move(self), slice = slice_at(offset),
+                answer = std::move(answer)](bool ending) {
+        if (ending) return answer(DiskError::ending);
+        auto loaded = self->load(slice);
+        if (!loaded && self->spoilt_) self->spoilt_(*self);
+        answer(std::move(loaded));
+    };
+    threads_.run(std::move(job));
+}
+
+DiskResult<DiskBytes> RecordBody::load(Slice slice) const {
+    DiskBytes bytes(slice.end - slice.begin);
+    const auto error = where_.segment->file.read(bytes, where_.at + slice.begin);
+    const auto sum = sums_[slice.begin / kSliceBytes];
+    if (!error && slice_agrees(sum, bytes, where_.segment->header.home)) return bytes;
+    forget_pages(where_.segment->file.fd(), where_.at + slice.begin, slice.end - slice.begin);
+    const auto why = error ? error : make_error_code(DiskError::bad_checksum);
+    failed_(why);
+    return why;
+}
+
+}  // namespace proxy

@@ -1,0 +1,75 @@
+#include "proxy/storage/disk_body_reader.hpp"
+
+#include <algorithm>
+
+namespace proxy {
+
+BodyPiece DiskBodyReader::peek(std::uint64_t max_bytes,
+                               std::vector<boost::asio::const_buffer>& out) {
+    BodyPiece piece;
+    const auto size = body_->size();
+    if (max_bytes == 0 || offset_ >= size) {
+        piece.end = offset_ >= size;
+        return piece;
+    }
+    if (reading_ && !have(offset_)) {
+        const auto came = take();
+        piece.failed = came == Came::failed;
+        if (came != Came::yes) return piece;
+    }
+    const auto in_slice = std::min(max_bytes, body_->slice_at(offset_).end - offset_);
+    if (!have(offset_)) {
+        if (!bytes_only_ && body_->is_cached(offset_, in_slice)) {
+            piece.file = body_.get();
+            piece.file_offset = offset_;
+            piece.bytes = in_slice;
+            piece.end = offset_ + in_slice == size;
+            return piece;
+        }
+        if (!bytes_only_ || !read_now(in_slice)) {
+            ask();
+            return piece;
+        }
+    }
+    const auto from = offset_ - bytes_at_;
+    piece.bytes = std::min<std::uint64_t>(max_bytes, bytes_.size() - from);
+    out.emplace_back(bytes_.data() + from, piece.bytes);
+    piece.end = offset_ + piece.bytes == size;
+    return piece;
+}
+
+bool DiskBodyReader::read_now(std::uint64_t bytes) {
+    bytes_.resize(bytes);
+    bytes_at_ = offset_;
+    if (body_->read_now(bytes_, offset_)) return true;
+    bytes_.clear();
+    return false;
+}
+
+void DiskBodyReader::ask() {
+    reading_ = std::make_shared<Reading>();
+    body_->read_slice(body_, offset_, [reading = reading_, wakeup = wakeup_](auto answer) {
+        {
+            const std::lock_guard lock(reading->mutex);
+            reading->answer = std::move(answer);
+        }
+        wakeup->notify();
+    });
+}
+
+/// What was asked for, if it is there.
+DiskBodyReader::Came DiskBodyReader::take() {
+    std::optional<DiskResult<DiskBytes>> answer;
+    {
+        const std::lock_guard lock(reading_->mutex);
+        answer = std::move(reading_->answer);
+    }
+    if (!answer) return Came::no;
+    reading_.reset();
+    if (!*answer) return Came::failed;
+    bytes_ = std::move(**answer);
+    bytes_at_ = body_->slice_at(offset_).begin;
+    return Came::yes;
+}
+
+}  // namespace proxy

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "proxy/disk/record_body.hpp"
+#include "proxy/net/wakeup.hpp"
+#include "proxy/storage/body.hpp"
+
+namespace proxy {
+
+/// Reads a body that is left where it stands on the disk, a slice of RecordBody::kSliceBytes at a
+/// time: what the page cache has can be sent from there, or is copied if bytes are wanted; all else
+/// is read, and proved, by the disk's threads. One thread; it never waits for a device.
+class DiskBodyReader {
+public:
+    /// `wakeup` is notified when a slice for which peek() let its caller wait was read.
+    DiskBodyReader(std::shared_ptr<const RecordBody> body, std::shared_ptr<Wakeup> wakeup)
+        : body_(std::move(body)), wakeup_(std::move(wakeup)) {}
+
+    /// As BodyReader has them.
+    BodyPiece peek(std::uint64_t max_bytes, std::vector<boost::asio::const_buffer>& out);
+    void consume(std::uint64_t bytes) { offset_ += bytes; }
+    void give_bytes_only() { bytes_only_ = true; }
+
+private:
+    /// By a thread of the disk, which may be done when nobody wants it any more.
+    struct Reading {
+        std::mutex mutex;
+        std::optional<DiskResult<DiskBytes>> answer;
+    };
+    bool have(std::uint64_t offset) const {
+        return offset >= bytes_at_ && offset - bytes_at_ < bytes_.size();
+    }
+    bool read_now(std::uint64_t bytes);
+    void ask();
+    enum class Came { no, yes, failed };
+    Came take();
+
+    std::shared_ptr<const RecordBody> body_;
+    std::shared_ptr<Wakeup> wakeup_;
+    std::uint64_t offset_ = 0;
+    bool bytes_only_ = false;
+    DiskBytes bytes_;  // of the body from bytes_at_ on
+    std::uint64_t bytes_at_ = 0;
+    std::shared_ptr<Reading> reading_;
+};
+
+}  // namespace proxy

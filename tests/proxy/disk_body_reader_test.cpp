@@ -1,0 +1,224 @@
+#include "proxy/storage/disk_body_reader.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <boost/asio/io_context.hpp>
+#include <future>
+
+#include "proxy/disk/disk_reader.hpp"
+#include "tests/proxy/disk_kit.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using Cached = test::FaultyCalls::Cached;
+
+constexpr std::uint64_t kSegment = 4 << 20;
+constexpr std::size_t kBody = 600'000;  // three slices
+constexpr std::string_view kUri = "http://a/";
+
+/// A body of three slices in a segment, left where it stands.
+class DiskBodyReaderTest : public testing::Test {
+protected:
+    DiskBodyReaderTest() {
+        calls_.cached = Cached::all;
+        segment_ = *create_segment(calls_, directory_.path(), {{1, 1}, kSegment});
+        const auto record = test::response(kUri, 1, body_);
+        DiskBytes bytes;
+        const iovec part = test::part(body_);
+        encode_record(record, {&part, 1}, segment_->header.home, bytes);
+        body_at_ = kDiskSector + bytes.size();
+        bytes.insert(bytes.end(), test::bytes_of(body_).begin(), test::bytes_of(body_).end());
+        sectors_ = static_cast<std::uint32_t>((bytes.size() + kDiskSector - 1) / kDiskSector);
+        EXPECT_FALSE(segment_->file.write(DiskView(bytes), kDiskSector));
+        reader_.emplace(DiskReader::Config{});
+    }
+    DiskResult<LoadedRecord> load() {
+        std::promise<DiskResult<LoadedRecord>> answer;
+        EXPECT_TRUE(reader_->read(segment_, {{7, 1}, sectors_}, std::string(kUri),
+                                  [&](auto got) { answer.set_value(std::move(got)); }));
+        return answer.get_future().get();
+    }
+    std::shared_ptr<RecordBody> in_place() {
+        auto loaded = load();
+        EXPECT_TRUE(loaded) << loaded.error();
+        EXPECT_TRUE(loaded && loaded->in_place);
+        auto place = loaded ? loaded->in_place : nullptr;
+        if (place) place->when_spoilt([this](const RecordBody& body) { spoilt_ = body.place(); });
+        return place;
+    }
+    DiskBodyReader reading() { return {in_place(), wakeup_}; }
+    void flip(std::uint64_t offset) {
+        const char other = static_cast<char>(~body_[offset]);
+        EXPECT_FALSE(segment_->file.write(test::bytes_of({&other, 1}), body_at_ + offset));
+    }
+
+    struct Read {
+        std::string text;
+        bool failed = false;
+    };
+    static std::string text_of(const std::vector<boost::asio::const_buffer>& buffers) {
+        std::string text;
+        for (const auto& buffer : buffers)
+            text.append(static_cast<const char*>(buffer.data()), buffer.size());
+        return text;
+    }
+    /// All of it as bytes, waiting for the threads where need be.
+    Read read_bytes(DiskBodyReader& from, std::uint64_t max_bytes = 1 << 30) {
+        Read result;
+        for (int rounds = 0; rounds < 10'000; ++rounds) {
+            std::vector<boost::asio::const_buffer> buffers;
+            const auto piece = from.peek(max_bytes, buffers);
+            EXPECT_FALSE(piece.file);
+            result.text += text_of(buffers);
+            result.failed = piece.failed;
+            if (piece.failed || piece.end) return result;
+            from.consume(piece.bytes);
+            if (piece.bytes == 0) std::this_thread::sleep_for(100us);
+        }
+        ADD_FAILURE() << "does not come";
+        return result;
+    }
+
+    test::TemporaryDirectory directory_;
+    test::FaultyCalls calls_;
+    SegmentPtr segment_;
+    const std::string body_ = test::made_body(3, kBody);
+    std::uint64_t body_at_ = 0;
+    std::uint32_t sectors_ = 0;
+    std::optional<DiskPlace> spoilt_;
+    boost::asio::io_context io_;
+    std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>(io_.get_executor());
+    std::optional<DiskReader> reader_;
+};
+
+TEST_F(DiskBodyReaderTest, NamesTheFileForWhatThePageCacheHas) {
+    auto from = reading();
+    std::string got;
+    for (bool end = false; !end;) {
+        std::vector<boost::asio::const_buffer> buffers;
+        const auto piece = from.peek(100'000, buffers);
+        EXPECT_TRUE(buffers.empty());
+        ASSERT_TRUE(piece.file);
+        ASSERT_LE(piece.bytes, 100'000u);
+        int sockets[2];
+        ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+        const auto sent = piece.file->send_to(sockets[0], piece.file_offset, piece.bytes);
+        ASSERT_GT(sent, 0);
+        std::string bytes(static_cast<std::size_t>(sent), '\0');
+        ASSERT_EQ(::recv(sockets[1], bytes.data(), bytes.size(), MSG_WAITALL), sent);
+        got += bytes;
+        ::close(sockets[0]), ::close(sockets[1]);
+        end = piece.end && static_cast<std::uint64_t>(sent) == piece.bytes;
+        from.consume(static_cast<std::uint64_t>(sent));
+    }
+    EXPECT_EQ(got, body_);
+    std::vector<boost::asio::const_buffer> buffers;
+    EXPECT_TRUE(from.peek(1, buffers).end);
+    EXPECT_EQ(reader_->stats().by_threads, 1u) << "by which it was proved";
+}
+
+TEST_F(DiskBodyReaderTest, CopiesWhereBytesAreWanted) {
+    auto from = reading();
+    from.give_bytes_only();
+    EXPECT_EQ(read_bytes(from, 70'000).text, body_);
+    EXPECT_EQ(reader_->stats().by_threads, 1u);
+}
+
+TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
+    const auto body = in_place();
+    calls_.cached = Cached::nothing;
+    DiskBodyReader from(body, wakeup_), part(body, wakeup_), bytes(body, wakeup_);
+    EXPECT_EQ(read_bytes(from).text, body_);
+    EXPECT_EQ(reader_->stats().by_threads, 4u) << "each slice once";
+
+    part.consume(300'001);
+    EXPECT_EQ(read_bytes(part, 1'000).text, body_.substr(300'001)) << "slices are kept";
+    EXPECT_EQ(reader_->stats().by_threads, 6u);
+
+    bytes.give_bytes_only();
+    calls_.on_read_now = EAGAIN;
+    EXPECT_EQ(read_bytes(bytes).text, body_);
+}
+
+TEST_F(DiskBodyReaderTest, WakesWhoWaits) {
+    auto from = reading();
+    calls_.cached = Cached::nothing;
+    std::vector<boost::asio::const_buffer> buffers;
+    EXPECT_EQ(from.peek(10, buffers).bytes, 0u);
+    EXPECT_EQ(from.peek(10, buffers).bytes, 0u) << "asked for once";
+    io_.restart();
+    while (io_.run_one_for(10s) == 0) io_.restart();  // the notice
+    EXPECT_EQ(from.peek(10, buffers).bytes, 10u);
+    EXPECT_EQ(reader_->stats().by_threads, 2u);
+}
+
+TEST_F(DiskBodyReaderTest, GivesNothingThatDoesNotAgreeAnyMore) {
+    auto from = reading();
+    flip(400'000);
+    calls_.cached = Cached::nothing;
+    const auto got = read_bytes(from);
+    EXPECT_TRUE(got.failed);
+    EXPECT_EQ(got.text, body_.substr(0, RecordBody::kSliceBytes)) << "the slices before";
+    EXPECT_EQ(spoilt_, (DiskPlace{7, 1}));
+    EXPECT_EQ(reader_->stats().failed, 1u);
+}
+
+TEST_F(DiskBodyReaderTest, EndsWhereTheFileDoes) {
+    auto from = reading();
+    std::filesystem::resize_file(segment_->path, body_at_ + 300'000);
+    calls_.cached = Cached::nothing;
+    const auto got = read_bytes(from);
+    EXPECT_TRUE(got.failed);
+    EXPECT_EQ(got.text.size(), RecordBody::kSliceBytes);
+    EXPECT_TRUE(spoilt_);
+}
+
+TEST_F(DiskBodyReaderTest, ReadsOnWhenTheSegmentIsGone) {
+    auto from = reading();
+    from.give_bytes_only();
+    std::filesystem::remove(segment_->path);
+    segment_.reset();
+    EXPECT_EQ(read_bytes(from).text, body_);
+}
+
+TEST_F(DiskBodyReaderTest, FailsWhenTheThreadsEnd) {
+    auto from = reading();
+    calls_.cached = Cached::nothing;
+    calls_.on_read = EIO;
+    std::vector<boost::asio::const_buffer> buffers;
+    EXPECT_EQ(from.peek(10, buffers).bytes, 0u);
+    reader_.reset();
+    EXPECT_TRUE(from.peek(10, buffers).failed);
+}
+
+TEST_F(DiskBodyReaderTest, OfWhatIsProvedTheHeadIsReadAlone) {
+    const DiskReader::Wanted unproved{{7, 1}, sectors_}, proved{{7, 1}, sectors_, true};
+    EXPECT_FALSE(reader_->read_now(segment_, unproved, kUri)) << "too large for at once";
+    const auto got = reader_->read_now(segment_, proved, kUri);
+    if (!got) GTEST_SKIP() << "a file system that cannot tell what it has";
+    ASSERT_TRUE(*got);
+    EXPECT_TRUE((*got)->body.empty());
+    EXPECT_EQ((*got)->record.head, test::response(kUri, 1, body_).head);
+    ASSERT_TRUE((*got)->in_place);
+    EXPECT_EQ((*got)->in_place->place(), (DiskPlace{7, 1}));
+    DiskBodyReader from((*got)->in_place, wakeup_);
+    from.give_bytes_only();
+    EXPECT_EQ(read_bytes(from).text, body_);
+    EXPECT_EQ(reader_->read_now(segment_, proved, "http://b/")->error(), DiskError::other_key);
+    EXPECT_FALSE(segment_->file.write(test::bytes_of("?"), body_at_ - 1));  // its head
+    EXPECT_FALSE(reader_->read_now(segment_, proved, kUri)) << "the threads will say what is wrong";
+}
+
+TEST_F(DiskBodyReaderTest, IsNotMadeWhereNobodyCanTellWhatIsCached) {
+    calls_.cached = Cached::nothing;
+    const auto got = load();
+    ASSERT_TRUE(got);
+    EXPECT_FALSE(got->in_place);
+    EXPECT_EQ(as_text(got->body), body_);
+}
+
+}  // namespace
+}  // namespace proxy
