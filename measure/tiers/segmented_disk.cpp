@@ -26,7 +26,15 @@ void SegmentedDisk::append(std::uint32_t object) {
 void SegmentedDisk::write(std::uint32_t object) {
     while (used_bytes_ + record_bytes_[object] > capacity_) retire_oldest();
     append(object);
+    admitted_bytes_ += record_bytes_[object];
     ++objects_;
+}
+
+std::uint64_t SegmentedDisk::may_write_again(std::uint64_t segment_bytes) const {
+    if (!write_again_) return 0;
+    const auto earned = (admitted_bytes_ + written_again_bytes_) / kWrittenAgainPartOfAll;
+    return std::min(segment_bytes / kWrittenAgainPart,
+                    earned - std::min(earned, written_again_bytes_));
 }
 
 void SegmentedDisk::retire_oldest() {
@@ -36,7 +44,7 @@ void SegmentedDisk::retire_oldest() {
     auto objects = segment.objects;
     std::ranges::stable_sort(objects, std::greater(),
                              [this](auto object) { return entries_[object].uses; });
-    auto room = write_again_ ? segment.bytes / kWrittenAgainPart : 0;
+    auto room = may_write_again(segment.bytes);
     for (const auto object : objects) {
         const auto bytes = record_bytes_[object];
         if (entries_[object].uses > 0 && bytes <= room) {

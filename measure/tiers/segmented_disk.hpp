@@ -9,7 +9,8 @@ namespace measure {
 
 /// The node's disk: records go to the end of a log of segments, and the oldest segment goes when
 /// there is no more room. Of that, what was used since it was written is written again, the most
-/// used first, a quarter of the segment at most, and counts as unused then.
+/// used first, a quarter of the segment and a sixth of all that was written at most, and counts as
+/// unused then.
 ///
 /// Logs have small caches beside a node's, which has up to 512 segments of at least 16 MiB: here
 /// they are a 64th of the disk, so that several objects fit into one. A segment ends behind the
@@ -17,7 +18,8 @@ namespace measure {
 class SegmentedDisk final : public SimulatedDisk {
 public:
     static constexpr std::uint64_t kSegments = 64;
-    static constexpr std::uint64_t kWrittenAgainPart = 4;  // one part in so many of a segment
+    // One part in so many of a segment, and of all that was written so far.
+    static constexpr std::uint64_t kWrittenAgainPart = 4, kWrittenAgainPartOfAll = 6;
     static constexpr std::uint8_t kMostUses = 3;
 
     /// `record_bytes`, of each object, must outlive it. `write_again`: else what goes is gone.
@@ -46,6 +48,7 @@ private:
     };
 
     void append(std::uint32_t object);
+    std::uint64_t may_write_again(std::uint64_t segment_bytes) const;
     void retire_oldest();
 
     const std::uint64_t capacity_;
@@ -56,6 +59,7 @@ private:
     std::uint32_t next_number_ = 1;
     std::uint64_t used_bytes_ = 0;
     std::uint64_t objects_ = 0;
+    std::uint64_t admitted_bytes_ = 0;
     std::uint64_t written_again_bytes_ = 0;
 };
 

@@ -8,7 +8,10 @@
 namespace proxy {
 namespace {
 
-constexpr std::uint64_t kReadmittedPart = 4;  // one part in so many of a segment
+// What is written again is at most one part in so many of a segment, and of all that was written
+// so far: bursts may take what was not needed before, and in the long run 6/5 is written of what
+// was admitted.
+constexpr std::uint64_t kReadmittedPart = 4, kReadmittedPartOfAll = 6;
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // told apart by their numbers
 constexpr std::array<char, kDiskSector> kZeros{};
@@ -224,7 +227,10 @@ std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>&
     };
     std::vector<Moved> moved;
     std::uint64_t bytes = 0;
-    const auto most = config_.segment_bytes / kReadmittedPart;
+    const auto so_far = stats();
+    const auto earned = so_far.written_bytes / kReadmittedPartOfAll;
+    const auto most = std::min(config_.segment_bytes / kReadmittedPart,
+                               earned - std::min(earned, so_far.readmitted_bytes));
     for (const auto& one : used) {
         const auto& entry = entries[one.at];
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;

@@ -33,7 +33,8 @@ struct Reclaiming {
 /// The segments of one directory as one log: records are added at its end, whole segments go at
 /// its beginning, and the files never take more than the cap (those that somebody still reads
 /// apart). What was used lately is written again when its segment goes, a quarter of a segment at
-/// most. One thread, the writer's; adopt(), find() and stats() from any.
+/// most, and a sixth of all that was written. One thread, the writer's; adopt(), find() and stats()
+/// from any.
 class SegmentLog {
 public:
     /// In a cap: one to write to, one to give back, one between.
