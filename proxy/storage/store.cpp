@@ -366,10 +366,20 @@ bool Store::evict_one(Shard& in, std::uint64_t left) {
 
 template <class Enough>
 bool Store::evict_until(Enough enough, std::uint64_t left) {
+    const auto evictable_in = [](Shard& in) {
+        const std::lock_guard lock(in.mutex);
+        return in.queue.bytes();
+    };
     std::size_t empty_shards = 0;
     while (!enough()) {
-        auto& in = shards_[next_victim_.fetch_add(1, std::memory_order_relaxed) % kShards];
-        empty_shards = evict_one(in, left) ? 0 : empty_shards + 1;
+        // The one that has more of two: taken from each in turn, what comes by chance would leave
+        // some with next to nothing after a while, and then their best goes.
+        const auto turn = next_victim_.fetch_add(1, std::memory_order_relaxed);
+        auto& in = shards_[turn % kShards];
+        auto& other = shards_[(turn + 1 + turn / kShards % (kShards - 1)) % kShards];
+        auto& fuller = evictable_in(other) > evictable_in(in) ? other : in;
+        const auto evicted = evict_one(fuller, left) || evict_one(in, left);
+        empty_shards = evicted ? 0 : empty_shards + 1;
         if (empty_shards == kShards) return false;
     }
     return true;

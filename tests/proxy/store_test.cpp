@@ -207,6 +207,22 @@ TEST_F(StoreTest, EvictsNothingThatIsRead) {
     EXPECT_EQ(store.stats().evictions, 1u);
 }
 
+TEST_F(StoreTest, KeepsWhatIsAskedForAgainInEachShard) {
+    Store many(512'000, [](summary::KeyHash, bool) {});  // some 30 in each
+    const auto is_there = [&](const std::string& uri) {
+        return many.find(hash(uri), uri, Head(""), kNow).response != nullptr;
+    };
+    const auto put_one = [&](const std::string& uri, std::size_t bytes) {
+        return store_in(many, uri, 0, response_in(many, std::string(bytes, 'x')));
+    };
+    for (int hot = 0; hot < 32; ++hot) ASSERT_TRUE(put_one("hot/" + std::to_string(hot), 10));
+    for (int i = 0; i < 20'000; ++i) {
+        ASSERT_TRUE(put_one("once/" + std::to_string(i), 1'000));
+        for (int hot = 0; hot < 32; ++hot)
+            ASSERT_TRUE(is_there("hot/" + std::to_string(hot))) << hot << " after " << i;
+    }
+}
+
 TEST_F(StoreTest, CountsReplacedBytesUntilTheirReaderIsDone) {
     put("u", response(std::string(9000, 'x')));
     auto held = find("u").response;
