@@ -148,11 +148,10 @@ TEST_F(DiskBodyReaderTest, WakesWhoWaits) {
     calls_.cached = Cached::nothing;
     std::vector<boost::asio::const_buffer> buffers;
     EXPECT_EQ(from.peek(10, buffers).bytes, 0u);
-    EXPECT_EQ(from.peek(10, buffers).bytes, 0u) << "asked for once";
-    io_.restart();
+    (void)from.peek(10, buffers);                     // whether it has come or not
     while (io_.run_one_for(10s) == 0) io_.restart();  // the notice
     EXPECT_EQ(from.peek(10, buffers).bytes, 10u);
-    EXPECT_EQ(reader_->stats().by_threads, 2u);
+    EXPECT_EQ(reader_->stats().by_threads, 2u) << "asked for once";
 }
 
 TEST_F(DiskBodyReaderTest, GivesNothingThatDoesNotAgreeAnyMore) {
