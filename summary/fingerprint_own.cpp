@@ -15,7 +15,7 @@ FingerprintShape shape_of_kind(Kind kind, std::uint64_t objects, double error) {
 }
 
 /// To sort and encode a fingerprint, and to follow it, costs as much as about so many bits.
-constexpr std::size_t kBitsEach = 4;
+constexpr std::size_t kBitsEach = 6;
 
 /// What says how wrong a shape is, whatever its size.
 unsigned bits_each(const FingerprintShape& shape) {

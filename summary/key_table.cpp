@@ -11,6 +11,9 @@ namespace summary {
 namespace {
 
 constexpr KeyHash kEmpty{};
+/// A table that has fewer keys than one in so many of its places is made anew: who visits all keys
+/// would mostly visit none.
+constexpr std::size_t kShrinkBelow = 8, kLeastHomes = 64;
 
 KeyHash stored_form(KeyHash key) {
     return key == kEmpty ? KeyHash{1, 0} : key;
@@ -80,6 +83,11 @@ bool KeyTable::erase(KeyHash key) {
     slots_[last] = kEmpty;
     --used_[last / kGroup];
     --size_;
+    if (homes_ > kLeastHomes && size_ * kShrinkBelow < homes_) {
+        KeyTable smaller;
+        for_each([&](KeyHash one) { smaller.insert(one); });
+        *this = std::move(smaller);
+    }
     return true;
 }
 

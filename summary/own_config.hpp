@@ -20,7 +20,7 @@ struct OwnConfig {
     Kind kind = kDefaultKind;
 
     // What is done at once: about 3 ms each.
-    std::size_t changes_at_once = 32'768;    // of bits; of fingerprints a quarter: encoded
+    std::size_t changes_at_once = 32'768;    // of bits; of fingerprints a sixth: encoded
     std::uint64_t keys_at_once = 8'192;      // fed to a summary that grows
     std::size_t words_at_once = 1ull << 16;  // of a snapshot, encoded; copied twice as many
 };

@@ -1,5 +1,6 @@
 #include "summary/own_fingerprints.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -13,6 +14,13 @@ std::uint64_t lowest_key(std::uint64_t fingerprint, std::uint64_t universe) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>(((static_cast<Wide>(fingerprint) << 64) + universe - 1) /
                                       universe);
+}
+
+/// What going through all keys of a table costs, in keys: its empty places are gone through, too.
+std::uint64_t cost_of(const KeyTable& keys) {
+    constexpr std::uint64_t kPlacesPerKey = 8;
+    return std::max<std::uint64_t>(
+        {keys.size(), keys.memory_bytes() / (kPlacesPerKey * sizeof(KeyHash)), 1});
 }
 
 }  // namespace
@@ -177,7 +185,7 @@ bool OwnFingerprints::write_some(std::uint64_t keys) {
         auto& shard = shards_[snapshot_->next];
         write(shard, snapshot_->encoder);
         shard.told = {};
-        done += std::max<std::uint64_t>(shard.keys.size(), 1);
+        done += cost_of(shard.keys);
     }
     if (snapshot_->next < shards_.size()) return false;
     snapshot_->encoder.finish();
@@ -221,7 +229,7 @@ bool OwnFingerprints::grow_some(std::uint64_t keys) {
         const auto& shard = shards_[growth.fed];
         shard.keys.for_each(
             [&](KeyHash key) { growth.check += check_term(fingerprint(key, growth.shape)); });
-        done += std::max<std::uint64_t>(shard.keys.size(), 1);
+        done += cost_of(shard.keys);
     }
     if (growth.fed < shards_.size()) return false;
     shape_ = growth.shape;

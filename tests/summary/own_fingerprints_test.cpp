@@ -365,6 +365,26 @@ TEST(FingerprintCost, KeepsToTheGoalOfAnnouncementBytes) {
               << ", " << at_01 << "; cuckoo " << cuckoo_1 << ", " << cuckoo_01 << '\n';
 }
 
+TEST(FingerprintCost, TheKeysOfFewTakeLittleAfterMany) {
+    constexpr std::uint64_t kMany = 1'000'000, kLeft = 20'000;
+    const auto shape = quotient_shape_for(kMany, 1.0 / 4096);
+    OwnFingerprints own(shape, 1);
+    for (std::uint64_t i = 0; i < kMany; ++i) own.stored(key(i));
+    const auto of_many = own.memory_bytes();
+    for (auto i = kLeft; i < kMany; ++i) own.removed(key(i));
+    own.restart(2);
+    EXPECT_LT(own.memory_bytes(), of_many / 4);
+    for (std::uint64_t i = 0; i < kLeft; ++i) EXPECT_FALSE(own.stored(key(i))) << i;
+    for (auto i = kLeft; i < kMany; i += 97) EXPECT_FALSE(own.removed(key(i))) << i;
+    EXPECT_EQ(own.objects(), kLeft);
+
+    // Nor does it take long to go through them, in as many steps as with all.
+    own.begin_regrow(shape);
+    unsigned steps = 1;
+    while (!own.grow_some(kMany / 64)) ++steps;
+    EXPECT_LE(steps, 8U);
+}
+
 TEST(FingerprintCost, TheOwnerNeedsLittleBesidesItsKeys) {
     constexpr std::uint64_t kMany = 1'000'000;
     OwnFingerprints own(quotient_shape_for(kMany, 1.0 / 4096), 1);
