@@ -15,6 +15,12 @@ constexpr KeyHash kEmpty{};
 /// would mostly visit none.
 constexpr std::size_t kShrinkBelow = 8, kLeastHomes = 64;
 
+/// Not for all shards the same: they have about as many keys each, and would all be made anew at
+/// once.
+std::size_t shrinks_below(KeyHash key) {
+    return kShrinkBelow + (key.high >> (64 - kKeyShardsLog2)) % kShrinkBelow;
+}
+
 KeyHash stored_form(KeyHash key) {
     return key == kEmpty ? KeyHash{1, 0} : key;
 }
@@ -83,7 +89,7 @@ bool KeyTable::erase(KeyHash key) {
     slots_[last] = kEmpty;
     --used_[last / kGroup];
     --size_;
-    if (homes_ > kLeastHomes && size_ * kShrinkBelow < homes_) {
+    if (homes_ > kLeastHomes && size_ * shrinks_below(key) < homes_) {
         KeyTable smaller;
         for_each([&](KeyHash one) { smaller.insert(one); });
         *this = std::move(smaller);
