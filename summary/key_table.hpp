@@ -12,7 +12,7 @@ namespace summary {
 /// The exact keys of one shard (all have the same upper kKeyShardsLog2 bits in `high`), in the
 /// order of `high`: an open-addressing table whose places follow that order (Amble and Knuth 1974,
 /// ordered hash tables), so that it is read in order, and knows ranks, without being sorted. One
-/// thread only. Memory: 20 to 26 bytes a key, up to 140 once most went. {0, 0} counts as {1, 0}.
+/// thread only. Memory: 20 to 26 bytes a key, up to 280 once most went. {0, 0} counts as {1, 0}.
 class KeyTable {
 public:
     /// False, and nothing changes, when it was there already.
