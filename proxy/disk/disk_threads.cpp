@@ -9,7 +9,7 @@ DiskThreads::DiskThreads(unsigned threads, std::size_t most) : most_(most) {
 }
 
 DiskThreads::~DiskThreads() {
-    std::deque<Job> left;
+    std::deque<Waiting> left;
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;
@@ -17,17 +17,18 @@ DiskThreads::~DiskThreads() {
     }
     changed_.notify_all();
     for (auto& thread : threads_) thread.join();
-    for (auto& job : left) job(true);
+    for (auto& waiting : left) waiting.job(true);
 }
 
 bool DiskThreads::try_run(Job job) {
     {
         const std::lock_guard lock(mutex_);
-        if (ending_ || queue_.size() >= most_) {
+        if (ending_ || tries_ >= most_) {
             ++stats_.refused;
             return false;
         }
-        queue_.push_back(std::move(job));
+        queue_.push_back({std::move(job), true});
+        ++tries_;
     }
     changed_.notify_one();
     return true;
@@ -37,7 +38,7 @@ void DiskThreads::run(Job job) {
     {
         const std::lock_guard lock(mutex_);
         if (!ending_) {
-            queue_.push_back(std::move(job));
+            queue_.push_back({std::move(job)});
             changed_.notify_one();
             return;
         }
@@ -59,7 +60,8 @@ void DiskThreads::work() {
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
             if (ending_) return;
-            job = std::move(queue_.front());
+            job = std::move(queue_.front().job);
+            tries_ -= queue_.front().is_try ? 1 : 0;
             queue_.pop_front();
             ++stats_.begun;
         }

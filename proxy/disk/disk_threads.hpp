@@ -19,7 +19,7 @@ public:
     /// thread that ends them, or at once.
     using Job = std::function<void(bool ending)>;
 
-    /// `most`: jobs that wait, as far as try_run() goes.
+    /// `most`: jobs of try_run() that wait.
     DiskThreads(unsigned threads, std::size_t most);
     /// Ends those that wait, and the threads.
     ~DiskThreads();
@@ -43,7 +43,12 @@ private:
     const std::size_t most_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Job> queue_;
+    struct Waiting {
+        Job job;
+        bool is_try = false;
+    };
+    std::deque<Waiting> queue_;
+    std::size_t tries_ = 0;  // in the queue
     bool ending_ = false;
     Stats stats_;
     std::vector<std::thread> threads_;

@@ -17,6 +17,18 @@ void forget_pages(int fd, std::uint64_t at, std::uint64_t bytes) {
                     POSIX_FADV_DONTNEED);
 }
 
+/// Counts as long as it lives.
+class Loading {
+public:
+    explicit Loading(std::atomic<unsigned>& count) : count_(count) { ++count_; }
+    ~Loading() { --count_; }
+    Loading(const Loading&) = delete;
+    Loading& operator=(const Loading&) = delete;
+
+private:
+    std::atomic<unsigned>& count_;
+};
+
 }  // namespace
 
 RecordBody::Slice RecordBody::slice_at(std::uint64_t offset) const {
@@ -25,9 +37,10 @@ RecordBody::Slice RecordBody::slice_at(std::uint64_t offset) const {
 }
 
 void RecordBody::read_slice(std::shared_ptr<const RecordBody> self, std::uint64_t offset,
-                            Answer answer) const {
-    auto job = [self = std::move(self), slice = slice_at(offset),
+                            std::weak_ptr<const void> asker, Answer answer) const {
+    auto job = [self = std::move(self), slice = slice_at(offset), asker = std::move(asker),
                 answer = std::move(answer)](bool ending) {
+        if (asker.expired()) return;
         if (ending) return answer(DiskError::ending);
         auto loaded = self->load(slice);
         if (!loaded && self->spoilt_) self->spoilt_(*self);
@@ -37,6 +50,7 @@ void RecordBody::read_slice(std::shared_ptr<const RecordBody> self, std::uint64_
 }
 
 DiskResult<DiskBytes> RecordBody::load(Slice slice) const {
+    const Loading loading(loading_);
     DiskBytes bytes(slice.end - slice.begin);
     const auto error = where_.segment->file.read(bytes, where_.at + slice.begin);
     const auto sum = sums_[slice.begin / kSliceBytes];

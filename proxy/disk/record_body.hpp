@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "proxy/disk/disk_threads.hpp"
@@ -14,7 +16,7 @@ namespace proxy {
 /// read when the segment has been given back (which frees the room only then). Its bytes have been
 /// proved in this process, or were written by it; what the page cache has of them is taken for
 /// that, what has to come from the device again is proved again. Any thread, as long as the disk's
-/// threads are there; once made, immutable.
+/// threads are there; once made, its bytes do not change.
 class RecordBody {
 public:
     struct Where {
@@ -40,13 +42,14 @@ public:
 
     // Offsets count from the body's beginning; what is asked for lies within it.
 
-    /// No device has to be waited for.
+    /// No device has to be waited for. Never while a slice is being read by a thread: its pages are
+    /// counted from the moment when they are asked of the device, and are not proved.
     bool is_cached(std::uint64_t offset, std::uint64_t bytes) const {
-        return where_.segment->file.is_cached(where_.at + offset, bytes);
+        return loading_ == 0 && where_.segment->file.is_cached(where_.at + offset, bytes);
     }
-    /// All of it if no device has to be waited for.
+    /// All of it if no device has to be waited for; as is_cached().
     bool read_now(std::span<std::byte> into, std::uint64_t offset) const {
-        return where_.segment->file.read_now(into, where_.at + offset);
+        return loading_ == 0 && where_.segment->file.read_now(into, where_.at + offset);
     }
     /// As DiskCalls::send(). May wait for a device unless it is_cached().
     ssize_t send_to(int socket, std::uint64_t offset, std::size_t bytes) const {
@@ -59,10 +62,11 @@ public:
     static constexpr std::uint64_t kSliceBytes = kRecordSliceBytes;
     Slice slice_at(std::uint64_t offset) const;
     using Answer = std::function<void(DiskResult<DiskBytes>)>;
-    /// `answer` is called once, on one of the threads, with the slice that holds `offset`;
-    /// post from there. Bounded by who asks: one slice for each that is being sent.
+    /// `answer` is called once, on one of the threads, with the slice that holds `offset`; post
+    /// from there. Not at all, and nothing is read, when `asker` has gone before its turn. Bounded
+    /// by who asks: one slice for each that is being sent.
     void read_slice(std::shared_ptr<const RecordBody> self, std::uint64_t offset,
-                    Answer answer) const;
+                    std::weak_ptr<const void> asker, Answer answer) const;
 
 private:
     DiskResult<DiskBytes> load(Slice slice) const;
@@ -72,6 +76,7 @@ private:
     DiskThreads& threads_;
     Failed failed_;
     std::function<void(const RecordBody&)> spoilt_;
+    mutable std::atomic<unsigned> loading_{0};  // slices, by threads
 };
 
 }  // namespace proxy

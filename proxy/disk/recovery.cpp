@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace proxy {
@@ -146,7 +147,7 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
     boost::unordered_flat_set<std::uint64_t> taken;
     std::vector<RecoveredKey> batch;
     batch.reserve(kRecoveredBatch);
-    bool doubtful = false;
+    bool doubtful = false, newest = true;
     FileReader reader(calls, directory_id, *files, hooks, threads);
     for (std::size_t at = 0; at < files->size() && !hooks.stopped(); ++at) {
         const auto& file = (*files)[at];
@@ -154,6 +155,7 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
         if (opened.error) {
             // A process that is killed may leave a file that it had just made.
             if (opened.error != DiskError::never_begun) {
+                newest = false;
                 ++(opened.error == DiskError::foreign ? result.foreign : result.unreadable);
                 doubtful = true;
             }
@@ -168,7 +170,7 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
             calls.remove(file.path.c_str());
             continue;
         }
-        if (at == 0 && !opened.contents.damaged)
+        if (std::exchange(newest, false) && !opened.contents.damaged)
             result.last = end_of(std::move(opened.segment), opened.contents);
         result.scanned += opened.contents.sealed ? 0 : 1;
         result.torn += opened.contents.torn ? 1 : 0;

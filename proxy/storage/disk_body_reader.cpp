@@ -48,7 +48,10 @@ bool DiskBodyReader::read_now(std::uint64_t bytes) {
 
 void DiskBodyReader::ask() {
     reading_ = std::make_shared<Reading>();
-    body_->read_slice(body_, offset_, [reading = reading_, wakeup = wakeup_](auto answer) {
+    const std::weak_ptr<Reading> asker = reading_;
+    body_->read_slice(body_, offset_, asker, [asker, wakeup = wakeup_](auto answer) {
+        const auto reading = asker.lock();
+        if (!reading) return;
         {
             const std::lock_guard lock(reading->mutex);
             reading->answer = std::move(answer);

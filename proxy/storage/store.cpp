@@ -117,20 +117,25 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
-    if (invalidated_.noted_since(hash, generation) || any_noted_since(response->tags, generation)) {
+    if (invalidated_.noted_since(hash, generation) || any_noted_since(response->tags, generation) ||
+        has_lost_its_body(in, hash, *response)) {
         erase_if_empty(in, *entry);
         return false;
     }
     auto& variants = entry->variants;
     if (variants.empty()) adopt(in, *entry);
     auto supersedes = false;
+    std::optional<Variant> validated;  // whose body this is: a 304 came
     // A variant is replaced by one for the same selecting values, or when the names that select
     // changed.
     std::erase_if(variants, [&](const auto& old) {
         const auto replaced = old.response->vary_names != response->vary_names ||
                               old.response->variant == response->variant;
         if (replaced) {
-            supersedes = supersedes || old.writing;
+            if (old.response->body == response->body && (old.on_disk() || old.writing))
+                validated = old;
+            else
+                supersedes = supersedes || old.writing;
             dropped.push_back(old.response);
         }
         return replaced;
@@ -139,14 +144,28 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         dropped.push_back(variants.front().response);
         variants.erase(variants.begin());
     }
-    if (disk_) supersedes = supersede(in, *entry) || supersedes;
     auto& variant = variants.emplace_back(std::move(response));
-    variant.supersedes = supersedes;
+    if (validated) variant.place = validated->place;
+    if (disk_) supersedes = supersede(in, *entry) || supersedes;
     settle(in, *entry, now);
-    if (disk_) admit(in, *entry, variant);
+    if (validated && !supersedes) {
+        variant.place = {};
+        renew_on_disk(in, *entry, *validated, variant);
+    } else if (disk_) {
+        if (variant.on_disk()) in.disk.erase(hash, std::exchange(variant.place, {}));
+        variant.supersedes = supersedes || validated;
+        admit(in, *entry, variant);
+    }
     if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
     in.unshareable.erase(hash);
     return true;
+}
+
+/// It stood on the disk, and does not any more.
+bool Store::has_lost_its_body(const Shard& in, summary::KeyHash hash,
+                              const StoredResponse& response) {
+    const auto& body = response.body->on_disk();
+    return body && !in.disk.find(hash, body->place());
 }
 
 bool Store::replace(summary::KeyHash hash, const StoredResponse* old,

@@ -260,6 +260,8 @@ private:
     using Loaded = DiskResult<LoadedRecord>;
     struct AtHand;  // one record that is read
     static bool disk_has_more(const Shard& shard, summary::KeyHash hash, const Entry* entry);
+    static bool has_lost_its_body(const Shard& shard, summary::KeyHash hash,
+                                  const StoredResponse& response);
     static std::vector<DiskEntry> lacking(const Shard& shard, summary::KeyHash hash);
     bool take_back(const AtHand& asked, Loaded loaded);
     void recalled(summary::KeyHash hash);

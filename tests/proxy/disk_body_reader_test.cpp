@@ -154,6 +154,47 @@ TEST_F(DiskBodyReaderTest, WakesWhoWaits) {
     EXPECT_EQ(reader_->stats().by_threads, 2u) << "asked for once";
 }
 
+TEST_F(DiskBodyReaderTest, IsNotReadForWhoHasGone) {
+    DiskReader::Config config;
+    config.threads = 1;
+    reader_.emplace(config);
+    const auto body = in_place();
+    calls_.cached = Cached::nothing;
+    std::promise<void> go_on;
+    ASSERT_TRUE(reader_->read(segment_, {{7, 1}, sectors_}, std::string(kUri),
+                              [&](const auto&) { go_on.get_future().wait(); }));
+    {
+        DiskBodyReader gone(body, wakeup_);
+        std::vector<boost::asio::const_buffer> buffers;
+        EXPECT_EQ(gone.peek(10, buffers).bytes, 0u);
+    }
+    flip(10);  // which would be noticed
+    go_on.set_value();
+    DiskBodyReader other(body, wakeup_);
+    other.consume(RecordBody::kSliceBytes);
+    EXPECT_EQ(read_bytes(other).text, body_.substr(RecordBody::kSliceBytes));
+    EXPECT_FALSE(spoilt_);
+}
+
+TEST_F(DiskBodyReaderTest, WhatIsBeingReadDoesNotCountAsCached) {
+    DiskReader::Config config;
+    config.threads = 1;
+    reader_.emplace(config);
+    const auto body = in_place();
+    std::promise<void> begun, go_on;
+    std::atomic<int> reads{0};
+    calls_.on_each_read = [&] {
+        if (reads++ > 0) return;
+        begun.set_value();
+        go_on.get_future().wait();
+    };
+    body->read_slice(body, 0, body, [&](const auto& got) { EXPECT_TRUE(got); });
+    begun.get_future().wait();
+    EXPECT_FALSE(body->is_cached(0, 10));
+    go_on.set_value();
+    while (!body->is_cached(0, 10)) std::this_thread::sleep_for(100us);
+}
+
 TEST_F(DiskBodyReaderTest, GivesNothingThatDoesNotAgreeAnyMore) {
     auto from = reading();
     flip(400'000);

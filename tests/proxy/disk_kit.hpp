@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,7 +110,9 @@ struct FaultyCalls : DiskCalls {
         const iovec half{parts[0].iov_base, (parts[0].iov_len + 1) / 2};
         return DiskCalls::write(fd, {&half, 1}, at);
     }
+    std::function<void()> on_each_read;  // set while nobody reads
     ssize_t read(int fd, std::span<std::byte> into, std::uint64_t at) override {
+        if (on_each_read) on_each_read();
         return fails(on_read) ? -1 : DiskCalls::read(fd, into, at);
     }
     ssize_t read_now(int fd, std::span<std::byte> into, std::uint64_t at) override {

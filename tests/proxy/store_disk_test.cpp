@@ -446,11 +446,13 @@ TEST(StoreDiskTest, ASpoiltBodyThatWasLeftThereIsForgotten) {
     for (const auto& each : std::filesystem::directory_iterator(node.path()))
         if (each.path().extension() == ".segment") std::filesystem::resize_file(each, 100'000);
     std::atomic<bool> answered{false};
-    on_disk->read_slice(on_disk, 0, [&](const DiskResult<DiskBytes>& bytes) {
+    on_disk->read_slice(on_disk, 0, got, [&](const DiskResult<DiskBytes>& bytes) {
         EXPECT_FALSE(bytes);
         answered = true;
     });
     while (!answered) std::this_thread::sleep_for(100us);
+    EXPECT_FALSE(node.put("u", std::make_shared<StoredResponse>(*got, got->body)))
+        << "a 304 cannot bring it back";
     EXPECT_EQ(node.told("u"), 0);
     EXPECT_FALSE(node.look_up("u").response);
     EXPECT_FALSE(node.look_up("u").on_disk);
@@ -499,6 +501,48 @@ TEST(StoreDiskTest, AValidationLeavesALargeBodyWhereItStands) {
             EXPECT_TRUE(after);
         }
     }
+}
+
+TEST(StoreDiskTest, WhatA304MadeGoodAgainIsNotWrittenAgain) {
+    for (const bool in_memory : {true, false}) {
+        SCOPED_TRACE(in_memory);
+        Node node;
+        const auto body = test::made_body(1, 300'000);
+        ASSERT_TRUE(node.put("u", node.response(body)));
+        node.settle();
+        if (!in_memory) node.restart();
+        const auto written = node.store().disk()->status()[0].written;
+        auto old = node.get("u");
+        ASSERT_TRUE(old);
+        StoredMetadata metadata = *old;
+        metadata.freshness.lifetime = saturate(2000s);
+        ASSERT_TRUE(node.put("u", std::make_shared<StoredResponse>(metadata, old->body)));
+        old.reset();
+        node.settle();
+        EXPECT_EQ(node.get("u")->freshness.lifetime, 2000s);
+        EXPECT_EQ(node.store().disk()->status()[0].written, written);
+        EXPECT_EQ(node.store().stats().disk_objects, 1u);
+        node.restart();
+        EXPECT_EQ(node.body_of("u"), body);
+    }
+}
+
+TEST(StoreDiskTest, WhatA304ForbidsIsForbiddenAfterARestart) {
+    Node node;
+    const auto body = test::made_body(1, 300'000);
+    ASSERT_TRUE(node.put("u", node.response(body)));
+    node.settle();
+    auto old = node.get("u");
+    StoredMetadata metadata = *old;
+    metadata.freshness.lifetime = saturate(5s);
+    ASSERT_TRUE(node.put("u", std::make_shared<StoredResponse>(metadata, old->body)));
+    old.reset();
+    node.settle();
+    EXPECT_EQ(node.store().stats().disk_objects, 1u);
+    node.restart();
+    ASSERT_TRUE(node.get("u"));
+    EXPECT_EQ(node.get("u")->freshness.lifetime, 5s);
+    EXPECT_EQ(node.body_of("u"), body);
 }
 
 /// Random interleavings of all that can happen to a few keys, against a model.
