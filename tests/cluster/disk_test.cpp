@@ -98,7 +98,10 @@ TEST_F(Disk, PeersAreGivenWhatIsOnTheDisk) {
     store("b", "/one");
     ASSERT_TRUE(eventually([&] { return is_written("b", 1); }));
     restart(b);
-    ASSERT_TRUE(eventually([&] { return announced("b", 1); })) << "the summary comes from the disk";
+    // What is known of the node before must not be taken for news of this one.
+    ASSERT_TRUE(eventually([&] {
+        return in_sync("b") && status("b").summary.objects == 1 && announced("b", 1);
+    })) << "the summary comes from the disk";
     const auto before = origin.requests();
     EXPECT_EQ(get("a", "/one").body, "body of /one");
     EXPECT_EQ(count("a", Outcome::peer_hit), 1u);
