@@ -165,7 +165,10 @@ Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
         std::size_t n = 0;
         const auto result = SSL_read_ex(ssl_.get(), at + got, into.size() - got, &n);
         if (result != 1) {
-            if (got > 0) break;  // the same again next time
+            if (got > 0) {  // the same again next time
+                after(result);
+                break;
+            }
             return after(result);
         }
         got += n;
@@ -189,7 +192,9 @@ void TlsSession::close_notify() {
 }
 
 bool TlsSession::has_pending() const {
-    return SSL_has_pending(ssl_.get()) == 1;
+    // The end may have been read behind the last bytes; the socket has nothing to say of it then.
+    return SSL_has_pending(ssl_.get()) == 1 || failed_ ||
+           (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
 asio::awaitable<bool> wait_for_step(Socket& socket, Step step) {

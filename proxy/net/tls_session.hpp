@@ -52,7 +52,7 @@ public:
     /// Says that nothing more comes, if the socket takes that at once.
     void close_notify();
 
-    /// Decrypted bytes are waiting in OpenSSL: the socket will not become readable for them.
+    /// Bytes, or the end, are waiting in OpenSSL: the socket will not become readable for them.
     bool has_pending() const;
     /// Why a step failed, for the log.
     const std::string& why() const { return why_; }

@@ -419,10 +419,12 @@ TEST_F(TlsClients, OpenTunnels) {
     EXPECT_TRUE(down == "HTTP/1.1 200 Connection established\r\n\r\n" + large);
     client.end.send("back");
     client.end.close_notify();
+    const auto ended = std::chrono::steady_clock::now();
     got.clear();
     while (server.receive(got)) {
     }
     EXPECT_EQ(got, "back");
+    EXPECT_LT(std::chrono::steady_clock::now() - ended, 10s) << "the end is passed on";
     EXPECT_FALSE(server.was_reset());
 }
 
