@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "measure/commands.hpp"
+#include "measure/fail.hpp"
 #include "measure/report/explanation_text.hpp"
 #include "measure/run/http_get.hpp"
 #include "measure/run/node_addresses.hpp"
@@ -23,12 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAdminTimeout = 3s;
-
-template <typename... Args>
-int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
-    fmt::print(stderr, "hearsay: {}\n", fmt::format(format, std::forward<Args>(args)...));
-    return code;
-}
 
 /// Without the line ends it came with.
 std::string trimmed(std::string text) {

@@ -10,22 +10,35 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "measure/fail.hpp"
 #include "measure/measurement.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/load_config.hpp"
+#include "proxy/node.hpp"
 
 namespace measure {
 namespace {
 
 using namespace std::chrono_literals;
 
-template <typename... Args>
-int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
-    fmt::print(stderr, "hearsay: {}\n", fmt::format(format, std::forward<Args>(args)...));
-    return code;
+void refuse(proxy::ConfigResult& loaded, std::vector<proxy::ConfigError> errors) {
+    if (errors.empty()) return;
+    loaded.errors = std::move(errors);
+    loaded.config.reset();
+}
+
+/// load_config(), and a look at the disks, as a start has it.
+proxy::ConfigResult load_to_start(const std::string& file) {
+    auto loaded = proxy::load_config(file);
+    if (loaded.config) refuse(loaded, proxy::unusable_disks(*loaded.config));
+    return loaded;
+}
+
+void print_errors(const std::string& file, const proxy::ConfigResult& loaded) {
+    fmt::print(stderr, "{}: not a valid configuration\n{}", file, proxy::describe(loaded.errors));
 }
 
 int cannot_listen(const OriginOptions& options, const boost::system::system_error& error) {
@@ -61,18 +74,24 @@ std::string hint(const Report& report, const ReplayCommand& command) {
 
 }  // namespace
 
-int check_command(const std::string& file, bool strict) {
-    auto loaded = proxy::load_config(file);
-    if (loaded.config) {
-        loaded.errors = proxy::unusable_disks(*loaded.config);
-        if (!loaded.errors.empty()) loaded.config.reset();
+int run_command(const std::string& file) {
+    auto loaded = load_to_start(file);
+    if (loaded.config) refuse(loaded, proxy::make_disks(*loaded.config));
+    if (!loaded.config) {
+        print_errors(file, loaded);
+        return kBadConfig;
     }
+    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file),
+                           loaded.warnings);
+}
+
+int check_command(const std::string& file, bool strict) {
+    auto loaded = load_to_start(file);
     if (loaded.config) {
         auto here = proxy::doubts_here(*loaded.config);
         std::move(here.begin(), here.end(), std::back_inserter(loaded.warnings));
     } else {
-        fmt::print(stderr, "{}: not a valid configuration\n{}", file,
-                   proxy::describe(loaded.errors));
+        print_errors(file, loaded);
     }
     for (const auto& each : loaded.warnings)
         fmt::print(stderr, "{}: warning: {}: {}\n", file, each.path, each.message);

@@ -30,6 +30,7 @@ struct ReplayCommand {
 };
 
 /// The sub-commands; each returns the exit code and prints what went wrong on standard error.
+int run_command(const std::string& file);
 /// `strict`: warnings too make a configuration a bad one.
 int check_command(const std::string& file, bool strict = false);
 int origin_command(const OriginOptions&);

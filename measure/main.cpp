@@ -1,7 +1,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <system_error>
 
@@ -13,10 +12,7 @@
 #include "measure/run/node_addresses.hpp"
 #include "measure/simulate_options.hpp"
 #include "measure/status_text.hpp"
-#include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
-#include "proxy/net/load_config.hpp"
-#include "proxy/node.hpp"
 
 namespace {
 
@@ -237,22 +233,6 @@ int run_origin(CommandLine& line) {
     return origin_command(line.origin);
 }
 
-int run_node(const std::string& file) {
-    auto loaded = proxy::load_config(file);
-    if (loaded.config) {
-        loaded.errors = proxy::unusable_disks(*loaded.config);
-        if (loaded.errors.empty()) loaded.errors = proxy::make_disks(*loaded.config);
-        if (!loaded.errors.empty()) loaded.config.reset();
-    }
-    if (!loaded.config) {
-        std::fprintf(stderr, "%s: not a valid configuration\n%s", file.c_str(),
-                     proxy::describe(loaded.errors).c_str());
-        return kBadConfig;
-    }
-    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file),
-                           loaded.warnings);
-}
-
 int run_status(const CommandLine& line) {
     std::vector<NodeChoice> choices;
     for (const auto& url : line.nodes) choices.push_back({url, {}});
@@ -351,7 +331,7 @@ int run_command_line(int argc, char** argv) {
         std::fputs("hearsay: explain needs a URL; see hearsay help explain\n", stderr);
         return kUsage;
     }
-    if (*run) return run_node(line.config);
+    if (*run) return run_command(line.config);
     if (*help) return run_help(app, line.help_on);
     if (*check) return check_command(line.config, line.strict);
     if (app.got_subcommand("disk")) return disk_command(line.disk);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "measure/commands.hpp"
+#include "measure/fail.hpp"
 #include "measure/report/progress.hpp"
 #include "measure/study/advice.hpp"
 #include "measure/study/paper.hpp"
@@ -80,6 +81,17 @@ Trace read(const SimulateCommand& command, const std::string& path) {
     return trace;
 }
 
+/// A log, or what is made up instead, and from then on INT and TERM ask for the end of what is made
+/// of it; while it is read they end the program.
+struct Input {
+    Input(const SimulateCommand& command, const std::string& path) : trace(read(command, path)) {}
+    explicit Input(const SimulateCommand& command)
+        : Input(command, command.traces.empty() ? std::string() : command.traces.front()) {}
+
+    const Trace trace;
+    const EndBySignal end;
+};
+
 void write_file(const std::string& path, const std::string& text) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -107,21 +119,19 @@ bool any(const Study& study) {
 
 int run_study_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
-    const Trace trace =
-        read(command, command.traces.empty() ? std::string() : command.traces.front());
-    const EndBySignal end;  // a signal while a log is read ends the program
-    const auto log = facts_of(trace, command.study.base);
+    const Input input(command);
+    const auto log = facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
     check_once(command, {options.proxies.front()});
     if (command.only) options.base.scheme = *command.only;
     auto study = command.only ? plan_single(log, options) : plan_study(log, options);
-    run_study(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+    run_study(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
     std::optional<Advice> advice;
     if (command.advise && !study.stopped) advice = advise(study);
     if (advice) {
         // What is advised is a combination that need not be among the rows.
         study.add(advice->config, options.caches.front());
-        run_study(trace, study, 1, std::ref(tell));
+        run_study(input.trace, study, 1, std::ref(tell));
     }
     tell.clear();
     const auto words = advice ? advice_text(study, *advice) : std::string();
@@ -139,9 +149,7 @@ int run_study_command(const SimulateCommand& command) {
 /// One proxy with a disk.
 int run_tiers_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
-    const EndBySignal end;
-    const Trace trace =
-        read(command, command.traces.empty() ? std::string() : command.traces.front());
+    const Input input(command);
     const auto& given = command.study.base;
     TiersConfig base;
     base.unknown_bytes = given.unknown_bytes;
@@ -149,8 +157,9 @@ int run_tiers_command(const SimulateCommand& command) {
     base.object_max = given.object_max;
     base.warm_up = given.warm_up;
     base.seed = given.seed;
-    auto study = plan_tiers(facts_of(trace, given), command.study.caches, command.memory, base);
-    run_tiers(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+    auto study =
+        plan_tiers(facts_of(input.trace, given), command.study.caches, command.memory, base);
+    run_tiers(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
     tell.clear();
     fmt::print("{}",
                command.json ? tiers_json(study) : tiers_text(study, output_may_be_coloured()));
@@ -165,13 +174,12 @@ int run_paper_command(const SimulateCommand& command) {
     bool stopped = false;
     for (const auto& path : command.traces) {
         if (stopped) break;
-        const Trace trace = read(command, path);
-        const EndBySignal end;
-        const auto log = facts_of(trace, command.study.base);
+        const Input input(command, path);
+        const auto log = facts_of(input.trace, command.study.base);
         auto options = command.study;
         if (options.proxies.empty()) options.proxies = {kPaperProxies};
         auto& study = studies.emplace_back(plan_paper(log, completed(options, log)));
-        run_study(trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+        run_study(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
         stopped = study.stopped;
     }
     tell.clear();
@@ -208,11 +216,9 @@ int simulate_command(SimulateCommand command) {
         check_once(command, command.study.proxies);
         return command.paper ? run_paper_command(command) : run_study_command(command);
     } catch (const std::invalid_argument& error) {
-        fmt::print(stderr, "hearsay: {}\n", error.what());
-        return kUsage;
+        return fail(kUsage, "{}", error.what());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "hearsay: {}\n", protocol::plain_message(error));
-        return kFailed;
+        return fail(kFailed, "{}", protocol::plain_message(error));
     }
 }
 

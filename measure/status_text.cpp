@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,10 +12,6 @@
 
 namespace measure {
 namespace {
-
-double percent(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 /// What each peer's summary is worth, and what it costs.
 void print_sharing(const std::vector<PeerCounters>& peers, std::size_t width) {
@@ -32,6 +29,7 @@ void print_sharing(const std::vector<PeerCounters>& peers, std::size_t width) {
                    grouped(p.saved_microseconds / 1000), grouped(p.lost_microseconds / 1000),
                    grouped(p.announcement_bytes_received), bits);
     }
+    fmt::print("what these are: hearsay help status\n");
 }
 
 /// `1,234 MiB`, rounded down.
@@ -44,8 +42,23 @@ struct Part {
     std::string_view what;
 };
 
+/// What was refused, by why.
+std::array<Part, 5> refusals(const DiskCounters& d) {
+    return {{{d.refused_queue_full, "with a full queue"},
+             {d.refused_paused, "after an error"},
+             {d.refused_too_large, "too large"},
+             {d.refused_off, "while off"},
+             {d.read_refused, "reads as too many waited"}}};
+}
+
+std::uint64_t all_refused(const DiskCounters& d) {
+    std::uint64_t all = 0;
+    for (const auto& why : refusals(d)) all += why.count;
+    return all;
+}
+
 /// `3 too large, 1 unreadable`: those that are not 0.
-std::string parts_text(std::initializer_list<Part> parts) {
+std::string parts_text(std::span<const Part> parts) {
     std::string text;
     for (const auto& [count, what] : parts)
         if (count > 0)
@@ -55,16 +68,13 @@ std::string parts_text(std::initializer_list<Part> parts) {
 
 /// Why something was refused, and what a start lost: lines of their own where there is any.
 void print_disk_trouble(const DiskCounters& d) {
-    const auto refused = parts_text({{d.refused_queue_full, "with a full queue"},
-                                     {d.refused_paused, "after an error"},
-                                     {d.refused_too_large, "too large"},
-                                     {d.refused_off, "while off"},
-                                     {d.read_refused, "reads as too many waited"}});
-    const auto lost = parts_text({{d.found_damaged, "files damaged"},
-                                  {d.found_unreadable, "unreadable"},
-                                  {d.found_foreign, "of another directory"},
-                                  {d.recovered_doubtful, "objects to be validated for that"},
-                                  {d.recovered_torn, "cut off by a kill"}});
+    const auto refused = parts_text(refusals(d));
+    const Part losses[] = {{d.found_damaged, "files damaged"},
+                           {d.found_unreadable, "unreadable"},
+                           {d.found_foreign, "of another directory"},
+                           {d.recovered_doubtful, "objects to be validated for that"},
+                           {d.recovered_torn, "cut off by a kill"}};
+    const auto lost = parts_text(losses);
     if (!refused.empty()) fmt::print("{}: refused: {}\n", d.path, refused);
     if (!lost.empty()) fmt::print("{}: at the start: {}\n", d.path, lost);
 }
@@ -87,9 +97,7 @@ void print_disk(const NodeCounters& n) {
     for (const auto& d : n.disk) {
         fmt::print("{:<{}} {:<8} {:>14} {:>14} {:>10} {:>14} {:>8} {:>10} {:>8} {:>8}{}{}\n",
                    d.path, width, d.state_name, mebibytes(d.bytes), mebibytes(d.cap_bytes),
-                   grouped(d.written), mebibytes(d.written_bytes),
-                   grouped(d.refused_queue_full + d.refused_paused + d.refused_too_large +
-                           d.refused_off + d.read_refused),
+                   grouped(d.written), mebibytes(d.written_bytes), grouped(all_refused(d)),
                    grouped(d.read_at_once + d.read_by_threads), grouped(d.read_by_threads),
                    grouped(d.failed + d.read_failed), d.last_error.empty() ? "" : "  ",
                    d.last_error);

@@ -51,6 +51,8 @@ public:
         const auto listens = shared_.config.listen && !shared_.config.keys.empty();
         if (listens) links_.bind();
         links_.configure();
+        // Those that are found come later.
+        if (shared_.config.dns_peers.empty()) shared_.invalidations.forget_all_confirmed();
         run(listens);
     }
 
@@ -209,7 +211,7 @@ void Cluster::go_on_from(const KeptInvalidations& earlier) {
 KeptInvalidations Cluster::kept_invalidations() const {
     return node_->kept();
 }
-std::map<std::string, std::uint64_t> Cluster::confirmed_by_node() const {
+KeptInvalidations::ConfirmedByNode Cluster::confirmed_by_node() const {
     return std::as_const(*node_).links().confirmed();
 }
 void Cluster::start_in_place_of(Cluster& earlier) {

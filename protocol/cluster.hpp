@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,7 +43,7 @@ public:
     /// invalidate(): what that was given, with the number that it returned, comes on top.
     KeptInvalidations kept_invalidations() const;
     /// The `confirmed` of it alone.
-    std::map<std::string, std::uint64_t> confirmed_by_node() const;
+    KeptInvalidations::ConfirmedByNode confirmed_by_node() const;
 
     /// As start(), but goes on where `earlier` stops: with the keys that it was told of and the
     /// invalidations that are not confirmed, at its link port, which is not closed in between, and

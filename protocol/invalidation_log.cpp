@@ -33,6 +33,14 @@ void InvalidationLog::go_on_from(const KeptInvalidations& earlier) {
     for (const auto& entry : earlier.entries) put(entry);
 }
 
+void InvalidationLog::forget_all_confirmed() {
+    std::size_t before = 0;
+    do {
+        before = size();
+        forget_confirmed();
+    } while (size() < before);
+}
+
 void InvalidationLog::add_peer(std::size_t peer) {
     if (peers_.size() <= peer) peers_.resize(peer + 1, Peer{.is_there = false});
     peers_[peer] = Peer();
@@ -43,9 +51,10 @@ void InvalidationLog::remove_peer(std::size_t peer) {
     forget_confirmed();
 }
 
-void InvalidationLog::came_back(std::size_t peer, std::uint64_t confirmed) {
+void InvalidationLog::came_back(std::size_t peer, const KeptInvalidations::Confirmed& then) {
     auto& to = peers_[peer];
-    to.confirmed = to.sent = to.told = std::min(confirmed, last());
+    to.confirmed = to.sent = to.told = std::min(then.number, last());
+    to.run = then.run;
 }
 
 std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
@@ -127,9 +136,9 @@ InvalidationLog::Position InvalidationLog::after(std::uint64_t number) {
         [](std::uint64_t value, const Entry& entry) { return value < entry.number; });
 }
 
-void InvalidationLog::connected(std::size_t peer, bool new_run) {
+void InvalidationLog::connected(std::size_t peer, const Instance& run) {
     auto& to = peers_[peer];
-    if (new_run) to.confirmed = to.told = std::min(to.confirmed, begin());
+    if (std::exchange(to.run, run) != run) to.confirmed = to.told = std::min(to.confirmed, begin());
     to.sent = to.confirmed;
 }
 

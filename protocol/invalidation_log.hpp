@@ -37,6 +37,8 @@ public:
     KeptInvalidations kept() const;
     /// Goes on from what an earlier run has kept. Precondition: nothing was added, nobody is there.
     void go_on_from(const KeptInvalidations& earlier);
+    /// After that, once those have come back who were there: what all have confirmed is not kept.
+    void forget_all_confirmed();
 
     /// There is another peer, which may hold old content: it is sent all that this node has
     /// invalidated, or, if that is not kept, the order to drop everything.
@@ -50,11 +52,11 @@ public:
     std::uint64_t last() const { return last_; }
 
     /// After add_peer(), for one that was removed before: goes on from what it had confirmed then.
-    void came_back(std::size_t peer, std::uint64_t confirmed);
+    void came_back(std::size_t peer, const KeptInvalidations::Confirmed& then);
 
-    /// A connection to the peer begins: it is sent again all that it has not confirmed. A new run
-    /// of it has lost what it remembered, so it is sent all that is kept.
-    void connected(std::size_t peer, bool new_run);
+    /// A connection to this run of the peer begins: it is sent again all that it has not confirmed.
+    /// Another run than the last one has lost what it remembered, so it is sent all that is kept.
+    void connected(std::size_t peer, const Instance& run);
     /// What to send to it now, if anything.
     std::optional<Message> next(std::size_t peer);
     bool has_next(std::size_t peer) const { return peers_[peer].sent != last(); }
@@ -63,6 +65,10 @@ public:
     bool confirm(std::size_t peer, std::uint64_t last);
 
     std::uint64_t confirmed(std::size_t peer) const { return peers_[peer].confirmed; }
+    /// That, and which run of it.
+    KeptInvalidations::Confirmed standing(std::size_t peer) const {
+        return {peers_[peer].confirmed, peers_[peer].run};
+    }
     std::uint64_t pending(std::size_t peer) const { return last() - confirmed(peer); }
     /// Hashes sent, again or for the first time, and orders to drop everything.
     std::uint64_t sent(std::size_t peer) const { return peers_[peer].count; }
@@ -94,6 +100,7 @@ private:
         std::uint64_t confirmed = 0, sent = 0;  // numbers; sent on this connection
         std::uint64_t told = 0;                 // the highest ever sent to this run of it; >= sent
         std::uint64_t count = 0;
+        Instance run{};  // the last that there was a connection to; zeros: none
         bool is_there = true;
     };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/message.hpp"
 #include "summary/key_hash.hpp"
 
 namespace protocol {
@@ -19,12 +20,20 @@ struct KeptInvalidations {
         bool is_tag = false;
         bool operator==(const Entry&) const = default;
     };
+    /// How far a peer is.
+    struct Confirmed {
+        std::uint64_t number = 0;
+        Instance run{};  // of the peer: another one has forgotten; zeros: not known, so another one
+        bool operator==(const Confirmed&) const = default;
+    };
+    using ConfirmedByNode = std::map<std::string, Confirmed>;
+
     /// Whoever has not confirmed this one can be told only to drop everything.
     std::uint64_t gone = 0;
     std::uint64_t last = 0;      // that was made; the next run counts on from it
     std::vector<Entry> entries;  // ascending, above `gone`, up to `last`
     /// By node: peers, and those that were. Whoever is not there has confirmed nothing.
-    std::map<std::string, std::uint64_t> confirmed;
+    ConfirmedByNode confirmed;
 
     bool operator==(const KeptInvalidations&) const = default;
 };

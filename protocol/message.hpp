@@ -94,7 +94,7 @@ struct CheckHash {  // publisher; of its summary as announced in `generation`
     bool operator==(const CheckHash&) const = default;
 };
 /// Publisher: what is stored under these keys, or with these tags, no longer counts. `last`: the
-/// number of its last hash, counted from 1 over the publisher's run.
+/// number of its last hash, counted from 1, over all runs of a publisher that remembers them.
 struct Invalidate {
     std::uint64_t last = 0;
     std::vector<summary::KeyHash> keys, tags;
@@ -106,7 +106,7 @@ struct InvalidateAll {
     std::uint64_t last = 0;
     bool operator==(const InvalidateAll&) const = default;
 };
-struct Confirm {  // subscriber: all up to `last` is done
+struct Confirm {  // subscriber: all up to `last` is dropped, and stays so even if it is killed
     std::uint64_t last = 0;
     bool operator==(const Confirm&) const = default;
 };

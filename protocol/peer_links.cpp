@@ -49,10 +49,6 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (!known_[number].empty()) subscriptions_.take_over(earlier.subscriptions_, number);
     }
-    for (auto& [contact, publication] : publications_) {
-        const auto was = earlier.publications_.find(contact);
-        if (was != earlier.publications_.end()) publication->take_over(*was->second);
-    }
 }
 
 void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
@@ -61,10 +57,10 @@ void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
     forget_former();
 }
 
-std::map<std::string, std::uint64_t> PeerLinks::confirmed() const {
+KeptInvalidations::ConfirmedByNode PeerLinks::confirmed() const {
     auto all = former_;
     for (std::size_t number = 0; number < known_.size(); ++number)
-        if (!known_[number].empty()) all[known_[number]] = shared_.invalidations.confirmed(number);
+        if (!known_[number].empty()) all[known_[number]] = shared_.invalidations.standing(number);
     return all;
 }
 
@@ -230,7 +226,7 @@ void PeerLinks::remove_peer(std::size_t number) {
     subscriptions_.report(number, gone_);
     if (const auto ways = earlier_ways_.extract(number); !ways.empty()) add(gone_, ways.mapped());
     ++peers_gone_;
-    former_[node] = shared_.invalidations.confirmed(number);
+    former_[node] = shared_.invalidations.standing(number);
     forget_former();
     subscriptions_.remove_peer(number);
     shared_.neighbours.remove_peer(number);
@@ -242,9 +238,10 @@ void PeerLinks::remove_peer(std::size_t number) {
 void PeerLinks::forget_former() {
     while (former_.size() > kMaxFormerPeers) {
         // Who comes back unknown is told all, or to drop everything.
-        former_.erase(std::min_element(
-            former_.begin(), former_.end(),
-            [](const auto& one, const auto& other) { return one.second < other.second; }));
+        former_.erase(std::min_element(former_.begin(), former_.end(),
+                                       [](const auto& one, const auto& other) {
+                                           return one.second.number < other.second.number;
+                                       }));
     }
 }
 

@@ -41,7 +41,7 @@ public:
     /// Before configure(): goes on from what an earlier run of this node has kept.
     void go_on_from(const KeptInvalidations& earlier);
     /// How far they are with what this node has invalidated: peers, and those that were, by name.
-    std::map<std::string, std::uint64_t> confirmed() const;
+    KeptInvalidations::ConfirmedByNode confirmed() const;
     /// From now on the peers are those that the configuration says.
     void configure();
     /// All names of the configuration, now.
@@ -100,8 +100,8 @@ private:
     std::map<Contact, std::shared_ptr<PublisherLink>> publications_;
     SubscriberLinks subscriptions_;
     PeerFinder finder_;
-    std::map<std::string, std::uint64_t> former_;  // what those have confirmed that were peers once
-    ClusterStatus::Peer gone_;                     // what those counted
+    KeptInvalidations::ConfirmedByNode former_;  // what those have confirmed that were peers once
+    ClusterStatus::Peer gone_;                   // what those counted
     std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // to peers, where they are no more
     std::uint64_t peers_gone_ = 0;
     std::uint64_t followed_ = 0;  // changes of the membership

@@ -84,10 +84,10 @@ void PublisherEnd::begin(TimePoint now) {
     welcomed();
     // Those who ask for the peers must know the token before the peer can have reason to use it.
     node_.neighbours.accept(*peer_, answer_->secrets.token);
-    const auto earlier = std::exchange(kept_.instance, answer_->instance);
+    run_ = answer_->instance;
     hello_.reset();
     answer_.reset();
-    node_.invalidations.connected(*peer_, kept_.instance != earlier);
+    node_.invalidations.connected(*peer_, run_);
     kept_.behind_until = node_.invalidations.last();
     ++kept_.counters.connects;
     outbox_.emplace(Outbox::Config{node_.config.max_queued_bytes, node_.config.timings.heartbeat},

@@ -22,7 +22,6 @@ class PublisherEnd final : public LinkEnd {
 public:
     /// What stays from one connection to the next.
     struct Kept {
-        Instance instance{};             // of the peer, once it is known
         std::uint64_t behind_until = 0;  // it must confirm this before its copies count
         bool leaving = false;            // nothing but invalidations and the goodbye is said
         LinkCounters counters;           // without those of the present Outbox
@@ -62,7 +61,7 @@ public:
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
     /// The peer has answered, and is this run of its.
-    bool reaches(const Instance& instance) const { return up() && kept_.instance == instance; }
+    bool reaches(const Instance& instance) const { return up() && run_ == instance; }
     LinkCounters counters() const;
     /// The connection has ended: what it has counted is kept. To be called at its end, unless the
     /// whole node ends.
@@ -84,6 +83,7 @@ private:
     enum class Says { hello, nothing, proof } says_ = Says::hello;
     std::string answered_;
     std::optional<std::size_t> peer_;
+    Instance run_{};                // of the peer, once the link is up
     std::optional<Outbox> outbox_;  // once the link is up
     TimePoint hello_until_, heard_at_;
 };

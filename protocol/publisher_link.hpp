@@ -35,9 +35,6 @@ public:
     PublisherLink(Shared& shared, std::uint64_t contact, PeerPlace place, std::string node,
                   std::optional<std::size_t> peer, Hooks hooks);
 
-    /// Before run(): the run of the peer that `earlier` knew is not a new one.
-    void take_over(const PublisherLink& earlier) { kept_.instance = earlier.kept_.instance; }
-
     /// Goes on until cancelled or retired. After the goodbye there is a link only while something
     /// that was invalidated since is not confirmed.
     awaitable<void> run();

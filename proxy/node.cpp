@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -24,14 +25,13 @@
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/control_feed.hpp"
-#include "proxy/disk/super_file.hpp"
 #include "proxy/disk_watch.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/reply.hpp"
 #include "proxy/net/tls_contexts.hpp"
+#include "proxy/node_invalidations.hpp"
 #include "proxy/reloader.hpp"
 #include "proxy/status_reports.hpp"
-#include "proxy/storage/invalidation_journal.hpp"
 #include "proxy/storage/local_secret.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/watchdog.hpp"
@@ -59,6 +59,16 @@ bool needs_another_cluster(const Config& from, const Config& to) {
     return one != other;
 }
 
+/// Whoever embeds a node does not die of a client that has left: sendfile(), unlike send(), cannot
+/// be told not to raise SIGPIPE.
+void enter_thread(const char* name) {
+    ::pthread_setname_np(::pthread_self(), name);
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
 std::shared_ptr<const Config> complete(Config config) {
     if (!config.tls_contexts) {
         const auto errors = load_tls(config);
@@ -84,20 +94,19 @@ public:
                        for (const auto& [entry, stored] : changes)
                            stored ? cluster_->stored(entry) : cluster_->removed(entry);
                    }),
-          invalidated_(control_,
-                       [this](std::span<const protocol::Invalidation> batch) {
-                           protocol::Invalidation all;
-                           for (const auto& what : batch) all += what;
-                           tell_peers_now(all);
-                       }),
           cache_(*config_, cluster_->key_hasher(),
                  {[this, kind = cluster_settings(*config_).summary_kind](summary::KeyHash hash,
                                                                          bool stored) {
                       changes_.push({entry_of(kind, {hash, {}}), stored});
                   },
-                  [this](protocol::Invalidation what) { tell_peers(std::move(what)); }}),
-          clients_(*config_, [this](PurgeOrder order,
-                                    auto done) { purge(std::move(order), std::move(done)); }),
+                  [this](protocol::Invalidation what) {
+                      invalidations_.tell_peers(std::move(what));
+                  }}),
+          invalidations_(control_, config_->node, cluster_, cache_),
+          clients_(*config_,
+                   [this](PurgeOrder order, auto done) {
+                       invalidations_.purge(std::move(order), std::move(done));
+                   }),
           drain_timer_(control_),
           reloader_(control_, std::move(file),
                     [this](auto read) { return replace_config(std::move(read)); }) {
@@ -118,12 +127,13 @@ public:
         if (config_->admin)
             admin_.emplace(
                 control_, config_->admin->listen,
-                AdminServer::Hooks{[this] { return collect(); }, [this] { drain(); },
-                                   [this] { return config_; }, [this] { return reload_and_wait(); },
-                                   [this](PurgeOrder order) { return purge(std::move(order)); },
-                                   [this](const auto& order) { return change_peers(order); },
-                                   [this](CacheKey key) { return explain_url(std::move(key)); }});
-        keep_journal();
+                AdminServer::Hooks{
+                    [this] { return collect(); }, [this] { drain(); }, [this] { return config_; },
+                    [this] { return reload_and_wait(); },
+                    [this](PurgeOrder order) { return invalidations_.purge(std::move(order)); },
+                    [this](const auto& order) { return change_peers(order); },
+                    [this](CacheKey key) { return explain_url(std::move(key)); }});
+        invalidations_.keep(*config_);
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -141,13 +151,13 @@ public:
         keep_house();
         running_workers_ = workers_.size();
         threads_.emplace_back([this] {
-            ::pthread_setname_np(::pthread_self(), "control");
+            enter_thread("control");
             control_.run();
         });
         for (auto& worker : workers_) {
             worker->start();
             threads_.emplace_back([this, &worker = *worker] {
-                ::pthread_setname_np(::pthread_self(), "worker");
+                enter_thread("worker");
                 worker.run();
                 asio::post(control_, [this] { worker_ended(); });
             });
@@ -187,7 +197,7 @@ public:
         for (auto& thread : threads_)
             if (thread.joinable()) thread.join();
         cache_.close();
-        journal_.reset();
+        invalidations_.close();
     }
 
     NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
@@ -231,76 +241,6 @@ private:
             asio::post(worker->io, [&worker = *worker, view] { worker.set_peers(view); });
     }
 
-    /// What this node has invalidated. Any thread; on the control thread they are told at once.
-    void tell_peers(protocol::Invalidation what) {
-        if (control_.get_executor().running_in_this_thread())
-            tell_peers_now(what);
-        else
-            invalidated_.push(std::move(what));
-    }
-    void tell_peers_now(const protocol::Invalidation& what) {
-        const auto last = cluster_->invalidate(what);
-        if (journal_) journal_->add(last, what);
-    }
-
-    /// `kept` is called on the control thread once nothing that was invalidated so far can come
-    /// back, here or at peers that do not know of it yet, whatever becomes of this process.
-    void when_kept(std::function<void()> kept) {
-        auto here = [this, kept = std::move(kept)]() mutable {
-            asio::post(control_, std::move(kept));
-        };
-        if (!journal_) return cache_.when_kept(std::move(here));
-        cache_.when_kept(
-            [this, here = std::move(here)]() mutable { journal_->when_written(std::move(here)); });
-    }
-
-    /// What a peer has invalidated; not passed on, as it tells everybody itself.
-    void apply(const protocol::Invalidation& what) {
-        const auto dropped = cache_.drop(what, std::chrono::steady_clock::now());
-        if (what.all && dropped > 0)
-            spdlog::warn(
-                "a peer has invalidated what it can name no more: all that was stored is gone");
-    }
-
-    /// Drops it here, then has all peers drop it.
-    asio::awaitable<PurgeReport> purge(PurgeOrder order) {
-        PurgeReport report;
-        report.node = config_->node;
-        const auto what = named(order, cache_.key_hasher);
-        const auto now = std::chrono::steady_clock::now();
-        report.objects = cache_.invalidate(what, now);
-        const auto number = cluster_->last_invalidation();  // told by now: this is their thread
-        const auto deadline = now + kPurgeDeadline;
-        const auto kept =
-            std::make_shared<Reply<bool>>(std::make_shared<Wakeup>(control_.get_executor()));
-        when_kept([kept] { kept->give(true); });
-        co_await kept->wait_until(deadline);
-        co_await cluster_->wait_confirmed(number, deadline, Whom::linked);
-        for (const auto& peer : cluster_->confirmations(number)) {
-            auto& list = peer.confirmed ? report.confirmed
-                         : peer.linked  ? report.pending
-                                        : report.away;
-            list.push_back(peer.node);
-        }
-        spdlog::info(
-            "node {}: purged {} URLs and {} tags, {} objects here; of the peers {} have "
-            "confirmed, {} have not yet, {} are away",
-            report.node, what.keys.size(), what.tags.size(), report.objects,
-            report.confirmed.size(), report.pending.size(), report.away.size());
-        co_return report;
-    }
-
-    /// The same for a worker.
-    void purge(PurgeOrder order, std::function<void(PurgeReport)> done) {
-        asio::post(control_, [this, order = std::move(order), done = std::move(done)]() mutable {
-            asio::co_spawn(control_, purge(std::move(order)),
-                           [done = std::move(done)](const std::exception_ptr& bug, auto report) {
-                               if (bug) std::rethrow_exception(bug);
-                               done(std::move(report));
-                           });
-        });
-    }
-
     /// As one worker sees it, which has its own experience with peers and origins.
     asio::awaitable<std::optional<Explanation>> explain_url(CacheKey key) {
         auto& worker = *workers_.front();
@@ -330,23 +270,8 @@ private:
             control_, std::move(settings),
             protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },
                                    [this](const auto& what, auto done) {
-                                       apply(what);
-                                       when_kept(std::move(done));
+                                       invalidations_.take(what, std::move(done));
                                    }});
-    }
-
-    /// What was invalidated and not confirmed outlives this process, where there is a disk.
-    void keep_journal() {
-        if (!config_->cluster || config_->cache.disk.empty()) return;
-        const auto& directory = config_->cache.disk.front().path;
-        journal_.emplace(cache_.disk_calls,
-                         std::filesystem::path(directory) / SuperFile::kJournalName,
-                         cache_.secret_mark());
-        if (const auto& trouble = journal_->trouble_reading())
-            spdlog::warn(
-                "{}: {}: what it held of invalidations that peers had not confirmed is lost",
-                directory, trouble->message());
-        cluster_->go_on_from(journal_->take_earlier());
     }
 
     void put_in_effect(std::shared_ptr<const Config> config) {
@@ -450,15 +375,7 @@ private:
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
             if (config_->cluster) asio::co_spawn(control_, note_false_hits(), asio::detached);
             if (disk) disk_watch_.look(disk->status());
-            if (journal_) {
-                const auto trouble = journal_->trouble();
-                if (trouble && !std::exchange(journal_trouble_, true))
-                    spdlog::warn("disk {}: {}: what peers miss of purges ends with this process",
-                                 config_->cache.disk.front().path, trouble->message());
-                if (!trouble) journal_trouble_ = false;
-                journal_->confirmed(cluster_->confirmed_by_node());
-                if (journal_->wants_rewrite()) journal_->rewrite(cluster_->kept_invalidations());
-            }
+            invalidations_.tend();
             keep_house();
         });
     }
@@ -583,12 +500,10 @@ private:
     std::unique_ptr<protocol::Cluster> cluster_;  // control thread, once that runs
     protocol::ClusterStatus earlier_links_;       // what those before it counted
     ControlFeed<Change> changes_;
-    ControlFeed<protocol::Invalidation> invalidated_;
     SharedCache cache_;
     DiskWatch disk_watch_;
     bool disk_loading_ = true;
-    bool journal_trouble_ = false;                // and told so
-    std::optional<InvalidationJournal> journal_;  // with a cluster and a disk
+    NodeInvalidations invalidations_;
     SharedFrontend clients_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<Watchdog> watchdog_;

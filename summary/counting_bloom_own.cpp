@@ -17,9 +17,7 @@ constexpr std::uint64_t kCompareUpToBits = std::uint64_t{1} << 20;
 CountingBloomOwn::CountingBloomOwn(Config config)
     : config_(config),
       filter_(shape_for(config.expected_objects, config.error)),
-      epoch_(config.first_epoch) {
-    for (auto& keys : keys_) keys.reserve(config.expected_objects >> kShardsLog2);
-}
+      epoch_(config.first_epoch) {}
 
 CountingBloomOwn::CountingBloomOwn(Config config, CountingBloomOwn&& earlier)
     : CountingBloomOwn(config) {
@@ -33,8 +31,8 @@ CountingBloomOwn::CountingBloomOwn(Config config, CountingBloomOwn&& earlier)
 }
 
 bool CountingBloomOwn::stored(KeyHash key) {
-    const auto shard = shard_of(key);
-    if (!keys_[shard].insert(key).second) return false;
+    const auto shard = key_shard_of(key);
+    if (!keys_[shard].insert(key)) return false;
     ++objects_;
     filter_.insert(key, pending_);
     if (growth_ && shard < growth_->fed) growth_->filter.insert(key, ignored_);
@@ -45,8 +43,8 @@ bool CountingBloomOwn::stored(KeyHash key) {
 }
 
 bool CountingBloomOwn::removed(KeyHash key) {
-    const auto shard = shard_of(key);
-    if (keys_[shard].erase(key) == 0) return false;
+    const auto shard = key_shard_of(key);
+    if (!keys_[shard].erase(key)) return false;
     --objects_;
     filter_.erase(key, pending_);
     if (growth_ && shard < growth_->fed) growth_->filter.erase(key, ignored_);
@@ -174,11 +172,11 @@ bool CountingBloomOwn::grow_some(std::uint64_t keys) {
     }
     std::uint64_t done = 0;
     for (; growth.fed < keys_.size() && done < keys; ++growth.fed) {
-        for (const auto key : keys_[growth.fed]) {
+        keys_[growth.fed].for_each([&](KeyHash key) {
             growth.filter.insert(key, ignored_);
             ignored_.clear();
-        }
-        done += std::max<std::uint64_t>(keys_[growth.fed].size(), 1);
+        });
+        done += keys_[growth.fed].cost_of_visit();
     }
     if (growth.fed < keys_.size()) return false;
     left_over_ = std::exchange(filter_, std::move(growth.filter));
@@ -205,8 +203,8 @@ bool CountingBloomOwn::tidy() {
 }
 
 std::uint64_t CountingBloomOwn::memory_bytes() const {
-    std::uint64_t bytes = keys_.size() * sizeof(Keys) + filter_.shape().bits * 5 / 8;
-    for (const auto& keys : keys_) bytes += keys.bucket_count() * (sizeof(KeyHash) + 1);
+    std::uint64_t bytes = keys_.size() * sizeof(KeyTable) + filter_.shape().bits * 5 / 8;
+    for (const auto& keys : keys_) bytes += keys.memory_bytes();
     return bytes;
 }
 

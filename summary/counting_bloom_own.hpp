@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,7 +9,7 @@
 #include "summary/coding.hpp"
 #include "summary/counting_bloom_filter.hpp"
 #include "summary/delta.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/key_table.hpp"
 #include "summary/own_config.hpp"
 #include "summary/shape.hpp"
 
@@ -21,12 +20,10 @@ namespace summary {
 /// Here a new shape is a new epoch. A snapshot may hold changes not told yet; the next delta tells
 /// them again, and is good for those who got the snapshot as for those who did not.
 ///
-/// Memory: about 20 to 40 bytes per object for the exact set of keys, shape.bits *
-/// 5 / 8 for the filter, as much again while it grows, and at most shape.bits / kBitsPerPendingFlip
-/// flips of 16 bytes.
+/// Memory: the keys (KeyTable), shape.bits * 5 / 8 for the filter, as much again while it grows,
+/// and at most shape.bits / kBitsPerPendingFlip flips of 16 bytes.
 ///
-/// Slices are those of growth and of copying the bits (CopiedBits). The keys are in many small
-/// tables, so that none is large when it doubles.
+/// Slices are those of growth and of copying the bits (CopiedBits).
 class CountingBloomOwn {
 public:
     using Config = OwnConfig;
@@ -48,7 +45,7 @@ public:
     bool stored(KeyHash key);
     bool removed(KeyHash key);
 
-    bool contains(KeyHash key) const { return keys_[shard_of(key)].contains(key); }
+    bool contains(KeyHash key) const { return keys_[key_shard_of(key)].contains(key); }
     std::uint64_t objects() const { return objects_; }
 
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
@@ -119,7 +116,7 @@ public:
     /// Fits, and has as many functions as all summaries of this error.
     bool suits() const;
 
-    /// Builds the filter anew from the exact keys, with half an octave of room so that a filling
+    /// Builds the filter anew from the keys, with half an octave of room so that a filling
     /// cache does not come back at once; a new epoch. O(objects): about 0.1 s for a million.
     void regrow();
     /// The same in slices. Until the last everything goes on with the old filter and its epoch; the
@@ -137,9 +134,6 @@ public:
     std::uint64_t memory_bytes() const;
 
 private:
-    using Keys = boost::unordered_flat_set<KeyHash, HashOfKeyHash>;
-    static constexpr unsigned kShardsLog2 = 10;
-
     /// The next filter: first its memory is taken, then the keys go in, shard by shard.
     struct Growth {
         CountingBloomFilter filter;
@@ -148,13 +142,12 @@ private:
         std::size_t fed = 0;  // shards
     };
 
-    static std::size_t shard_of(KeyHash key) { return key.high >> (64 - kShardsLog2); }
     void snapshot_taken();
     void bound_pending();
     void begin_epoch();
 
     Config config_;
-    std::vector<Keys> keys_{std::size_t{1} << kShardsLog2};
+    std::vector<KeyTable> keys_{std::size_t{1} << kKeyShardsLog2};
     std::uint64_t objects_ = 0;
     CountingBloomFilter filter_;
     std::optional<Growth> growth_;

@@ -12,7 +12,7 @@ namespace summary {
 /// From here on lists of few changes would cost more than they need (kMaxRiceParameter).
 inline constexpr std::uint64_t kMaxUniverse = std::uint64_t{1} << 40;
 /// Universes are multiples of this, so that no fingerprint belongs to keys of two shards.
-inline constexpr unsigned kKeyShardsLog2 = 10;
+inline constexpr std::uint64_t kUniverseUnit = std::uint64_t{1} << kKeyShardsLog2;
 
 /// Grows with key.high: keys in the order of `high` have fingerprints in ascending order.
 inline std::uint64_t fingerprint(KeyHash key, std::uint64_t universe) {
@@ -21,12 +21,8 @@ inline std::uint64_t fingerprint(KeyHash key, std::uint64_t universe) {
 
 /// A multiset of fingerprints as one number, whatever their order: the sum of these, modulo 2^64.
 /// Two that differ agree by chance only once in 2^64 or so; it is no proof against an adversary.
-/// (SplitMix64, Steele, Lea, Flood 2014.)
 inline std::uint64_t check_term(std::uint64_t fingerprint) {
-    auto word = fingerprint + 0x9e3779b97f4a7c15;
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
-    return word ^ (word >> 31);
+    return mix(fingerprint);
 }
 
 }  // namespace summary

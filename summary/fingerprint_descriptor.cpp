@@ -57,12 +57,11 @@ Descriptor descriptor_of(const FingerprintShape& shape) {
 
 std::optional<FingerprintShape> fingerprint_shape_of(const Descriptor& of) {
     const auto bytes = of.bytes();
-    constexpr auto kUnit = std::uint64_t{1} << kKeyShardsLog2;
     if (is_of(bytes, Kind::quotient, kQuotientBytes)) {
         const auto universe = take_number(bytes.subspan(1));
         const auto capacity = take_number(bytes.subspan(1 + kNumberBytes));
-        if (universe == 0 || universe > kMaxUniverse || universe % kUnit != 0 || capacity == 0 ||
-            capacity > kMaxFingerprints) {
+        if (universe == 0 || universe > kMaxUniverse || universe % kUniverseUnit != 0 ||
+            capacity == 0 || capacity > kMaxFingerprints) {
             return std::nullopt;
         }
         const auto shape = quotient_shape(universe, capacity);

@@ -54,8 +54,8 @@ QuotientShape quotient_shape_for(std::uint64_t objects, double error) {
     while (rung > 0 && size_at(rung - 1) >= wanted) --rung;
     const auto held = std::min(size_at(rung), kMaxFingerprints);
     const auto range = std::ceil(static_cast<double>(held) / clamped(error));
-    constexpr auto kUnit = std::uint64_t{1} << kKeyShardsLog2;
-    const auto universe = (static_cast<std::uint64_t>(range) + kUnit - 1) / kUnit * kUnit;
+    const auto universe =
+        (static_cast<std::uint64_t>(range) + kUniverseUnit - 1) / kUniverseUnit * kUniverseUnit;
     return quotient_shape(std::min(universe, kMaxUniverse), held);
 }
 

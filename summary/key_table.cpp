@@ -10,7 +10,9 @@ namespace summary {
 
 namespace {
 
-constexpr KeyHash kEmpty{};
+/// Full up to so many eighths, and then larger by an eighth: little is left empty, and a key is
+/// found some four places behind its home.
+constexpr std::size_t kFullEighths = 7;
 /// A table that has fewer keys than one in so many of its places is made anew: who visits all keys
 /// would mostly visit none.
 constexpr std::size_t kShrinkBelow = 8, kLeastHomes = 64;
@@ -18,15 +20,16 @@ constexpr std::size_t kShrinkBelow = 8, kLeastHomes = 64;
 /// Not for all shards the same: they have about as many keys each, and would all be made anew at
 /// once.
 std::size_t shrinks_below(KeyHash key) {
-    return kShrinkBelow + (key.high >> (64 - kKeyShardsLog2)) % kShrinkBelow;
+    return kShrinkBelow + key_shard_of(key) % kShrinkBelow;
 }
 
-KeyHash stored_form(KeyHash key) {
-    return key == kEmpty ? KeyHash{1, 0} : key;
+/// For the keys whose home is among the last.
+constexpr std::size_t slots_for(std::size_t homes) {
+    return homes + homes / 64 + 24;
 }
 
-bool less(KeyHash one, KeyHash other) {
-    return one.high != other.high ? one.high < other.high : one.low < other.low;
+std::uint64_t stored_form(KeyHash key) {
+    return key.high == 0 ? 1 : key.high;
 }
 
 }  // namespace
@@ -36,57 +39,56 @@ std::size_t KeyTable::home(std::uint64_t high) const {
 }
 
 /// Where the key is, or belongs.
-std::size_t KeyTable::find(KeyHash key) const {
-    auto slot = home(key.high);
-    while (slot < slots_.size() && slots_[slot] != kEmpty && less(slots_[slot], key)) ++slot;
+std::size_t KeyTable::find(std::uint64_t high) const {
+    auto slot = home(high);
+    while (slot < slots_.size() && slots_[slot] != 0 && slots_[slot] < high) ++slot;
     return slot;
 }
 
 /// The next empty slot.
 std::size_t KeyTable::end_of_cluster(std::size_t slot) const {
-    while (slot < slots_.size() && slots_[slot] != kEmpty) ++slot;
+    while (slot < slots_.size() && slots_[slot] != 0) ++slot;
     return slot;
 }
 
 bool KeyTable::contains(KeyHash key) const {
-    key = stored_form(key);
-    const auto slot = find(key);
-    return slot < slots_.size() && slots_[slot] == key;
+    const auto high = stored_form(key);
+    const auto slot = find(high);
+    return slot < slots_.size() && slots_[slot] == high;
 }
 
 bool KeyTable::insert(KeyHash key) {
-    key = stored_form(key);
-    auto slot = find(key);
-    if (slot < slots_.size() && slots_[slot] == key) return false;
+    const auto high = stored_form(key);
+    auto slot = find(high);
+    if (slot < slots_.size() && slots_[slot] == high) return false;
     auto end = end_of_cluster(slot);
-    while (end == slots_.size() || size_ * 5 >= homes_ * 4) {
+    while (end == slots_.size() || size_ * 8 >= homes_ * kFullEighths) {
         grow();
-        slot = find(key);
+        slot = find(high);
         end = end_of_cluster(slot);
     }
     std::copy_backward(slots_.begin() + static_cast<std::ptrdiff_t>(slot),
                        slots_.begin() + static_cast<std::ptrdiff_t>(end),
                        slots_.begin() + static_cast<std::ptrdiff_t>(end + 1));
-    slots_[slot] = key;
+    slots_[slot] = high;
     ++used_[end / kGroup];
     ++size_;
     return true;
 }
 
 bool KeyTable::erase(KeyHash key) {
-    key = stored_form(key);
-    const auto slot = find(key);
-    if (slot >= slots_.size() || slots_[slot] != key) return false;
+    const auto high = stored_form(key);
+    const auto slot = find(high);
+    if (slot >= slots_.size() || slots_[slot] != high) return false;
     // What follows moves up, as far as the first that is where it belongs.
     auto last = slot;
-    while (last + 1 < slots_.size() && slots_[last + 1] != kEmpty &&
-           home(slots_[last + 1].high) <= last) {
+    while (last + 1 < slots_.size() && slots_[last + 1] != 0 && home(slots_[last + 1]) <= last) {
         ++last;
     }
     std::copy(slots_.begin() + static_cast<std::ptrdiff_t>(slot + 1),
               slots_.begin() + static_cast<std::ptrdiff_t>(last + 1),
               slots_.begin() + static_cast<std::ptrdiff_t>(slot));
-    slots_[last] = kEmpty;
+    slots_[last] = 0;
     --used_[last / kGroup];
     --size_;
     if (homes_ > kLeastHomes && size_ * shrinks_below(key) < homes_) {
@@ -97,34 +99,39 @@ bool KeyTable::erase(KeyHash key) {
     return true;
 }
 
-/// By a quarter: what is in order stays so, and needs no searching.
+/// What is in order stays so, and needs no searching.
 void KeyTable::grow() {
-    homes_ += homes_ / 4 + 8;
-    const auto before = std::exchange(slots_, std::vector<KeyHash>(homes_ + homes_ / 16 + 8));
+    homes_ += homes_ / 8 + 8;
+    const auto before = std::exchange(slots_, std::vector<std::uint64_t>(slots_for(homes_)));
     used_.assign((slots_.size() - 1) / kGroup + 1, 0);
     std::size_t next = 0;
-    for (const auto key : before) {
-        if (key == kEmpty) continue;
-        const auto slot = std::max(next, home(key.high));
+    for (const auto high : before) {
+        if (high == 0) continue;
+        const auto slot = std::max(next, home(high));
         if (slot >= slots_.size()) {
             slots_.resize(slot + 8);
             used_.resize((slots_.size() - 1) / kGroup + 1);
         }
-        slots_[slot] = key;
+        slots_[slot] = high;
         ++used_[slot / kGroup];
         next = slot + 1;
     }
 }
 
 std::uint64_t KeyTable::rank(std::uint64_t high) const {
-    const auto end = find({0, high});
+    const auto end = find(high);
     const auto group = end / kGroup;
     std::uint64_t before = 0;
     for (std::size_t i = 0; i < group; ++i) before += used_[i];
-    const auto is_used = [](KeyHash key) { return key != kEmpty; };
+    const auto is_used = [](std::uint64_t slot) { return slot != 0; };
     const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(group * kGroup);
     return before + static_cast<std::uint64_t>(std::count_if(
                         first, slots_.begin() + static_cast<std::ptrdiff_t>(end), is_used));
+}
+
+std::uint64_t KeyTable::cost_of_visit() const {
+    constexpr std::uint64_t kPlacesPerKey = 16;
+    return std::max<std::uint64_t>({size_, slots_.size() / kPlacesPerKey, 1});
 }
 
 }  // namespace summary

@@ -11,8 +11,9 @@
 /// this layer names one but the settings, which take it from its name.
 namespace summary {
 
-/// The first byte of a descriptor.
-enum class Kind : std::uint8_t { counting_bloom = 1, quotient = 2, cuckoo = 3 };
+/// The first byte of a descriptor. (1 was a Bloom filter with other positions, which no node
+/// makes.)
+enum class Kind : std::uint8_t { counting_bloom = 4, quotient = 2, cuckoo = 3 };
 inline constexpr std::array kKinds{Kind::counting_bloom, Kind::quotient, Kind::cuckoo};
 inline constexpr Kind kDefaultKind = Kind::counting_bloom;
 

@@ -16,22 +16,15 @@ std::uint64_t lowest_key(std::uint64_t fingerprint, std::uint64_t universe) {
                                       universe);
 }
 
-/// What going through all keys of a table costs, in keys: its empty places are gone through, too.
-std::uint64_t cost_of(const KeyTable& keys) {
-    constexpr std::uint64_t kPlacesPerKey = 8;
-    return std::max<std::uint64_t>(
-        {keys.size(), keys.memory_bytes() / (kPlacesPerKey * sizeof(KeyHash)), 1});
-}
-
 }  // namespace
 
 OwnFingerprints::OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch)
     : shape_(shape), epoch_(first_epoch) {
-    assert(universe(shape) % (std::uint64_t{1} << kKeyShardsLog2) == 0);
+    assert(universe(shape) % kUniverseUnit == 0);
 }
 
 bool OwnFingerprints::stored(KeyHash key) {
-    const auto shard = shard_of(key);
+    const auto shard = key_shard_of(key);
     if (!shards_[shard].keys.insert(key)) return false;
     ++objects_;
     ++stored_;
@@ -40,7 +33,7 @@ bool OwnFingerprints::stored(KeyHash key) {
 }
 
 bool OwnFingerprints::removed(KeyHash key) {
-    const auto shard = shard_of(key);
+    const auto shard = key_shard_of(key);
     if (!shards_[shard].keys.erase(key)) return false;
     --objects_;
     ++removed_;
@@ -185,7 +178,7 @@ bool OwnFingerprints::write_some(std::uint64_t keys) {
         auto& shard = shards_[snapshot_->next];
         write(shard, snapshot_->encoder);
         shard.told = {};
-        done += cost_of(shard.keys);
+        done += shard.keys.cost_of_visit();
     }
     if (snapshot_->next < shards_.size()) return false;
     snapshot_->encoder.finish();
@@ -229,7 +222,7 @@ bool OwnFingerprints::grow_some(std::uint64_t keys) {
         const auto& shard = shards_[growth.fed];
         shard.keys.for_each(
             [&](KeyHash key) { growth.check += check_term(fingerprint(key, growth.shape)); });
-        done += cost_of(shard.keys);
+        done += shard.keys.cost_of_visit();
     }
     if (growth.fed < shards_.size()) return false;
     shape_ = growth.shape;

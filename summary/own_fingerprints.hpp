@@ -29,7 +29,7 @@ public:
     static constexpr std::uint64_t kObjectsPerPending = 16;
 
     /// Precondition: is_valid(shape); a quotient filter's universe is a multiple of
-    /// 2^kKeyShardsLog2, a cuckoo filter has at least 2^kKeyShardsLog2 buckets. `first_epoch` must
+    /// kUniverseUnit, a cuckoo filter has at least 2^kKeyShardsLog2 buckets. `first_epoch` must
     /// differ from those of earlier runs that peers may remember.
     OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch);
     /// The same keys in another epoch, with nothing untold.
@@ -40,7 +40,7 @@ public:
     /// False, and nothing changes, when the key was not there.
     bool removed(KeyHash key);
 
-    bool contains(KeyHash key) const { return shards_[shard_of(key)].keys.contains(key); }
+    bool contains(KeyHash key) const { return shards_[key_shard_of(key)].keys.contains(key); }
     std::uint64_t objects() const { return objects_; }
     /// Objects that changed since take_delta() or a new epoch; one in and one out count once.
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
@@ -115,7 +115,6 @@ private:
         std::size_t fed = 0;  // shards
     };
 
-    static std::size_t shard_of(KeyHash key) { return key.high >> (64 - kKeyShardsLog2); }
     static std::vector<Net> net_of(std::vector<std::uint64_t> changes);
     void note(KeyHash key, std::size_t shard, bool came);
     void tell(std::size_t index, std::uint64_t first_rank, Change& change);

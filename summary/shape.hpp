@@ -51,12 +51,13 @@ inline std::uint64_t reduce(std::uint64_t word, std::uint64_t range) {
     return static_cast<std::uint64_t>((static_cast<Wide>(word) * range) >> 64);
 }
 
-/// Positions of a key in a filter of this shape: reduce(low + i * high, bits) for i < hashes, sums
-/// modulo 2^64. One hash serves every shape. Source: Kirsch and Mitzenmacher 2006 (double hashing).
+/// Positions of a key in a filter of this shape: reduce(mix(high) + i * high, bits) for i < hashes,
+/// sums modulo 2^64. One hash serves every shape. Source: Kirsch and Mitzenmacher 2006 (double
+/// hashing).
 inline Positions positions(KeyHash key, Shape shape) {
     assert(is_valid(shape));
     Positions result;
-    std::uint64_t word = key.low;
+    auto word = mix(key.high);
     for (unsigned i = 0; i < shape.hashes; ++i, word += key.high) {
         result.values_[i] = reduce(word, shape.bits);
     }

@@ -28,6 +28,10 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+double percent(std::uint64_t part, std::uint64_t whole) {
+    return ratio(part, whole) * 100;
+}
+
 std::string size_text(double bytes) {
     constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
     std::size_t unit = 0;

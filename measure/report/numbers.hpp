@@ -13,6 +13,8 @@ std::string amount(std::uint64_t number, std::string_view noun);
 
 /// part / whole; 0 when there is no whole.
 double ratio(std::uint64_t part, std::uint64_t whole);
+/// The same in %.
+double percent(std::uint64_t part, std::uint64_t whole);
 
 /// "950 B", "12.3 kB": powers of 1000.
 std::string size_text(double bytes);

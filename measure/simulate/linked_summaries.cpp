@@ -158,12 +158,12 @@ void LinkedSummaries::offer(std::size_t proxy, const protocol::Announcement& ann
     }
 }
 
-/// What takes several slices takes no time here.
 void LinkedSummaries::set_error(std::size_t proxy, double error, TimePoint now) {
     proxies_[proxy].publisher->set_error(error);
     finish_work(proxy, now);
 }
 
+/// What takes several slices takes no time here.
 void LinkedSummaries::finish_work(std::size_t proxy, TimePoint now) {
     auto& publisher = *proxies_[proxy].publisher;
     while (publisher.busy())

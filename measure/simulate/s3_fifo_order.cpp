@@ -13,7 +13,7 @@ void S3FifoOrder::insert(std::uint32_t object) {
     node->hash = objects_.hash(object);
     node->object = object;
     places_.emplace(object, node);
-    queues_[proxy::Store::shard_of(node->hash)].insert(*node, objects_.charged(object));
+    queues_[proxy::shard_of(node->hash)].insert(*node, objects_.charged(object));
 }
 
 void S3FifoOrder::touch(std::uint32_t object) {
@@ -21,8 +21,10 @@ void S3FifoOrder::touch(std::uint32_t object) {
 }
 
 std::uint32_t S3FifoOrder::pop() {
+    const auto bytes_in = [this](std::size_t shard) { return queues_[shard].bytes(); };
     for (;;) {
-        auto* const victim = queues_[next_++ % queues_.size()].pop_victim();
+        const auto [fuller, other] = proxy::shards_of_turn(turn_++, bytes_in);
+        auto* const victim = queues_[fuller].pop_victim();
         if (victim == nullptr) continue;
         auto& node = static_cast<Node&>(*victim);
         places_.erase(node.object);

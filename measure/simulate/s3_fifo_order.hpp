@@ -8,12 +8,12 @@
 #include "measure/simulate/eviction_order.hpp"
 #include "measure/simulate/objects.hpp"
 #include "proxy/storage/eviction_queue.hpp"
-#include "proxy/storage/store.hpp"
+#include "proxy/storage/shards.hpp"
 
 namespace measure {
 
-/// The node's own code, as its store uses it: a queue for each shard, which give up one object in
-/// turn. `objects` must outlive it.
+/// The node's own code, as its store uses it: a queue for each shard, and of the two whose turn it
+/// is the fuller gives up one object. `objects` must outlive it.
 class S3FifoOrder final : public EvictionOrder {
 public:
     explicit S3FifoOrder(const Objects& objects) : objects_(objects) {}
@@ -28,9 +28,8 @@ private:
     };
 
     const Objects& objects_;
-    std::array<proxy::EvictionQueue, proxy::Store::kShards> queues_;
-    static_assert(proxy::Store::kShards == 16);
-    std::size_t next_ = 0;
+    std::array<proxy::EvictionQueue, proxy::kShards> queues_;
+    std::size_t turn_ = 0;
     std::deque<Node> nodes_;
     std::vector<Node*> free_;
     boost::unordered_flat_map<std::uint32_t, Node*> places_;

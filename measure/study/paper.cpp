@@ -52,8 +52,12 @@ Verdict loss_at_one_percent(const Rows& rows) {
                *exact = rows.of(Scheme::exact_directory, kPaperThreshold);
     if (!icp || !exact) return out;
     const double loss = lost_hits(*exact, *icp);
-    out.is = judged(loss <= 0.0175);
     out.ours = fmt::format("{:.2f} %", loss * 100);
+    if (loss < kTooLittle) {
+        out.ours += ": too little to tell";
+        return out;
+    }
+    out.is = judged(loss <= 0.0175);
     return out;
 }
 

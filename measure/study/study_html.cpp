@@ -33,6 +33,7 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 th, td { padding: .15rem .4rem; text-align: right; border-bottom: 1px solid var(--grid); }
 th { vertical-align: bottom; overflow-wrap: normal; } td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
+td[colspan] { text-align: left; white-space: normal; }
 pre { background: color-mix(in srgb, var(--ink) 6%, transparent); padding: 1rem;
   overflow-x: auto; white-space: pre-wrap; } summary { cursor: pointer; color: var(--faint); }
 )";
@@ -92,11 +93,12 @@ void write_table(const Study& study, const StudyTable& table, std::string& out) 
 /// The figures that a chart shows.
 void write_points(const Chart& chart, std::string& out) {
     std::map<double, std::vector<std::string>> lines;  // by x; the cells of each series
-    out += "<details><summary>The figures</summary><div class=\"wide\"><table>\n";
     const bool named =
         std::any_of(chart.series.begin(), chart.series.end(), [](const Chart::Series& series) {
             return !series.points.empty() && !series.points.front().name.empty();
         });
+    out += "<details><summary>The figures</summary><div class=\"wide\"><table><caption>" +
+           escaped(named ? chart.title : chart.y.label) + "</caption>\n";
     if (named) {
         out += fmt::format("<tr><th></th><th>{}</th><th>{}</th></tr>\n", escaped(chart.x.label),
                            escaped(chart.y.label));

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "proxy/disk/segment_log.hpp"
+
 namespace measure {
 
 SegmentedDisk::SegmentedDisk(std::uint64_t capacity, const std::vector<std::uint64_t>& record_bytes,
@@ -30,13 +32,6 @@ void SegmentedDisk::write(std::uint32_t object) {
     ++objects_;
 }
 
-std::uint64_t SegmentedDisk::may_write_again(std::uint64_t segment_bytes) const {
-    if (!write_again_) return 0;
-    const auto earned = (admitted_bytes_ + written_again_bytes_) / kWrittenAgainPartOfAll;
-    return std::min(segment_bytes / kWrittenAgainPart,
-                    earned - std::min(earned, written_again_bytes_));
-}
-
 void SegmentedDisk::retire_oldest() {
     const auto segment = std::move(segments_.front());
     segments_.pop_front();
@@ -44,7 +39,10 @@ void SegmentedDisk::retire_oldest() {
     auto objects = segment.objects;
     std::ranges::stable_sort(objects, std::greater(),
                              [this](auto object) { return entries_[object].uses; });
-    auto room = may_write_again(segment.bytes);
+    auto room = write_again_
+                    ? proxy::readmittable(segment.bytes, admitted_bytes_ + written_again_bytes_,
+                                          written_again_bytes_)
+                    : 0;
     for (const auto object : objects) {
         const auto bytes = record_bytes_[object];
         if (entries_[object].uses > 0 && bytes <= room) {

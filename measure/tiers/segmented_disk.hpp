@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "measure/tiers/simulated_disk.hpp"
+#include "proxy/disk/disk_index.hpp"
 
 namespace measure {
 
 /// The node's disk: records go to the end of a log of segments, and the oldest segment goes when
 /// there is no more room. Of that, what was used since it was written is written again, the most
-/// used first, a quarter of the segment and a sixth of all that was written at most, and counts as
-/// unused then.
+/// used first, as far as proxy::readmittable() has it, and counts as unused then.
 ///
 /// Logs have small caches beside a node's, which has up to 512 segments of at least 16 MiB: here
 /// they are a 64th of the disk, so that several objects fit into one. A segment ends behind the
@@ -18,9 +18,6 @@ namespace measure {
 class SegmentedDisk final : public SimulatedDisk {
 public:
     static constexpr std::uint64_t kSegments = 64;
-    // One part in so many of a segment, and of all that was written so far.
-    static constexpr std::uint64_t kWrittenAgainPart = 4, kWrittenAgainPartOfAll = 6;
-    static constexpr std::uint8_t kMostUses = 3;
 
     /// `record_bytes`, of each object, must outlive it. `write_again`: else what goes is gone.
     SegmentedDisk(std::uint64_t capacity, const std::vector<std::uint64_t>& record_bytes,
@@ -29,7 +26,7 @@ public:
     bool has(std::uint32_t object) const override { return entries_[object].segment != 0; }
     void use(std::uint32_t object) override {
         auto& uses = entries_[object].uses;
-        if (uses < kMostUses) ++uses;
+        if (uses < proxy::DiskEntry::kMostUses) ++uses;
     }
     void write(std::uint32_t object) override;
     std::uint64_t used_bytes() const override { return used_bytes_; }
@@ -48,7 +45,6 @@ private:
     };
 
     void append(std::uint32_t object);
-    std::uint64_t may_write_again(std::uint64_t segment_bytes) const;
     void retire_oldest();
 
     const std::uint64_t capacity_;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kRequestsBetweenReports = 8192;
 constexpr std::uint64_t kLeastWindow = 64;  // a node's is longer than most logs
-constexpr std::uint64_t kRoomAbove = 10;    // while a part in so many of the disk is free
 
 void check(const TiersConfig& config) {
     if (config.memory_bytes == 0) throw std::invalid_argument("there must be some memory");
@@ -98,7 +97,8 @@ private:
             memory_.use(0, object);
             ++counts_.memory_hits;
             counts_.memory_hit_bytes += bytes;
-            if (disk_ && !on_disk && config_.admission == Admission::second_request) write(object);
+            if (disk_ && !on_disk && config_.admission == proxy::DiskAdmission::second_request)
+                write(object);
         } else if (on_disk) {
             ++counts_.disk_hits;
             counts_.disk_hit_bytes += bytes;
@@ -113,9 +113,10 @@ private:
         if (memory_.may_hold(object)) memory_.store(0, object, [](std::uint32_t) {});
     }
     bool is_admitted(std::uint32_t object) {
-        if (config_.admission == Admission::always) return true;
+        if (config_.admission == proxy::DiskAdmission::always) return true;
         const bool has_room =
-            disk_->used_bytes() < config_.disk_bytes - config_.disk_bytes / kRoomAbove;
+            disk_->used_bytes() <
+            config_.disk_bytes - config_.disk_bytes / proxy::SecondRequest::kRoomPart;
         return second_request_.admits(objects_.hash(object), has_room, disk_->objects());
     }
     void write(std::uint32_t object) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "measure/simulate/simulation_config.hpp"
+#include "proxy/config/config.hpp"
 
 namespace measure {
 
@@ -14,19 +15,13 @@ enum class DiskOrder : std::uint8_t {
     gdsf,      // ideal, so too
 };
 
-/// What is written to the disk.
-enum class Admission : std::uint8_t {
-    always,          // what is stored
-    second_request,  // all while there is room, then what is asked for again within a window
-};
-
 /// One proxy, with a disk behind its memory.
 struct TiersConfig {
     std::uint64_t memory_bytes = 0;                  // above 0
     std::uint64_t disk_bytes = 0;                    // 0: no disk
     Replacement replacement = Replacement::s3_fifo;  // in memory; not those that look at others
     DiskOrder disk = DiskOrder::segments;
-    Admission admission = Admission::second_request;
+    proxy::DiskAdmission admission = proxy::DiskAdmission::second_request;
 
     std::uint64_t unknown_bytes = 8192;  // for sizes that the log never tells
     bool unit_objects = false;     // each weighs one byte in both tiers: their bytes are objects

@@ -30,7 +30,7 @@ Json json_of(const TiersRow& row, const TierCounts* everything) {
     if (has_disk) {
         out["disk_bytes"] = row.config.disk_bytes;
         out["disk"] = measure::name(row.config.disk);
-        out["admission"] = measure::name(row.config.admission);
+        out["admission"] = to_string(row.config.admission);
     }
     if (!row.counts) return out;
     const auto& counts = *row.counts;

@@ -16,14 +16,4 @@ std::string_view name(DiskOrder order) {
     return "";
 }
 
-std::string_view name(Admission admission) {
-    switch (admission) {
-        case Admission::always:
-            return "always";
-        case Admission::second_request:
-            return "second_request";
-    }
-    return "";
-}
-
 }  // namespace measure

@@ -9,10 +9,10 @@ namespace measure {
 
 inline constexpr std::array kDiskOrders{DiskOrder::segments, DiskOrder::fifo, DiskOrder::lru,
                                         DiskOrder::gdsf};
-inline constexpr std::array kAdmissions{Admission::always, Admission::second_request};
+inline constexpr std::array kAdmissions{proxy::DiskAdmission::always,
+                                        proxy::DiskAdmission::second_request};
 
 /// As tables and the JSON call it.
 std::string_view name(DiskOrder order);
-std::string_view name(Admission admission);
 
 }  // namespace measure

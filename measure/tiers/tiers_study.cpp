@@ -13,10 +13,8 @@ namespace {
 constexpr Replacement kAlone[] = {Replacement::s3_fifo, Replacement::lru, Replacement::sieve,
                                   Replacement::w_tiny_lfu, Replacement::gdsf};
 
-TiersGroup one_cache(const TiersTable& table, TiersConfig config) {
-    TiersGroup out{TiersGroup::About::one_cache, {}};
-    config.memory_bytes = table.disk_bytes;
-    config.disk_bytes = 0;
+TiersGroup each_order(TiersGroup::About about, TiersConfig config) {
+    TiersGroup out{about, {}};
     for (const auto each : kAlone) {
         config.replacement = each;
         out.rows.push_back({std::string(name(each)), config, {}});
@@ -24,32 +22,20 @@ TiersGroup one_cache(const TiersTable& table, TiersConfig config) {
     return out;
 }
 
-TiersGroup memories(const TiersTable& table, TiersConfig config) {
-    TiersGroup out{TiersGroup::About::memory, {}};
-    config.memory_bytes = table.memory_bytes;
-    config.disk_bytes = table.disk_bytes;
-    for (const auto each : kAlone) {
-        config.replacement = each;
-        out.rows.push_back({std::string(name(each)), config, {}});
-    }
-    return out;
-}
-
-TiersGroup disks(const TiersTable& table, TiersConfig config) {
+TiersGroup each_disk(TiersConfig config) {
     TiersGroup out{TiersGroup::About::disk, {}};
-    config.memory_bytes = table.memory_bytes;
-    config.disk_bytes = table.disk_bytes;
     for (const auto disk : kDiskOrders)
         for (const auto admission : kAdmissions) {
             config.disk = disk;
             config.admission = admission;
-            out.rows.push_back({fmt::format("{}, {}", name(disk), name(admission)), config, {}});
+            out.rows.push_back(
+                {fmt::format("{}, {}", name(disk), to_string(admission)), config, {}});
         }
     return out;
 }
 
 /// Of the node's disk behind the node's memory, if it was run.
-const TierCounts* segments_with(const TiersTable& table, Admission admission) {
+const TierCounts* segments_with(const TiersTable& table, proxy::DiskAdmission admission) {
     for (const auto& group : table.groups)
         for (const auto& row : group.rows)
             if (row.config.disk_bytes > 0 && row.config.replacement == Replacement::s3_fifo &&
@@ -62,11 +48,11 @@ const TierCounts* segments_with(const TiersTable& table, Admission admission) {
 }  // namespace
 
 const TierCounts* TiersTable::as_nodes() const {
-    return segments_with(*this, Admission::second_request);
+    return segments_with(*this, proxy::DiskAdmission::second_request);
 }
 
 const TierCounts* TiersTable::everything() const {
-    return segments_with(*this, Admission::always);
+    return segments_with(*this, proxy::DiskAdmission::always);
 }
 
 TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const CacheSize& memory,
@@ -80,7 +66,13 @@ TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const C
         table.disk = size;
         table.disk_bytes = size.of_each(base.unit_objects ? log.objects : log.distinct_bytes, 1);
         table.memory_bytes = memory.of_each(table.disk_bytes, 1);
-        table.groups = {one_cache(table, base), memories(table, base), disks(table, base)};
+        auto alone = base, tiers = base;
+        alone.memory_bytes = table.disk_bytes;
+        alone.disk_bytes = 0;
+        tiers.memory_bytes = table.memory_bytes;
+        tiers.disk_bytes = table.disk_bytes;
+        table.groups = {each_order(TiersGroup::About::one_cache, alone),
+                        each_order(TiersGroup::About::memory, tiers), each_disk(tiers)};
         study.tables.push_back(std::move(table));
     }
     return study;

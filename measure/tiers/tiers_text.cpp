@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "measure/report/numbers.hpp"
 #include "measure/report/wrapped.hpp"
+#include "measure/report/writer.hpp"
 #include "measure/study/study_report.hpp"
 #include "measure/tiers/tiers_study.hpp"
 
@@ -18,10 +17,6 @@ what hearsay does, the oldest goes, what was used of it is written again; fifo: 
 written again; lru, gdsf: ideal, single objects go. second_request: everything while there is room,
 then what is asked for again. A URL is one object that stays fresh, so real hit ratios are lower.)";
 
-void heading(std::string& out, const std::string& text, bool colour) {
-    out += colour ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + '\n';
-}
-
 std::string title_of(TiersGroup::About about) {
     switch (about) {
         case TiersGroup::About::one_cache:
@@ -34,63 +29,56 @@ std::string title_of(TiersGroup::About about) {
     return {};
 }
 
-double percent(std::uint64_t part, std::uint64_t whole) {
-    return ratio(part, whole) * 100;
-}
-
-void write_row(const TiersRow& row, const TierCounts* everything, std::string& out) {
+void write_row(const TiersRow& row, const TierCounts* everything, Writer& out) {
     const auto& counts = *row.counts;
     const auto hits = percent(counts.hits(), counts.requests);
     const auto bytes = percent(counts.hit_bytes(), counts.bytes);
-    auto to = std::back_inserter(out);
     if (row.config.disk_bytes == 0) {
-        fmt::format_to(to, "  {:<26} {:>7} {:>7} {:>7.2f} {:>7.2f}\n", row.title, "", "", hits,
-                       bytes);
+        out.line("  {:<26} {:>7} {:>7} {:>7.2f} {:>7.2f}", row.title, "", "", hits, bytes);
         return;
     }
-    fmt::format_to(to, "  {:<26} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>7.3f}", row.title,
-                   percent(counts.memory_hits, counts.requests),
-                   percent(counts.disk_hits, counts.requests), hits, bytes,
-                   percent(counts.written_bytes(), counts.bytes),
-                   ratio(counts.written_bytes(), counts.admitted_bytes));
+    std::string against;
     if (everything)
-        fmt::format_to(to, " {:>7.2f} {:>7.2f}",
-                       100 - percent(counts.written_bytes(), everything->written_bytes()),
-                       percent(everything->hits(), everything->requests) - hits);
-    out += '\n';
+        against = fmt::format(" {:>7.2f} {:>7.2f}",
+                              100 - percent(counts.written_bytes(), everything->written_bytes()),
+                              percent(everything->hits(), everything->requests) - hits);
+    out.line("  {:<26} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>7.3f}{}", row.title,
+             percent(counts.memory_hits, counts.requests),
+             percent(counts.disk_hits, counts.requests), hits, bytes,
+             percent(counts.written_bytes(), counts.bytes),
+             ratio(counts.written_bytes(), counts.admitted_bytes), against);
 }
 
 }  // namespace
 
 std::string tiers_text(const TiersStudy& study, bool colour) {
-    std::string out;
-    heading(out, study.log.title, colour);
-    out += describe(study.log) + '\n';
-    for (const auto& each : skipped_lines(study.log)) out += each + '\n';
-    if (study.stopped) out += "STOPPED EARLY: what is not run is not shown\n";
+    Writer out(colour);
+    out.heading(study.log.title);
+    out.line("{}", describe(study.log));
+    for (const auto& each : skipped_lines(study.log)) out.line("{}", each);
+    if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     for (const auto& table : study.tables) {
-        out += '\n';
-        heading(out,
-                fmt::format(
-                    "disk of {}{}, memory of {}", size_text(static_cast<double>(table.disk_bytes)),
-                    table.disk.part > 0 ? " (" + table.disk.text() + " of the distinct bytes)"
-                                        : std::string(),
-                    size_text(static_cast<double>(table.memory_bytes))),
-                colour);
-        heading(out,
-                fmt::format("  {:<26} {:>7} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7}", "",
-                            "memory", "disk", "hits", "bytes", "written", "times", "saved", "lost"),
-                colour);
+        out.line("");
+        out.heading(fmt::format(
+            "disk of {}{}, memory of {}", size_text(static_cast<double>(table.disk_bytes)),
+            table.disk.part > 0 ? " (" + table.disk.text() + " of the distinct bytes)"
+                                : std::string(),
+            size_text(static_cast<double>(table.memory_bytes))));
+        out.heading(fmt::format("  {:<26} {:>7} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7}", "",
+                                "memory", "disk", "hits", "bytes", "written", "times", "saved",
+                                "lost"));
         const auto* everything = table.everything();
         for (const auto& group : table.groups) {
-            out += title_of(group.about) + '\n';
+            out.line("{}", title_of(group.about));
             for (const auto& row : group.rows)
                 if (row.counts) write_row(row, everything, out);
         }
     }
-    out += std::string("\n") + kLegend + '\n';
-    if (const auto words = tiers_words(study); !words.empty()) out += '\n' + wrapped(words);
-    return out;
+    out.line("");
+    out.line("{}", kLegend);
+    auto text = out.take();
+    if (const auto words = tiers_words(study); !words.empty()) text += '\n' + wrapped(words);
+    return text;
 }
 
 }  // namespace measure

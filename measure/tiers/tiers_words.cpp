@@ -11,10 +11,6 @@ namespace {
 /// Hits that are not worth the writes they spare.
 constexpr double kPointsThatMatter = 0.1;
 
-double percent(std::uint64_t part, std::uint64_t whole) {
-    return ratio(part, whole) * 100;
-}
-
 /// Hits of the requests that are lost by admission, in points; below 0: won.
 double lost_points(const TierCounts& counts, const TierCounts& everything) {
     return percent(everything.hits(), everything.requests) -

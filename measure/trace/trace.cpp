@@ -61,7 +61,7 @@ private:
         if (parsed->by_peer) return "a peer's request, which one of a client caused";
         if (parsed->method == "CONNECT") return "CONNECT";
         if (!options_.all && !is_cacheable(parsed->method, parsed->status)) {
-            return "no cacheable GET (--all sends these too)";
+            return "no cacheable GET (replay --all sends these too)";
         }
         std::string_view url = parsed->url;
         if (!url.empty() && url.front() == '/') {

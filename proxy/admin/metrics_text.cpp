@@ -148,8 +148,8 @@ void add_requests(Families& out, const WorkerCounters& work) {
     add_each(out, "reason", work.refusals);
     add_table<TrafficCounters>(out, kTrafficCounters, work);
     out.counter("hearsay_origin_hedges_total",
-                "Requests to origins that were sent while a peer was still waited for, by whose "
-                "answer came first.");
+                "Requests to origins that were sent while a peer was still waited for, or for the "
+                "rest of its body, by whose answer was used.");
     out.value(work.origin_hedges - std::min(work.origin_hedges_outrun, work.origin_hedges),
               {{"first", "origin"}});
     out.value(work.origin_hedges_outrun, {{"first", "peer"}});
@@ -199,8 +199,9 @@ void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
         out.value(peer.invalidations_sent, {{"peer", peer.node}, {"direction", "sent"}});
         out.value(peer.invalidations_received, {{"peer", peer.node}, {"direction", "received"}});
     }
-    out.counter("hearsay_invalidations_confirmed_total",
-                "Of all of ours since the start, confirmed by the peer.");
+    out.counter(
+        "hearsay_invalidations_confirmed_total",
+        "Of all of ours, of earlier runs too where there is a disk, confirmed by the peer.");
     for (const auto& peer : peers) out.value(peer.invalidations_confirmed, {{"peer", peer.node}});
     out.gauge("hearsay_invalidations_pending", "Invalidations that the peer has not confirmed.");
     for (const auto& peer : peers) out.value(peer.invalidations_pending, {{"peer", peer.node}});

@@ -11,6 +11,7 @@ void BodyWriter::begin(Fill::Answer answer, Sharing sharing, Clock::time_point n
     if (answer.shared) response_ = answer.response;
     fill_.begin(std::move(answer));
     if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
+    if (sharing == Sharing::not_copied_once) claim_.abandon(false, now);
 }
 
 BodyWriter::Room BodyWriter::make_room(std::uint64_t exact, Clock::time_point now) {

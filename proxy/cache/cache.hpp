@@ -82,10 +82,10 @@ struct Cache {
                          Store::Clock::time_point now) const {
         return shared.store.find(hash, uri, request, now);
     }
-    /// Whether look_up() would find a response or a fill, or the disk may have one: of that
-    /// nobody knows before it is read. No use, and nothing is held: by the time it is asked for it
-    /// may be gone.
-    bool has(summary::KeyHash hash, std::string_view uri, const Selecting& request) const {
+    /// Where look_up() would find a response or a fill. No use, and nothing is held: by the time it
+    /// is asked for it may be gone.
+    Store::Where where(summary::KeyHash hash, std::string_view uri,
+                       const Selecting& request) const {
         return shared.store.peek(hash, uri, request);
     }
 };

@@ -78,8 +78,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
         store.will_hold_blocks();
     else
         made.verdict = fits(made.verdict, length, object_max(config_));
-    const auto use = use_of(sender);
-    const auto sharing = admit(store, job_.claim, made, use == CopyUse::stored, Clock::now());
+    const auto sharing = admit(store, job_.claim, made, use_of(sender), Clock::now());
 
     Fill::Answer answer;
     answer.response = made.response;
@@ -91,7 +90,6 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.live = std::move(live);
     answer.verdict = made.verdict;
     writer_.body().begin(std::move(answer), sharing, Clock::now());
-    if (use == CopyUse::passed_on_once) job_.claim.abandon(false, Clock::now());
 
     const auto version = version_at_origin(from.head, sender.source);
     const auto can_resume = !version.empty();
@@ -117,8 +115,6 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
         if (from_origin) log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         exchange.finish();  // its place first: there may be none for the rest beside it
         error = co_await resume(version, error, *rest);
-    } else if (rest && rest->asked() && error == FetchError::none) {
-        ++cache_.upstream.counters.origin_hedges_outrun;
     }
     rest.reset();
     if (error == FetchError::none && block)
@@ -216,7 +212,7 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto sharing = sharing_of(made.verdict, use_of(sender) == CopyUse::stored);
+    const auto sharing = sharing_of(made.verdict, use_of(sender));
     Fill::Answer answer;
     answer.length = made.response->body_bytes();
     answer.length_known = true;

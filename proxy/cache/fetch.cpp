@@ -117,12 +117,8 @@ private:
         const auto& question = origin_->question;
         const bool may_start =
             question.allowed() && !(question.is_probe() && has_stand_in()) && race.start(origin_);
-        if (!may_start) {
-            origin_.reset();
-            return false;
-        }
-        ++cache_.upstream.counters.origin_hedges;
-        return true;
+        if (!may_start) origin_.reset();
+        return may_start;
     }
 
     OriginRequestKind what_to_ask_now(bool only_whole = false) const {
@@ -169,7 +165,6 @@ private:
     void peer_won(HeadRace& race, const PeerRunner& winner) {
         race.won_by(&winner);
         if (!origin_) return;
-        if (origin_->under_way) ++cache_.upstream.counters.origin_hedges_outrun;
         origin_->lose();
         origin_.reset();
     }
@@ -210,6 +205,7 @@ private:
         }
         // Asked while peers were, it has ended; what they said meanwhile it was not told.
         const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
+        runner->take();
         auto& exchange = runner->exchange;
         if (!runner->result && runner->question.is_probe() && has_stand_in()) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.

@@ -22,12 +22,12 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
         took_.bytes += bytes;
         if (watch.pace && !exchange.done()) {
             switch (watch.pace->waited(waited, bytes, missing(exchange))) {
-                case PeerPace::Verdict::goes_on:
+                case PeerPace::Advice::goes_on:
                     break;
-                case PeerPace::Verdict::look_elsewhere:
+                case PeerPace::Advice::look_elsewhere:
                     watch.look_elsewhere();
                     break;
-                case PeerPace::Verdict::stalled:
+                case PeerPace::Advice::stalled:
                     co_return FetchError::body_timeout;
             }
         }

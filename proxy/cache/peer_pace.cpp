@@ -22,21 +22,21 @@ OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies) {
     return pace;
 }
 
-PeerPace::Verdict PeerPace::waited(Duration time, std::uint64_t bytes,
-                                   const std::optional<std::uint64_t>& missing) {
+PeerPace::Advice PeerPace::waited(Duration time, std::uint64_t bytes,
+                                  const std::optional<std::uint64_t>& missing) {
     time_ += time;
     bytes_ += bytes;
     came_ += bytes;
-    if (time_ < window_) return Verdict::goes_on;
+    if (time_ < window_) return Advice::goes_on;
     const auto least = static_cast<double>(kPeerRateMin) * seconds(window_);
     const auto stalled = static_cast<double>(bytes_) < std::max(least, 1.0);
     const auto elsewhere = !looked_elsewhere_ && is_much_sooner_elsewhere(missing.value_or(came_));
     time_ = {};
     bytes_ = 0;
-    if (stalled) return Verdict::stalled;
-    if (!elsewhere) return Verdict::goes_on;
+    if (stalled) return Advice::stalled;
+    if (!elsewhere) return Advice::goes_on;
     looked_elsewhere_ = true;
-    return Verdict::look_elsewhere;
+    return Advice::look_elsewhere;
 }
 
 bool PeerPace::is_much_sooner_elsewhere(std::uint64_t missing) const {

@@ -38,7 +38,7 @@ OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies);
 class PeerPace {
 public:
     using Duration = std::chrono::nanoseconds;
-    enum class Verdict {
+    enum class Advice {
         goes_on,
         look_elsewhere,  // the origin is to be asked for the rest, while the peer goes on; said
                          // once
@@ -49,7 +49,7 @@ public:
 
     /// So long it was waited for, and then so many bytes came. `missing`: what is still to come,
     /// where that is known; else it is taken for as much as has come.
-    Verdict waited(Duration time, std::uint64_t bytes, const std::optional<std::uint64_t>& missing);
+    Advice waited(Duration time, std::uint64_t bytes, const std::optional<std::uint64_t>& missing);
 
 private:
     bool is_much_sooner_elsewhere(std::uint64_t missing) const;

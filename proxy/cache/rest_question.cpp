@@ -36,18 +36,24 @@ void RestQuestion::ask_beside(Exchange& sender) {
     if (!prepare()) return;
     HeadRace race(cache_.upstream, job_.wakeup);
     if (!origin_->question.allowed() || !race.start(origin_)) return origin_.reset();
-    ++cache_.upstream.counters.origin_hedges;
-    origin_->on_end = [this, &sender] {
-        if (origin_->result != FetchError::none) return;
-        if (!goes_on_with(rest_, origin_->exchange.head())) return;
-        if (!may_take_over(asked_at_, job_.fill->received())) return;
-        took_over_ = true;
-        sender.abandon();
-    };
+    origin_->on_end = [this, &sender] { judge(sender); };
+}
+
+/// The origin has answered while the sender goes on. What is of no use is not held: its bytes would
+/// wait unread for as long as the sender takes.
+void RestQuestion::judge(Exchange& sender) {
+    const auto answered = origin_->result == FetchError::none;
+    took_over_ = answered && goes_on_with(rest_, origin_->exchange.head()) &&
+                 may_take_over(asked_at_, job_.fill->received());
+    if (took_over_) return sender.abandon();
+    if (answered) not_before_ = origin_->exchange.not_before();
+    origin_->lose();
+    origin_.reset();
 }
 
 asio::awaitable<FetchError> RestQuestion::ask() {
     if (!origin_) {
+        if (not_before_ && Clock::now() < *not_before_) co_return FetchError::origin_error;
         if (!prepare()) co_return FetchError::changed;
         const auto ended = co_await origin_->run();
         origin_->result = ended;
@@ -60,6 +66,7 @@ asio::awaitable<FetchError> RestQuestion::ask() {
         if (Clock::now() >= latest) co_return FetchError::head_timeout;
         co_await job_.wakeup->wait_until(latest);
     }
+    origin_->take();
     if (*origin_->result != FetchError::none) co_return *origin_->result;
     const auto& head = origin_->exchange.head();
     whole_ = goes_on_with(rest_, head);
@@ -67,7 +74,8 @@ asio::awaitable<FetchError> RestQuestion::ask() {
 }
 
 std::optional<Clock::time_point> RestQuestion::not_before() const {
-    if (!origin_ || origin_->result != FetchError::none) return std::nullopt;
+    if (!origin_) return not_before_;
+    if (origin_->result != FetchError::none) return std::nullopt;
     return origin_->exchange.not_before();
 }
 

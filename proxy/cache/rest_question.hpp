@@ -27,12 +27,11 @@ public:
     /// Asks beside `sender`, which is abandoned when the origin is about to give the rest. Until
     /// then, and if it does not, the sender goes on.
     void ask_beside(Exchange& sender);
-    bool asked() const { return origin_ != nullptr; }
     /// The sender was abandoned for it.
     bool took_over() const { return took_over_; }
 
-    /// Waits for the origin's answer, asking now if that was not done. `none`: it gives the rest,
-    /// whose bytes follow what has come behind the first comes_twice() of them.
+    /// Waits for the origin's answer, asking now if that was not done, or was of no use. `none`: it
+    /// gives the rest, whose bytes follow what has come behind the first comes_twice() of them.
     boost::asio::awaitable<FetchError> ask();
     Exchange& exchange() { return origin_->exchange; }
     std::uint64_t comes_twice() const { return job_.fill->received() - asked_at_; }
@@ -43,6 +42,7 @@ public:
 
 private:
     bool prepare();
+    void judge(Exchange& sender);
     const UpstreamTarget& target() const { return std::get<UpstreamTarget>(job_.route); }
 
     Cache& cache_;
@@ -52,6 +52,7 @@ private:
     std::uint64_t asked_at_ = 0;  // so much of the body had come
     std::shared_ptr<OriginRunner> origin_;
     std::optional<std::uint64_t> whole_;
+    std::optional<std::chrono::steady_clock::time_point> not_before_;  // of an answer of no use
     bool took_over_ = false;
 };
 

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
-#include "proxy/upstream/failure_log.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
 
 namespace proxy {
-
-bool may_pass(FetchError error) {
-    return is_of_the_origin(error) || error == FetchError::no_descriptors ||
-           error == FetchError::origin_down || error == FetchError::origin_error;
-}
 
 std::optional<std::chrono::nanoseconds> Tries::failed(FetchError error,
                                                       const std::optional<Time>& not_before,

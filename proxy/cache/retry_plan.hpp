@@ -13,10 +13,6 @@ inline constexpr unsigned kMaxTries = 4;
 inline constexpr std::chrono::milliseconds kFirstPause{50};
 inline constexpr std::chrono::seconds kRetryWithin{15};
 
-/// Could the same question be answered in a moment? Not where a rule, another version or the end of
-/// this node stand against it.
-bool may_pass(FetchError error);
-
 /// The tries that have failed of one part of a body, whoever made them: the fetch that asks for
 /// what is missing of it, and the answer to the client, which begins another fetch when that one
 /// fails. They share one of these, so that the tries of one do not multiply those of the other. One

@@ -96,7 +96,7 @@ KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, sum
     if (!response->freshness.is_explicit() || made.verdict != StorageVerdict::store ||
         !charge(store_, *response, uri, answer.arrival.steady))
         return;
-    generation_ = store_.generation();
+    invalidations_ = store_.invalidations();
     if (store_.invalidated_at(hash, response->tags) >= asked) return;
     copy_ = std::make_unique<Copy>(cache, request.config, hash, uri);
     Fill::Answer kept;
@@ -108,8 +108,8 @@ KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, sum
 
 void KeptCopy::has_invalidated(std::size_t count) {
     if (!copy_) return;
-    const auto before = std::exchange(generation_, store_.generation());
-    if (generation_ != before + count) copy_.reset();  // somebody else has, too
+    const auto before = std::exchange(invalidations_, store_.invalidations());
+    if (invalidations_ != before + count) copy_.reset();  // somebody else has, too
 }
 
 void KeptCopy::append(std::string_view piece, Clock::time_point now) {
@@ -120,7 +120,7 @@ void KeptCopy::append(std::string_view piece, Clock::time_point now) {
 
 void KeptCopy::finish(Clock::time_point now) {
     if (!copy_) return;
-    copy_->claim.stay_alone(generation_);
+    copy_->claim.stay_alone(invalidations_);
     copy_->writer.finish(now);
 }
 

@@ -62,7 +62,7 @@ private:
 
     Store& store_;
     std::unique_ptr<Copy> copy_;  // null: nothing is kept
-    std::uint64_t generation_ = 0;
+    std::uint64_t invalidations_ = 0;
 };
 
 }  // namespace proxy

@@ -93,21 +93,27 @@ StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& 
                : verdict;
 }
 
-Sharing sharing_of(StorageVerdict verdict, bool stores_copy) {
-    if (!stores_copy) return Sharing::not_copied;
+Sharing sharing_of(StorageVerdict verdict, CopyUse use) {
+    switch (use) {
+        case CopyUse::passed_on:
+            return Sharing::not_copied;
+        case CopyUse::passed_on_once:
+            return Sharing::not_copied_once;
+        case CopyUse::stored:
+            break;
+    }
     return verdict == StorageVerdict::store ? Sharing::stored : Sharing::passed_on;
 }
 
-Sharing admit(Store& store, Claim& claim, Draft& made, bool stores_copy,
-              Store::Clock::time_point now) {
+Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now) {
     auto& response = *made.response;
-    if (sharing_of(made.verdict, stores_copy) == Sharing::stored) {
+    if (sharing_of(made.verdict, use) == Sharing::stored) {
         if (!charge(store, response, claim.uri(), now))
             made.verdict = StorageVerdict::no_room;
         else if (!response.tags.empty() && !claim.tag(response.tags))
             made.verdict = StorageVerdict::invalidated;
     }
-    return sharing_of(made.verdict, stores_copy);
+    return sharing_of(made.verdict, use);
 }
 
 StorageVerdict verdict_of(FetchError end) {

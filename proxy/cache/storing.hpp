@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/cache/peer_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
@@ -73,15 +74,15 @@ enum class Sharing : std::uint8_t {
     stored,      // all who ask: it is on its way into the store
     passed_on,   // nobody; others do not wait for the next one either (hit-for-miss)
     not_copied,  // nobody, as this node keeps no copy of what a peer has; that says nothing of it
+    not_copied_once,  // likewise; whoever comes meanwhile may bring the one that is stored
 };
-/// `stores_copy`: this node stores what that sender gives (peer_plan.hpp).
-Sharing sharing_of(StorageVerdict verdict, bool stores_copy);
+/// `use`: what this node makes of what that sender gives.
+Sharing sharing_of(StorageVerdict verdict, CopyUse use);
 
 /// Pays for an answer that is to be stored, once its head has come; where it may not be after all,
 /// its verdict says why: there is no room, or one of its tags was invalidated since it was asked
 /// for. Who gets it.
-Sharing admit(Store& store, Claim& claim, Draft& made, bool stores_copy,
-              Store::Clock::time_point now);
+Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now);
 
 /// How an answer ended that did not come whole, in the words of what the store counts.
 StorageVerdict verdict_of(FetchError end);

@@ -29,8 +29,8 @@ BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
     return {std::move(uri), hash};
 }
 
-bool BlockStream::is_here(const Key& key) const {
-    return frontend_.cache.has(key.hash, key.uri, {});
+Store::Where BlockStream::where(const Key& key) const {
+    return frontend_.cache.where(key.hash, key.uri, {});
 }
 
 bool BlockStream::hold(ByteRange range) {
@@ -96,7 +96,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
         block.leader = !taken.other;
         if (taken.other) fill = std::move(taken.other);
     } else {
-        job->claim.stay_alone(found.generation);
+        job->claim.stay_alone(found.invalidations);
     }
     block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
     if (!block.leader) {
@@ -206,11 +206,12 @@ BytesBySource BlockStream::expect() {
     for (std::uint64_t i = 0; i < parts; ++i) {
         const auto part = blocks.part_of(range_, parts, i);
         const auto block = blocks.at(part.first);
-        auto source = now_.source;
+        auto source = now_.on_disk() ? Source::disk : now_.source;
         if (block != now_.range) {
             const auto key = key_of(block);
-            if (is_here(key)) {
-                source = Source::memory;
+            const auto here = where(key);
+            if (here != Store::Where::nowhere) {
+                source = here == Store::Where::disk ? Source::disk : Source::memory;
             } else {
                 const auto peer = likely_peer(key);
                 source = by_whole || peer ? Source::peer : Source::origin;
@@ -231,7 +232,7 @@ bool BlockStream::all_here() const {
     if (count > kMaxBlocksExpected) return false;
     for (auto offset = now_.range.last + 1; offset <= range_.last;) {
         const auto block = blocks.at(offset);
-        if (!is_here(key_of(block))) return false;
+        if (where(key_of(block)) == Store::Where::nowhere) return false;
         offset = block.last + 1;
     }
     return true;
@@ -242,7 +243,12 @@ void BlockStream::describe(CacheStatus& status) {
     const auto all_here = expected.peer + expected.origin == 0 && this->all_here();
     const auto index_was_here =
         status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
-    if (all_here && (index_was_here || status.collapsed)) return;
+    if (all_here && (index_was_here || status.collapsed)) {
+        const auto is_hit = status.forward == Forward::none && status.detail.empty();
+        if (is_hit && frontend_.cache.shared.store.disk())
+            status.detail = expected.disk > 0 ? "disk" : "memory";
+        return;
+    }
     if (!all_here) {
         if (client_.transaction.cache == CacheResult::hit)
             client_.transaction.cache = CacheResult::partial;
@@ -352,8 +358,7 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
     what.bytes = part.size();
     what.fetched = block.fetched;
     if (block.stored) what.stored_as = block.hash;
-    if (block.source == Source::disk || (block.stored && block.stored->body->on_disk()))
-        what.stored_in = Source::disk;
+    if (block.on_disk()) what.stored_in = Source::disk;
     BodySender sender(client_, body, what);
     if (sender.send_now()) co_return true;
     const auto sent = co_await sender.run();

@@ -60,6 +60,10 @@ private:
         bool leader = false;
         bool recalled = false;  // it is read from the disk, and then stored
         bool fetched = false;   // for this request
+
+        bool on_disk() const {
+            return source == Source::disk || (stored && stored->body->on_disk());
+        }
     };
 
     enum class May : std::uint8_t {
@@ -81,7 +85,7 @@ private:
         summary::KeyHash hash;
     };
     Key key_of(const ByteRange& block) const;
-    bool is_here(const Key& key) const;
+    Store::Where where(const Key& key) const;
     bool may_not_fetch() const { return !held_.empty(); }
     BytesBySource expect();
     bool all_here() const;

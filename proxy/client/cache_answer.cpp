@@ -63,7 +63,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
         transaction.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
         CacheStatus hit;
         hit.ttl = time_to_live(*lookup.stored, lookup.residence);
-        if (frontend_.cache.shared.store.disk())
+        // Where the blocks of a body are is said when they are looked at.
+        if (frontend_.cache.shared.store.disk() && !found.response->blocks)
             hit.detail = comes_from_disk(client_, *found.response) ? "disk" : "memory";
         // Blocks that are missing are fetched for this client, and stale answers anew.
         if (renew || found.response->blocks) client_.tell_of_client();
@@ -106,7 +107,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
             status.collapsed = false;
         }
     } else {
-        job->claim.stay_alone(found.generation);
+        job->claim.stay_alone(found.invalidations);
     }
     co_return co_await lead(std::move(job), found.response, status);
 }

@@ -189,9 +189,7 @@ void ClientContext::finish_transaction() {
         const auto* told = asked->last_to(transaction.peer);
         if (!told) told = &asked->all().back();
         record.peer = told->node;
-        // Its body may have been sent before it has ended.
-        record.peer_verdict =
-            told->verdict == PeerVerdict::not_asked ? PeerVerdict::hit : told->verdict;
+        record.peer_verdict = told->verdict;
         record.peers_asked = asked;
     }
     record.upstream = transaction.source == Source::peer ? transaction.peer : transaction.upstream;

@@ -205,8 +205,21 @@ public:
             client_.transaction.aborted = true;
             co_return false;
         }
+        if (!is_head) {
+            const auto passed = co_await pass_body(framing, copy);
+            if (!passed) co_return false;
+        }
+        copy.finish(Clock::now());
+        // With half a request on it the connection would take the next one for the rest.
+        if (sent_whole_) exchange_.finish();
+        co_return (framing != Framing::close && client_.keep_alive());
+    }
+
+private:
+    /// The body of the answer, as it comes. False when it was not passed as a whole.
+    asio::awaitable<bool> pass_body(Framing framing, KeptCopy& copy) {
         std::string chunk;
-        while (!is_head && !exchange_.done()) {
+        while (!exchange_.done()) {
             watch_.begin();
             const auto error =
                 co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
@@ -242,13 +255,9 @@ public:
                 co_return false;
             }
         }
-        copy.finish(Clock::now());
-        // With half a request on it the connection would take the next one for the rest.
-        if (sent_whole_) exchange_.finish();
-        co_return (framing != Framing::close && client_.keep_alive());
+        co_return true;
     }
 
-private:
     bool expects_continue() const {
         const auto* expect = find(client_.head.fields, field::expect);
         return expect && client_.head.version >= 11 && iequals(expect->value, "100-continue");

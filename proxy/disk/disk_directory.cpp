@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/disk/second_request.hpp"
+
 namespace proxy {
 namespace {
 
@@ -60,8 +62,9 @@ void DiskDirectory::start() {
 
 bool DiskDirectory::has_room() const {
     const auto cap = cap_bytes_.load();
-    return state_ == State::ready &&
-           log_.stats().bytes + std::max(cap / 10, 2 * config_.segment_bytes) <= cap;
+    return state_ == State::ready && log_.stats().bytes + std::max(cap / SecondRequest::kRoomPart,
+                                                                   2 * config_.segment_bytes) <=
+                                         cap;
 }
 
 bool DiskDirectory::write(DiskWriter::Job job) {

@@ -21,7 +21,8 @@ namespace proxy {
 /// One directory of the disk tier: what is in it, what it was told to forget, its threads, and what
 /// becomes of it when the disk fails. One thread of its own reads what there is at the start and
 /// then writes; reading has a few more. Places go out with the directory's index in them. Any
-/// thread; no call but for constructor and destructor waits for the disk.
+/// thread; no call waits for the disk but the constructor, wait_for_end(), the destructor and
+/// set_company().
 class DiskDirectory {
 public:
     using Clock = std::chrono::steady_clock;
@@ -55,7 +56,8 @@ public:
     void wait_for_end();
     bool is_loading() const { return state_ == State::loading; }
     bool is_off() const { return state_ == State::off; }
-    /// Less than 9/10 full; false while it is not ready.
+    /// As much as SecondRequest::kRoomPart says is free, or two segments if that is more; false
+    /// while it is not ready.
     bool has_room() const;
 
     /// As DiskTier has them.
@@ -69,7 +71,8 @@ public:
     void set_cap(std::uint64_t bytes);
     DiskStatus status() const;
 
-    /// Notes in its super file who is there now. False when that could not be written.
+    /// Notes in its super file who is there now, and waits for the device. False when that could
+    /// not be written.
     bool set_company(const SuperFile::Company& company);
 
 private:
@@ -113,7 +116,7 @@ private:
     Tombstones tombstones_;
     std::atomic<std::uint64_t> newest_tombstone_{0};
 
-    mutable std::mutex trouble_mutex_;  // for the next three
+    mutable std::mutex trouble_mutex_;  // for the next four
     FaultWindow faults_;
     std::string last_error_;
     RecoveredCounts recovered_;

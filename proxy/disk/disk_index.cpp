@@ -18,6 +18,7 @@ constexpr unsigned kAnnouncedAt = kUsesAt + 2, kDoubtfulAt = kAnnouncedAt + 1,
 constexpr std::uint64_t ones(unsigned bits) {
     return (std::uint64_t{1} << bits) - 1;
 }
+static_assert(DiskEntry::kMostUses == ones(kAnnouncedAt - kUsesAt));
 
 }  // namespace
 
@@ -40,7 +41,7 @@ DiskIndex::DiskIndex() : tables_(std::size_t{1} << kTableBits) {}
 
 DiskIndex::Slot DiskIndex::pack(std::uint64_t tag, const DiskEntry& entry) {
     assert(entry.place.sector > 0 && entry.place.sector <= ones(kSectorBits));
-    assert(entry.place.segment <= ones(kSegmentBits) && entry.uses <= 3);
+    assert(entry.place.segment <= ones(kSegmentBits) && entry.uses <= DiskEntry::kMostUses);
     assert(size_class(entry.sectors) <= ones(kClassBits));
     Slot slot;
     slot.high = tag << kTagAt | std::uint64_t{size_class(entry.sectors)} << kClassAt;
@@ -55,7 +56,7 @@ DiskEntry DiskIndex::unpack(const Slot& slot) {
     DiskEntry entry;
     entry.place.sector = static_cast<std::uint32_t>(slot.low & ones(kSectorBits));
     entry.place.segment = static_cast<std::uint32_t>(slot.low >> kSegmentAt & ones(kSegmentBits));
-    entry.uses = static_cast<unsigned>(slot.low >> kUsesAt & 3);
+    entry.uses = static_cast<unsigned>(slot.low >> kUsesAt & DiskEntry::kMostUses);
     entry.announced = (slot.low >> kAnnouncedAt & 1) != 0;
     entry.doubtful = (slot.low >> kDoubtfulAt & 1) != 0;
     entry.proved = (slot.low >> kProvedAt & 1) != 0;

@@ -38,19 +38,22 @@ constexpr std::uint32_t number_of(DiskPlace place) {
 
 /// What is known of a record without asking the disk.
 struct DiskEntry {
+    static constexpr unsigned kMostUses = 3;
+
     DiskPlace place;
     std::uint32_t sectors = 0;  // what it takes, at most 131,072; kept with an error of 3 %
-    unsigned uses = 0;          // 0 .. 3, see used()
+    unsigned uses = 0;          // 0 .. kMostUses, see used()
     bool announced = false;     // others were told of the key
     bool doubtful = false;      // it may have been purged: to be validated before it is used
     bool proved = false;        // all its bytes were, in this process, or it has written them
 
-    void used() { uses = uses < 3 ? uses + 1 : 3; }
+    void used() { uses = uses < kMostUses ? uses + 1 : kMostUses; }
     bool operator==(const DiskEntry&) const = default;
 };
 
-/// Which keys are on the disk and where: 16 bytes for each record in tables that are between 0.72
-/// and 0.92 full and grow by a quarter, one at a time, so 19.5 bytes for each on the average. A key
+/// Which keys are on the disk and where: 16 bytes for each record in tables that grow by a
+/// quarter when they are 0.92 full, one at a time, and do not shrink: 19.5 bytes for each on the
+/// average while there are ever more of them, and what the most took when there are fewer. A key
 /// is known by the 60 bits of KeyHash::high below its first four, which choose among the store's
 /// shards: whoever finds an entry reads the record and compares its URI. Several entries for one
 /// key (variants) are allowed. One thread at a time, as a vector; its shard's lock will do.

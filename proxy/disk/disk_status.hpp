@@ -9,7 +9,7 @@ namespace proxy {
 /// One directory of the disk tier, as it is shown.
 struct DiskStatus {
     /// `paused`: nothing is written for a while after an error; reading goes on. `off`: too many
-    /// errors, it is not used any more.
+    /// errors, or it is gone: it is not used, see DiskTier::Config::retry.
     enum class State : std::uint8_t { loading, ready, paused, off };
 
     std::string path;

@@ -53,7 +53,7 @@ public:
     /// Not all directories were read yet.
     bool loading() const;
 
-    /// Where records of this key go is less than 9/10 full.
+    /// Where records of this key go, see DiskDirectory::has_room().
     bool has_room(summary::KeyHash key) const;
 
     struct Write {

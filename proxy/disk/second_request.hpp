@@ -18,6 +18,8 @@ class SecondRequest {
 public:
     /// With a window of one, as many hits are lost on some logs as with two are won.
     static constexpr std::uint64_t kWindow = 2;
+    /// A disk has room while one part in so many of it is free.
+    static constexpr std::uint64_t kRoomPart = 10;
     /// A wrong "before" is one write in vain.
     static constexpr double kError = 0.03;
 

@@ -8,9 +8,7 @@
 namespace proxy {
 namespace {
 
-// What is written again is at most one part in so many of a segment, and of all that was written
-// so far: bursts may take what was not needed before, and in the long run 6/5 is written of what
-// was admitted.
+// One part in so many is written again at most: of a segment, and of all that was written.
 constexpr std::uint64_t kReadmittedPart = 4, kReadmittedPartOfAll = 6;
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // told apart by their numbers
@@ -29,6 +27,12 @@ std::uint64_t segment_bytes_for(std::uint64_t cap_bytes) {
 
 std::uint64_t body_max_for(std::uint64_t cap_bytes) {
     return segment_bytes_for(cap_bytes) / 4 - kMiB;
+}
+
+std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
+                           std::uint64_t readmitted) {
+    const auto earned = written / kReadmittedPartOfAll;
+    return std::min(segment_bytes / kReadmittedPart, earned - std::min(earned, readmitted));
 }
 
 SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming)
@@ -228,9 +232,8 @@ std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>&
     std::vector<Moved> moved;
     std::uint64_t bytes = 0;
     const auto so_far = stats();
-    const auto earned = so_far.written_bytes / kReadmittedPartOfAll;
-    const auto most = std::min(config_.segment_bytes / kReadmittedPart,
-                               earned - std::min(earned, so_far.readmitted_bytes));
+    const auto most =
+        readmittable(config_.segment_bytes, so_far.written_bytes, so_far.readmitted_bytes);
     for (const auto& one : used) {
         const auto& entry = entries[one.at];
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;

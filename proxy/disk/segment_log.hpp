@@ -16,6 +16,11 @@ namespace proxy {
 std::uint64_t segment_bytes_for(std::uint64_t cap_bytes);
 /// The largest body that a record there may have, if its head is of a usual size.
 std::uint64_t body_max_for(std::uint64_t cap_bytes);
+/// How much of a segment that goes may be written again: a quarter of it, and no more than makes
+/// what was `readmitted` a sixth of all that was `written`. So bursts may take what was not needed
+/// before, and in the long run 6/5 is written of what was admitted.
+std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
+                           std::uint64_t readmitted);
 
 /// What the log asks and tells while it gives room back; called on the writer's thread.
 struct Reclaiming {
@@ -32,9 +37,8 @@ struct Reclaiming {
 
 /// The segments of one directory as one log: records are added at its end, whole segments go at
 /// its beginning, and the files never take more than the cap (those that somebody still reads
-/// apart). What was used lately is written again when its segment goes, a quarter of a segment at
-/// most, and a sixth of all that was written. One thread, the writer's; adopt(), find() and stats()
-/// from any.
+/// apart). What was used lately is written again when its segment goes, as far as readmittable()
+/// has it. One thread, the writer's; adopt(), find() and stats() from any.
 class SegmentLog {
 public:
     /// In a cap: one to write to, one to give back, one between.

@@ -14,10 +14,10 @@ enum class FetchError {
     resolve_timeout,  // no name server answered in time
     connect_failed,
     connect_timeout,
-    tls_failed,  // the TLS handshake failed, or the certificate does not verify
+    tls_failed,  // the TLS handshake was refused by either side, or the certificate
     head_timeout,
     body_timeout,
-    reset,           // the connection ended before the answer's framing did
+    reset,           // the connection ended before the answer's framing did, or its handshake
     malformed,       // not HTTP, or framing that contradicts itself
     busy,            // limits.upstream_connections are open to that place
     no_descriptors,  // this process may open no more sockets

@@ -108,6 +108,8 @@ std::string_view to_string(PeerVerdict verdict) {
             return "unusable";
         case PeerVerdict::outrun:
             return "outrun";
+        case PeerVerdict::pending:
+            return "pending";
     }
     return "?";
 }

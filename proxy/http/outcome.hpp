@@ -64,6 +64,7 @@ enum class PeerVerdict : std::uint8_t {
     failure,    // connection or protocol trouble
     unusable,   // its answer may not be used; counted as a failure, but not against its health
     outrun,     // another answer came first, though this one was in time; counted likewise
+    pending,    // it has not answered yet
 };
 std::string_view to_string(PeerVerdict verdict);
 

@@ -121,7 +121,8 @@ int TlsSession::keep_ticket(SSL* ssl, SSL_SESSION* ticket) {
 
 Step TlsSession::after(int result) {
     auto* const ssl = ssl_.get();
-    switch (SSL_get_error(ssl, result)) {
+    const auto error = SSL_get_error(ssl, result);
+    switch (error) {
         case SSL_ERROR_NONE:
             return Step::done;
         case SSL_ERROR_WANT_READ:
@@ -137,6 +138,8 @@ Step TlsSession::after(int result) {
     const auto system = errno;
     const auto code = ERR_peek_error();
     const auto* const text = ERR_reason_error_string(code);
+    was_cut_ =
+        error == SSL_ERROR_SYSCALL || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
     met_plain_http_ = ERR_GET_REASON(code) == SSL_R_HTTP_REQUEST;
     if (const auto verified = SSL_get_verify_result(ssl);
         verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)

@@ -57,6 +57,8 @@ public:
     /// Why a step failed, for the log.
     const std::string& why() const { return why_; }
     bool met_plain_http() const { return met_plain_http_; }
+    /// The step that failed found the connection cut: nothing was refused.
+    bool was_cut() const { return was_cut_; }
     /// A session that the next connection to the same server can resume; null if it gave none.
     SslSessionPtr take_ticket() { return std::move(ticket_); }
     /// OpenSSL's callback, for contexts of clients.
@@ -69,6 +71,7 @@ private:
     SslSessionPtr ticket_;
     std::string why_;
     bool met_plain_http_ = false;
+    bool was_cut_ = false;
     bool failed_ = false;
 };
 

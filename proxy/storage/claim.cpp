@@ -5,19 +5,19 @@
 namespace proxy {
 
 Claim::Taken Claim::take(const Store::Found& seen) {
-    generation_ = seen.generation;
+    invalidations_ = seen.invalidations;
     auto taken = store_.claim(hash_, uri_, seen, fill_);
     held_ = taken.leader;
     return {taken.leader, taken.leader ? nullptr : std::move(taken.fill)};
 }
 
 bool Claim::tag(std::span<const summary::KeyHash> tags) {
-    return store_.tag_fill(hash_, fill_.get(), generation_, tags);
+    return store_.tag_fill(hash_, fill_.get(), invalidations_, tags);
 }
 
 bool Claim::publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
     held_ = false;
-    return store_.publish(hash_, uri_, fill_.get(), generation_, std::move(response), now);
+    return store_.publish(hash_, uri_, fill_.get(), invalidations_, std::move(response), now);
 }
 
 void Claim::abandon(bool unshareable, Clock::time_point now) {

@@ -39,8 +39,8 @@ public:
     };
     /// Makes this the one fetch for the URI, if there is none. `seen`: what find() said.
     Taken take(const Store::Found& seen);
-    /// Whoever misses meanwhile fetches for itself. `generation`: as find() said.
-    void stay_alone(std::uint64_t generation) { generation_ = generation; }
+    /// Whoever misses meanwhile fetches for itself. `invalidations`: as find() said.
+    void stay_alone(std::uint64_t invalidations) { invalidations_ = invalidations; }
 
     /// What comes will have these tags: whoever invalidates one ends the claim, so that newcomers
     /// fetch anew. False when one was invalidated since find(): who has begun to wait after that
@@ -62,7 +62,7 @@ private:
     const summary::KeyHash hash_;
     const std::string uri_;
     const std::shared_ptr<Fill> fill_;
-    std::uint64_t generation_ = 0;  // of the store's invalidations, when it was looked into
+    std::uint64_t invalidations_ = 0;  // that the store had seen when it was looked into
     bool held_ = false;
 };
 

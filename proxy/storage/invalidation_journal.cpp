@@ -15,7 +15,7 @@ using boost::system::error_code;
 using protocol::KeptInvalidations;
 
 constexpr std::string_view kText = "hearsay invalidations\n";  // alike in all versions, as is
-constexpr std::uint32_t kFormat = 1;                           // the place of this
+constexpr std::uint32_t kFormat = 2;                           // the place of this
 constexpr std::size_t kHeadBytes = 58;
 constexpr std::size_t kRecordHeadBytes = 16;
 constexpr std::size_t kEntryBytes = 24;
@@ -27,7 +27,8 @@ constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMaxAdded = kMaxFileBytes / 2;
 
-enum class Type : std::uint32_t { entries = 1, confirmed = 2 };
+/// In format 1 nobody's run was known.
+enum class Type : std::uint32_t { entries = 1, confirmed_by_some_run = 2, confirmed = 3 };
 
 std::uint64_t checksum(DiskView bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
@@ -58,10 +59,11 @@ void put_entries(DiskBytes& out, std::span<const KeptInvalidations::Entry> entri
     }
 }
 
-void put_confirmed(DiskBytes& out, std::string_view node, std::uint64_t number,
+void put_confirmed(DiskBytes& out, std::string_view node, const KeptInvalidations::Confirmed& by,
                    std::uint64_t mark) {
     DiskBytes body;
-    put<std::uint64_t>(body, number);
+    put<std::uint64_t>(body, by.number);
+    body.insert(body.end(), by.run.begin(), by.run.end());
     put_text(body, node);
     put_record(out, Type::confirmed, body, mark);
 }
@@ -69,11 +71,15 @@ void put_confirmed(DiskBytes& out, std::string_view node, std::uint64_t number,
 /// False when it says what cannot be.
 bool take(KeptInvalidations& kept, Type type, DiskView body) {
     ByteCursor in(body);
-    if (type == Type::confirmed) {
-        const auto number = in.number<std::uint64_t>();
+    if (type == Type::confirmed || type == Type::confirmed_by_some_run) {
+        KeptInvalidations::Confirmed by{in.number<std::uint64_t>(), {}};
+        if (type == Type::confirmed) {
+            const auto run = in.take(by.run.size());
+            std::copy(run.begin(), run.end(), by.run.begin());
+        }
         const auto node = in.rest();
         if (!in.ok() || node.empty() || node.size() > kMaxNameBytes) return false;
-        kept.confirmed[std::string(as_text(node))] = number;
+        kept.confirmed[std::string(as_text(node))] = by;
         return true;
     }
     if (type != Type::entries || body.size() % kEntryBytes != 0) return false;
@@ -108,7 +114,7 @@ DiskResult<DiskBytes> read_file(DiskCalls& calls, const std::filesystem::path& p
 
 DiskBytes journal_of(const KeptInvalidations& all, std::uint64_t secret_mark) {
     DiskBytes out;
-    out.reserve(kHeadBytes + all.entries.size() * (kEntryBytes + 1) + all.confirmed.size() * 64);
+    out.reserve(kHeadBytes + all.entries.size() * (kEntryBytes + 1) + all.confirmed.size() * 80);
     put_text(out, kText);
     put<std::uint32_t>(out, kFormat);
     put<std::uint64_t>(out, secret_mark);
@@ -116,7 +122,7 @@ DiskBytes journal_of(const KeptInvalidations& all, std::uint64_t secret_mark) {
     put<std::uint64_t>(out, all.last);
     put<std::uint64_t>(out, checksum(out, 0));
     put_entries(out, all.entries, secret_mark);
-    for (const auto& [node, number] : all.confirmed) put_confirmed(out, node, number, secret_mark);
+    for (const auto& [node, by] : all.confirmed) put_confirmed(out, node, by, secret_mark);
     return out;
 }
 
@@ -193,12 +199,12 @@ void InvalidationJournal::add(std::uint64_t last, const protocol::Invalidation& 
     push(records);
 }
 
-void InvalidationJournal::confirmed(const std::map<std::string, std::uint64_t>& by_node) {
+void InvalidationJournal::confirmed(const KeptInvalidations::ConfirmedByNode& by_node) {
     DiskBytes records;
-    for (const auto& [node, number] : by_node) {
-        const auto [noted, is_new] = noted_.try_emplace(node, number);
-        if (!is_new && std::exchange(noted->second, number) == number) continue;
-        put_confirmed(records, node, number, secret_mark_);
+    for (const auto& [node, by] : by_node) {
+        const auto [noted, is_new] = noted_.try_emplace(node, by);
+        if (!is_new && std::exchange(noted->second, by) == by) continue;
+        put_confirmed(records, node, by, secret_mark_);
     }
     // Who is forgotten elsewhere is so here when it is written anew.
     std::erase_if(noted_, [&](const auto& noted) { return !by_node.contains(noted.first); });
@@ -237,7 +243,7 @@ void InvalidationJournal::rewrite(KeptInvalidations all) {
     wakes_.notify_one();
 }
 
-void InvalidationJournal::when_written(std::function<void()> done) {
+void InvalidationJournal::when_written(Done done) {
     {
         const std::lock_guard lock(mutex_);
         waiting_.done.push_back(std::move(done));
@@ -260,9 +266,10 @@ void InvalidationJournal::run() {
         const auto error = perform(work);
         lock.lock();
         note(error, work);
+        const auto written = !broken_ && !incomplete_;
         // Who is called asks what has become of it.
         lock.unlock();
-        for (const auto& done : work.done) done();
+        for (const auto& done : work.done) done(written);
         lock.lock();
     }
 }

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -49,16 +47,17 @@ public:
     void add(std::uint64_t last, const protocol::Invalidation& what);
     /// Cluster::confirmed_by_node(), now and then. What is not known at the next start is told
     /// again.
-    void confirmed(const std::map<std::string, std::uint64_t>& by_node);
+    void confirmed(const protocol::KeptInvalidations::ConfirmedByNode& by_node);
 
     /// To be asked now and then: the file has grown, or could not be written.
     bool wants_rewrite() const;
     /// Cluster::kept_invalidations(), in place of all there is.
     void rewrite(protocol::KeptInvalidations all);
 
+    using Done = std::function<void(bool written)>;
     /// `done` is called once, on the thread of the journal, when all that was added before has been
     /// written, or could not be. Any thread.
-    void when_written(std::function<void()> done);
+    void when_written(Done done);
 
     /// Why the file is not complete at the moment. Any thread.
     std::optional<boost::system::error_code> trouble() const;
@@ -67,7 +66,7 @@ private:
     struct Work {
         std::optional<protocol::KeptInvalidations> all;  // first this, instead of what there is
         DiskBytes more;                                  // then this
-        std::vector<std::function<void()>> done;
+        std::vector<Done> done;
         bool empty() const { return !all && more.empty() && done.empty(); }
     };
 
@@ -82,7 +81,7 @@ private:
     const std::uint64_t secret_mark_;
     protocol::KeptInvalidations earlier_;
     std::optional<boost::system::error_code> trouble_;
-    std::map<std::string, std::uint64_t> noted_;  // of confirmed()
+    protocol::KeptInvalidations::ConfirmedByNode noted_;  // of confirmed()
 
     // The journal's thread.
     DiskFile open_;

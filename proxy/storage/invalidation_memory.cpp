@@ -4,7 +4,7 @@ namespace proxy {
 
 void InvalidationMemory::note(summary::KeyHash what, Time now) {
     const std::lock_guard lock(mutex_);
-    const Note note{generation_.load(std::memory_order_relaxed) + 1, now};
+    const Note note{invalidations_.load(std::memory_order_relaxed) + 1, now};
     const auto [seen, is_new] = places_.try_emplace(what);
     if (is_new) {
         seen->second = latest_.insert(latest_.end(), {what, note});
@@ -12,7 +12,7 @@ void InvalidationMemory::note(summary::KeyHash what, Time now) {
         seen->second->note = note;
         latest_.splice(latest_.end(), latest_, seen->second);
     }
-    generation_.store(note.generation, std::memory_order_release);
+    invalidations_.store(note.invalidations, std::memory_order_release);
     if (latest_.size() <= limits_.latest) return;
     move_to_stretch(latest_.front());
     places_.erase(latest_.front().what);
@@ -35,12 +35,12 @@ void InvalidationMemory::move_to_stretch(const Latest& oldest) {
 
 void InvalidationMemory::note_all(Time now) {
     const std::lock_guard lock(mutex_);
-    const Note note{generation_.load(std::memory_order_relaxed) + 1, now};
+    const Note note{invalidations_.load(std::memory_order_relaxed) + 1, now};
     floor_ = note;
     latest_.clear();
     places_.clear();
     stretches_.clear();
-    generation_.store(note.generation, std::memory_order_release);
+    invalidations_.store(note.invalidations, std::memory_order_release);
 }
 
 std::optional<InvalidationMemory::Note> InvalidationMemory::find(summary::KeyHash what) const {
@@ -51,15 +51,15 @@ std::optional<InvalidationMemory::Note> InvalidationMemory::find(summary::KeyHas
     return floor_;
 }
 
-bool InvalidationMemory::noted_since(summary::KeyHash what, std::uint64_t generation) const {
-    if (generation == this->generation()) return false;
+bool InvalidationMemory::noted_since(summary::KeyHash what, std::uint64_t invalidations) const {
+    if (invalidations == this->invalidations()) return false;
     const std::lock_guard lock(mutex_);
     const auto note = find(what);
-    return note && note->generation > generation;
+    return note && note->invalidations > invalidations;
 }
 
 std::optional<InvalidationMemory::Time> InvalidationMemory::last(summary::KeyHash what) const {
-    if (generation() == 0) return std::nullopt;
+    if (invalidations() == 0) return std::nullopt;
     const std::lock_guard lock(mutex_);
     const auto note = find(what);
     if (!note) return std::nullopt;

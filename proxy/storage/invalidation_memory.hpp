@@ -43,15 +43,16 @@ public:
     void note_all(Time now);
 
     /// Counts the notes.
-    std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
-    /// Was it noted after the count stood at `generation`? Yes when that cannot be told any more.
-    bool noted_since(summary::KeyHash what, std::uint64_t generation) const;
+    std::uint64_t invalidations() const { return invalidations_.load(std::memory_order_acquire); }
+    /// Was it noted after the count stood at `invalidations`? Yes when that cannot be told any
+    /// more.
+    bool noted_since(summary::KeyHash what, std::uint64_t invalidations) const;
     /// When it was noted last, or may have been.
     std::optional<Time> last(summary::KeyHash what) const;
 
 private:
     struct Note {
-        std::uint64_t generation = 0;  // after it
+        std::uint64_t invalidations = 0;  // after it
         Time at;
     };
     struct Latest {
@@ -70,7 +71,7 @@ private:
     void move_to_stretch(const Latest& oldest);             // mutex held
 
     const Limits limits_;
-    std::atomic<std::uint64_t> generation_{0};
+    std::atomic<std::uint64_t> invalidations_{0};
     mutable std::mutex mutex_;
     std::list<Latest> latest_;  // oldest first
     boost::unordered_flat_map<summary::KeyHash, std::list<Latest>::iterator, summary::HashOfKeyHash>

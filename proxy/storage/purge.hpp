@@ -32,7 +32,8 @@ struct PurgeReport {
     std::string node;                    // where the order was given
     std::uint64_t objects = 0;           // target URIs that were stored there
     std::vector<std::string> confirmed;  // peers that have dropped it
-    std::vector<std::string> pending;    // peers that are there, but have not said so yet
+    std::vector<std::string> pending;    // that are there, but have not said so yet; this node too,
+                                         // while its disk has not written it
     std::vector<std::string> away;  // peers without a link: they drop it before they count again
 
     bool everywhere() const { return pending.empty() && away.empty(); }
@@ -42,7 +43,7 @@ struct PurgeReport {
 /// sentence that says what is wrong.
 std::variant<PurgeOrder, std::string> parse_purge(std::string_view json);
 
-/// 200 when all peers have confirmed, else 202.
+/// 200 when it is gone for good here and all peers have confirmed, else 202.
 unsigned status_of(const PurgeReport& report);
 std::string purge_json(const PurgeReport& report);
 

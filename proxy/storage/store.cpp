@@ -35,7 +35,7 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
     Found found;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    found.generation = invalidated_.generation();
+    found.invalidations = invalidated_.invalidations();
     if (!in.unshareable.empty()) {
         if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
             found.unshareable = now < seen->second;
@@ -61,14 +61,16 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
     return found;
 }
 
-bool Store::peek(summary::KeyHash hash, std::string_view uri, const Selecting& request) {
+Store::Where Store::peek(summary::KeyHash hash, std::string_view uri, const Selecting& request) {
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) return disk_has_more(in, hash, nullptr);
-    const auto& entry = *it->second;
-    return entry.uri == uri &&
-           (entry.fill || select(in, entry, request) || disk_has_more(in, hash, &entry));
+    const auto* entry = it == in.entries.end() ? nullptr : it->second.get();
+    if (entry && entry->uri != uri) return Where::nowhere;
+    if (const auto* stored = entry ? select(in, *entry, request) : nullptr)
+        return stored->response->body->on_disk() ? Where::disk : Where::memory;
+    if (entry && entry->fill) return Where::memory;
+    return disk_has_more(in, hash, entry) ? Where::disk : Where::nowhere;
 }
 
 const Store::Variant* Store::select(Shard& in, const Entry& entry, const Selecting& request) {
@@ -108,7 +110,7 @@ Store::Claimed Store::claim(summary::KeyHash hash, std::string_view uri, const F
 }
 
 bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
-                    std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
+                    std::uint64_t invalidations, std::shared_ptr<const StoredResponse> response,
                     Clock::time_point now) {
     Dropped dropped;  // destroyed after the lock is gone
     std::shared_ptr<Fill> ended;
@@ -117,8 +119,8 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
-    if (invalidated_.noted_since(hash, generation) || any_noted_since(response->tags, generation) ||
-        has_lost_its_body(in, hash, *response)) {
+    if (invalidated_.noted_since(hash, invalidations) ||
+        any_noted_since(response->tags, invalidations) || has_lost_its_body(in, hash, *response)) {
         erase_if_empty(in, *entry);
         return false;
     }
@@ -233,9 +235,10 @@ std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
 }
 
 bool Store::any_noted_since(std::span<const summary::KeyHash> tags,
-                            std::uint64_t generation) const {
-    return std::any_of(tags.begin(), tags.end(),
-                       [&](const auto& tag) { return invalidated_.noted_since(tag, generation); });
+                            std::uint64_t invalidations) const {
+    return std::any_of(tags.begin(), tags.end(), [&](const auto& tag) {
+        return invalidated_.noted_since(tag, invalidations);
+    });
 }
 
 /// Brings the index up to what the entry holds now.
@@ -251,11 +254,11 @@ void Store::index_tags(Shard& in, Entry& entry) {
     entry.tags = std::move(tags);
 }
 
-bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t generation,
+bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t invalidations,
                      std::span<const summary::KeyHash> tags) {
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    if (any_noted_since(tags, generation)) return false;
+    if (any_noted_since(tags, invalidations)) return false;
     const auto it = in.entries.find(hash);
     if (it == in.entries.end() || it->second->fill.get() != fill) return true;
     it->second->fill_tags.assign(tags.begin(), tags.end());
@@ -385,19 +388,15 @@ bool Store::evict_one(Shard& in, std::uint64_t left) {
 
 template <class Enough>
 bool Store::evict_until(Enough enough, std::uint64_t left) {
-    const auto evictable_in = [](Shard& in) {
-        const std::lock_guard lock(in.mutex);
-        return in.queue.bytes();
+    const auto evictable_in = [this](std::size_t shard) {
+        const std::lock_guard lock(shards_[shard].mutex);
+        return shards_[shard].queue.bytes();
     };
     std::size_t empty_shards = 0;
     while (!enough()) {
-        // The one that has more of two: taken from each in turn, what comes by chance would leave
-        // some with next to nothing after a while, and then their best goes.
         const auto turn = next_victim_.fetch_add(1, std::memory_order_relaxed);
-        auto& in = shards_[turn % kShards];
-        auto& other = shards_[(turn + 1 + turn / kShards % (kShards - 1)) % kShards];
-        auto& fuller = evictable_in(other) > evictable_in(in) ? other : in;
-        const auto evicted = evict_one(fuller, left) || evict_one(in, left);
+        const auto [fuller, other] = shards_of_turn(turn, evictable_in);
+        const auto evicted = evict_one(shards_[fuller], left) || evict_one(shards_[other], left);
         empty_shards = evicted ? 0 : empty_shards + 1;
         if (empty_shards == kShards) return false;
     }

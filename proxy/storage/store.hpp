@@ -25,6 +25,7 @@
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
+#include "proxy/storage/shards.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/episode.hpp"
 #include "summary/key.hpp"
@@ -64,9 +65,6 @@ public:
     /// complete, reusable) and once when nothing of it is stored any more, in memory and on the
     /// disk. Must be quick and must not call the store.
     using Listener = std::function<void(summary::KeyHash, bool stored)>;
-    /// By the first bits of a key; each has an eviction queue of its own, whose turns go round.
-    static constexpr std::size_t kShards = 16;
-    static std::size_t shard_of(summary::KeyHash hash) { return hash.high >> 60; }
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
     ~Store();
@@ -89,12 +87,12 @@ public:
 
     struct Found {
         std::shared_ptr<const StoredResponse>
-            response;                  // complete, matches the request; maybe stale
-        std::shared_ptr<Fill> fill;    // in progress for this URI
-        bool other_variants = false;   // there are responses, none for this request
-        bool on_disk = false;          // none, but the disk may have one: see recall()
-        bool unshareable = false;      // hit-for-miss: do not wait for others
-        std::uint64_t generation = 0;  // of invalidations; a Claim wants it
+            response;                     // complete, matches the request; maybe stale
+        std::shared_ptr<Fill> fill;       // in progress for this URI
+        bool other_variants = false;      // there are responses, none for this request
+        bool on_disk = false;             // none, but the disk may have one: see recall()
+        bool unshareable = false;         // hit-for-miss: do not wait for others
+        std::uint64_t invalidations = 0;  // so many there had been; a Claim wants it
     };
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
     Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
@@ -107,9 +105,14 @@ public:
     /// Brings into memory what the disk has of the URI and memory lacks.
     Recall recall(summary::KeyHash hash, std::string_view uri,
                   const std::shared_ptr<Wakeup>& wakeup);
-    /// Whether find() would give a response or a fill, or the disk may have one. No use, and
-    /// nothing is held: by the time it is asked for it may be gone.
-    bool peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
+    enum class Where : std::uint8_t {
+        nowhere,
+        memory,  // or on its way, as a fill
+        disk,    // or perhaps: of what memory lacks nobody knows before it is read
+    };
+    /// Where find() would give a response from, or a fill. No use, and nothing is held: by the time
+    /// it is asked for it may be gone.
+    Where peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
 
     /// Puts `response`, which selects as `old` does, in its place if that is still stored. False:
     /// it is not.
@@ -126,7 +129,7 @@ public:
     /// The same for all there is. Takes each shard's lock for as long as its entries ask for.
     void invalidate_all(Clock::time_point now);
     /// Grows by one with each invalidation; what Found says, for who looks nothing up.
-    std::uint64_t generation() const { return invalidated_.generation(); }
+    std::uint64_t invalidations() const { return invalidated_.invalidations(); }
     /// When the key or one of the tags was last invalidated, or may have been: what peers made
     /// before is not to be used.
     std::optional<Clock::time_point> invalidated_at(
@@ -170,10 +173,10 @@ private:
     };
     Claimed claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
                   const std::shared_ptr<Fill>& fill);
-    bool tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t generation,
+    bool tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t invalidations,
                   std::span<const summary::KeyHash> tags);
     bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
-                 std::uint64_t generation, std::shared_ptr<const StoredResponse> response,
+                 std::uint64_t invalidations, std::shared_ptr<const StoredResponse> response,
                  Clock::time_point now);
     void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
 
@@ -245,7 +248,7 @@ private:
     static std::shared_ptr<Fill> end_fill(Entry& entry);
     static void index_tags(Shard& shard, Entry& entry);
     static void weigh(Shard& shard, Entry& entry);
-    bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t generation) const;
+    bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t invalidations) const;
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
     std::size_t drop_tagged(summary::KeyHash tag);

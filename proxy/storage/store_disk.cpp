@@ -46,7 +46,7 @@ bool holds(const Entry& entry, DiskPlace place) {
 struct Store::AtHand {
     summary::KeyHash hash;
     std::string_view uri;
-    std::uint64_t generation = 0;  // of invalidations, when the index was looked into
+    std::uint64_t invalidations = 0;  // so many there had been when the index was looked into
     DiskEntry entry;
 };
 
@@ -260,7 +260,7 @@ Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
             under_way->second.waiting.push_back(wakeup);
             return Recall::waiting;
         }
-        asked.generation = invalidated_.generation();
+        asked.invalidations = invalidated_.invalidations();
         records = lacking(in, hash);
     }
     auto all = true;
@@ -281,9 +281,9 @@ Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
     }
     auto reading = false;
     for (const auto& record : records) {
-        auto answer = [this, hash, generation = asked.generation, record,
+        auto answer = [this, hash, invalidations = asked.invalidations, record,
                        uri = std::string(uri)](Loaded loaded) {
-            take_back({hash, uri, generation, record}, std::move(loaded));
+            take_back({hash, uri, invalidations, record}, std::move(loaded));
             recalled(hash);
         };
         const DiskReader::Wanted wanted{record.place, record.sectors, record.proved};
@@ -343,8 +343,8 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
 
     Dropped dropped;  // destroyed after the lock is gone
     const std::lock_guard lock(in.mutex);
-    if (invalidated_.noted_since(asked.hash, asked.generation) ||
-        any_noted_since(response->tags, asked.generation)) {
+    if (invalidated_.noted_since(asked.hash, asked.invalidations) ||
+        any_noted_since(response->tags, asked.invalidations)) {
         forget(in, asked.hash, place);
         return true;
     }

@@ -75,8 +75,8 @@ struct TrafficCounters {
     std::uint64_t origin_down_requests = 0;
     std::uint64_t origins_down = 0;
     std::uint64_t validations = 0;
-    /// Requests to an origin while a peer's answer was still waited for; of these, `outrun`: the
-    /// peer's answer came first after all.
+    /// Requests to an origin while a peer's answer was still waited for; of these, `outrun`: what
+    /// they brought was not used, as the peer's came first after all.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
     std::uint64_t peer_repeats = 0;
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
@@ -111,10 +111,10 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     // /metrics has these two as parts of one whole: metrics_text.cpp.
     {&TrafficCounters::origin_hedges, "upstream.origin_hedges", "requests",
      "Requests to origins (origin_requests has them too) that were sent while a peer was still "
-     "waited for.",
+     "waited for, or for the rest of its body.",
      ""},
     {&TrafficCounters::origin_hedges_outrun, "upstream.origin_hedges_outrun", "requests",
-     "Those of them that the peer's answer came before.", ""},
+     "Those of them whose answer was not used: the peer's came first, or nobody wanted one.", ""},
     {&TrafficCounters::peer_repeats, "upstream.peer_repeats", "requests",
      "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
     {&TrafficCounters::summary_lookups, "upstream.summary_lookups", "fetches",

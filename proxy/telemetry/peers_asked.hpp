@@ -16,20 +16,21 @@ class PeersAsked {
 public:
     struct Asked {
         std::string node;
-        PeerVerdict verdict = PeerVerdict::not_asked;  // that: it has not ended yet
+        PeerVerdict verdict = PeerVerdict::pending;
     };
     static constexpr std::size_t kMax = 8;  // of a body in blocks, the last ones
 
-    /// A question begins; returns what ended() knows it by.
+    /// A question begins; returns what answered() knows it by.
     std::uint64_t asked(const std::string& node) {
         if (all_.size() == kMax) {
             all_.pop_front();
             ++gone_;
         }
-        all_.push_back({node, PeerVerdict::not_asked});
+        all_.push_back({node, PeerVerdict::pending});
         return gone_ + all_.size() - 1;
     }
-    void ended(std::uint64_t question, PeerVerdict verdict) {
+    /// So far, or at its end: what is found may yet break off, or not be used.
+    void answered(std::uint64_t question, PeerVerdict verdict) {
         if (question >= gone_) all_[question - gone_].verdict = verdict;
     }
 

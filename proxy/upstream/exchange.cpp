@@ -24,7 +24,9 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
                                           Patience patience) {
     for (bool first = true;; first = false) {
         auto error = co_await connect(target, patience.connect, first);
-        if (error == FetchError::connect_failed && first && request.may_retry) continue;
+        // A TLS handshake may be cut as well as what comes behind it.
+        const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
+        if (refused && first && request.may_retry) continue;
         if (error != FetchError::none) co_return error;
         const auto sent_at = Clock::now();
         const auto deadline = std::min(sent_at + patience.head, patience.latest);

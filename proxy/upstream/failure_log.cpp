@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "proxy/upstream/origin_trouble.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 
 namespace proxy {
@@ -11,26 +12,9 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-bool is_of_the_origin(FetchError error) {
-    switch (error) {
-        case FetchError::resolve_failed:
-        case FetchError::resolve_timeout:
-        case FetchError::connect_failed:
-        case FetchError::connect_timeout:
-        case FetchError::head_timeout:
-        case FetchError::body_timeout:
-        case FetchError::reset:
-        case FetchError::malformed:
-        case FetchError::busy:
-            return true;
-        default:
-            return false;
-    }
-}
-
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what) {
-    if (!is_of_the_origin(error)) return;
+    if (!meaning_of(error).is_told) return;
     const auto place = origin.text();
     if (const auto more = log.admit(place, Clock::now()))
         spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error),

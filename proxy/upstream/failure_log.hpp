@@ -10,11 +10,8 @@
 
 namespace proxy {
 
-/// Was it the origin's doing? What this node lacks itself is told by whoever notices.
-bool is_of_the_origin(FetchError error);
-
-/// An origin gave no usable answer: a warning that says which, and why. Nothing for what is not the
-/// origin's doing, or is logged where more is known (TLS).
+/// An origin gave no usable answer: a warning that says which, and why. Nothing for what is not
+/// told so (Failure::is_told).
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what = ParseError::ok);
 

@@ -36,10 +36,15 @@ asio::awaitable<FetchError> OriginRunner::run() {
     return ask_origin(*request, *config, lines, exchange, question);
 }
 
+void OriginRunner::take() {
+    taken_ = true;
+}
+
 void OriginRunner::lose() {
-    if (lost || !under_way || result) return;
+    if (lost || taken_ || !under_way) return;
     lost = true;
-    upstream.wheel.arm(*this, Clock::now() + kLatestHead);
+    ++upstream.counters.origin_hedges_outrun;
+    if (!result) upstream.wheel.arm(*this, Clock::now() + kLatestHead);
 }
 
 bool HeadRace::start(std::shared_ptr<PeerRunner> runner, std::string request) {
@@ -52,6 +57,7 @@ bool HeadRace::start(std::shared_ptr<PeerRunner> runner, std::string request) {
 bool HeadRace::start(const std::shared_ptr<OriginRunner>& runner) {
     auto task = run_origin(runner, wakeup_);
     runner->under_way = upstream_.fetches.spawn(std::move(task));
+    if (runner->under_way) ++upstream_.counters.origin_hedges;
     return runner->under_way;
 }
 

@@ -46,6 +46,10 @@ struct OriginRunner final : TimerWheel::Timer {
 
     /// Sends the request with `lines` and waits for the head.
     boost::asio::awaitable<FetchError> run();
+    // What becomes of one that went by itself, once: the worker's counters tell it.
+    /// Its result is the owner's to use.
+    void take();
+    /// There is no owner any more. Nothing if it was taken.
     void lose();
 
     Upstream& upstream;
@@ -60,6 +64,8 @@ struct OriginRunner final : TimerWheel::Timer {
     bool lost = false;
 
 private:
+    bool taken_ = false;
+
     void expire() override { exchange.abandon(); }
 };
 
@@ -75,6 +81,7 @@ public:
 
     /// False when the worker is stopping.
     bool start(std::shared_ptr<PeerRunner> runner, std::string request);
+    /// Likewise. It goes beside a peer, and is counted.
     bool start(const std::shared_ptr<OriginRunner>& runner);
 
     /// Null, or one that has ended and was not taken yet; it is now.

@@ -5,43 +5,13 @@
 #include <utility>
 
 #include "proxy/upstream/failure_log.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
 
 namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
 using End = OriginHealth::End;
-
-End end_of(FetchError error) {
-    switch (error) {
-        case FetchError::connect_timeout:
-            return End::not_connected;
-        case FetchError::head_timeout:
-            return End::not_answered;
-        case FetchError::resolve_failed:
-        case FetchError::resolve_timeout:
-        case FetchError::busy:
-        case FetchError::no_descriptors:
-        case FetchError::not_allowed:
-        case FetchError::own_listener:
-        case FetchError::origin_down:
-        case FetchError::abandoned:
-        case FetchError::stopping:
-            return End::untold;
-        default:
-            return End::answered;
-    }
-}
-
-/// This node ended the question itself.
-bool is_our_own(FetchError error) {
-    return error == FetchError::abandoned || error == FetchError::stopping;
-}
-
-/// A rule of this node closes the destination.
-bool is_forbidden(FetchError error) {
-    return error == FetchError::not_allowed || error == FetchError::own_listener;
-}
 
 }  // namespace
 
@@ -69,13 +39,14 @@ void OriginQuestion::count() {
 
 void OriginQuestion::ended(FetchError error, ParseError malformed) {
     if (!open_) return;
-    if (is_forbidden(error)) return book(End::untold);
+    const auto& meaning = meaning_of(error);
+    if (meaning.by == EndedBy::rule) return book(End::untold);
     count();
-    if (error != FetchError::none && !is_our_own(error)) {
+    if (error != FetchError::none && meaning.by != EndedBy::nobody) {
         ++upstream_.counters.origin_failures;
         log_failure(upstream_.log, target_, error, malformed);
     }
-    book(end_of(error));
+    book(meaning.end);
 }
 
 void OriginQuestion::book(End end) {

@@ -1,39 +1,72 @@
 #include "proxy/upstream/origin_trouble.hpp"
 
 namespace proxy {
+namespace {
 
-std::optional<OriginTrouble> trouble_of(FetchError error) {
+using End = OriginHealth::End;
+
+constexpr auto kUnreachable = OriginTrouble::unreachable;
+constexpr auto kError = OriginTrouble::error;
+constexpr std::optional<OriginTrouble> kNone;
+
+// clang-format off
+//                                   trouble       end                 by                  forward pass   told
+constexpr Failure kNoName          {kUnreachable, End::untold,        EndedBy::origin,    true,   true,  true};
+constexpr Failure kNotConnected    {kUnreachable, End::not_connected, EndedBy::origin,    true,   true,  true};
+constexpr Failure kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};
+constexpr Failure kBrokeOff        {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  true};
+constexpr Failure kNotTrusted      {kUnreachable, End::answered,      EndedBy::origin,    true,   false, false};
+constexpr Failure kNonsense        {kError,       End::answered,      EndedBy::origin,    true,   true,  true};
+constexpr Failure kAnsweredError   {kError,       End::answered,      EndedBy::origin,    true,   true,  false};
+constexpr Failure kAnsweredOther   {kError,       End::answered,      EndedBy::origin,    true,   false, false};
+constexpr Failure kBusy            {kError,       End::untold,        EndedBy::this_node, false,  true,  true};
+constexpr Failure kNoDescriptors   {kError,       End::untold,        EndedBy::this_node, false,  true,  false};
+constexpr Failure kSpared          {kUnreachable, End::untold,        EndedBy::this_node, false,  true,  false};
+constexpr Failure kForbidden       {kNone,        End::untold,        EndedBy::rule,      false,  false, false};
+constexpr Failure kAbandoned       {kError,       End::untold,        EndedBy::nobody,    true,   false, false};
+constexpr Failure kStopping        {kError,       End::untold,        EndedBy::nobody,    false,  false, false};
+// clang-format on
+
+}  // namespace
+
+const Failure& meaning_of(FetchError error) {
     switch (error) {
         case FetchError::resolve_failed:
         case FetchError::resolve_timeout:
-        case FetchError::connect_failed:
+            return kNoName;
         case FetchError::connect_timeout:
-        case FetchError::tls_failed:
+            return kNotConnected;
         case FetchError::head_timeout:
+            return kNotAnswered;
+        case FetchError::connect_failed:
         case FetchError::body_timeout:
         case FetchError::reset:
-        case FetchError::origin_down:
-            return OriginTrouble::unreachable;
-        case FetchError::not_allowed:
-        case FetchError::own_listener:
-            return std::nullopt;
-        default:
-            return OriginTrouble::error;
-    }
-}
-
-bool went_forward(FetchError error) {
-    switch (error) {
+            return kBrokeOff;
+        case FetchError::tls_failed:
+            return kNotTrusted;
+        case FetchError::malformed:
+            return kNonsense;
+        case FetchError::origin_error:
+            return kAnsweredError;
+        case FetchError::none:
+        case FetchError::changed:
+        case FetchError::not_in_parts:
+            return kAnsweredOther;
         case FetchError::busy:
+            return kBusy;
         case FetchError::no_descriptors:
+            return kNoDescriptors;
+        case FetchError::origin_down:
+            return kSpared;
         case FetchError::not_allowed:
         case FetchError::own_listener:
-        case FetchError::origin_down:
+            return kForbidden;
+        case FetchError::abandoned:
+            return kAbandoned;
         case FetchError::stopping:
-            return false;
-        default:
-            return true;
+            return kStopping;
     }
+    return kAnsweredOther;
 }
 
 }  // namespace proxy

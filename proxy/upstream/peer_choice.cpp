@@ -65,6 +65,7 @@ void PeerRecord::ended(PeerVerdict verdict, Time now) {
     if (under_way_ > 0) --under_way_;
     switch (verdict) {
         case PeerVerdict::not_asked:
+        case PeerVerdict::pending:
             return;
         case PeerVerdict::hit:
             ++counts_.hits;

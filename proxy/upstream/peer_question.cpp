@@ -53,7 +53,10 @@ asio::awaitable<PeerVerdict> PeerQuestion::ask(std::string request, bool promise
     answered_ = true;
     const auto& head = exchange_.head();
     const auto reason = head.status == 504 ? refusal_of(head.fields) : Refusal::unknown;
-    if (reason == Refusal::unknown) co_return PeerVerdict::hit;  // a 504 may also be stored
+    if (reason == Refusal::unknown) {  // a 504 may also be stored
+        if (told_ && open_) told_->answered(told_as_, PeerVerdict::hit);
+        co_return PeerVerdict::hit;
+    }
     const auto verdict =
         reason == Refusal::absent && !promised ? PeerVerdict::refused : verdict_of(reason);
     close(verdict);
@@ -79,7 +82,7 @@ void PeerQuestion::lost() {
 void PeerQuestion::close(PeerVerdict verdict) {
     if (!open_) return;
     open_ = false;
-    if (told_) told_->ended(told_as_, verdict);
+    if (told_) told_->answered(told_as_, verdict);
     auto& record = this->record();
     const auto now = Clock::now();
     record.ended(verdict, now);

@@ -219,6 +219,7 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
     if (!ec) co_return FetchError::none;
     if (connection.deadline.expired()) co_return FetchError::connect_timeout;
     if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
+    if (connection.tls->was_cut()) co_return FetchError::reset;
     log_tls_failure(target, connection.tls->why());
     co_return FetchError::tls_failed;
 }

@@ -27,6 +27,12 @@ protected:
             if (directory.state == DiskStatus::State::loading) return false;
         return true;
     }
+    /// As JSON says what.
+    static void purge(const std::string& node, std::string_view what) {
+        const auto answer = admin_client(node).ask("POST", "/api/v1/purge",
+                                                   "Content-Type: application/json\r\n", what);
+        EXPECT_EQ(answer.status, 200u);
+    }
     /// All that was fetched is on the disk.
     bool is_written(const std::string& node, std::uint64_t objects) const {
         return status(node).store_disk.disk_objects >= objects;
@@ -69,25 +75,54 @@ TEST_F(Disk, APurgedObjectDoesNotComeBack) {
     ASSERT_TRUE(eventually([&] { return is_written("a", 3); }));
     version = 2;
     EXPECT_EQ(client("a").ask("POST", "/post", "", "x").status, 200u);
-    auto admin = admin_client("a");
-    EXPECT_EQ(admin
-                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
-                       R"({"url": "http://)" + client("a").host + R"(/url"})")
-                  .status,
-              200u);
+    purge("a", R"({"url": "http://)" + client("a").host + R"(/url"})");
     restart(settings);
     EXPECT_EQ(get("a", "/url").body, "2");
     EXPECT_EQ(get("a", "/post").body, "2");
     EXPECT_EQ(get("a", "/tag").body, "1");
-    admin = admin_client("a");
-    EXPECT_EQ(admin
-                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
-                       R"({"tags": ["k"]})")
-                  .status,
-              200u);
+    purge("a", R"({"tags": ["k"]})");
     restart(settings);
     version = 3;
     for (const auto* target : {"/url", "/tag", "/post"}) EXPECT_EQ(get("a", target).body, "3");
+}
+
+TEST_F(Disk, PeersThatGoOnDoNotDropAgainWhatTheyHaveDropped) {
+    const auto a = with_disk(config("a", 2));
+    start(a);
+    start(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    const auto scripted = origin.set(
+        [&](Exchange& e) { e.answer(fresh("Surrogate-Key: news\r\n"), "body of " + e.target); });
+    get("b", "/one");
+    EXPECT_EQ(admin_client("a")
+                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                       R"({"tags": ["news"]})")
+                  .status,
+              200u);
+    get("b", "/one");
+    const auto told = seen("b", "a").invalidations_received;
+    restart(a);
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(seen("b", "a").invalidations_received, told);
+    const auto before = origin.requests();
+    EXPECT_EQ(get("b", "/one").body, "body of /one");
+    EXPECT_EQ(origin.requests(), before);
+}
+
+TEST_F(Disk, APurgeThatIsNotWrittenIsPendingHere) {
+    const auto a = with_disk(config("a", 2));
+    // In the way of the file that is to tell the next run.
+    std::filesystem::create_directory(std::filesystem::path(a.cache.disk.front().path) /
+                                      "hearsay.invalidations.new");
+    start(a);
+    start(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    const auto answer = admin_client("a").ask(
+        "POST", "/api/v1/purge", "Content-Type: application/json\r\n", R"({"tags": ["news"]})");
+    EXPECT_EQ(answer.status, 202u);
+    const auto report = nlohmann::json::parse(answer.body);
+    EXPECT_EQ(report["pending"], nlohmann::json::array({"a"}));
+    EXPECT_EQ(report["confirmed"], nlohmann::json::array({"b"}));
 }
 
 TEST_F(Disk, PeersAreGivenWhatIsOnTheDisk) {
@@ -137,10 +172,18 @@ TEST_F(Disk, LargeBodiesComeInBlocksFromTheDisk) {
     const auto& large = file.content;
     const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
     EXPECT_EQ(get("a", "/large").body, large);
+    const auto in_memory = get("a", "/large", "Range: bytes=10-19\r\n");
+    EXPECT_TRUE(contains(in_memory.cache_status(), "detail=memory")) << in_memory.cache_status();
     ASSERT_TRUE(eventually([&] { return is_written("a", 5'000'000 / (64 << 10)); }));
     restart(settings);
     const auto before = origin.requests();
-    EXPECT_EQ(get("a", "/large").body, large);
+    for (int i = 0; i < 3; ++i) {
+        const auto answer = get("a", "/large");
+        EXPECT_EQ(answer.body, large);
+        EXPECT_TRUE(contains(answer.cache_status(), "hit")) << answer.cache_status();
+        EXPECT_TRUE(contains(answer.cache_status(), "detail=disk"))
+            << "its blocks stand there: " << answer.cache_status();
+    }
     EXPECT_EQ(get("a", "/large", "Range: bytes=4000000-4000009\r\n").body,
               large.substr(4'000'000, 10));
     EXPECT_EQ(origin.requests(), before);
@@ -158,14 +201,11 @@ TEST_F(Disk, OnlyIfCachedFetchesNoBlockThatProvesBad) {
     ASSERT_TRUE(eventually([&] { return is_written("a", 1'000'000 / (64 << 10)); }));
     kill("a");
     // The bytes of the third block, wherever they stand.
-    for (const auto& entry : std::filesystem::directory_iterator(settings.cache.disk[0].path)) {
-        if (entry.path().extension() != ".segment") continue;
-        std::ifstream in(entry.path(), std::ios::binary);
+    for (const auto& segment : segments_in(settings.cache.disk[0].path)) {
+        std::ifstream in(segment, std::ios::binary);
         const std::string bytes{std::istreambuf_iterator<char>(in), {}};
         const auto at = bytes.find(file.content.substr(2 * (64 << 10) + 100, 32));
-        if (at == std::string::npos) continue;
-        std::fstream out(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
-        out.seekp(static_cast<std::streamoff>(at)) << "spoilt";
+        if (at != std::string::npos) overwrite(segment, at, "spoilt");
     }
     start(settings);
     ASSERT_TRUE(eventually([&] { return is_loaded("a"); }));
@@ -198,11 +238,7 @@ TEST_F(Disk, ExplainReadsWhatTheDiskHas) {
         return nlohmann::json::parse(admin("a", "/api/v1/explain?url=" + url).body)["here"];
     };
     EXPECT_EQ(here("one"), "fresh");
-    EXPECT_EQ(admin_client("a")
-                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
-                       R"({"tags": ["t"]})")
-                  .status,
-              200u);
+    purge("a", R"({"tags": ["t"]})");
     EXPECT_EQ(here("two"), "absent") << "whose tag stands in no index";
 }
 
@@ -230,11 +266,7 @@ protected:
         return client;
     }
     std::vector<std::filesystem::path> segments() const {
-        std::vector<std::filesystem::path> found;
-        for (const auto& each :
-             std::filesystem::directory_iterator(settings_.cache.disk.front().path))
-            if (each.path().extension() == ".segment") found.push_back(each.path());
-        return found;
+        return segments_in(settings_.cache.disk.front().path);
     }
 
     static constexpr std::size_t kBytes = 7'000'000;  // more would be stored in blocks
@@ -277,6 +309,18 @@ TEST_F(SentFromDisk, AClientThatLeavesHurtsNobody) {
     EXPECT_EQ(origin.requests(), asked_);
 }
 
+// A reset after its end makes sendfile() raise SIGPIPE, which would end this process.
+TEST_F(SentFromDisk, AClientThatEndsAndResetsHurtsNobody) {
+    for (int i = 0; i < 10; ++i) {
+        auto leaving = stalled();
+        leaving.socket.shut_send();
+        leaving.socket.reset();
+    }
+    EXPECT_TRUE(eventually([&] { return status("a").connections == 0; }));
+    EXPECT_TRUE(get("a", "/large").body == body());
+    EXPECT_EQ(origin.requests(), asked_);
+}
+
 TEST_F(SentFromDisk, ABodyThatEndsTooSoonIsCutAndFetchedAnew) {
     for (const auto& segment : segments()) std::filesystem::resize_file(segment, 100'000);
     const auto got = get("a", "/large");
@@ -289,11 +333,7 @@ TEST_F(SentFromDisk, ABodyThatEndsTooSoonIsCutAndFetchedAnew) {
 
 TEST_F(SentFromDisk, WhatWasFlippedMeanwhileIsFetchedAnew) {
     kill("a");
-    for (const auto& segment : segments()) {
-        std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekp(3'000'000);
-        file.put('?').put('?');
-    }
+    for (const auto& segment : segments()) overwrite(segment, 3'000'000, "??");
     start(settings_);
     ASSERT_TRUE(eventually([&] { return is_loaded("a"); }));
     EXPECT_TRUE(get("a", "/large").body == body());

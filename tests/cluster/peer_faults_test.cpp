@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/wire.hpp"
+#include "tests/proxy/disk_kit.hpp"
 
 namespace proxy::test {
 namespace {
@@ -88,14 +87,8 @@ TEST_F(PeerFaults, APeerWhoseSummaryClaimsTooMuchIsIgnoredForAWhile) {
 
 class AskedPeers : public PeerFaults {
 protected:
-    AskedPeers() : folder_(std::filesystem::temp_directory_path() / unique_name()) {
-        std::filesystem::create_directory(folder_);
-        log = folder_ / "access.log";
-    }
-    ~AskedPeers() override {
-        kill("b");
-        std::filesystem::remove_all(folder_);
-    }
+    AskedPeers() { log = folder_.path() / "access.log"; }
+    ~AskedPeers() override { kill("b"); }
     /// The lines of b's clients, when b has ended.
     std::vector<nlohmann::json> logged() {
         kill("b");
@@ -109,8 +102,7 @@ protected:
     }
 
 private:
-    static std::string unique_name() { return "hearsay-peers-asked-" + std::to_string(::getpid()); }
-    const std::filesystem::path folder_;
+    const TemporaryDirectory folder_;
 };
 
 TEST_F(AskedPeers, AreInTheAccessLogWhateverCameOfIt) {
@@ -218,6 +210,30 @@ TEST_F(PeerFaults, ABodyThatAPeerCutsIsNeitherWholeNorStored) {  // RFC 9112 §8
     EXPECT_EQ(status("b").cache.objects, 0u);
 }
 
+TEST_F(AskedPeers, ThatHaveNotAnsweredWhenTheClientLeavesAreNoHits) {
+    Gate never;
+    ScriptedOrigin paused([&](Exchange& e) {
+        never.wait();
+        e.keep = false;
+    });
+    start_with(paused);
+    store_at_a(1);
+    const auto hung = origin.set([&](Exchange& e) {
+        never.wait();
+        e.keep = false;
+    });
+    auto leaving = client("b");
+    leaving.begin("GET", "/0");
+    ASSERT_TRUE(never.wait_for(1));
+    leaving.socket.reset();
+    ASSERT_TRUE(eventually([&] { return count("b", Outcome::error) == 1; }));
+    never.open();
+    const auto lines = logged();
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0].value("peer", ""), "a") << lines[0];
+    EXPECT_EQ(lines[0].value("peer_verdict", ""), "pending") << lines[0];
+}
+
 TEST_F(PeerFaults, TheRestOfABodyInWhichAPeerStallsComesFromTheOrigin) {
     Gate never;
     ScriptedOrigin stalled([&](Exchange& e) {
@@ -286,17 +302,26 @@ protected:
                    fresh("ETag: \"v\"\r\nContent-Length: " + std::to_string(kBytes) + "\r\n") +
                    "\r\n");
             std::size_t sent = 0;
-            for (; sent < kBytes && !over; sent += bytes_in_10ms) {
+            for (; sent < kBytes && !over && !stalls; sent += bytes_in_10ms) {
                 e.send(std::string_view(body).substr(sent, bytes_in_10ms));
                 std::this_thread::sleep_for(10ms);
             }
             e.keep = sent >= kBytes;
+            if (stalls) never.wait();
         });
         scripted_.emplace(origin, [this](Exchange& e) {
             const auto range = e.field("Range");
             if (range.empty()) return e.answer(fresh("ETag: \"v\"\r\n"), body);
             ++rests;
             if (refuses) return e.answer("", "", "503 Service Unavailable");
+            if (has_other_once.exchange(false)) {
+                e.send("HTTP/1.1 200 OK\r\n" +
+                       fresh("ETag: \"w\"\r\nContent-Length: 10000000\r\n") + "\r\n" + body);
+                is_held = !e.socket.readable(10s);
+                stalls = true;
+                e.keep = false;
+                return;
+            }
             const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
             e.answer(fresh("ETag: \"v\"\r\nContent-Range: bytes " + std::to_string(first) +
                            "-199999/200000\r\n"),
@@ -306,7 +331,10 @@ protected:
         start_with(*peer_);
         store_at_a(1);
     }
-    ~SlowPeer() override { over = true; }
+    ~SlowPeer() override {
+        over = true;
+        never.open();
+    }
 
     /// Sets a script that ends with this.
     struct Scripted {
@@ -320,8 +348,11 @@ protected:
         for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<char>('a' + i % 23);
         return made;
     }();
-    std::atomic<bool> over = false, refuses = false;
+    std::atomic<bool> over = false, stalls = false, refuses = false;
+    std::atomic<bool> has_other_once = false;  // the origin has another version, and is slow
+    std::atomic<bool> is_held = false;         // that answer, unread
     std::atomic<unsigned> rests = 0;
+    Gate never;
     std::optional<ScriptedOrigin> peer_;
     std::optional<Scripted> scripted_;
 };
@@ -337,6 +368,7 @@ TEST_F(SlowPeer, IsLeftForAnOriginThatIsMuchFaster) {
     EXPECT_EQ(rests, 1u);
     EXPECT_EQ(seen("b", "a").failures, 1u);
     EXPECT_EQ(status("b").work.origin_hedges, 1u);
+    EXPECT_EQ(status("b").work.origin_hedges_outrun, 0u);
     EXPECT_LT(status("b").work.bytes_from_origins + status("b").work.bytes_from_peers,
               2 * kBytes + 10'000)
         << "hardly anything came twice";
@@ -352,9 +384,24 @@ TEST_F(SlowPeer, GoesOnWhileTheOriginHasNothingToGive) {
     EXPECT_EQ(answer.body, body);
     EXPECT_TRUE(answer.complete);
     EXPECT_EQ(rests, 1u) << "asked once for one body";
+    EXPECT_EQ(status("b").work.origin_hedges, 1u);
+    EXPECT_EQ(status("b").work.origin_hedges_outrun, 1u);
     EXPECT_EQ(seen("b", "a").hits, 1u);
     EXPECT_EQ(seen("b", "a").failures, 0u);
     EXPECT_EQ(count("b", Outcome::error), 0u);
+}
+
+TEST_F(SlowPeer, WhoseOriginHadNothingToGiveIsLeftForItsNextAnswer) {
+    has_other_once = true;
+    start_beside(50);
+    get("b", "/other");  // so that b knows how fast the origin is
+    const auto answer = get("b", "/0");
+    EXPECT_FALSE(is_held) << "while the peer went on";
+    EXPECT_EQ(answer.body, body);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(rests, 2u);
+    EXPECT_EQ(status("b").work.origin_hedges, 1u);
+    EXPECT_EQ(status("b").work.origin_hedges_outrun, 1u) << "the second was beside nobody";
 }
 
 /// A body in three blocks, and what a peer that is asked for one does instead.

@@ -200,6 +200,11 @@ void TlsOrigin::accept_all() {
 }
 
 void TlsOrigin::serve(Socket socket) {
+    if (cuts > 0 && cuts-- > 0) {
+        std::string hello;
+        socket.receive(hello);
+        return;
+    }
     std::list<int>::iterator place;
     {
         const std::lock_guard lock(mutex_);

@@ -88,6 +88,7 @@ public:
     std::uint16_t port() const { return listener_.port(); }
     std::atomic<std::size_t> handshakes{0}, resumed{0}, requests{0};
     std::atomic<bool> tell_end{true};  // false: connections end without a close_notify
+    std::atomic<int> cuts{0};          // so many connections end before their handshake does
     std::atomic<bool> hang_up{false};  // every answer is the last of its connection, untold
     std::string last_name();           // of SNI
     std::string last_protocol();       // of ALPN

@@ -160,6 +160,20 @@ TEST_F(TlsOrigins, AreAskedOnANewConnectionWhenTheyClosedTheOld) {
     EXPECT_EQ(server.handshakes, 3u);
 }
 
+TEST_F(TlsOrigins, AreAskedAgainWhenTheHandshakeIsCut) {
+    TlsOrigin server(good(), echo());
+    start_with({entry(server, trusting())});
+    server.cuts = 1;  // as one that restarts
+    EXPECT_EQ(get("a", "/one").body, "secret of /one");
+    EXPECT_EQ(server.handshakes, 1u);
+    server.cuts = 100;
+    server.hang_up = true;
+    EXPECT_EQ(get("a", "/two").body, "secret of /two") << "over the connection at hand";
+    const auto cut = get("a", "/three");
+    EXPECT_EQ(cut.status, 502u);
+    EXPECT_EQ(cut.cache_status(), "a; fwd=uri-miss; detail=reset");
+}
+
 TEST_F(TlsOrigins, PassLargeBodiesBothWays) {
     std::string large(5'000'000, 'x');
     for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i % 26);

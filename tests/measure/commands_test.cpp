@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/admin_commands.hpp"
+#include "tests/measure/captured.hpp"
 #include "tests/measure/scripted_server.hpp"
 #include "tests/measure/temporary_file.hpp"
 
@@ -14,27 +15,9 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Exit code and output of a command.
-struct Ended {
-    int code = -1;
-    std::string out, error;
-};
-
-template <typename Command>
-Ended run(Command&& command) {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Ended ended;
-    ended.code = command();
-    std::fflush(stdout);
-    ended.out = testing::internal::GetCapturedStdout();
-    ended.error = testing::internal::GetCapturedStderr();
-    return ended;
-}
-
 Ended check(const std::string& config) {
     const TemporaryFile file(config);
-    return run([&] { return check_command(file.path()); });
+    return captured([&] { return check_command(file.path()); });
 }
 
 TEST(Check, AcceptsAGoodConfiguration) {
@@ -61,7 +44,7 @@ TEST(Check, WarnsAndIsStrictWhenToldTo) {
     EXPECT_THAT(ended.error, HasSubstr(": warning: $.origins[0].url: is this node itself"));
     EXPECT_THAT(ended.out, HasSubstr(": ok: "));
     const TemporaryFile file(doubtful);
-    const auto strict = run([&] { return check_command(file.path(), true); });
+    const auto strict = captured([&] { return check_command(file.path(), true); });
     EXPECT_EQ(strict.code, kBadConfig);
     EXPECT_EQ(strict.out, "");
 }
@@ -76,7 +59,7 @@ TEST(Check, RefusesALogThatCouldNotBeOpened) {
 
 TEST(Check, RefusesWhatItCannotRead) {
     EXPECT_EQ(check("{").code, kBadConfig);
-    const auto ended = run([] { return check_command("/nonexistent/file.json"); });
+    const auto ended = captured([] { return check_command("/nonexistent/file.json"); });
     EXPECT_EQ(ended.code, kBadConfig);
     EXPECT_THAT(ended.error, HasSubstr("/nonexistent/file.json"));
 }
@@ -99,12 +82,15 @@ ScriptedServer admin(bool ready) {
 
 TEST(Healthcheck, ExitsZeroOnlyWhenReady) {
     const auto ready = admin(true), busy = admin(false);
-    EXPECT_EQ(run([&] { return healthcheck_command({ready.address().text(), {}}); }).code, kOk);
-    const auto not_yet = run([&] { return healthcheck_command({busy.address().text(), {}}); });
+    EXPECT_EQ(captured([&] {
+                  return healthcheck_command({ready.address().text(), {}});
+              }).code,
+              kOk);
+    const auto not_yet = captured([&] { return healthcheck_command({busy.address().text(), {}}); });
     EXPECT_EQ(not_yet.code, kFailed);
     EXPECT_THAT(not_yet.error, HasSubstr(busy.address().text() + ": draining (http://"));
     EXPECT_THAT(not_yet.error, HasSubstr("503"));
-    const auto gone = run([&] { return healthcheck_command({nobody().text(), {}}); });
+    const auto gone = captured([&] { return healthcheck_command({nobody().text(), {}}); });
     EXPECT_EQ(gone.code, kFailed);
     EXPECT_THAT(gone.error, HasSubstr("no node answers at 127.0.0.1:"));
     EXPECT_THAT(gone.error, HasSubstr("Connection refused"));
@@ -116,11 +102,11 @@ TEST(Healthcheck, FindsTheAdminPortInTheConfiguration) {
         R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true},
             "admin": {"listen": "0.0.0.0:)" +
         std::to_string(ready.address().port) + "\"}}");
-    const auto ended = run([&] { return healthcheck_command({{}, config.path()}); });
+    const auto ended = captured([&] { return healthcheck_command({{}, config.path()}); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     const TemporaryFile none(
         R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true}, "admin": null})");
-    const auto without = run([&] { return healthcheck_command({{}, none.path()}); });
+    const auto without = captured([&] { return healthcheck_command({{}, none.path()}); });
     EXPECT_EQ(without.code, kBadConfig);
     EXPECT_THAT(without.error, HasSubstr("no admin port"));
 }
@@ -132,7 +118,7 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
                           : "HTTP/1.0 401 Unauthorized\r\n\r\nThis needs a token.\n",
                      true};
     });
-    const auto refused = run([&] {
+    const auto refused = captured([&] {
         return status_command({{guarded.address().text(), {}}}, false);
     });
     EXPECT_EQ(refused.code, kFailed);
@@ -141,15 +127,17 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
     EXPECT_THAT(refused.error, Not(HasSubstr("\n\n")));
     const TemporaryFile config(R"({"admin": {"token": "0123456789abcdef", "listen": "127.0.0.1:)" +
                                std::to_string(guarded.address().port) + "\"}}");
-    const auto by_file = run([&] { return status_command({{{}, config.path()}}, true); });
+    const auto by_file = captured([&] { return status_command({{{}, config.path()}}, true); });
     EXPECT_EQ(by_file.code, kOk) << by_file.error;
     ::setenv("HEARSAY_ADMIN_TOKEN", "fedcba9876543210", 1);  // comes first
-    const auto by_both = run([&] { return healthcheck_command({{}, config.path()}); });
+    const auto by_both = captured([&] { return healthcheck_command({{}, config.path()}); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
     EXPECT_EQ(by_both.code, kFailed);
     EXPECT_THAT(by_both.error, HasSubstr("401) (it has another token: set HEARSAY_ADMIN_TOKEN)"));
     ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
-    const auto let_in = run([&] { return status_command({{guarded.address().text(), {}}}, true); });
+    const auto let_in = captured([&] {
+        return status_command({{guarded.address().text(), {}}}, true);
+    });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
     EXPECT_EQ(let_in.code, kOk) << let_in.error;
 }
@@ -158,19 +146,22 @@ TEST(Check, WarnsOfWhatIsOpenToOthers) {
     const TemporaryFile config(
         R"({"node": "a", "listen": "127.0.0.1:1", "forward": {"enabled": true},
             "admin": {"listen": "0.0.0.0:9128"}})");
-    const auto checked = run([&] { return check_command(config.path()); });
+    const auto checked = captured([&] { return check_command(config.path()); });
     EXPECT_EQ(checked.code, kOk);
     EXPECT_THAT(checked.error, HasSubstr("$.admin: listens beyond loopback without a token"));
 }
 
 TEST(Status, ShowsWhatANodeCounts) {
     const auto node = admin(true);
-    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
     EXPECT_EQ(ended.code, kOk);
     EXPECT_THAT(ended.out, HasSubstr("node n7"));
     EXPECT_THAT(ended.out, HasSubstr("requests 1,200: 25.0 % local hits"));
     EXPECT_THAT(ended.out, HasSubstr("p1"));
-    EXPECT_THAT(run([&] {
+    EXPECT_THAT(ended.out, HasSubstr("what these are: hearsay help status\n"));
+    EXPECT_THAT(captured([&] {
                     return status_command({{node.address().text(), {}}}, true);
                 }).out,
                 HasSubstr("{\"node\": \"n7\""));
@@ -188,7 +179,9 @@ TEST(Status, ShowsWhereANodeLooksForPeers) {
             {"dns": "x.test", "places": 1, "trouble": ""},
             {"dns": "y.test", "places": 0, "trouble": "no name server answers"}],
             "unanswered": ["10.0.0.9:3129 (connect_timeout)"], "unplaced": ["c", 1]}})json");
-    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
     EXPECT_THAT(ended.out, HasSubstr("name x.test leads to 1 place\n"));
     EXPECT_THAT(ended.out, HasSubstr("name y.test leads to 0 places: no name server answers\n"));
     EXPECT_THAT(ended.out, HasSubstr("no answer from 10.0.0.9:3129 (connect_timeout)\n"));
@@ -204,7 +197,9 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
                  {"path": "/b", "state": "off", "last_error": "Input/output error", "failed": 3,
                   "read_failed": 4, "refused_paused": 2, "refused_off": 1000, "found_damaged": 1,
                   "recovered_doubtful": 9}]}})json");
-    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
     EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 80,000 bytes of index in memory, 7 hits, "
                                      "5 not written as asked for once\n"));
     EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +of .* last error\n"
@@ -216,7 +211,9 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
                                          "validated for that\n"));
     EXPECT_THAT(ended.out, Not(HasSubstr("/a: ")));
     const auto none = node_that_says(R"({"node": "a", "requests": {}, "cache": {"disk": []}})");
-    const auto without = run([&] { return status_command({{none.address().text(), {}}}, false); });
+    const auto without = captured([&] {
+        return status_command({{none.address().text(), {}}}, false);
+    });
     EXPECT_THAT(without.out, Not(HasSubstr("disk")));
 }
 
@@ -241,7 +238,7 @@ TEST(Status, AddsUpWhatSeveralNodesDid) {
         R"({"node": "a", "requests": {"total": 1000, "local_hit": 300, "peer_hit": 100}})");
     const auto b =
         node_that_says(R"({"node": "b", "requests": {"total": 1000, "local_hit": 200}})");
-    const auto ended = run([&] {
+    const auto ended = captured([&] {
         return status_command(
             {{a.address().text(), {}}, {b.address().text(), {}}, {a.address().text(), {}}}, false);
     });
@@ -254,7 +251,7 @@ TEST(Status, AddsUpWhatSeveralNodesDid) {
 TEST(Status, SaysWhichOfSeveralNodesDoesNotAnswer) {
     const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
     const auto gone = nobody();
-    const auto ended = run([&] {
+    const auto ended = captured([&] {
         return status_command({{a.address().text(), {}}, {gone.text(), {}}}, false);
     });
     EXPECT_EQ(ended.code, kFailed);
@@ -265,17 +262,21 @@ TEST(Status, SaysWhichOfSeveralNodesDoesNotAnswer) {
 TEST(Status, AsksEveryAddressOfAName) {
     const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
     const auto port = std::to_string(a.address().port);
-    const auto ended = run([&] { return status_command({{"dns:127.0.0.1:" + port, {}}}, false); });
+    const auto ended = captured([&] {
+        return status_command({{"dns:127.0.0.1:" + port, {}}}, false);
+    });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("node a"));
-    const auto unknown = run([] { return status_command({{"dns:nobody.invalid:1", {}}}, false); });
+    const auto unknown = captured([] {
+        return status_command({{"dns:nobody.invalid:1", {}}}, false);
+    });
     EXPECT_EQ(unknown.code, kFailed);
     EXPECT_THAT(unknown.error, HasSubstr("cannot look up nobody.invalid"));
 }
 
 TEST(Status, CountsANodeThatWasAskedTwiceAsOne) {
     const auto a = node_that_says(R"({"node": "a", "requests": {"total": 1000}})");
-    const auto ended = run([&] {
+    const auto ended = captured([&] {
         return status_command({{a.address().text(), {}}, {a.address().text(), {}}}, false);
     });
     EXPECT_THAT(ended.out, HasSubstr("1 node: 1,000 requests"));
@@ -284,7 +285,9 @@ TEST(Status, CountsANodeThatWasAskedTwiceAsOne) {
 TEST(Status, ShowsAReloadThatWasRefused) {
     const auto node = node_that_says(
         R"({"node": "a", "requests": {}, "config": {"last_error": "$.workers: too many"}})");
-    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
     EXPECT_THAT(ended.out, HasSubstr("the last reload was REFUSED: $.workers: too many"));
 }
 
@@ -292,7 +295,9 @@ TEST(Status, SaysWhyAPeerIsNotThere) {
     const auto node = node_that_says(R"({"node": "a", "requests": {"error": 1}, "cluster": {
         "peers": [{"node": "b", "state": "in_step", "last_error": ""},
                   {"node": "c", "state": "refused", "last_error": "unknown_node"}]}})");
-    const auto ended = run([&] { return status_command({{node.address().text(), {}}}, false); });
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
     EXPECT_THAT(ended.out, ContainsRegex("peer .* last error\nb .* 0\nc .* unknown_node\n"));
     EXPECT_THAT(ended.out, HasSubstr("0 passed through, 1 error\n"));
 }
@@ -302,20 +307,20 @@ TEST(Status, NeedsNoKeyToFindANode) {
     const TemporaryFile config(
         R"({"node": "a", "listen": "127.0.0.1:1", "admin": {"listen": ")" + node.address().text() +
         R"("}, "cluster": {"key": "${HEARSAY_NOT_SET}", "listen": "127.0.0.1:2"}})");
-    const auto ended = run([&] { return status_command({{{}, config.path()}}, false); });
+    const auto ended = captured([&] { return status_command({{{}, config.path()}}, false); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
 }
 
 TEST(Status, FailsPlainly) {
-    const auto gone = run([] { return status_command({{nobody().text(), {}}}, false); });
+    const auto gone = captured([] { return status_command({{nobody().text(), {}}}, false); });
     EXPECT_EQ(gone.code, kFailed);
     EXPECT_THAT(gone.error, HasSubstr("no node answers at http://127.0.0.1:"));
-    const auto wrong = run([] { return status_command({{"ftp://x", {}}}, false); });
+    const auto wrong = captured([] { return status_command({{"ftp://x", {}}}, false); });
     EXPECT_EQ(wrong.code, kUsage);
     const ScriptedServer other([](const Seen&) {
         return Reply{"HTTP/1.0 200 OK\r\n\r\nhi", true};
     });
-    EXPECT_EQ(run([&] {
+    EXPECT_EQ(captured([&] {
                   return status_command({{other.address().text(), {}}}, false);
               }).code,
               kFailed);
@@ -333,7 +338,7 @@ ReplayCommand small_replay(const HostPort& proxy) {
 
 TEST(ReplayCommand, PrintsTheTable) {
     const ScriptedServer proxy([](const Seen& seen) { return Reply{like_the_origin(seen)}; });
-    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    const auto ended = captured([&] { return replay_command(small_replay(proxy.address())); });
     EXPECT_EQ(ended.code, kOk);
     EXPECT_THAT(ended.out, HasSubstr("SYNTHETIC"));
     EXPECT_THAT(ended.out, HasSubstr("50 requests sent"));
@@ -346,7 +351,7 @@ TEST(ReplayCommand, RunsTheOriginMeanwhile) {
     command.origin_listen = origin.text();
     command.proxies = {origin.text()};  // which answers as a forward proxy would
     command.json = true;
-    const auto ended = run([&] { return replay_command(command); });
+    const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("\"built_in_origin_requests\": 50"));
 }
@@ -355,14 +360,14 @@ TEST(ReplayCommand, SaysWhereItsOriginCannotListen) {
     const ScriptedServer taken([](const Seen&) { return Reply{}; });
     auto command = small_replay(nobody());
     command.origin_listen = taken.address().text();
-    const auto ended = run([&] { return replay_command(command); });
+    const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_EQ(ended.error,
               "hearsay: cannot listen at " + taken.address().text() + ": Address already in use\n");
 }
 
 TEST(ReplayCommand, FailsWhenNobodyAnswers) {
-    const auto ended = run([] { return replay_command(small_replay(nobody())); });
+    const auto ended = captured([] { return replay_command(small_replay(nobody())); });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.out, HasSubstr("50 no connection"));
 }
@@ -372,7 +377,7 @@ TEST(ReplayCommand, SaysWhenTheOriginIsNotTheBuiltInOne) {
         [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
     auto command = small_replay(proxy.address());
     command.replay.verify = Verify::all;
-    const auto ended = run([&] { return replay_command(command); });
+    const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.error, HasSubstr("--verify"));
 }
@@ -380,7 +385,7 @@ TEST(ReplayCommand, SaysWhenTheOriginIsNotTheBuiltInOne) {
 TEST(ReplayCommand, CountsTheBytesOfAnyOrigin) {
     const ScriptedServer proxy(
         [](const Seen&) { return Reply{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"}; });
-    const auto ended = run([&] { return replay_command(small_replay(proxy.address())); });
+    const auto ended = captured([&] { return replay_command(small_replay(proxy.address())); });
     EXPECT_EQ(ended.code, kOk);
     EXPECT_EQ(ended.error, "");
     EXPECT_THAT(ended.out, HasSubstr(" 250 B"));  // of 50 requests
@@ -391,7 +396,7 @@ TEST(ReplayCommand, NamesALogThatIsNotThere) {
     auto command = small_replay(nobody());
     command.synthetic = false;
     command.trace.path = "/nonexistent/access.log";
-    const auto ended = run([&] { return replay_command(command); });
+    const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.error, HasSubstr("/nonexistent/access.log: No such file"));
 }
@@ -401,11 +406,11 @@ TEST(ReplayCommand, DrivesEveryAddressOfAName) {
     auto command = small_replay(proxy.address());
     command.proxies = {"dns:" + proxy.address().text(), proxy.address().text()};
     command.json = true;
-    const auto ended = run([&] { return replay_command(command); });
+    const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_EQ(proxy.seen().size(), 50u);
     command.proxies = {"dns:nobody.invalid:1"};
-    const auto unknown = run([&] { return replay_command(command); });
+    const auto unknown = captured([&] { return replay_command(command); });
     EXPECT_EQ(unknown.code, kFailed);
     EXPECT_THAT(unknown.error, HasSubstr("cannot look up nobody.invalid"));
 }
@@ -413,11 +418,11 @@ TEST(ReplayCommand, DrivesEveryAddressOfAName) {
 TEST(ReplayCommand, RefusesArgumentsThatMakeNoSense) {
     auto command = small_replay(nobody());
     command.proxies = {"https://a:1"};
-    EXPECT_EQ(run([&] { return replay_command(command); }).code, kUsage);
+    EXPECT_EQ(captured([&] { return replay_command(command); }).code, kUsage);
     command = small_replay(nobody());
     command.proxies = {"127.0.0.1:1", "127.0.0.1:2"};
     command.admins = {"127.0.0.1:3"};
-    const auto ended = run([&] { return replay_command(command); });
+    const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kUsage);
     EXPECT_THAT(ended.error, HasSubstr("(1 and 2)"));
 }
@@ -431,12 +436,12 @@ TEST(Explain, AsksTheNodeForTheWholeUrl) {
                      true};
     });
     const NodeChoice at{node.address().text(), {}};
-    const auto ended = run([&] { return explain_command(at, "http://h/a?b&c", false); });
+    const auto ended = captured([&] { return explain_command(at, "http://h/a?b&c", false); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("http://h/a?b&c\n  here: absent\n"));
-    const auto raw = run([&] { return explain_command(at, "http://h/a?b&c", true); });
+    const auto raw = captured([&] { return explain_command(at, "http://h/a?b&c", true); });
     EXPECT_THAT(raw.out, HasSubstr("{\"url\": \"http://h/a?b&c\""));
-    const auto wrong = run([&] { return explain_command(at, "nothing", false); });
+    const auto wrong = captured([&] { return explain_command(at, "nothing", false); });
     EXPECT_EQ(wrong.code, kUsage);
     EXPECT_EQ(wrong.error, "hearsay: url must be a whole URL.\n");
 }
@@ -449,7 +454,7 @@ TEST(Explain, SaysWhyThereIsNoAnswer) {
         return Reply{"HTTP/1.0 403 Forbidden\r\n\r\nOnly from this machine.\n", true};
     });
     const auto said_by = [](const HostPort& at) {
-        const auto ended = run([&] {
+        const auto ended = captured([&] {
             return explain_command({at.text(), {}}, "http://h/", false);
         });
         EXPECT_EQ(ended.code, kFailed);

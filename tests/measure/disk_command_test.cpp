@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/commands.hpp"
+#include "tests/measure/captured.hpp"
 #include "tests/proxy/disk_folder.hpp"
 
 namespace measure {
@@ -16,20 +17,8 @@ using proxy::test::DiskFolder;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Ended {
-    int code = -1;
-    std::string out, error;
-};
-
 Ended run(const DiskCommand& command) {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Ended ended;
-    ended.code = disk_command(command);
-    std::fflush(stdout);
-    ended.out = testing::internal::GetCapturedStdout();
-    ended.error = testing::internal::GetCapturedStderr();
-    return ended;
+    return captured([&] { return disk_command(command); });
 }
 
 /// Of a stopped node, with two responses.

@@ -30,6 +30,7 @@ TEST(Numbers, SmallFiguresHaveMoreDigits) {
 TEST(Numbers, NothingOfNothingIsNothing) {
     EXPECT_EQ(ratio(0, 0), 0);
     EXPECT_EQ(ratio(1, 4), 0.25);
+    EXPECT_EQ(percent(1, 4), 25);
 }
 
 }  // namespace

@@ -18,7 +18,11 @@ std::vector<Study> studies() {
     StudyOptions options;
     options.proxies = {8};
     std::vector<Study> out{plan_paper(log, completed(options, log))};
-    for (auto& row : out[0].rows) row.counts = made_up(row.config);
+    for (auto& row : out[0].rows) {
+        row.counts = made_up(row.config);
+        if (row.config.scheme == Scheme::exact_directory)
+            row.counts->peer_hits -= row.counts->peer_hits / 100;
+    }
     return out;
 }
 

@@ -79,6 +79,15 @@ TEST(Paper, DiffersWhereTheFiguresDo) {
     EXPECT_EQ(verdicts[6].is, Is::otherwise);
 }
 
+TEST(Paper, IsNotAgreedWithByALogThatLosesNothing) {
+    auto study = paper_study();
+    for (auto& row : study.rows)
+        if (row.config.scheme == Scheme::exact_directory) row.counts->peer_hits = 10'000;
+    const auto verdict = verdicts_of(study)[0];
+    EXPECT_EQ(verdict.is, Is::not_shown);
+    EXPECT_EQ(verdict.ours, "0.00 %: too little to tell");
+}
+
 TEST(Paper, SaysNothingOfWhatWasNotRun) {
     auto study = paper_study();
     for (auto& row : study.rows) row.counts.reset();

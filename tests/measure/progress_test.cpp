@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/measure/captured.hpp"
+
 namespace measure {
 namespace {
 
 template <typename Action>
 std::string written_by(Action&& action) {
-    testing::internal::CaptureStderr();
-    action();
-    return testing::internal::GetCapturedStderr();
+    const auto run = [&] {
+        action();
+        return 0;
+    };
+    return captured(run).error;
 }
 
 TEST(Progress, WritesOnlyNowAndThenWithoutATerminal) {
@@ -34,9 +38,7 @@ TEST(Progress, IsSilentWhenQuiet) {
 }
 
 TEST(Colour, IsNotForFiles) {
-    testing::internal::CaptureStdout();
-    EXPECT_FALSE(output_may_be_coloured());
-    testing::internal::GetCapturedStdout();
+    EXPECT_EQ(captured([] { return output_may_be_coloured() ? 1 : 0; }).code, 0);
 }
 
 }  // namespace

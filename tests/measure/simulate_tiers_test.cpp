@@ -13,7 +13,7 @@ namespace {
 using namespace test;
 
 /// Objects of one byte each, so that bytes are objects; LRU in memory.
-TiersConfig tiers(std::uint64_t memory, std::uint64_t disk, Admission admission) {
+TiersConfig tiers(std::uint64_t memory, std::uint64_t disk, proxy::DiskAdmission admission) {
     TiersConfig config;
     config.memory_bytes = memory;
     config.disk_bytes = disk;
@@ -26,7 +26,7 @@ TiersConfig tiers(std::uint64_t memory, std::uint64_t disk, Admission admission)
 TEST(SimulateTiers, WhatLeftMemoryComesFromTheDiskAndIsInMemoryThen) {
     Asked log(1);
     log.by(0, {0, 1, 2, 3, 0, 0});
-    const auto counts = simulate_tiers(log.trace, tiers(1, 100, Admission::always));
+    const auto counts = simulate_tiers(log.trace, tiers(1, 100, proxy::DiskAdmission::always));
     EXPECT_EQ(counts.requests, 6u);
     EXPECT_EQ(counts.disk_hits, 1u);
     EXPECT_EQ(counts.memory_hits, 1u);
@@ -38,7 +38,7 @@ TEST(SimulateTiers, WhatLeftMemoryComesFromTheDiskAndIsInMemoryThen) {
 TEST(SimulateTiers, AFullDiskTakesWhatIsMissedForTheSecondTime) {
     Asked log(1);
     log.by(0, {0, 1, 2, 3, 4, 5, 6, 7, 8});  // nine tenths of the disk
-    const auto config = tiers(1, 10, Admission::second_request);
+    const auto config = tiers(1, 10, proxy::DiskAdmission::second_request);
     EXPECT_EQ(simulate_tiers(log.trace, config).admitted, 9u);
     log.by(0, {20, 21});
     EXPECT_EQ(simulate_tiers(log.trace, config).admitted, 9u);
@@ -52,7 +52,8 @@ TEST(SimulateTiers, AFullDiskTakesWhatIsMissedForTheSecondTime) {
 TEST(SimulateTiers, AMemoryHitWritesWhatTheDiskLacks) {
     Asked log(1);
     log.by(0, {0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 20, 21, 20});
-    const auto counts = simulate_tiers(log.trace, tiers(1, 10, Admission::second_request));
+    const auto counts =
+        simulate_tiers(log.trace, tiers(1, 10, proxy::DiskAdmission::second_request));
     EXPECT_EQ(counts.memory_hits, 1u);
     EXPECT_EQ(counts.disk_hits, 1u);
     EXPECT_EQ(counts.admitted, 10u);
@@ -79,10 +80,10 @@ TEST(SimulateTiers, WithoutADiskItIsOneOfTheSimulatedProxies) {
 
 TEST(SimulateTiers, AnIdealDiskBehindLittleMemoryIsAsMuchMemory) {
     const auto trace = workload(20'000, 500);
-    auto config = tiers(1, 100, Admission::always);
+    auto config = tiers(1, 100, proxy::DiskAdmission::always);
     config.disk = DiskOrder::lru;
     const auto both = simulate_tiers(trace, config);
-    const auto alone = simulate_tiers(trace, tiers(100, 0, Admission::always));
+    const auto alone = simulate_tiers(trace, tiers(100, 0, proxy::DiskAdmission::always));
     EXPECT_EQ(both.hits(), alone.hits());
     EXPECT_EQ(both.written_again_bytes, 0u);
 }
@@ -104,7 +105,7 @@ TEST(SimulateTiers, WhatIsTooLargeForMemoryGoesToTheDiskAlone) {
 }
 
 TEST(SimulateTiers, CountsAfterTheWarmUp) {
-    auto config = tiers(1, 100, Admission::always);
+    auto config = tiers(1, 100, proxy::DiskAdmission::always);
     config.warm_up = 0.5;
     Asked log(1);
     log.by(0, {0, 1, 2, 0, 3, 1});
@@ -116,7 +117,7 @@ TEST(SimulateTiers, CountsAfterTheWarmUp) {
 
 TEST(SimulateTiers, EndsWhenItIsTold) {
     const auto trace = workload(20'000, 500);
-    const auto counts = simulate_tiers(trace, tiers(10, 100, Admission::always),
+    const auto counts = simulate_tiers(trace, tiers(10, 100, proxy::DiskAdmission::always),
                                        [](double part) { return part < 0.5; });
     EXPECT_LT(counts.requests, 20'000u);
     EXPECT_GT(counts.requests, 0u);
@@ -125,7 +126,7 @@ TEST(SimulateTiers, EndsWhenItIsTold) {
 TEST(SimulateTiers, RefusesWhatMakesNoSense) {
     const Trace trace;
     EXPECT_THROW(simulate_tiers(trace, TiersConfig()), std::invalid_argument);
-    auto config = tiers(1, 1, Admission::always);
+    auto config = tiers(1, 1, proxy::DiskAdmission::always);
     config.warm_up = 1;
     EXPECT_THROW(simulate_tiers(trace, config), std::invalid_argument);
     config.warm_up = 0;

@@ -23,7 +23,8 @@ TEST(StudyHtml, IsWellFormedAndComplete) {
     EXPECT_EQ(unbalanced(page), "");
     EXPECT_EQ(count(page, "<svg class=\"chart\""), 5u);
     EXPECT_EQ(count(page, "<details>"), 5u);
-    EXPECT_EQ(count(page, "<caption>"), finished_study().tables.size());
+    EXPECT_EQ(count(page, "<caption>"), finished_study().tables.size() + 5);
+    EXPECT_THAT(page, HasSubstr("<caption>requests that are hits, %</caption>"));
     EXPECT_THAT(page, HasSubstr("<pre>do this\n{ }</pre>"));
     EXPECT_THAT(page, HasSubstr("prefers-color-scheme: dark"));
     EXPECT_THAT(page, Not(HasSubstr("nan")));

@@ -28,8 +28,9 @@ TiersStudy study_of(const TierCounts& second_request, const TierCounts& always) 
     auto study = plan_tiers(log, {{0, 0.1}}, {0, kUsualMemoryPart}, {});
     for (auto& group : study.tables[0].groups)
         for (auto& row : group.rows)
-            row.counts =
-                row.config.admission == Admission::second_request ? second_request : always;
+            row.counts = row.config.admission == proxy::DiskAdmission::second_request
+                             ? second_request
+                             : always;
     return study;
 }
 

@@ -194,14 +194,14 @@ TEST_F(HelloBetween, KindsAndShapesItCannotUseAreRefused) {
     };
     EXPECT_EQ(refused("7f 0000000000000080 04"), Error::unknown_kind);
     EXPECT_EQ(refused("7f"), Error::unknown_kind) << "of another length";
-    EXPECT_EQ(refused("01 0000000000000000 04"), Error::shape_refused) << "no bits";
-    EXPECT_EQ(refused("01 0000000000000040 00"), Error::shape_refused) << "no hashes";
-    EXPECT_EQ(refused("01 0000000000000040 11"), Error::shape_refused) << "17 hashes";
-    EXPECT_EQ(refused("01 0000000100000001 04"), Error::shape_refused) << "more than 2^32 bits";
-    EXPECT_EQ(refused("01 0000000000000040"), Error::shape_refused) << "cut short";
-    EXPECT_EQ(refused("01 0000000000000040 04 00"), Error::shape_refused) << "left over";
-    EXPECT_EQ(refused("01 0000000000800008 04"), Error::shape_refused) << "above 1 MiB";
-    EXPECT_EQ(refused("01 0000000000800000 04"), boost::system::error_code());
+    EXPECT_EQ(refused("04 0000000000000000 04"), Error::shape_refused) << "no bits";
+    EXPECT_EQ(refused("04 0000000000000040 00"), Error::shape_refused) << "no hashes";
+    EXPECT_EQ(refused("04 0000000000000040 11"), Error::shape_refused) << "17 hashes";
+    EXPECT_EQ(refused("04 0000000100000001 04"), Error::shape_refused) << "more than 2^32 bits";
+    EXPECT_EQ(refused("04 0000000000000040"), Error::shape_refused) << "cut short";
+    EXPECT_EQ(refused("04 0000000000000040 04 00"), Error::shape_refused) << "left over";
+    EXPECT_EQ(refused("04 0000000000800008 04"), Error::shape_refused) << "above 1 MiB";
+    EXPECT_EQ(refused("04 0000000000800000 04"), boost::system::error_code());
 }
 
 TEST_F(HelloBetween, MessagesOutOfTurnAreUnexpected) {

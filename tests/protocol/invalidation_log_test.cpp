@@ -80,7 +80,7 @@ TEST(InvalidationLog, KeepsFewForTwoPeersThatLeftAtDifferentTimes) {
         ASSERT_LE(log.size(), 6U * 17);
     }
     for (const std::size_t away : {1, 2}) {
-        log.connected(away, false);
+        log.connected(away, {});
         EXPECT_LE(drain(log, away), 6U * 17);
         EXPECT_TRUE(log.confirm(away, log.last()));
     }
@@ -92,7 +92,7 @@ TEST(InvalidationLog, DoesNotRelyOnSendingAgainWhatMayBeConfirmedWithout) {
     InvalidationLog log(1, 10'000);
     log.add(keys(1, 1), {});
     log.next(0);
-    log.connected(0, false);
+    log.connected(0, {});
     log.add(keys(1, 1), {});
     log.add(keys(100, kMaxInvalidatedAtOnce), {});
     log.add(keys(1, 1), {});
@@ -147,6 +147,7 @@ struct Listener {
     std::uint64_t starts_after = 0;  // this run is to hear of what was made after this
     std::map<Name, std::uint64_t> heard, heard_by_run;  // of what was made until then
     std::uint64_t all = 0, all_by_run = 0;
+    std::uint32_t run = 0;
     bool is_there = true;
 
     void apply(const Order& order) {
@@ -161,6 +162,7 @@ class History {
 public:
     History(std::uint64_t seed, std::size_t limit)
         : random_(seed), limit_(limit), log_(kPeers, limit), names_(1) {
+        for (std::size_t peer = 0; peer < kPeers; ++peer) log_.connected(peer, run_of(peer));
         constexpr std::uint64_t kDifferent[] = {4, 60, 900, 6000};
         different_ = kDifferent[seed % 4];
     }
@@ -254,8 +256,15 @@ private:
             of.queue.pop_front();
         }
         of.queue.clear();
-        log_.connected(peer, new_run);
+        if (new_run) ++of.run;
+        log_.connected(peer, run_of(peer));
         if (new_run) begin_run(peer);
+    }
+    Instance run_of(std::size_t peer) const {
+        Instance run{};
+        run[0] = std::byte{1};
+        std::memcpy(&run[1], &peers_[peer].run, sizeof peers_[peer].run);
+        return run;
     }
     void begin_run(std::size_t peer) {
         auto& of = peers_[peer];
@@ -276,7 +285,8 @@ private:
         if (!comes_back) of = Listener();
         of.is_there = true;
         log_.add_peer(peer);
-        if (comes_back) log_.came_back(peer, of.claimed);
+        if (comes_back) log_.came_back(peer, {of.claimed, run_of(peer)});
+        log_.connected(peer, run_of(peer));
         of.joined = log_.last();
         begin_run(peer);
     }

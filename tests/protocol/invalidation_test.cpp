@@ -17,6 +17,8 @@ std::vector<KeyHash> some(std::size_t count, std::uint64_t first = 1) {
     return hashes;
 }
 
+constexpr Instance kRun{std::byte{1}}, kNextRun{std::byte{2}};
+
 TEST(InvalidationLog, SendsToEachPeerWhatItHasNotConfirmed) {
     InvalidationLog log(2, 100);
     EXPECT_EQ(log.next(0), std::nullopt);
@@ -34,13 +36,14 @@ TEST(InvalidationLog, SendsToEachPeerWhatItHasNotConfirmed) {
 
 TEST(InvalidationLog, SendsAgainAfterAReconnectWhatWasNotConfirmed) {
     InvalidationLog log(1, 100);
+    log.connected(0, kRun);
     log.add(some(3), {});
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 1));
-    log.connected(0, false);
+    log.connected(0, kRun);
     EXPECT_EQ(log.next(0), Message(Invalidate{3, some(2, 2), {}}));
     EXPECT_TRUE(log.confirm(0, 3));
-    log.connected(0, false);
+    log.connected(0, kRun);
     EXPECT_EQ(log.next(0), std::nullopt);
     EXPECT_EQ(log.pending(0), 0U);
 }
@@ -50,7 +53,7 @@ TEST(InvalidationLog, SendsToANewRunAllThatIsKeptAsItHasForgotten) {
     log.add(some(3), {});
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 3));  // the other peer is away, so all three are kept
-    log.connected(0, true);
+    log.connected(0, kNextRun);
     EXPECT_EQ(log.pending(0), 3U);
     EXPECT_EQ(log.next(0), Message(Invalidate{3, some(3), {}}));
 }
@@ -62,7 +65,7 @@ TEST(InvalidationLog, ForgetsWhatAllHaveConfirmed) {
         log.next(peer);
         EXPECT_TRUE(log.confirm(peer, 3));
     }
-    log.connected(0, true);
+    log.connected(0, kNextRun);
     EXPECT_EQ(log.next(0), std::nullopt);
 }
 
@@ -74,6 +77,7 @@ TEST(InvalidationLog, KeepsNothingWithoutPeers) {
 
 TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     InvalidationLog log(2, 4);
+    log.connected(1, kRun);
     log.add(some(2), {});
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 2));
@@ -83,7 +87,7 @@ TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     EXPECT_EQ(log.next(1), std::nullopt);
     EXPECT_TRUE(log.confirm(1, 6));
     EXPECT_EQ(log.pending(1), 0U);
-    log.connected(1, false);
+    log.connected(1, kRun);
     EXPECT_EQ(log.next(1), std::nullopt);
 }
 
@@ -117,12 +121,13 @@ TEST(InvalidationLog, TellsAPeerThatIsAwayOnceWhatWasInvalidatedAgainAndAgain) {
 
 TEST(InvalidationLog, SendsAgainToWhomHasHeardOfItBefore) {
     InvalidationLog log(2, 10'000);
+    log.connected(0, kRun);
     log.add(some(1, 5), {});
     log.next(0);  // not confirmed
     for (std::uint64_t i = 0; i < 4000; ++i) log.add(some(1, 5), {});
     EXPECT_LE(log.size(), 1100U);
     EXPECT_EQ(log.next(0).has_value(), true) << "it may have applied the first alone";
-    log.connected(0, false);
+    log.connected(0, kRun);
     std::uint64_t last = 0;
     while (const auto message = log.next(0)) last = std::get<Invalidate>(*message).last;
     EXPECT_EQ(last, 4001U);
@@ -159,9 +164,10 @@ TEST(InvalidationLog, DoesNotBelieveAConfirmationOfWhatWasNotSent) {
 
 TEST(InvalidationLog, TakesAConfirmationOfWhatAnEarlierConnectionSent) {
     InvalidationLog log(2, 10 * kMaxInvalidatedAtOnce);
+    log.connected(0, kRun);
     log.add(some(3 * kMaxInvalidatedAtOnce), {});
     while (log.next(0)) continue;
-    log.connected(0, false);  // its confirmation was lost with the connection
+    log.connected(0, kRun);  // its confirmation was lost with the connection
     ASSERT_TRUE(log.next(0));
     EXPECT_TRUE(log.confirm(0, 3 * kMaxInvalidatedAtOnce)) << "it has applied all of it";
     EXPECT_EQ(log.next(0), std::nullopt) << "nothing is left to send again";
@@ -172,7 +178,7 @@ TEST(InvalidationLog, ANewRunCannotConfirmWhatWasSentToTheOneBefore) {
     InvalidationLog log(2, 100);
     log.add(some(3), {});
     log.next(0);
-    log.connected(0, true);
+    log.connected(0, kNextRun);
     EXPECT_FALSE(log.confirm(0, 3));
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 3));
@@ -187,7 +193,8 @@ TEST(InvalidationLog, APeerThatIsListedAgainGoesOnFromWhatItHadConfirmed) {
     }
     log.remove_peer(1);
     log.add_peer(1);
-    log.came_back(1, 2);  // 3 to 5 were confirmed by all who were listed then, and are forgotten
+    log.came_back(
+        1, {2, kRun});  // 3 to 5 were confirmed by all who were listed then, and are forgotten
     EXPECT_EQ(log.next(1), Message(InvalidateAll{5}));
     EXPECT_EQ(log.next(0), std::nullopt);
 }
@@ -230,15 +237,53 @@ TEST(InvalidationLog, TheNextRunTellsWhatWasNotConfirmed) {
     log.go_on_from(kept);
     EXPECT_EQ(log.kept(), kept);
     for (const std::size_t peer : {0, 1, 2, 3}) log.add_peer(peer);
-    log.came_back(0, 4);
-    log.came_back(1, 2);
-    log.came_back(2, 99);  // more than the earlier run could keep
+    log.came_back(0, {4, kRun});
+    log.came_back(1, {2, kRun});
+    log.came_back(2, {99, kRun});  // more than the earlier run could keep
+    for (const std::size_t peer : {0, 1, 2, 3}) log.connected(peer, kRun);
     EXPECT_EQ(log.next(0), std::nullopt);
     EXPECT_EQ(log.next(1), Message(Invalidate{4, some(1, 8), some(1, 50)}));
     EXPECT_EQ(log.next(2), std::nullopt);
     EXPECT_EQ(log.next(3), Message(InvalidateAll{4})) << "it was never met";
     EXPECT_EQ(log.add(some(1, 9), {}), 5U);
     EXPECT_EQ(log.next(2), Message(Invalidate{5, some(1, 9), {}}));
+}
+
+// A journal has what was confirmed, too, until it is written anew.
+TEST(InvalidationLog, TheNextRunTellsAPeerAgainOnlyWhereThatHasForgottenAndItIsKept) {
+    const KeptInvalidations::Confirmed all{3, kRun}, two{2, kRun};
+    const KeptInvalidations kept{0, 3, {{1, {1, 7}}, {2, {2, 7}}, {3, {3, 7}}}, {}};
+    for (const auto& other : {all, two}) {
+        InvalidationLog log(0, 100);
+        log.go_on_from(kept);
+        for (const std::size_t peer : {0, 1, 2}) log.add_peer(peer);
+        log.came_back(0, all);
+        log.came_back(1, all);
+        log.came_back(2, other);
+        log.forget_all_confirmed();
+        log.connected(0, kRun);
+        EXPECT_EQ(log.next(0), std::nullopt) << "it goes on, and remembers";
+        log.connected(1, kNextRun);
+        if (other == all) {
+            EXPECT_EQ(log.next(1), std::nullopt);
+        } else {
+            EXPECT_EQ(log.next(1), Message(Invalidate{3, some(1, 3), {}}))
+                << "the other may still have it to give away";
+        }
+        EXPECT_EQ(log.standing(1), (KeptInvalidations::Confirmed{other.number, kNextRun}));
+    }
+}
+
+TEST(InvalidationLog, TheNextRunForgetsAllThatIsConfirmedHoweverManyTheyAre) {
+    constexpr std::uint64_t kMany = 50'000;
+    InvalidationLog first(1, 2 * kMany);
+    first.add(some(kMany), {});
+    InvalidationLog log(0, 2 * kMany);
+    log.go_on_from(first.kept());
+    log.add_peer(0);
+    log.came_back(0, {kMany, kRun});
+    log.forget_all_confirmed();
+    EXPECT_EQ(log.size(), 0U);
 }
 
 TEST(InvalidationLog, WhatTheNextRunHasNoRoomForBecomesAnOrderToDropEverything) {
@@ -476,8 +521,7 @@ TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextRunOfThisNode) {
     b->kill();
     ASSERT_TRUE(run_until([&] { return !a->status_of("b").publishing; }));
     const auto number = a->invalidate("one");
-    EXPECT_EQ(a->cluster->confirmed_by_node(),
-              (std::map<std::string, std::uint64_t>{{"b", first}}));
+    EXPECT_EQ(a->cluster->confirmed_by_node().at("b").number, first);
     a->kept = a->cluster->kept_invalidations();
     a->restart();
     EXPECT_EQ(a->cluster->last_invalidation(), number);
@@ -489,6 +533,26 @@ TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextRunOfThisNode) {
     EXPECT_FALSE(b->has_dropped("confirmed"));
     EXPECT_FALSE(b->dropped_all);
     EXPECT_EQ(a->cluster->kept_invalidations().entries.size(), 0U);
+}
+
+TEST_F(Invalidations, APeerThatGoesOnIsNotToldAgainByTheNextRunOfThisNode) {
+    start();
+    a->kept.emplace();  // as a journal that was not written anew: all that was ever added
+    for (const auto* key : {"one", "two"}) {
+        const auto number = a->invalidate(key);
+        a->kept->entries.push_back({number, a->hash(key)});
+        a->kept->last = number;
+        ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    }
+    a->kept->confirmed = a->cluster->confirmed_by_node();
+    a->restart();
+    EXPECT_EQ(a->cluster->kept_invalidations().entries.size(), 0U);
+    ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));
+    EXPECT_EQ(a->status_of("b").invalidations_sent, 0U);
+    EXPECT_EQ(b->drops, 2U);
+    const auto number = a->invalidate("three");
+    ASSERT_TRUE(run_until([&] { return confirmed(number); }));
+    EXPECT_EQ(b->drops, 3U);
 }
 
 TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {

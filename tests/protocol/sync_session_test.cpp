@@ -346,10 +346,10 @@ TEST_F(SyncSessionTest, WhatASnapshotSaysOfItselfIsJudgedBeforeItsBytesCome) {
     };
     EXPECT_EQ(judged_as("7f 0000000000000080 04"), Error::unknown_kind);
     EXPECT_EQ(judged_as("7f"), Error::unknown_kind);
-    EXPECT_EQ(judged_as("01 0000000000000000 04"), Error::malformed_summary);
-    EXPECT_EQ(judged_as("01 0000000000000080 11"), Error::malformed_summary);
-    EXPECT_EQ(judged_as("01 0000000000000080"), Error::malformed_summary);
-    EXPECT_EQ(judged_as("01 0000000000800008 04"), Error::summary_too_large);
+    EXPECT_EQ(judged_as("04 0000000000000000 04"), Error::malformed_summary);
+    EXPECT_EQ(judged_as("04 0000000000000080 11"), Error::malformed_summary);
+    EXPECT_EQ(judged_as("04 0000000000000080"), Error::malformed_summary);
+    EXPECT_EQ(judged_as("04 0000000000800008 04"), Error::summary_too_large);
     auto bad = begin();
     bad.payload_bytes = summary::max_snapshot_bytes(kShape.bits) + 1;
     EXPECT_EQ(judged(bad), Error::malformed_summary);

@@ -103,8 +103,8 @@ TEST(JsonLine, TellsOfAllPeersWhereMoreThanOneWasAsked) {
     r.peers_asked = &asked;
     EXPECT_FALSE(json::parse(line(AccessFormat::json, r)).contains("peers_asked"));
     const auto second = asked.asked("c");
-    asked.ended(second, PeerVerdict::hit);
-    asked.ended(first, PeerVerdict::timeout);
+    asked.answered(second, PeerVerdict::hit);
+    asked.answered(first, PeerVerdict::timeout);
     EXPECT_EQ(
         json::parse(line(AccessFormat::json, r))["peers_asked"],
         json::parse(R"([{"peer": "b", "verdict": "timeout"}, {"peer": "c", "verdict": "hit"}])"));
@@ -114,8 +114,8 @@ TEST(PeersAsked, KeepsTheLastQuestions) {
     PeersAsked asked;
     const auto first = asked.asked("first");
     for (std::size_t i = 0; i < PeersAsked::kMax; ++i)
-        asked.ended(asked.asked("b"), PeerVerdict::refused);
-    asked.ended(first, PeerVerdict::failure);  // nobody knows it any more
+        asked.answered(asked.asked("b"), PeerVerdict::refused);
+    asked.answered(first, PeerVerdict::failure);  // nobody knows it any more
     EXPECT_EQ(asked.all().size(), PeersAsked::kMax);
     EXPECT_EQ(asked.last_to("first"), nullptr);
     EXPECT_EQ(asked.last_to("b"), &asked.all().back());

@@ -134,6 +134,14 @@ TEST_F(BodyWriterTest, SaysNothingAgainstWaitingForACopyThatThisNodeDoesNotKeep)
     EXPECT_FALSE(found().unshareable);
 }
 
+TEST_F(BodyWriterTest, LetsOthersBringWhatIsNotCopiedThisOnce) {
+    claim.take({});
+    EXPECT_NE(found().fill, nullptr);
+    begin(Sharing::not_copied_once);
+    EXPECT_EQ(found().fill, nullptr) << "who comes now fetches it";
+    EXPECT_FALSE(found().unshareable) << "and others may wait for that";
+}
+
 TEST_F(BodyWriterTest, LetsNobodyWaitForWhatProvesTooLarge) {
     claim.take({});
     const auto leader = reader();

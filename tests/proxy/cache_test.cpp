@@ -53,13 +53,13 @@ TEST_F(CacheTest, DropsWhatIsNamedAndCountsWhatWasThere) {
 }
 
 TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
-    EXPECT_TRUE(cache.has(hasher(kA), kA, {}));
-    EXPECT_FALSE(cache.has(hasher("http://h/d"), "http://h/d", {}));
+    EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::memory);
+    EXPECT_EQ(cache.where(hasher("http://h/d"), "http://h/d", {}), Store::Where::nowhere);
     EXPECT_TRUE(shared.drop(hasher(kA), now));
     EXPECT_FALSE(shared.drop(hasher(kA), now)) << "there was nothing any more";
-    EXPECT_FALSE(cache.has(hasher(kA), kA, {}));
+    EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::nowhere);
     job->claim.take(find(kA, now));
-    EXPECT_TRUE(cache.has(hasher(kA), kA, {})) << "on its way";
+    EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::memory) << "on its way";
 }
 
 TEST_F(CacheTest, DropsAllThatHasATag) {

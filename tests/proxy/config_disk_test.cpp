@@ -213,8 +213,8 @@ TEST(ConfigDisk, TakesForACacheWhatANodeTakesForOne) {
     const auto super = [](const std::string& of) { return of + "/" + SuperFile::kName; };
     const auto good = make("/good"), newer = make("/newer"), spoilt = make("/spoilt"),
                other = make("/other"), empty = make("/empty"), alone = make("/alone");
-    std::fstream(super(newer), std::ios::in | std::ios::out).seekp(22) << '\x09';
-    std::fstream(super(spoilt), std::ios::in | std::ios::out).seekp(30) << "x";
+    test::overwrite(super(newer), 22, "\x09");
+    test::overwrite(super(spoilt), 30, "x");
     std::ofstream(super(other)) << std::string(512, 'x');
     std::ofstream(super(empty)) << "";
     std::filesystem::remove(super(alone));

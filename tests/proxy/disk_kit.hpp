@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -39,6 +41,20 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+inline std::vector<std::filesystem::path> segments_in(const std::filesystem::path& directory) {
+    std::vector<std::filesystem::path> found;
+    for (const auto& each : std::filesystem::directory_iterator(directory))
+        if (each.path().extension() == ".segment") found.push_back(each.path());
+    return found;
+}
+
+/// Puts `bytes` in the stead of those that the file has there.
+inline void overwrite(const std::filesystem::path& file, std::uint64_t at, std::string_view bytes) {
+    std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
+    out.seekp(static_cast<std::streamoff>(at)) << bytes << std::flush;
+    if (!out) std::abort();
+}
 
 /// Bytes that follow from a number.
 inline std::string made_body(std::uint64_t seed, std::size_t size) {

@@ -48,7 +48,6 @@ public:
         const std::lock_guard lock(mutex_);
         const auto at = find(entry, place);
         if (at != index_.end()) index_.erase(at);
-        ++dropped_;
         changed_.notify_all();
     }
     void lost(const LostPlaces& places) override {
@@ -118,7 +117,7 @@ private:
     std::condition_variable changed_;
     Index index_;
     std::vector<unsigned> lost_;
-    int moved_ = 0, dropped_ = 0, recovered_ = 0, doubtful_ = 0;
+    int moved_ = 0, recovered_ = 0, doubtful_ = 0;
 };
 
 /// A response to be written, which keeps what it views.

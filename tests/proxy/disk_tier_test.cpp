@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <thread>
@@ -334,10 +333,8 @@ TEST_F(DiskTierTest, GivesAnErrorForSpoiltBytesAndCountsThem) {
     open_and_load();
     ASSERT_TRUE(write(uri(1), 5'000));
     const auto at = *owner_->at(uri(1));
-    std::fstream file(path(0) / segment_name(number_of(at.place)),
-                      std::ios::binary | std::ios::in | std::ios::out);
-    file.seekp(at.place.sector * kDiskSector + 1'000);
-    file << "wrong" << std::flush;
+    test::overwrite(path(0) / segment_name(number_of(at.place)),
+                    at.place.sector * kDiskSector + 1'000, "wrong");
     EXPECT_EQ(read(uri(1), at).error(), DiskError::bad_checksum);
     EXPECT_GE(status().read_failed, 1u);
     EXPECT_EQ(status().last_error, "reading: checksum does not agree");

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "protocol/keys.hpp"
+#include "tests/protocol/bytes.hpp"
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
@@ -15,12 +16,13 @@ namespace {
 
 using protocol::KeptInvalidations;
 using Entries = std::vector<KeptInvalidations::Entry>;
-using Confirmed = std::map<std::string, std::uint64_t>;
+using Confirmed = KeptInvalidations::ConfirmedByNode;
 
 constexpr std::uint64_t kMark = 0x1122334455667788;
+constexpr protocol::Instance kRun{std::byte{1}}, kNextRun{std::byte{2}};
 
 KeptInvalidations some_kept() {
-    return {2, 5, {{3, {7, 8}, false}, {5, {9, 10}, true}}, {{"b", 5}, {"c", 2}}};
+    return {2, 5, {{3, {7, 8}, false}, {5, {9, 10}, true}}, {{"b", {5, kRun}}, {"c", {2, kRun}}}};
 }
 
 class InvalidationJournalTest : public testing::Test {
@@ -36,10 +38,10 @@ protected:
     void put_bytes(const std::string& bytes) const {
         std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes;
     }
-    static void settle(InvalidationJournal& journal) {
-        std::promise<void> written;
-        journal.when_written([&] { written.set_value(); });
-        written.get_future().wait();
+    static bool settle(InvalidationJournal& journal) {
+        std::promise<bool> written;
+        journal.when_written([&](bool is) { written.set_value(is); });
+        return written.get_future().get();
     }
 
     test::TemporaryDirectory directory_;
@@ -58,12 +60,14 @@ TEST_F(InvalidationJournalTest, TheNextRunKnowsWhatWasAddedAndWhoHasConfirmed) {
     {
         const auto journal = open();
         journal->add(3, {{{1, 2}, {3, 4}}, {{5, 6}}});
-        journal->confirmed({{"b", 0}, {"c", 3}});
+        journal->confirmed({{"b", {0, kRun}}, {"c", {3, kRun}}});
         journal->add(4, {{{7, 8}}, {}});
-        journal->confirmed({{"b", 2}, {"c", 3}});
+        journal->confirmed({{"b", {2, kRun}}, {"c", {3, kNextRun}}});
     }
-    const KeptInvalidations all{
-        0, 4, {{1, {1, 2}}, {2, {3, 4}}, {3, {5, 6}, true}, {4, {7, 8}}}, {{"b", 2}, {"c", 3}}};
+    const KeptInvalidations all{0,
+                                4,
+                                {{1, {1, 2}}, {2, {3, 4}}, {3, {5, 6}, true}, {4, {7, 8}}},
+                                {{"b", {2, kRun}}, {"c", {3, kNextRun}}}};
     for (int run = 0; run < 2; ++run) {
         const auto journal = open();
         EXPECT_FALSE(journal->trouble_reading());
@@ -82,12 +86,15 @@ TEST_F(InvalidationJournalTest, WhatWasWrittenIsThereWithoutAnEnd) {
 
 TEST_F(InvalidationJournalTest, WhatHasNotChangedIsNotWrittenAgain) {
     const auto journal = open();
-    journal->confirmed({{"b", 7}});
+    journal->confirmed({{"b", {7, kRun}}});
     settle(*journal);
     const auto size = bytes().size();
-    for (int i = 0; i < 10; ++i) journal->confirmed({{"b", 7}});
+    for (int i = 0; i < 10; ++i) journal->confirmed({{"b", {7, kRun}}});
     settle(*journal);
     EXPECT_EQ(bytes().size(), size);
+    journal->confirmed({{"b", {7, kNextRun}}});
+    settle(*journal);
+    EXPECT_GT(bytes().size(), size);
 }
 
 TEST_F(InvalidationJournalTest, IsWrittenAnewWhenItHasGrown) {
@@ -98,15 +105,16 @@ TEST_F(InvalidationJournalTest, IsWrittenAnewWhenItHasGrown) {
         journal->add(last += 1000, {std::vector<summary::KeyHash>(1000, {1, 2}), {}});
     }
     EXPECT_GT(bytes().size(), InvalidationJournal::kMinAdded);
-    journal->rewrite({last - 1, last, {{last, {1, 2}}}, {{"b", last - 1}}});
+    journal->rewrite({last - 1, last, {{last, {1, 2}}}, {{"b", {last - 1, kRun}}}});
     journal->add(last + 1, {{{3, 4}}, {}});
     settle(*journal);
     EXPECT_LT(bytes().size(), 300U);
     EXPECT_FALSE(journal->wants_rewrite());
     const auto left = bytes();
-    EXPECT_EQ(read_journal(test::bytes_of(left), kMark).kept,
-              (KeptInvalidations{
-                  last - 1, last + 1, {{last, {1, 2}}, {last + 1, {3, 4}}}, {{"b", last - 1}}}));
+    EXPECT_EQ(
+        read_journal(test::bytes_of(left), kMark).kept,
+        (KeptInvalidations{
+            last - 1, last + 1, {{last, {1, 2}}, {last + 1, {3, 4}}}, {{"b", {last - 1, kRun}}}}));
 }
 
 TEST_F(InvalidationJournalTest, ADiskThatFailsIsTriedAgainWithAllThereIs) {
@@ -136,10 +144,11 @@ TEST_F(InvalidationJournalTest, WhatCannotBeMadeIsNoReasonNotToStart) {
     const auto journal = open();
     EXPECT_EQ(journal->trouble(), boost::system::errc::io_error);
     EXPECT_TRUE(journal->wants_rewrite());
-    bool done = false;
-    journal->when_written([&] { done = true; });
-    settle(*journal);
-    EXPECT_TRUE(done);
+    journal->add(1, {{{1, 2}}, {}});
+    EXPECT_FALSE(settle(*journal)) << "and says so";
+    calls_.on_write = 0;
+    journal->rewrite({0, 1, {{1, {1, 2}}}, {}});
+    EXPECT_TRUE(settle(*journal));
 }
 
 TEST_F(InvalidationJournalTest, UnderAnotherSecretItSaysNothing) {
@@ -152,7 +161,7 @@ TEST_F(InvalidationJournalTest, UnderAnotherSecretItSaysNothing) {
 TEST_F(InvalidationJournalTest, OfATornOneCountsWhatCameBefore) {
     put_bytes("");
     EXPECT_EQ(open()->trouble_reading(), DiskError::foreign);
-    const auto all = journal_of({0, 1, {{1, {1, 2}}}, {{"b", 1}}}, kMark);
+    const auto all = journal_of({0, 1, {{1, {1, 2}}}, {{"b", {1, kRun}}}}, kMark);
     const auto whole = std::string(as_text(all));
     put_bytes(whole.substr(0, whole.size() - 1));
     const auto journal = open();
@@ -196,14 +205,28 @@ TEST(ReadJournal, DoesNotTakeNumbersThatGoBack) {
     EXPECT_TRUE(read_journal(journal_of(kept, kMark), kMark).trouble);
 }
 
+TEST(ReadJournal, TakesThatOfFormat1WhichDidNotNameRuns) {
+    const auto read = read_journal(
+        protocol::test::unhex("6865617273617920696e76616c69646174696f6e730a010000008877665544332211"
+                              "02000000000000000300000000000000164fece7ee4184091800000001000000c85d"
+                              "5679600594f103000000000000800700000000000000080000000000000009000000"
+                              "02000000327b5845338a99fc020000000000000062"),
+        kMark);
+    EXPECT_FALSE(read.trouble);
+    EXPECT_EQ(read.kept, (KeptInvalidations{2, 3, {{3, {7, 8}, true}}, {{"b", {2, {}}}}}));
+}
+
 // FORMAT.md has it byte for byte.
 TEST(ReadJournal, LooksAsThePageSays) {
-    const auto all = journal_of({2, 3, {{3, {7, 8}, true}}, {{"b", 2}}}, kMark);
+    protocol::Instance run{};
+    run.fill(std::byte{0xb0});
+    const auto all = journal_of({2, 3, {{3, {7, 8}, true}}, {{"b", {2, run}}}}, kMark);
     EXPECT_EQ(protocol::hex(all),
-              "6865617273617920696e76616c69646174696f6e730a010000008877665544332211"
-              "02000000000000000300000000000000164fece7ee4184091800000001000000c85d"
-              "5679600594f103000000000000800700000000000000080000000000000009000000"
-              "02000000327b5845338a99fc020000000000000062");
+              "6865617273617920696e76616c69646174696f6e730a020000008877665544332211"
+              "020000000000000003000000000000000e288c3cd50488a81800000001000000c85d"
+              "5679600594f103000000000000800700000000000000080000000000000019000000"
+              "03000000a5a46b76072de0fb0200000000000000b0b0b0b0b0b0b0b0b0b0b0b0b0b0"
+              "b0b062");
 }
 
 }  // namespace

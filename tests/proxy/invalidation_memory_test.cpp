@@ -18,13 +18,13 @@ const std::chrono::steady_clock::time_point kNow{1000h};
 
 TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
     InvalidationMemory memory;
-    const auto before = memory.generation();
+    const auto before = memory.invalidations();
     EXPECT_FALSE(memory.noted_since(hash("a"), before));
     EXPECT_EQ(memory.last(hash("a")), std::nullopt);
     memory.note(hash("a"), kNow);
     EXPECT_TRUE(memory.noted_since(hash("a"), before));
     EXPECT_FALSE(memory.noted_since(hash("b"), before));
-    EXPECT_FALSE(memory.noted_since(hash("a"), memory.generation()));
+    EXPECT_FALSE(memory.noted_since(hash("a"), memory.invalidations()));
     memory.note(hash("a"), kNow + 1s);
     EXPECT_EQ(memory.last(hash("a")), kNow + 1s);
     EXPECT_EQ(memory.last(hash("b")), std::nullopt);
@@ -35,9 +35,9 @@ const InvalidationMemory::Limits kFew{2, 10, 2};
 
 TEST(InvalidationMemory, KnowsMoreOrLessWhenWhatIsLongAgoWas) {
     InvalidationMemory memory(kFew);
-    const auto before = memory.generation();
+    const auto before = memory.invalidations();
     memory.note(hash("a"), kNow);
-    const auto after_a = memory.generation();
+    const auto after_a = memory.invalidations();
     memory.note(hash("b"), kNow + 1s);
     memory.note(hash("c"), kNow + 2s);
     memory.note(hash("d"), kNow + 3s);
@@ -47,7 +47,7 @@ TEST(InvalidationMemory, KnowsMoreOrLessWhenWhatIsLongAgoWas) {
     EXPECT_EQ(memory.last(hash("never")), std::nullopt);
     EXPECT_TRUE(memory.noted_since(hash("a"), before));
     EXPECT_TRUE(memory.noted_since(hash("a"), after_a)) << "on the safe side";
-    EXPECT_FALSE(memory.noted_since(hash("a"), memory.generation() - 2));
+    EXPECT_FALSE(memory.noted_since(hash("a"), memory.invalidations() - 2));
     EXPECT_FALSE(memory.noted_since(hash("never"), before));
     memory.note(hash("a"), kNow + 4s);
     EXPECT_EQ(memory.last(hash("a")), kNow + 4s);
@@ -55,7 +55,7 @@ TEST(InvalidationMemory, KnowsMoreOrLessWhenWhatIsLongAgoWas) {
 
 TEST(InvalidationMemory, TakesAllForInvalidatedWhenItHasForgottenTooMuchToTell) {
     InvalidationMemory memory(kFew);
-    const auto before = memory.generation();
+    const auto before = memory.invalidations();
     for (int i = 0; i < 22; ++i) memory.note(hash(std::to_string(i)), kNow + i * 1s);
     EXPECT_EQ(memory.last(hash("never")), std::nullopt);
     memory.note(hash("22"), kNow + 22s);  // the first ten are forgotten

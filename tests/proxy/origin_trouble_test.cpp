@@ -30,5 +30,28 @@ TEST(OriginTrouble, IsUnreachableOnlyWhereNoAnswerCouldBeHad) {
     EXPECT_TRUE(went_forward(FetchError::malformed));
 }
 
+TEST(OriginTrouble, MayPassUnlessARuleOrAnotherVersionOrACertificateStandsAgainstIt) {
+    for (const auto error :
+         {FetchError::resolve_failed, FetchError::connect_failed, FetchError::reset,
+          FetchError::head_timeout, FetchError::malformed, FetchError::busy,
+          FetchError::no_descriptors, FetchError::origin_down, FetchError::origin_error})
+        EXPECT_TRUE(may_pass(error)) << to_string(error);
+    for (const auto error : {FetchError::tls_failed, FetchError::not_allowed, FetchError::changed,
+                             FetchError::not_in_parts, FetchError::abandoned, FetchError::stopping})
+        EXPECT_FALSE(may_pass(error)) << to_string(error);
+}
+
+TEST(OriginTrouble, SaysOfTheOriginsHealthWhatItTells) {
+    using End = OriginHealth::End;
+    EXPECT_EQ(meaning_of(FetchError::none).end, End::answered);
+    EXPECT_EQ(meaning_of(FetchError::connect_timeout).end, End::not_connected);
+    EXPECT_EQ(meaning_of(FetchError::head_timeout).end, End::not_answered);
+    for (const auto error : {FetchError::connect_failed, FetchError::reset, FetchError::tls_failed})
+        EXPECT_EQ(meaning_of(error).end, End::answered) << "there is somebody";
+    for (const auto error : {FetchError::resolve_failed, FetchError::busy, FetchError::abandoned,
+                             FetchError::own_listener, FetchError::origin_down})
+        EXPECT_EQ(meaning_of(error).end, End::untold) << to_string(error);
+}
+
 }  // namespace
 }  // namespace proxy

@@ -8,51 +8,51 @@ namespace proxy {
 namespace {
 
 using namespace std::chrono_literals;
-using Verdict = PeerPace::Verdict;
+using Advice = PeerPace::Advice;
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
 constexpr OriginPace kFast{20ms, 10 * kMiB};
 
 TEST(PeerPace, ThatIsTooSlowForAnybodyIsAStall) {
     PeerPace pace(3s, kFast);
-    EXPECT_EQ(pace.waited(3s, 3 * kPeerRateMin - 1, kMiB), Verdict::stalled);
+    EXPECT_EQ(pace.waited(3s, 3 * kPeerRateMin - 1, kMiB), Advice::stalled);
 }
 
 TEST(PeerPace, IsJudgedByTheWindow) {
     PeerPace pace(3s, kFast);
-    EXPECT_EQ(pace.waited(1s, 0, kMiB), Verdict::goes_on);
-    EXPECT_EQ(pace.waited(1999ms, 0, kMiB), Verdict::goes_on);
-    EXPECT_EQ(pace.waited(1ms, kMiB, kMiB), Verdict::goes_on) << "a pause, then it came";
-    EXPECT_EQ(pace.waited(2999ms, 0, kMiB), Verdict::goes_on) << "another window";
-    EXPECT_EQ(pace.waited(1ms, 1, kMiB), Verdict::stalled);
+    EXPECT_EQ(pace.waited(1s, 0, kMiB), Advice::goes_on);
+    EXPECT_EQ(pace.waited(1999ms, 0, kMiB), Advice::goes_on);
+    EXPECT_EQ(pace.waited(1ms, kMiB, kMiB), Advice::goes_on) << "a pause, then it came";
+    EXPECT_EQ(pace.waited(2999ms, 0, kMiB), Advice::goes_on) << "another window";
+    EXPECT_EQ(pace.waited(1ms, 1, kMiB), Advice::stalled);
 }
 
 TEST(PeerPace, OfAPeerThatTricklesHasTheOriginAsked) {
     PeerPace pace(3s, kFast);
-    EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Verdict::look_elsewhere);
-    EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Verdict::goes_on) << "once";
-    EXPECT_EQ(pace.waited(3s, 0, kMiB), Verdict::stalled);
+    EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Advice::look_elsewhere);
+    EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Advice::goes_on) << "once";
+    EXPECT_EQ(pace.waited(3s, 0, kMiB), Advice::stalled);
 }
 
 TEST(PeerPace, IsThePeersOwnAffairWhereTheOriginIsNotMuchFaster) {
-    EXPECT_EQ(PeerPace(3s, {20ms, 1000}).waited(3s, 3 * 600, kMiB), Verdict::goes_on);
-    EXPECT_EQ(PeerPace(3s, {20ms, 2 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB), Verdict::goes_on);
+    EXPECT_EQ(PeerPace(3s, {20ms, 1000}).waited(3s, 3 * 600, kMiB), Advice::goes_on);
+    EXPECT_EQ(PeerPace(3s, {20ms, 2 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB), Advice::goes_on);
     EXPECT_EQ(PeerPace(3s, {20ms, 10 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB),
-              Verdict::look_elsewhere);
+              Advice::look_elsewhere);
 }
 
 TEST(PeerPace, IsGoodEnoughForWhatIsAlmostThere) {
     // 2 s are left at the peer: not a window longer than anywhere else.
-    EXPECT_EQ(PeerPace(3s, kFast).waited(3s, 3 * kMiB, 2 * kMiB), Verdict::goes_on);
-    EXPECT_EQ(PeerPace(3s, kFast).waited(3s, 3 * kMiB, 4 * kMiB), Verdict::look_elsewhere);
-    EXPECT_EQ(PeerPace(3s, {2s, 10 * kMiB}).waited(3s, 3 * kMiB, 4 * kMiB), Verdict::goes_on)
+    EXPECT_EQ(PeerPace(3s, kFast).waited(3s, 3 * kMiB, 2 * kMiB), Advice::goes_on);
+    EXPECT_EQ(PeerPace(3s, kFast).waited(3s, 3 * kMiB, 4 * kMiB), Advice::look_elsewhere);
+    EXPECT_EQ(PeerPace(3s, {2s, 10 * kMiB}).waited(3s, 3 * kMiB, 4 * kMiB), Advice::goes_on)
         << "an origin that thinks for long";
 }
 
 TEST(PeerPace, TakesABodyOfUnknownLengthForTwiceWhatHasCome) {
     PeerPace pace(3s, kFast);
-    EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Verdict::goes_on) << "3 s more";
-    EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Verdict::look_elsewhere) << "6 s more";
+    EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Advice::goes_on) << "3 s more";
+    EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Advice::look_elsewhere) << "6 s more";
 }
 
 TEST(OriginPace, IsWhatWasMeasured) {

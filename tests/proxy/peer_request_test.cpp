@@ -57,7 +57,7 @@ const std::string kQuestion =
     "Host: example.com\r\n"
     "Accept-Encoding: gzip\r\n"
     "Cache-Control: only-if-cached, max-age=60\r\n"
-    "Hearsay-Peer: b 7a8746f87c961318b5dd7658d787cb8a\r\n"
+    "Hearsay-Peer: b 417e9667dff768e2af0a15a745235d66\r\n"
     "Hearsay-Fields: cookie=e21e970f10fa78e155d7493c28e768e8, "
     "x-api-key=0ad8916c9c89ea658bf0885aadd607d9\r\n"
     "Via: 1.1 b\r\n\r\n";
@@ -69,7 +69,7 @@ TEST(PeerRequest, ReadsAsOnThePage) {
          line("X-Api-Key", "s3cret"), line("Range", "bytes=0-9"), line("Hearsay-Fields", "x=y")});
     const RequestSnapshot snapshot(head, key_of("/", "example.com"), true);
     const auto question = PeerRequest(snapshot, asking("max-age=60"), kFieldKey)
-                              .text("b", "7a8746f87c961318b5dd7658d787cb8a", std::nullopt);
+                              .text("b", "417e9667dff768e2af0a15a745235d66", std::nullopt);
     EXPECT_EQ(question, kQuestion);
 
     const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();

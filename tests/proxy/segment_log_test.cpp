@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <ranges>
 #include <set>
@@ -62,9 +61,8 @@ protected:
         if (found->last) went_on_ = log_->go_on(*found->last);
         return *found;
     }
-    std::fstream file(std::uint32_t number) const {
-        return std::fstream(directory_.path() / segment_name(number),
-                            std::ios::binary | std::ios::in | std::ios::out);
+    void overwrite(std::uint32_t segment, std::uint64_t at, std::string_view bytes) const {
+        test::overwrite(directory_.path() / segment_name(segment), at, bytes);
     }
     boost::system::error_code put(const std::string& uri, std::size_t body_bytes) {
         const auto body = test::made_body(std::hash<std::string>()(uri), body_bytes);
@@ -182,9 +180,7 @@ TEST_F(SegmentLogTest, WritesOverWhatAKillTore) {
         open(8);
         ASSERT_FALSE(put("http://a/", 700));
         const auto at = index_.at("http://a/").place.sector + 2;
-        auto out = file(1);
-        out.seekp(at * kDiskSector);
-        out << as_text(whole).substr(0, cut) << std::flush;
+        overwrite(1, at * kDiskSector, as_text(whole).substr(0, cut));
         const auto found = reopen(8);
         const bool is_whole = cut == whole.size();
         EXPECT_EQ(found.records, is_whole ? 2u : 1u) << cut;
@@ -202,7 +198,7 @@ TEST_F(SegmentLogTest, WritesOverWhatAKillTore) {
 TEST_F(SegmentLogTest, LeavesADamagedSegmentAsItIs) {
     open(8);
     for (int i = 0; i < 3; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 100));
-    file(1).seekp(index_.at("http://a/1").place.sector * kDiskSector + 70) << 'x' << std::flush;
+    overwrite(1, index_.at("http://a/1").place.sector * kDiskSector + 70, "x");
     index_.erase("http://a/1");
     const auto found = reopen(8);
     EXPECT_EQ(found.damaged, 1u);
@@ -255,9 +251,9 @@ TEST_F(SegmentLogTest, TellsThatItGivesBackWhatItCannotRead) {
     const auto spoilt =
         std::ranges::find(index_, 2u, [](const auto& one) { return one.second.place.segment; });
     ASSERT_NE(spoilt, index_.end());
-    file(2).seekp(spoilt->second.place.sector * kDiskSector + 70) << 'x' << std::flush;
-    file(2).seekp(kSegment - 100) << 'x' << std::flush;
-    file(2).seekp(kSegment - kDiskSector + 5) << 'x' << std::flush;
+    overwrite(2, spoilt->second.place.sector * kDiskSector + 70, "x");
+    overwrite(2, kSegment - 100, "x");
+    overwrite(2, kSegment - kDiskSector + 5, "x");
     for (int i = 0; log_->stats().reclaimed == 1; ++i)
         ASSERT_FALSE(put("http://c/" + std::to_string(i), 6'000));
     EXPECT_EQ(lost_, (std::vector{1u, 2u}));

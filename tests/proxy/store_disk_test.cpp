@@ -5,7 +5,6 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +44,12 @@ public:
         std::uint64_t segment = 0;
         DiskAdmission admission = DiskAdmission::always;
     };
+
+    /// Of a disk that is soon full.
+    static Settings few_segments(std::uint64_t memory,
+                                 DiskAdmission admission = DiskAdmission::always) {
+        return {memory, 6 * kMiB, kMiB, admission};
+    }
 
     Node() : Node(Settings()) {}
     explicit Node(Settings settings) : settings_(settings) { begin(); }
@@ -99,11 +104,18 @@ public:
         result->body->append(body);
         return result;
     }
+    /// What a 304 makes of it that allows so long: another head for the same body.
+    static std::shared_ptr<StoredResponse> renewed(const StoredResponse& old,
+                                                   std::chrono::seconds lifetime) {
+        StoredMetadata metadata = old;
+        metadata.freshness.lifetime = saturate(lifetime);
+        return std::make_shared<StoredResponse>(metadata, old.body);
+    }
     bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
-        const auto generation = store().generation();
+        const auto invalidations = store().invalidations();
         if (!what) return false;
         Claim claim(store(), hash(uri), uri, nullptr);
-        claim.stay_alone(generation);
+        claim.stay_alone(invalidations);
         return claim.publish(std::move(what), Clock::now());
     }
     Store::Found look_up(std::string_view uri, const Head& request = "") {
@@ -307,10 +319,7 @@ TEST(StoreDiskTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {
     node.put("u", node.response(std::string(100'000, 'x'), {}, {}, 1000s));
     node.settle();
     const auto old = node.get("u");
-    StoredMetadata shorter = *old;
-    shorter.freshness.lifetime = StoredSeconds(5);
-    auto renewed = std::make_shared<StoredResponse>(shorter, old->body);
-    ASSERT_TRUE(node.store().replace(hash("u"), old.get(), renewed, Clock::now()));
+    ASSERT_TRUE(node.store().replace(hash("u"), old.get(), Node::renewed(*old, 5s), Clock::now()));
     node.settle();
     node.restart();
     ASSERT_TRUE(node.get("u"));
@@ -318,11 +327,7 @@ TEST(StoreDiskTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {
 }
 
 TEST(StoreDiskTest, OnceItIsFullTheSecondRequestDecides) {
-    Node::Settings settings;
-    settings.admission = DiskAdmission::second_request;
-    settings.cap = 8 * kMiB;
-    settings.segment = kMiB;
-    Node node(settings);
+    Node node(Node::few_segments(4 * kMiB, DiskAdmission::second_request));
     for (int i = 0; i < 100; ++i) {
         node.put("u" + std::to_string(i), node.response(test::made_body(i, 100'000)));
         if (i % 10 == 0) node.settle();
@@ -402,11 +407,7 @@ int unnamed_segments() {
 }
 
 TEST(StoreDiskTest, OnlyWhoSendsABodyKeepsAFileThatWasGivenBack) {
-    Node::Settings settings;
-    settings.memory = 64 * kMiB;  // nothing goes by itself
-    settings.cap = 6 * kMiB;
-    settings.segment = kMiB;
-    Node node(settings);
+    Node node(Node::few_segments(64 * kMiB));  // of memory nothing goes by itself
     std::map<std::string, std::string> bodies;
     for (int i = 0; i < 4; ++i) {
         const auto uri = "u" + std::to_string(i);
@@ -443,8 +444,8 @@ TEST(StoreDiskTest, ASpoiltBodyThatWasLeftThereIsForgotten) {
     ASSERT_TRUE(got);
     const auto on_disk = got->body->on_disk();
     if (!on_disk) GTEST_SKIP() << "a kernel or file system that cannot tell";
-    for (const auto& each : std::filesystem::directory_iterator(node.path()))
-        if (each.path().extension() == ".segment") std::filesystem::resize_file(each, 100'000);
+    for (const auto& each : test::segments_in(node.path()))
+        std::filesystem::resize_file(each, 100'000);
     std::atomic<bool> answered{false};
     on_disk->read_slice(on_disk, 0, got, [&](const DiskResult<DiskBytes>& bytes) {
         EXPECT_FALSE(bytes);
@@ -463,12 +464,7 @@ TEST(StoreDiskTest, WhatWasFlippedOnTheDiskIsNeverLeftThere) {
     ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
     node.settle();
     node.end();
-    for (const auto& each : std::filesystem::directory_iterator(node.path())) {
-        if (each.path().extension() != ".segment") continue;
-        std::fstream file(each.path(), std::ios::in | std::ios::out | std::ios::binary);
-        file.seekp(200'000);
-        file.put('?');
-    }
+    for (const auto& each : test::segments_in(node.path())) test::overwrite(each, 200'000, "?");
     node.begin();
     EXPECT_EQ(node.told("u"), 1);
     EXPECT_EQ(node.body_of("u"), "");
@@ -484,11 +480,8 @@ TEST(StoreDiskTest, AValidationLeavesALargeBodyWhereItStands) {
         node.restart();
         const auto old = node.get("u");
         ASSERT_TRUE(old);
-        StoredMetadata metadata = *old;
-        metadata.freshness.lifetime = saturate(lifetime);
-        auto renewed = std::make_shared<StoredResponse>(metadata, old->body);
-        ASSERT_TRUE(node.store().replace(hash("u"), old.get(), renewed, Clock::now()));
-        renewed.reset();
+        ASSERT_TRUE(node.store().replace(hash("u"), old.get(), Node::renewed(*old, lifetime),
+                                         Clock::now()));
         node.settle();
         EXPECT_EQ(node.body_of("u"), body);
         EXPECT_EQ(node.get("u")->freshness.lifetime, lifetime);
@@ -514,9 +507,7 @@ TEST(StoreDiskTest, WhatA304MadeGoodAgainIsNotWrittenAgain) {
         const auto written = node.store().disk()->status()[0].written;
         auto old = node.get("u");
         ASSERT_TRUE(old);
-        StoredMetadata metadata = *old;
-        metadata.freshness.lifetime = saturate(2000s);
-        ASSERT_TRUE(node.put("u", std::make_shared<StoredResponse>(metadata, old->body)));
+        ASSERT_TRUE(node.put("u", Node::renewed(*old, 2000s)));
         old.reset();
         node.settle();
         EXPECT_EQ(node.get("u")->freshness.lifetime, 2000s);
@@ -533,9 +524,7 @@ TEST(StoreDiskTest, WhatA304ForbidsIsForbiddenAfterARestart) {
     ASSERT_TRUE(node.put("u", node.response(body)));
     node.settle();
     auto old = node.get("u");
-    StoredMetadata metadata = *old;
-    metadata.freshness.lifetime = saturate(5s);
-    ASSERT_TRUE(node.put("u", std::make_shared<StoredResponse>(metadata, old->body)));
+    ASSERT_TRUE(node.put("u", Node::renewed(*old, 5s)));
     old.reset();
     node.settle();
     EXPECT_EQ(node.store().stats().disk_objects, 1u);
@@ -550,12 +539,8 @@ TEST(StoreDiskTest, IsOneCacheWhateverHappens) {
     for (unsigned seed = 0; seed < 6; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
-        Node::Settings settings;
-        settings.memory = kMiB;
-        settings.cap = 6 * kMiB;
-        settings.segment = kMiB;
-        settings.admission = seed % 2 ? DiskAdmission::second_request : DiskAdmission::always;
-        Node node(settings);
+        Node node(Node::few_segments(
+            kMiB, seed % 2 ? DiskAdmission::second_request : DiskAdmission::always));
         struct Known {
             int version = 0;
             bool may_be_there = false;
@@ -605,7 +590,8 @@ TEST(StoreDiskTest, IsOneCacheWhateverHappens) {
         node.settle();
         for (const auto& [uri, known] : model) check(uri);
         for (const auto& [uri, known] : model) {
-            const auto is_held = node.store().peek(hash(uri), uri, Head(""));
+            const auto is_held =
+                node.store().peek(hash(uri), uri, Head("")) != Store::Where::nowhere;
             EXPECT_EQ(node.told(uri), is_held ? 1 : 0) << uri;
         }
         if (::testing::Test::HasFailure()) return;
@@ -613,11 +599,7 @@ TEST(StoreDiskTest, IsOneCacheWhateverHappens) {
 }
 
 TEST(StoreDiskTest, ServesManyThreads) {
-    Node::Settings settings;
-    settings.memory = kMiB;
-    settings.cap = 6 * kMiB;
-    settings.segment = kMiB;
-    Node node(settings);
+    Node node(Node::few_segments(kMiB));
     std::vector<std::thread> threads;
     std::atomic<int> hits{0};
     for (unsigned t = 0; t < 4; ++t) {
@@ -642,7 +624,8 @@ TEST(StoreDiskTest, ServesManyThreads) {
     for (int i = 0; i < 200; ++i) {
         const auto uri = "u" + std::to_string(i);
         node.body_of(uri);
-        EXPECT_EQ(node.told(uri), node.store().peek(hash(uri), uri, Head("")) ? 1 : 0);
+        EXPECT_EQ(node.told(uri),
+                  node.store().peek(hash(uri), uri, Head("")) != Store::Where::nowhere ? 1 : 0);
     }
 }
 

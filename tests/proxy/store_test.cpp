@@ -49,12 +49,12 @@ protected:
         return result;
     }
     bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
-        return store_in(store, uri, find(uri).generation, std::move(what));
+        return store_in(store, uri, find(uri).invalidations, std::move(what));
     }
-    static bool store_in(Store& store, std::string_view uri, std::uint64_t generation,
+    static bool store_in(Store& store, std::string_view uri, std::uint64_t invalidations,
                          std::shared_ptr<StoredResponse> what) {
         Claim claim(store, hash(uri), uri, nullptr);
-        claim.stay_alone(generation);
+        claim.stay_alone(invalidations);
         return claim.publish(std::move(what), kNow);
     }
     Claim claim(std::string_view uri, std::shared_ptr<Fill> fill) {
@@ -153,12 +153,12 @@ TEST_F(StoreTest, TellsInTurnsWhateverComesAndGoes) {
 
 TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
     const auto is_there = [&](const std::string& uri) {
-        return store.peek(hash(uri), uri, Head(""));
+        return store.peek(hash(uri), uri, Head("")) == Store::Where::memory;
     };
     EXPECT_FALSE(is_there("used"));
     put("used", response("x"));
     EXPECT_TRUE(is_there("used"));
-    EXPECT_FALSE(store.peek(hash("used"), "another of this hash", Head("")));
+    EXPECT_EQ(store.peek(hash("used"), "another of this hash", Head("")), Store::Where::nowhere);
     const auto coming = fill();
     {
         auto mine = claim("coming", coming);
@@ -181,12 +181,13 @@ TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
         for (int i = 100; i < 300; ++i) put_into(uri(i));
         std::set<std::string> left;
         for (int i = 0; i < 100; ++i)
-            if (one.peek(hash(uri(i)), uri(i), Head(""))) left.insert(uri(i));
+            if (one.peek(hash(uri(i)), uri(i), Head("")) != Store::Where::nowhere)
+                left.insert(uri(i));
         return left;
     };
     const auto unseen = survivors([](Store&, const std::string&) {});
     EXPECT_EQ(survivors([](Store& one, const std::string& uri) {
-                  EXPECT_TRUE(one.peek(hash(uri), uri, Head("")));
+                  EXPECT_EQ(one.peek(hash(uri), uri, Head("")), Store::Where::memory);
               }),
               unseen);
     EXPECT_NE(survivors([](Store& one, const std::string& uri) {
@@ -323,7 +324,7 @@ TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
 TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
     const auto seen = find("u");
     for (int i = 0; i < 20'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
-    EXPECT_TRUE(store_in(store, "u", seen.generation, response("x")));
+    EXPECT_TRUE(store_in(store, "u", seen.invalidations, response("x")));
 }
 
 TEST_F(StoreTest, DropsEverythingAndWhatIsUnderWayWhenItIsOrderedTo) {
@@ -430,7 +431,7 @@ TEST_F(StoreTest, ServesManyThreads) {
                 next->body->add_block(1000, std::move(*charge));
                 next->body->append(std::string(1000, 'x'));
                 Claim claim(shared, key, uri, nullptr);
-                claim.stay_alone(found.generation);
+                claim.stay_alone(found.invalidations);
                 claim.publish(std::move(next), kNow);
             }
         });

@@ -82,12 +82,14 @@ TEST_F(StoringTest, NamesTagsOfTheResponseInOrder) {
 }
 
 TEST(Sharing, IsForAllOnlyOfWhatIsStored) {
-    EXPECT_EQ(sharing_of(StorageVerdict::store, true), Sharing::stored);
-    EXPECT_EQ(sharing_of(StorageVerdict::is_private, true), Sharing::passed_on);
-    EXPECT_EQ(sharing_of(StorageVerdict::too_large, true), Sharing::passed_on);
-    for (const auto verdict : {StorageVerdict::store, StorageVerdict::is_private})
-        EXPECT_EQ(sharing_of(verdict, false), Sharing::not_copied)
+    EXPECT_EQ(sharing_of(StorageVerdict::store, CopyUse::stored), Sharing::stored);
+    EXPECT_EQ(sharing_of(StorageVerdict::is_private, CopyUse::stored), Sharing::passed_on);
+    EXPECT_EQ(sharing_of(StorageVerdict::too_large, CopyUse::stored), Sharing::passed_on);
+    for (const auto verdict : {StorageVerdict::store, StorageVerdict::is_private}) {
+        EXPECT_EQ(sharing_of(verdict, CopyUse::passed_on), Sharing::not_copied)
             << "which is no reason to fetch alone the next time";
+        EXPECT_EQ(sharing_of(verdict, CopyUse::passed_on_once), Sharing::not_copied_once);
+    }
 }
 
 /// An answer that may be stored, its claim, and a store of 100,000 bytes.
@@ -97,8 +99,8 @@ protected:
     static constexpr summary::KeyHash kHash{1, 2}, kTag{3, 4};
 
     AdmitTest() { made.response->head.assign(1000, 'x'); }
-    Sharing admitted(bool stores_copy = true) {
-        return admit(store, claim, made, stores_copy, kSteady);
+    Sharing admitted(CopyUse use = CopyUse::stored) {
+        return admit(store, claim, made, use, kSteady);
     }
 
     Store store{100'000, [](summary::KeyHash, bool) {}};
@@ -113,7 +115,7 @@ TEST_F(AdmitTest, PaysForTheHeadOfWhatIsToBeStored) {
 }
 
 TEST_F(AdmitTest, PaysForNothingThatIsNotToBeStored) {
-    EXPECT_EQ(admitted(false), Sharing::not_copied);
+    EXPECT_EQ(admitted(CopyUse::passed_on), Sharing::not_copied);
     made.verdict = StorageVerdict::no_store;
     EXPECT_EQ(admitted(), Sharing::passed_on);
     EXPECT_EQ(made.verdict, StorageVerdict::no_store);

@@ -18,7 +18,7 @@ Bytes bytes_of(std::initializer_list<unsigned> values) {
 // summary/FORMAT.md
 TEST(BloomDescriptor, SaysBitsAndHashes) {
     const auto of = descriptor_of(Shape{128, 4});
-    EXPECT_TRUE(std::ranges::equal(of.bytes(), bytes_of({1, 0, 0, 0, 0, 0, 0, 0, 128, 4})));
+    EXPECT_TRUE(std::ranges::equal(of.bytes(), bytes_of({4, 0, 0, 0, 0, 0, 0, 0, 128, 4})));
     EXPECT_EQ(shape_of(of), (Shape{128, 4}));
     const Shape large{kMaxBits, kMaxHashes};
     EXPECT_EQ(shape_of(descriptor_of(large)), large);

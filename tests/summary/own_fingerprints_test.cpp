@@ -52,7 +52,7 @@ TEST(KeyTable, KeepsKeysInOrderAndKnowsTheirRanks) {
     KeyTable table;
     std::map<std::uint64_t, KeyHash> by_high;  // keys of one shard
     const auto some_key = [&] {
-        return KeyHash{random(), std::uint64_t{5} << (64 - kKeyShardsLog2) | random() >> 10};
+        return KeyHash{0, std::uint64_t{5} << (64 - kKeyShardsLog2) | random() >> 10};
     };
     const auto check = [&] {
         ASSERT_EQ(table.size(), by_high.size());
@@ -95,17 +95,29 @@ TEST(KeyTable, KeepsKeysInOrderAndKnowsTheirRanks) {
     EXPECT_FALSE(zero.contains({0, 0}));
 }
 
-TEST(KeyTable, TakesKeysThatAreAllAlike) {
+TEST(KeyTable, TakesKeysThatAreAllButAlike) {
     // Not what a hash gives, but it must end: all in the last places of the table.
+    constexpr std::uint64_t kLowest = ~std::uint64_t{499};
     KeyTable table;
-    for (std::uint64_t i = 0; i < 500; ++i) {
-        ASSERT_TRUE(table.insert({i + 1, ~std::uint64_t{0}}));
-    }
-    EXPECT_EQ(table.rank(~std::uint64_t{0}), 0U);
-    for (std::uint64_t i = 0; i < 500; ++i) {
-        ASSERT_TRUE(table.erase({i + 1, ~std::uint64_t{0}}));
-    }
+    for (std::uint64_t i = 0; i < 500; ++i) ASSERT_TRUE(table.insert({0, kLowest + i}));
+    EXPECT_EQ(table.rank(kLowest), 0U);
+    EXPECT_EQ(table.rank(kLowest + 499), 499U);
+    for (std::uint64_t i = 0; i < 500; ++i) ASSERT_TRUE(table.erase({0, kLowest + i}));
     EXPECT_EQ(table.size(), 0U);
+}
+
+TEST(KeyTable, TakesAboutTenBytesAKey) {
+    Random random(2);
+    KeyTable table;
+    double sum = 0;
+    int samples = 0;
+    while (table.size() < 4'000) {
+        table.insert({random(), random() >> kKeyShardsLog2});
+        if (table.size() < 1'000) continue;
+        sum += static_cast<double>(table.memory_bytes()) / static_cast<double>(table.size());
+        ++samples;
+    }
+    EXPECT_LT(sum / samples, 10.5);
 }
 
 /// An owner, the keys it should have, and subscribers that follow from different snapshots.

@@ -17,14 +17,17 @@ std::vector<std::uint64_t> list(KeyHash key, Shape shape) {
 }
 
 TEST(Positions, StepThroughTheRangeByTheSecondWord) {
-    EXPECT_EQ(list({0, kTop / 2}, {1000, 4}), (std::vector<std::uint64_t>{0, 250, 500, 750}));
-    EXPECT_EQ(list({kTop, kTop}, {1000, 3}), (std::vector<std::uint64_t>{500, 0, 500}));
+    // mix(2^62) = 0x00aa50ea8e0fa9eb, mix(2^63) = 0x481ec0a212a9f3db
+    EXPECT_EQ(list({0, kTop / 2}, {1000, 4}), (std::vector<std::uint64_t>{2, 252, 502, 752}));
+    EXPECT_EQ(list({7, kTop / 2}, {1000, 4}), list({0, kTop / 2}, {1000, 4})) << "high alone";
+    EXPECT_EQ(list({0, kTop}, {1000, 3}), (std::vector<std::uint64_t>{281, 781, 281}));
 }
 
 TEST(Positions, LieInsideTheShapeForExtremeWords) {
     constexpr auto kOnes = ~std::uint64_t{0};
-    EXPECT_EQ(list({kOnes, 0}, {kMaxBits, 2}),
-              (std::vector<std::uint64_t>{kMaxBits - 1, kMaxBits - 1}));
+    constexpr std::uint64_t kMixedToOnes = 0x31628af67b2131ab;
+    static_assert(mix(kMixedToOnes) == kOnes);
+    EXPECT_EQ(list({0, kMixedToOnes}, {kMaxBits, 1}), (std::vector<std::uint64_t>{kMaxBits - 1}));
     EXPECT_EQ(list({0, kOnes}, {1, kMaxHashes}), std::vector<std::uint64_t>(kMaxHashes, 0));
 }
 

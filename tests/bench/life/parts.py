@@ -48,7 +48,7 @@ class Origin:
 
     def __init__(self, port, page, post=None, delay=0):
         self.page, self.post, self.delay = page, post, delay
-        self.requests = self.bytes = self.whole = 0
+        self.requests = self.bytes = 0
         self.socket = socket.create_server(("127.0.0.1", port), backlog=256)
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -92,8 +92,6 @@ class Origin:
                 return
             end, status = min(last + 1, length), "206 Partial Content"
             head += f"Content-Range: bytes {begin}-{end - 1}/{length}\r\n"
-        else:
-            self.whole += 1
         client.sendall(f"HTTP/1.1 {status}\r\n{head}Content-Length: {end - begin}\r\n\r\n".encode())
         for piece in pieces(name, begin, end):
             client.sendall(piece)
