@@ -41,7 +41,7 @@ constexpr const char* kReplayFooter = R"(Formats of --trace, found out from the 
   JSON           hearsay's own access log (log.format json); lines of peers' requests are skipped
   Squid          its native access.log, also hearsay's log.format squid
   Common,        of any server, also hearsay's log.format combined; URLs that are only a path
-  Combined       follow --site
+  Combined       follow --site, or the virtual host where each line begins with it
   tab-separated  milliseconds since 1970, number of the client, method, absolute URL, status, bytes
                  (0 or - if not known); what follows is not looked at; # begins a comment
 

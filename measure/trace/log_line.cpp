@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/address.hpp>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -213,6 +214,32 @@ std::size_t end_of_request(std::string_view rest) {
     return std::string_view::npos;
 }
 
+bool is_address(std::string_view text) {
+    boost::system::error_code error;
+    boost::asio::ip::make_address(std::string(text), error);
+    return !error;
+}
+
+/// `www.example.org:80` or `[::1]:80`; `::1` is not meant.
+bool has_port(std::string_view text) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    const auto host = text.substr(0, colon);
+    std::uint16_t port = 0;
+    return to_number(text.substr(colon + 1), port) && port != 0 &&
+           (host.find(':') == std::string_view::npos || host.front() == '[');
+}
+
+/// Whether a line that begins `first second ident user [` has the virtual host before the client
+/// (`%v:%p %h %l %u`, as Apache's vhost_combined; or `%v %h %l %u`). Otherwise the second is the
+/// ident, which is no address and is hardly ever there: `-`.
+bool is_site_before(std::string_view first, std::string_view rest) {
+    const auto names = rest.substr(0, rest.find(" ["));
+    const auto second = names.substr(0, names.find(' '));
+    if (std::count(names.begin(), names.end(), ' ') < 2 || second == "-") return false;
+    return has_port(first) || is_address(second);
+}
+
 }  // namespace
 
 std::string_view to_string(LogFormat format) {
@@ -243,10 +270,14 @@ std::optional<LogLine> LineParser::parse(std::string_view line) {
     return std::nullopt;
 }
 
-/// host ident user [time] "method target version" status bytes ["referer" "agent"]
+/// [site] host ident user [time] "method target version" status bytes ["referer" "agent"]
 std::optional<LogLine> LineParser::parse_common(std::string_view line) {
     LogLine out;
-    const auto client = cut(line, ' ');
+    auto client = cut(line, ' ');
+    if (client && is_site_before(*client, line)) {
+        out.site = *client;
+        client = cut(line, ' ');
+    }
     const auto user = line.find(" [");  // a user name may hold spaces
     if (!client || client->empty() || user == std::string_view::npos) return std::nullopt;
     line.remove_prefix(user + 2);

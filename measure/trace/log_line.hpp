@@ -17,16 +17,17 @@ struct LogLine {
     std::int64_t time_ms = 0;  ///< since 1970-01-01 UTC
     std::string_view client;   ///< a number in our own format, otherwise a name or address
     std::string_view method;
-    std::string_view url;  ///< absolute, or only the path in server logs
-    unsigned status = 0;   ///< 0 = unknown
+    std::string_view url;   ///< absolute, or only the path in server logs
+    std::string_view site;  ///< host or host:port that such a path is of, where the log tells it
+    unsigned status = 0;    ///< 0 = unknown
     std::uint64_t bytes = 0;
     bool by_peer = false;  ///< no client's request, but one that a peer made for its own
 };
 
 /// Takes lines of one format apart. One thread; `parse` answers nothing when the line is not of
 /// this format. Sources: traces/README of our format; Squid's native access.log; Apache's Common
-/// and Combined log formats with their backslash escapes (nginx's `\xHH` are among them); the JSON
-/// of proxy/telemetry/access_log.hpp.
+/// and Combined log formats, also with the virtual host before them (vhost_combined), with their
+/// backslash escapes (nginx's `\xHH` are among them); the JSON of proxy/telemetry/access_log.hpp.
 class LineParser {
 public:
     explicit LineParser(LogFormat format) : format_(format) {}

@@ -65,7 +65,11 @@ private:
         }
         std::string_view url = parsed->url;
         if (!url.empty() && url.front() == '/') {
-            absolute_.assign(options_.site).append(url);
+            if (parsed->site.empty())
+                absolute_.assign(options_.site);
+            else
+                absolute_.assign("http://").append(parsed->site);
+            absolute_.append(url);
             url = absolute_;
         }
         if (const auto why = check_.refuse(url)) return why;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+
 #include "proxy/telemetry/access_log.hpp"
 
 namespace measure {
@@ -87,6 +90,28 @@ TEST(CommonLog, GivesItsFields) {
     EXPECT_EQ(line.url, "/a.gif");
     EXPECT_EQ(line.status, 200u);
     EXPECT_EQ(line.bytes, 2326u);
+}
+
+TEST(CommonLog, MayBeginWithTheVirtualHost) {
+    constexpr auto kRest =
+        " - - [01/Jan/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1 \"-\" \"x\"";
+    for (const auto& [begin, site, client] :
+         {std::tuple{"www.example.org:80 10.0.0.7", "www.example.org:80", "10.0.0.7"},
+          std::tuple{"www.example.org:443 2001:db8::1", "www.example.org:443", "2001:db8::1"},
+          std::tuple{"[::1]:80 host.example", "[::1]:80", "host.example"},
+          std::tuple{"www.example.org 10.0.0.7", "www.example.org", "10.0.0.7"},
+          std::tuple{"::1", "", "::1"}, std::tuple{"host.example", "", "host.example"},
+          std::tuple{"2001:db8::1:80", "", "2001:db8::1:80"}}) {
+        const auto text = std::string(begin) + kRest;
+        const auto line = parse(LogFormat::common, text);
+        EXPECT_EQ(line.site, site) << begin;
+        EXPECT_EQ(line.client, client) << begin;
+        EXPECT_EQ(line.url, "/a") << begin;
+    }
+    const auto ident =
+        parse(LogFormat::common, "h ident john doe [01/Jan/2024:00:00:00 +0000] \"GET /a\" 200 1");
+    EXPECT_EQ(ident.site, "");
+    EXPECT_EQ(ident.client, "h");
 }
 
 TEST(CommonLog, MayEndInRefererAndAgent) {

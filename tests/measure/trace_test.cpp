@@ -207,5 +207,19 @@ TEST(Retime, SpreadsRequestsEvenlyOrSqueezesThem) {
     EXPECT_EQ(trace.source, ", 2 times faster, at 10 requests/s");
 }
 
+TEST(Trace, TakesTheVirtualHostOfALineForThatOfItsPath) {
+    TraceOptions options;
+    options.site = "http://site.example";
+    const auto trace = load(
+        "www.example.org:80 10.0.0.2 - - [10/Oct/2000:13:55:36 -0700] \"GET /1 HTTP/1.0\" 200 10\n"
+        "img.example.org:80 10.0.0.1 - - [10/Oct/2000:13:55:37 -0700] \"GET /1 HTTP/1.0\" 200 20\n"
+        "10.0.0.1 - - [10/Oct/2000:13:55:38 -0700] \"GET /1 HTTP/1.0\" 200 20\n",
+        options);
+    EXPECT_EQ(trace.clients.size(), 2u);
+    EXPECT_THAT(urls_in_order(trace),
+                ElementsAre("http://www.example.org:80/1", "http://img.example.org:80/1",
+                            "http://site.example/1"));
+}
+
 }  // namespace
 }  // namespace measure
