@@ -16,13 +16,16 @@ std::vector<std::uint64_t> record_bytes(const Objects& objects, bool unit_object
     std::vector<std::uint64_t> out(objects.size());
     for (std::uint32_t object = 0; object < out.size(); ++object) {
         record.uri = objects.uri(object);
-        auto left = objects.bytes(object);
-        do {  // what is larger than a record goes in several
-            record.body_bytes = std::min(left, proxy::kMaxRecordBody);
+        const auto taken = [&](std::uint64_t body_bytes) {
+            record.body_bytes = body_bytes;
             const auto sizes = proxy::sizes_of(record);
-            out[object] += (sizes ? sizes->total() : record.body_bytes) + footer_bytes(record);
-            left -= record.body_bytes;
-        } while (left > 0);
+            return (sizes ? sizes->total() : body_bytes) + footer_bytes(record);
+        };
+        // What is larger than a record goes in several, all full but the last.
+        const auto bytes = objects.bytes(object);
+        const auto full = bytes / proxy::kMaxRecordBody, rest = bytes % proxy::kMaxRecordBody;
+        if (full > 0) out[object] = full * taken(proxy::kMaxRecordBody);
+        if (rest > 0 || full == 0) out[object] += taken(rest);
     }
     return out;
 }

@@ -146,7 +146,7 @@ std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
         urls.push_back({kept, object->second});
     }
     auto& known = object_bytes[urls[at->second].object];
-    if (known == 0) known = bytes;
+    if (known == 0) known = std::min(bytes, kMaxObjectBytes);
     return at->second;
 }
 

@@ -17,6 +17,8 @@ namespace measure {
 
 inline constexpr std::size_t kMaxRequests = 1u << 28;  ///< 24 bytes each in memory
 inline constexpr std::size_t kMaxMethods = 64;
+/// No log is believed more, so that sums of sizes stay numbers.
+inline constexpr std::uint64_t kMaxObjectBytes = 1ull << 50;
 
 /// One request to send.
 struct Request {
