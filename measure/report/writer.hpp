@@ -19,6 +19,8 @@ public:
         while (!out_.empty() && out_.back() == ' ') out_.pop_back();
         out_ += '\n';
     }
+    /// Whole lines, of another writer.
+    void append(const std::string& lines) { out_ += lines; }
     void heading(const std::string& text) { line("{}", styled(text, "1")); }
     std::string good(const std::string& text) const { return styled(text, "32"); }
     std::string bad(const std::string& text) const { return styled(text, "31"); }

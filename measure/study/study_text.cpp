@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "measure/report/numbers.hpp"
 #include "measure/report/writer.hpp"
@@ -22,8 +24,11 @@ void write_columns(Writer& out) {
                             "scheme", "local", "peer", "total", "vs", "false", "false",
                             "announcements", "queries", "memory"));
     out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
-                            "", "%", "%", "%", "ideal%", "miss%", "hits", "msgs", "bytes", "msgs",
+                            "", "", "", "", "ideal", "miss", "hits", "msgs", "bytes", "msgs",
                             "bytes"));
+    out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}",
+                            "", "%", "%", "%", "%", "%", "/req.", "/req.", "/req.", "/req.",
+                            "/req."));
 }
 
 std::string short_figure(double value) {
@@ -98,19 +103,28 @@ std::string study_text(const Study& study, bool colour) {
     const auto shown = [&](const StudyTable::Line& line) {
         return study.row(line).counts || !study.row(line).refused.empty();
     };
+    std::map<std::string, std::string> shown_tables;  // rows, and their title
     for (const auto& table : study.tables) {
         if (std::none_of(table.lines.begin(), table.lines.end(), shown)) continue;
         out.line("");
-        out.heading(describe(study, table));
-        write_columns(out);
+        const auto title = describe(study, table);
+        out.heading(title);
         const auto* ideal = ideal_of(study, table);
+        Writer rows(colour);
         for (const auto& line : table.lines) {
             const auto& row = study.row(line);
             if (!shown(line)) continue;
-            write_row(line.title, row, ideal, out);
+            write_row(line.title, row, ideal, rows);
             if (table.about == StudyTable::About::asked && row.counts)
-                write_counts(*row.counts, out);
+                write_counts(*row.counts, rows);
         }
+        const auto [same, is_new] = shown_tables.try_emplace(rows.take(), title);
+        if (!is_new) {
+            out.line("the same as of {}", same->second);
+            continue;
+        }
+        write_columns(out);
+        out.append(same->first);
     }
     out.line("");
     out.line("{}", kLegend);

@@ -67,6 +67,8 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
         out.heading(fmt::format("  {:<26} {:>7} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7}", "",
                                 "memory", "disk", "hits", "bytes", "written", "times", "saved",
                                 "lost"));
+        out.heading(fmt::format("  {:<26} {:>7} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7}", "", "%",
+                                "%", "%", "%", "%", "x", "%", "points"));
         const auto* everything = table.everything();
         for (const auto& group : table.groups) {
             out.line("{}", title_of(group.about));

@@ -66,6 +66,14 @@ TEST(StudyText, FitsAHundredColumns) {
     for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
+TEST(StudyText, GivesTheSameFiguresOnce) {
+    const auto text = study_text(finished_study(), false);
+    EXPECT_THAT(text,
+                HasSubstr("\n16 proxies, each with 625.0 kB (1% of the distinct bytes in all): "
+                          "all schemes\nthe same as of 16 proxies, each with 6250.0 kB "
+                          "(10% of the distinct bytes in all): all schemes\n"));
+}
+
 TEST(StudyText, LeavesOutWhatWasNotRunAndSaysWhatIsRefused) {
     auto study = finished_study();
     study.stopped = true;
