@@ -108,8 +108,9 @@ void print_faults(const DiskSurvey& s) {
         fmt::print("damaged   and {} more\n", grouped(s.fault_count - s.faults.size()));
 }
 
-Json json_of(const DiskSurvey& s, const DiskCommand& command) {
-    Json out{{"files", s.files},
+Json json_of(const DiskSurvey& s, const std::string& place, const DiskCommand& command) {
+    Json out{{"path", place},
+             {"files", s.files},
              {"file_bytes", s.file_bytes},
              {"unsealed", s.unsealed},
              {"torn", s.torn},
@@ -158,14 +159,63 @@ Json json_of(const DiskSurvey& s, const DiskCommand& command) {
     return out;
 }
 
-int refuse(const DiskCommand& command, const boost::system::error_code& error) {
-    std::string why = error.message();
-    if (error == proxy::DiskError::in_use)
-        why = "a node works with it: stop that, or look at one of its files (*.segment)";
-    else if (error == proxy::DiskError::foreign)
-        why = "there is no cache: name a directory of cache.disk, or one of its files (*.segment)";
-    fmt::print(stderr, "hearsay: {}: {}\n", command.place, why);
+int refuse(const std::string& place, std::string_view why) {
+    fmt::print(stderr, "hearsay: {}: {}\n", place, why);
     return kFailed;
+}
+
+std::string why_not(const boost::system::error_code& error) {
+    if (error == proxy::DiskError::in_use)
+        return "a node works with it: stop that, or look at one of its files (*.segment)";
+    if (error == proxy::DiskError::foreign)
+        return "there is no cache: name a directory of cache.disk, or one of its files (*.segment)";
+    return error.message();
+}
+
+/// What came of all places together.
+struct Looked {
+    int code = kOk;
+    bool is_there = false;  // the URL, somewhere
+    Json pages = Json::array();
+};
+
+void look_at(const std::string& place, proxy::SurveyOrder& order, const DiskCommand& command,
+             Looked& out) {
+    Progress progress(command.quiet);
+    const auto begun = std::chrono::steady_clock::now();
+    order.progress = [&](std::uint64_t done, std::uint64_t all) {
+        if (std::chrono::steady_clock::now() - begun < kTellAfter) return;
+        progress.update(fmt::format("reading {}: {:.0f} %", place, 100 * ratio(done, all)));
+    };
+    const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+    const auto found = proxy::survey(place, order, now);
+    order.progress = {};
+    progress.clear();
+    if (!found) {
+        out.code = refuse(place, why_not(found.error()));
+        return;
+    }
+    std::error_code ignored;
+    if (found->unreadable > 0 && !std::filesystem::is_directory(place, ignored)) {
+        const auto why = found->faults.empty() ? "" : ": " + found->faults.front().why;
+        out.code = refuse(place, "is no file of a cache (*.segment)" + why);
+        return;
+    }
+    const auto many = command.places.size() > 1;
+    if (command.json) {
+        out.pages.push_back(json_of(*found, place, command));
+    } else {
+        if (many) fmt::print("{}{}:\n", place == command.places.front() ? "" : "\n", place);
+        if (command.url.empty())
+            print_contents(*found, now);
+        else
+            print_finds(*found, printable(command.url), now);
+        print_faults(*found);
+        if (command.check && found->fault_count == 0)
+            fmt::print("checked   {}: every checksum agrees\n", amount(found->proved, "record"));
+    }
+    if ((command.check && found->fault_count > 0) || found->unreadable > 0) out.code = kFailed;
+    out.is_there = out.is_there || !found->finds.empty();
 }
 
 }  // namespace
@@ -184,31 +234,14 @@ int disk_command(const DiskCommand& command) {
         }
         order.url = key.uri();
     }
-    Progress progress(command.quiet);
-    const auto begun = std::chrono::steady_clock::now();
-    order.progress = [&](std::uint64_t done, std::uint64_t all) {
-        if (std::chrono::steady_clock::now() - begun < kTellAfter) return;
-        progress.update(fmt::format("reading {}: {:.0f} %", command.place, 100 * ratio(done, all)));
-    };
-    const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
-    const auto found = proxy::survey(command.place, order, now);
-    progress.clear();
-    if (!found) return refuse(command, found.error());
-    if (command.json) {
-        fmt::print(
-            "{}\n",
-            json_of(*found, command).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
-    } else {
-        if (command.url.empty())
-            print_contents(*found, now);
-        else
-            print_finds(*found, printable(command.url), now);
-        print_faults(*found);
-        if (command.check && found->fault_count == 0)
-            fmt::print("checked   {}: every checksum agrees\n", amount(found->proved, "record"));
+    Looked looked;
+    for (const auto& place : command.places) look_at(place, order, command, looked);
+    if (command.json && !looked.pages.empty()) {
+        const auto& page = command.places.size() == 1 ? looked.pages.front() : looked.pages;
+        fmt::print("{}\n", page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
     }
-    if ((command.check && found->fault_count > 0) || found->unreadable > 0) return kFailed;
-    return !command.url.empty() && found->finds.empty() ? kFailed : kOk;
+    if (looked.code != kOk) return looked.code;
+    return !command.url.empty() && !looked.is_there ? kFailed : kOk;
 }
 
 }  // namespace measure

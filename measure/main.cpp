@@ -186,19 +186,20 @@ void add_demo(CLI::App& app, DemoCommand& demo) {
 }
 
 constexpr const char* kDiskFooter =
-    R"(PATH is a directory of cache.disk, which no node may be using, or one of its files
+    R"(Each PATH is a directory of cache.disk, which no node may be using, or one of its files
 (*.segment), at any time. Nothing is changed there. What was purged by URL counts as if it were
 there, as only the node can tell; it does not give it.
 
   hearsay disk /var/cache/hearsay --check
 
 Exit codes: 0; 1 when it cannot be looked at, with --check when something is damaged, with --url
-when that URL is not there; 2 usage.)";
+when that URL is nowhere there; 2 usage.)";
 
 void add_disk(CLI::App& app, DiskCommand& disk) {
     auto& command = *app.add_subcommand("disk", "Show what a stopped cache holds on disk");
     command.footer(kDiskFooter);
-    option(command, "path", "PATH", disk.place, "A directory of cache.disk, or one of its files")
+    option(command, "path", "PATH...", disk.places,
+           "Directories of cache.disk, or single files of theirs")
         ->required();
     option(command, "--url", "URL", disk.url,
            "Say whether it is there, all variants: where, since when, until when");
