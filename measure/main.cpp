@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -252,6 +253,24 @@ int no_command(const CLI::App& app, const std::string& name) {
     return kUsage;
 }
 
+/// After the complaint about an unknown option: the one that is probably meant.
+void propose_option(const CLI::App& app, const std::vector<std::string>& words) {
+    std::vector<std::string> known;
+    const auto is_meant = [&](const CLI::App* command) { return command->check_name(words[0]); };
+    const auto given = app.get_subcommands(is_meant);
+    for (const auto* option : (given.empty() ? &app : given.front())->get_options())
+        for (const auto& name : option->get_lnames()) known.push_back(name);
+    for (const auto& word : words) {
+        if (!word.starts_with("--")) continue;
+        const auto name = word.substr(2, word.find('=') - 2);
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        const std::string near(proxy::nearest_name(name, known));
+        if (!near.empty())
+            std::fprintf(stderr, "Did you mean --%s in place of --%s?\n", near.c_str(),
+                         name.c_str());
+    }
+}
+
 /// `hearsay help [COMMAND]`.
 int run_help(const CLI::App& app, const std::string& name) {
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(name); };
@@ -316,7 +335,10 @@ int run_command_line(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kOk : kUsage;
+        const auto code = app.exit(error) == 0 ? kOk : kUsage;
+        if (dynamic_cast<const CLI::ExtrasError*>(&error))
+            propose_option(app, {argv + 1, argv + argc});
+        return code;
     }
     if (app.get_subcommands().empty()) {
         std::fputs("hearsay: give a command; see hearsay --help\n", stderr);

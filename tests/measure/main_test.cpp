@@ -54,6 +54,12 @@ TEST(CommandLine, AsksForACommand) {
     EXPECT_EQ(run({"--version"}).how, "exit code 0");
 }
 
+TEST(CommandLine, GuessesTheOptionThatWasMeant) {
+    EXPECT_THAT(run({"demo", "--dsk", "1GiB"}).said, HasSubstr("Did you mean --disk in place of"));
+    EXPECT_THAT(run({"check", "--strct=1", "x"}).said, HasSubstr("Did you mean --strict in"));
+    EXPECT_THAT(run({"--nothing"}).said, Not(HasSubstr("Did you mean")));
+}
+
 TEST(CommandLine, GuessesTheCommandThatWasMeant) {
     EXPECT_THAT(run({"stauts"}).said, HasSubstr("did you mean 'status'?"));
     EXPECT_THAT(run({"help", "replya"}).said, HasSubstr("did you mean 'replay'?"));
