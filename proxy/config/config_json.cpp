@@ -188,7 +188,9 @@ std::string_view to_string(AccessFormat format) {
     return "?";
 }
 
-std::string effective_config(const Config& config) {
+namespace {
+
+ordered_json json_of(const Config& config) {
     ordered_json out{{"node", config.node},
                      {"listen", config.listen.text()},
                      {"workers", config.workers},
@@ -216,7 +218,29 @@ std::string effective_config(const Config& config) {
     out["purge"] = {{"allow", config.purge.allow.texts()}};
     out["limits"] = limits_json(config.limits);
     out["timeouts"] = timeouts_json(config.timeouts);
-    return out.dump(2) + "\n";
+    return out;
+}
+
+void add_paths(const ordered_json& section, const std::string& path,
+               std::vector<std::string>& out) {
+    for (const auto& [key, value] : section.items()) {
+        const auto& at = out.emplace_back(path + "." + key);
+        if (value.is_object()) add_paths(value, std::string(at), out);
+    }
+}
+
+}  // namespace
+
+std::string effective_config(const Config& config) {
+    return json_of(config).dump(2) + "\n";
+}
+
+std::vector<std::string> setting_paths() {
+    Config config;
+    config.cluster.emplace();
+    std::vector<std::string> out;
+    add_paths(json_of(config), "$", out);
+    return out;
 }
 
 }  // namespace proxy

@@ -19,6 +19,18 @@ std::string number_text(double value) {
     return nlohmann::json(value).dump();
 }
 
+/// Where settings have a key of this name, if in one place only: `$.cache.disk` for `disk`. What
+/// stands in several, such as `listen`, says nothing.
+std::string setting_elsewhere(std::span<const std::string> settings, const std::string& key) {
+    std::string found;
+    for (const auto& setting : settings) {
+        if (!setting.ends_with("." + key)) continue;
+        if (!found.empty()) return {};
+        found = setting;
+    }
+    return found;
+}
+
 }  // namespace
 
 bool ConfigContext::failed(std::string_view path) const {
@@ -146,7 +158,8 @@ std::optional<std::uint64_t> ConfigSection::size(std::string_view key, std::uint
         return std::nullopt;
     }
     if (!bytes) {
-        fail(key, "is no size; write it like \"512MiB\", or a whole number of bytes");
+        fail(key, "is no size; write it like \"512MiB\" (" + size_units() +
+                      "), or a whole number of bytes");
     } else if (*bytes < low || *bytes > high) {
         fail(key, "must be from " + format_size(low) + " to " + format_size(high));
         bytes.reset();
@@ -183,7 +196,8 @@ void ConfigSection::read(std::string_view key, std::chrono::nanoseconds& out,
         return;
     }
     if (!duration) {
-        fail(key, "is no duration; write it like \"30s\" or \"50ms\", or a number of seconds");
+        fail(key, "is no duration; write it like \"30s\" or \"50ms\" (" + duration_units() +
+                      "), or a number of seconds");
     } else if (*duration < low || *duration > high) {
         fail(key, "must be from " + format_duration(low) + " to " + format_duration(high));
     } else {
@@ -215,10 +229,11 @@ std::vector<std::pair<const nlohmann::json*, std::string>> ConfigSection::elemen
 void ConfigSection::done() {
     for (const auto& [key, value] : value_->items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-        const auto near = nearest_name(key, known_);
-        context_.fail(path_ + subscript(key),
-                      near.empty() ? "unknown key"
-                                   : "unknown key; did you mean \"" + std::string(near) + "\"?");
+        auto meant = setting_elsewhere(context_.settings, key);
+        if (meant.empty()) meant = nearest_name(key, known_);
+        context_.fail(path_ + subscript(key), meant.empty()
+                                                  ? "unknown key"
+                                                  : "unknown key; did you mean \"" + meant + "\"?");
     }
 }
 

@@ -22,6 +22,7 @@ struct ConfigContext {
     const Environment& environment;
     std::vector<ConfigError> errors;
     std::vector<ConfigError> warnings = {};
+    std::vector<std::string> settings = {};  // paths of all there are: `$.cache.memory`
 
     void doubt(std::string path, std::string message) {
         warnings.push_back({std::move(path), std::move(message)});

@@ -74,6 +74,13 @@ std::string format_quantity(std::uint64_t value, std::span<const Unit> units) {
     return std::to_string(value).append(units.back().name);
 }
 
+/// `TiB, GiB, MiB`
+std::string names_of(std::span<const Unit> units) {
+    std::string out;
+    for (const auto& unit : units) out.append(out.empty() ? "" : ", ").append(unit.name);
+    return out;
+}
+
 /// Insertions, deletions, substitutions and swaps of neighbours between two names.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
@@ -129,6 +136,14 @@ std::string format_size(std::uint64_t bytes) {
     return format_quantity(bytes, kSizeUnits);
 }
 
+std::string size_units() {
+    return names_of(kSizeUnits);
+}
+
+std::string duration_units() {
+    return names_of(kDurationUnits);
+}
+
 std::optional<HostPort> parse_host_port(std::string_view text, std::uint16_t default_port) {
     Authority authority;
     if (parse_authority(text, authority) != TargetError::none) return std::nullopt;
@@ -181,6 +196,7 @@ bool has_bare_variable(std::string_view text) {
 }
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string> known) {
+    constexpr std::size_t kLeastBeginning = 3;
     constexpr std::size_t kLongestName = 64;  // the distance takes time a * b
     if (name.size() > kLongestName) return {};
     std::string_view nearest;
@@ -191,6 +207,13 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
             best = distance;
             nearest = candidate;
         }
+    }
+    if (!nearest.empty()) return nearest;
+    for (const auto& candidate : known) {
+        const auto shorter = std::min(name.size(), candidate.size());
+        if (shorter >= kLeastBeginning &&
+            name.substr(0, shorter) == std::string_view(candidate).substr(0, shorter))
+            return candidate;  // `warning` for `warn`, `mem` for `memory`
     }
     return nearest;
 }

@@ -21,6 +21,10 @@ std::string format_duration(std::chrono::nanoseconds duration);
 
 /// `512MiB`: a decimal number and one of B KB MB GB TB KiB MiB GiB TiB, in bytes.
 std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// The units that sizes and durations are written with, for messages: `TiB, GiB, MiB`.
+std::string size_units();
+std::string duration_units();
 std::string format_size(std::uint64_t bytes);
 
 /// `host:port`, `[::1]:port`, with a port from 1 to 65535; where one is missing, `default_port` if

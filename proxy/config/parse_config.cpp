@@ -4,6 +4,7 @@
 #include <boost/asio/ip/network_v6.hpp>
 
 #include "proxy/config/config_disk.hpp"
+#include "proxy/config/config_json.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_section.hpp"
@@ -456,6 +457,7 @@ Config read_config(ConfigContext& context, const json& value) {
 /// Reads what there is. No configuration only where the text is no JSON.
 ConfigResult read_text(std::string_view text, const Environment& environment) {
     ConfigContext context{environment, {}};
+    context.settings = setting_paths();
     ConfigResult result;
     try {
         const auto value = parse_json(text, context);

@@ -102,9 +102,10 @@ TEST(ConfigDisk, SaysInOneLineWhatIsWrong) {
         ElementsAre("$.cache.disk.path: missing: write where, such as \"/var/cache/hearsay\"",
                     "$.cache.disk.size: missing: write how much its files may take, such as "
                     "\"20GiB\""));
-    EXPECT_THAT(errors(R"({"path": "/x", "size": "20 gigs"})"),
-                ElementsAre("$.cache.disk.size: is no size; write it like \"512MiB\", or a whole "
-                            "number of bytes"));
+    EXPECT_THAT(
+        errors(R"({"path": "/x", "size": "20 gigs"})"),
+        ElementsAre("$.cache.disk.size: is no size; write it like \"512MiB\" (TiB, GiB, MiB, "
+                    "KiB, TB, GB, MB, KB, B), or a whole number of bytes"));
     for (const std::string size : {"\"255MiB\"", "\"5TiB\"", "0"})
         EXPECT_THAT(errors(R"({"path": "/x", "size": )" + size + "}"),
                     ElementsAre("$.cache.disk.size: must be from 256MiB to 4TiB"));

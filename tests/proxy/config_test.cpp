@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -185,6 +186,13 @@ TEST(Config, NamesAnUnknownKeyByPathAndTheNearestKnown) {
     EXPECT_THAT(errors(file(R"(, "wrokers": 2)")),
                 ElementsAre("$.wrokers: unknown key; did you mean \"workers\"?"));
     EXPECT_THAT(errors(file(R"(, "xyzzy": 2)")), ElementsAre("$.xyzzy: unknown key"));
+    EXPECT_THAT(errors(file(R"(, "disk": {})")),
+                ElementsAre("$.disk: unknown key; did you mean \"$.cache.disk\"?"));
+    EXPECT_THAT(errors(file(R"(, "false_hit_budget": 0.1)")),
+                ElementsAre("$.false_hit_budget: unknown key; did you mean "
+                            "\"$.summary.false_hit_budget\"?"));
+    EXPECT_THAT(errors(file(R"(, "log": {"level": "warning"})")),
+                ElementsAre(EndsWith("; did you mean \"warn\"?")));
     EXPECT_THAT(
         errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "lnk": "b:2"}])")),
         UnorderedElementsAre("$.cluster.peers[0].link: missing",
