@@ -14,6 +14,7 @@
 #include "measure/measurement.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
+#include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/load_config.hpp"
@@ -38,7 +39,10 @@ proxy::ConfigResult load_to_start(const std::string& file) {
 }
 
 void print_errors(const std::string& file, const proxy::ConfigResult& loaded) {
-    fmt::print(stderr, "{}: not a valid configuration\n{}", file, proxy::describe(loaded.errors));
+    const auto is_unread = loaded.errors.size() == 1 && loaded.errors[0].path.empty();
+    const auto begin =
+        is_unread ? std::string("hearsay: ") : file + ": not a valid configuration\n";
+    fmt::print(stderr, "{}{}", begin, proxy::describe(loaded.errors));
 }
 
 int cannot_listen(const OriginOptions& options, const boost::system::system_error& error) {
@@ -77,6 +81,10 @@ std::string hint(const Report& report, const ReplayCommand& command) {
 int run_command(const std::string& file) {
     auto loaded = load_to_start(file);
     if (loaded.config) refuse(loaded, proxy::make_disks(*loaded.config));
+    if (loaded.config) {
+        auto disks = proxy::doubtful_disks(loaded.config->cache.disk);
+        std::move(disks.begin(), disks.end(), std::back_inserter(loaded.warnings));
+    }
     if (!loaded.config) {
         print_errors(file, loaded);
         return kBadConfig;
@@ -108,6 +116,9 @@ int check_command(const std::string& file, bool strict) {
         names == 0 ? "" : fmt::format(" and those behind {}", amount(names, "name"));
     fmt::print("{}: ok: node {}, proxy at {}, {}{}\n", file, config.node, config.listen.text(),
                amount(others, "peer"), looked_for);
+    fmt::print(
+        "looked at: every setting, the files, directories, addresses and names that it has, here "
+        "and now; not whether its ports are free, nor whether peers and origins answer\n");
     return kOk;
 }
 

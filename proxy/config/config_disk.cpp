@@ -23,6 +23,8 @@ namespace {
 
 using std::filesystem::path;
 
+constexpr std::uint64_t kStatBlock = 512;  // the unit of st_blocks
+
 /// Empty when it is no absolute path.
 std::string shortest_form(const std::string& text) {
     if (!text.starts_with('/') || text.find('\0') != std::string::npos) return {};
@@ -121,6 +123,7 @@ struct FileSystem {
     dev_t device = 0;
     long kind = 0;
     std::uint64_t bytes = 0;  // all of it, used or not
+    std::uint64_t free = 0;   // for this user
 };
 
 /// That of a directory, or where it would be made.
@@ -129,11 +132,25 @@ std::optional<FileSystem> file_system_of(const path& place) {
     struct statfs found {};
     for (const auto& each : {place, place.parent_path()}) {
         if (::stat(each.c_str(), &file) != 0 || ::statfs(each.c_str(), &found) != 0) continue;
-        return FileSystem{
-            file.st_dev, static_cast<long>(found.f_type),
-            std::uint64_t{found.f_blocks} * static_cast<std::uint64_t>(found.f_frsize)};
+        const auto block = static_cast<std::uint64_t>(found.f_frsize);
+        return FileSystem{file.st_dev, static_cast<long>(found.f_type),
+                          std::uint64_t{found.f_blocks} * block,
+                          std::uint64_t{found.f_bavail} * block};
     }
     return std::nullopt;
+}
+
+/// What the files of a directory take already.
+std::uint64_t taken_in(const path& directory) {
+    std::uint64_t bytes = 0;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+         at.increment(error)) {
+        struct stat file {};
+        if (::lstat(at->path().c_str(), &file) == 0 && S_ISREG(file.st_mode))
+            bytes += static_cast<std::uint64_t>(file.st_blocks) * kStatBlock;
+    }
+    return bytes;
 }
 
 /// Rounded down: nobody wants to know all of it.
@@ -212,6 +229,7 @@ std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
     struct Use {
         std::size_t first = 0, directories = 0;
         std::uint64_t wanted = 0, bytes = 0;
+        std::uint64_t room = 0;  // what is free, and what the caches there have already
     };
     std::map<dev_t, Use> uses;
     std::vector<ConfigError> found;
@@ -234,10 +252,16 @@ std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
         if (use.directories++ == 0) use.first = i;
         use.wanted += disk[i].size;
         use.bytes = file_system->bytes;
+        if (use.directories == 1) use.room = file_system->free;
+        use.room += taken_in(disk[i].path);
     }
     for (const auto& [device, use] : uses) {
-        if (use.wanted <= use.bytes) continue;
-        const auto has = "the file system has (" + about(use.bytes) + ")";
+        if (use.wanted <= use.room) continue;
+        const auto has = use.wanted > use.bytes
+                             ? "the file system has (" + about(use.bytes) + ")"
+                             : "is free on the file system (" + about(use.room) +
+                                   ", with what the cache takes already): when that is full, the "
+                                   "oldest makes room";
         found.push_back({disk_setting(disk, use.first) + ".size",
                          use.directories == 1 ? "is more than " + has
                                               : "is, with the others there, more than " + has});

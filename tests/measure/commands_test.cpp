@@ -25,6 +25,7 @@ TEST(Check, AcceptsAGoodConfiguration) {
                                  "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}]})");
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("node a, proxy at 127.0.0.1:3128"));
+    EXPECT_THAT(ended.out, HasSubstr("\nlooked at: every setting, "));
 }
 
 TEST(Check, NamesWhatIsWrongByPathAndNearestName) {
@@ -61,7 +62,8 @@ TEST(Check, RefusesWhatItCannotRead) {
     EXPECT_EQ(check("{").code, kBadConfig);
     const auto ended = captured([] { return check_command("/nonexistent/file.json"); });
     EXPECT_EQ(ended.code, kBadConfig);
-    EXPECT_THAT(ended.error, HasSubstr("/nonexistent/file.json"));
+    EXPECT_EQ(ended.error,
+              "hearsay: cannot read /nonexistent/file.json: No such file or directory\n");
 }
 
 /// An admin port that is ready or not.

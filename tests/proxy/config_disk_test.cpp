@@ -290,7 +290,7 @@ TEST(ConfigDisk, DoubtsMoreThanTheFileSystemHas) {
     const test::TemporaryDirectory folder;
     const auto at = folder.path().string();
     const auto has = std::filesystem::space(at).capacity;
-    EXPECT_THAT(doubts_of({{at, has}}), IsEmpty());
+    EXPECT_THAT(doubts_of({{at, 1}}), IsEmpty());
     EXPECT_THAT(doubts_of({{at, has + 1}}),
                 ElementsAre(HasSubstr("$.cache.disk.size: is more than the file system has (")));
     std::filesystem::create_directory(at + "/a");
@@ -302,6 +302,31 @@ TEST(ConfigDisk, DoubtsMoreThanTheFileSystemHas) {
         doubts_of({{at + "/new", has + 1}}),
         ElementsAre("$.cache.disk.path: " + at + "/new is not there yet; it is made at the start",
                     HasSubstr("is more than the file system has")));
+}
+
+TEST(ConfigDisk, DoubtsMoreThanIsFree) {
+    const test::TemporaryDirectory folder;
+    const auto at = folder.path().string();
+    const auto all = std::filesystem::space(at);
+    if (all.available == all.capacity) GTEST_SKIP() << "an empty file system";
+    EXPECT_THAT(
+        doubts_of({{at, all.capacity}}),
+        ElementsAre(HasSubstr("$.cache.disk.size: is more than is free on the file system")));
+}
+
+TEST(ConfigDisk, CountsWhatACacheHasAlreadyAsFree) {
+    const test::TemporaryDirectory folder;
+    DiskCalls calls;
+    ASSERT_TRUE(SuperFile::take(calls, folder.path(), 1));
+    constexpr std::uint64_t kTaken = 64 << 20;
+    const auto file = folder.path() / segment_name(1);
+    std::ofstream(file) << "";
+    const int fd = ::open(file.c_str(), O_WRONLY);
+    ASSERT_EQ(::posix_fallocate(fd, 0, kTaken), 0);
+    ::close(fd);
+    // Others write there, too, so what is free is known to half of that.
+    const auto free = std::filesystem::space(folder.path()).available;
+    EXPECT_THAT(doubts_of({{folder.path().string(), free + kTaken / 2}}), IsEmpty());
 }
 
 TEST(ConfigDisk, DoubtsOtherFilesBesideACache) {
