@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "measure/report/numbers.hpp"
 
@@ -48,7 +50,7 @@ std::array<Part, 5> refusals(const DiskCounters& d) {
              {d.refused_paused, "after an error"},
              {d.refused_too_large, "too large"},
              {d.refused_off, "while off"},
-             {d.read_refused, "reads as too many waited"}}};
+             {d.read_refused, "reads, with too many under way"}}};
 }
 
 std::uint64_t all_refused(const DiskCounters& d) {
@@ -66,6 +68,31 @@ std::string parts_text(std::span<const Part> parts) {
     return text;
 }
 
+using Row = std::array<std::string, 11>;
+
+/// Columns as wide as what is in them: words to the left, numbers, which are between, to the right.
+/// A last column with nothing below its heading is left out.
+std::string table_text(const std::vector<Row>& rows) {
+    std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+    const auto last = widths.size() - 1;
+    bool any_last = false;
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < last; ++i) widths[i] = std::max(widths[i], row[i].size());
+        any_last = any_last || (&row != rows.data() && !row[last].empty());
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < last; ++i)
+            line += i < 2 ? fmt::format("{:<{}}  ", row[i], widths[i])
+                          : fmt::format("{:>{}}  ", row[i], widths[i]);
+        if (any_last) line += row[last];
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
 /// Why something was refused, and what a start lost: lines of their own where there is any.
 void print_disk_trouble(const DiskCounters& d) {
     const auto refused = parts_text(refusals(d));
@@ -73,7 +100,7 @@ void print_disk_trouble(const DiskCounters& d) {
                            {d.found_unreadable, "unreadable"},
                            {d.found_foreign, "of another directory"},
                            {d.recovered_doubtful, "objects to be validated for that"},
-                           {d.recovered_torn, "cut off by a kill"}};
+                           {d.recovered_torn, "objects lost, being written when it was killed"}};
     const auto lost = parts_text(losses);
     if (!refused.empty()) fmt::print("{}: refused: {}\n", d.path, refused);
     if (!lost.empty()) fmt::print("{}: at the start: {}\n", d.path, lost);
@@ -85,23 +112,14 @@ void print_disk(const NodeCounters& n) {
                amount(n.store_disk.disk_objects, "object"),
                amount(n.store_disk.disk_index_bytes, "byte"), amount(n.store_disk.disk_hits, "hit"),
                grouped(n.store_disk.disk_admission_declined));
-    std::size_t width = 16;
-    bool any_error = false;
-    for (const auto& d : n.disk) {
-        width = std::max(width, d.path.size());
-        any_error = any_error || !d.last_error.empty();
-    }
-    fmt::print("\n{:<{}} {:<8} {:>14} {:>14} {:>10} {:>14} {:>8} {:>10} {:>8} {:>8}{}\n",
-               "directory", width, "state", "used", "of", "written", "bytes", "refused", "read",
-               "waited", "errors", any_error ? "  last error" : "");
-    for (const auto& d : n.disk) {
-        fmt::print("{:<{}} {:<8} {:>14} {:>14} {:>10} {:>14} {:>8} {:>10} {:>8} {:>8}{}{}\n",
-                   d.path, width, d.state_name, mebibytes(d.bytes), mebibytes(d.cap_bytes),
-                   grouped(d.written), mebibytes(d.written_bytes), grouped(all_refused(d)),
-                   grouped(d.read_at_once + d.read_by_threads), grouped(d.read_by_threads),
-                   grouped(d.failed + d.read_failed), d.last_error.empty() ? "" : "  ",
-                   d.last_error);
-    }
+    std::vector<Row> rows{{"directory", "state", "used", "of size", "writes", "written", "refused",
+                           "reads", "of device", "errors", "last error"}};
+    for (const auto& d : n.disk)
+        rows.push_back({d.path, d.state_name, mebibytes(d.bytes), mebibytes(d.cap_bytes),
+                        grouped(d.written), mebibytes(d.written_bytes), grouped(all_refused(d)),
+                        grouped(d.read_at_once + d.read_by_threads), grouped(d.read_by_threads),
+                        grouped(d.failed + d.read_failed), d.last_error});
+    fmt::print("\n{}", table_text(rows));
     for (const auto& d : n.disk) print_disk_trouble(d);
     if (!n.peers.empty()) fmt::print("\n");
 }

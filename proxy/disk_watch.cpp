@@ -12,8 +12,10 @@ void tell_of_start(const DiskStatus& now) {
     spdlog::info("disk {}: {} objects, read in {:.1f} s", now.path, now.recovered,
                  now.loading_seconds);
     if (now.found_unsealed > 0)
-        spdlog::info("disk {}: {} of its files had not been ended, {} objects were cut off",
-                     now.path, now.found_unsealed, now.recovered_torn);
+        spdlog::info(
+            "disk {}: the node was killed before: {} of its files were open, so all of them was "
+            "read; {} objects that were being written are lost",
+            now.path, now.found_unsealed, now.recovered_torn);
     if (now.found_damaged + now.found_unreadable + now.found_foreign > 0)
         spdlog::warn(
             "disk {}: of its files {} are damaged, {} cannot be read and {} are of another "
@@ -36,8 +38,11 @@ void DiskWatch::look(std::span<const DiskStatus> directories) {
             tell_of_start(now);
         if (now.state == State::off) {
             if (was != State::off)
-                spdlog::error("disk {}: {}: it is given up, and what it held is lost", now.path,
-                              now.last_error);
+                spdlog::error("disk {}: {}: what it held is lost, and it is used again {}",
+                              now.path, now.last_error,
+                              directories.size() == 1
+                                  ? "as soon as it works: it is tried once a minute"
+                                  : "when the node is started again");
         } else if (now.state == State::paused) {
             if (was != State::paused || is_new)
                 spdlog::warn("disk {}: {}: nothing is written for a while", now.path,

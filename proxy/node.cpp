@@ -45,7 +45,7 @@ namespace asio = boost::asio;
 
 /// A node whose peers are not there is ready anyway after this.
 constexpr std::chrono::seconds kReadyAlone{2};
-constexpr std::chrono::seconds kHousekeeping{5};
+constexpr std::chrono::milliseconds kHousekeeping{5000}, kWhileLoading{500};
 constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read it
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
 constexpr int kLooksInPatience = 3;                  // of the service manager
@@ -363,7 +363,9 @@ private:
     /// The allocator keeps what a crowd of connections took, or the reading of a disk, for the next
     /// one that may not come.
     void keep_house() {
-        housekeeping_.expires_after(kHousekeeping);
+        // What a start found is told soon after it was.
+        housekeeping_.expires_after(cache_.store.disk() && disk_loading_ ? kWhileLoading
+                                                                         : kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
             auto* const disk = cache_.store.disk();

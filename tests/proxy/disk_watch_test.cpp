@@ -55,7 +55,7 @@ TEST_F(DiskWatchTest, TellsWhatAStartLost) {
     EXPECT_THAT(said(), IsEmpty()) << "before it has been read";
     status_.state = DiskStatus::State::ready;
     const auto text = said();
-    EXPECT_THAT(text, HasSubstr("info: disk /d: 1 of its files had not been ended, 1 objects"));
+    EXPECT_THAT(text, HasSubstr("info: disk /d: the node was killed before: 1 of its files "));
     EXPECT_THAT(text, HasSubstr("warning: disk /d: of its files 2 are damaged, 3 cannot be read "
                                 "and 4 are of another directory; 7 objects are validated"));
     EXPECT_THAT(said(), IsEmpty());
@@ -71,7 +71,8 @@ TEST_F(DiskWatchTest, TellsOfTroubleAndItsEnd) {
     status_.state = DiskStatus::State::ready;
     EXPECT_THAT(said(), HasSubstr("info: disk /d: works again"));
     status_.state = DiskStatus::State::off;
-    EXPECT_THAT(said(), HasSubstr("error: disk /d: writing: Input/output error: it is given up"));
+    EXPECT_THAT(said(), HasSubstr("error: disk /d: writing: Input/output error: what it held is "
+                                  "lost, and it is used again as soon as it works"));
     status_.state = DiskStatus::State::ready;
     EXPECT_THAT(said(), Not(HasSubstr("objects")));
 }
