@@ -29,7 +29,7 @@ public:
         const int on = 1;
         if (fd_ < 0) fail(where, errno);
         ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (shared) ::setsockopt(fd_, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+        if (shared) share();
         if (::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
             ::listen(fd_, kBacklog) != 0) {
             const auto error = errno;
@@ -41,6 +41,11 @@ public:
     Socket& operator=(const Socket&) = delete;
     ~Socket() {
         if (fd_ >= 0) ::close(fd_);
+    }
+    /// From now on others of this user may listen there, too.
+    void share() {
+        const int on = 1;
+        ::setsockopt(fd_, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     }
     int get() const { return fd_; }
     int release() { return std::exchange(fd_, -1); }
@@ -64,14 +69,13 @@ std::vector<int> listen_shared(const protocol::HostPort& where, unsigned workers
     std::memcpy(&address, found->ai_addr, found->ai_addrlen);
     auto size = static_cast<socklen_t>(found->ai_addrlen);
 
-    {
-        // Without SO_REUSEPORT first: the kernel then refuses if anybody else is there, be it by
-        // sharing.
-        const Socket probe(where, address, size, false);
-        ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    }
     std::vector<std::unique_ptr<Socket>> sockets;
-    for (unsigned i = 0; i < workers; ++i)
+    // The first without SO_REUSEPORT: the kernel then refuses if anybody else is there, be it by
+    // sharing. It stays open, as clients may have connected to it by now.
+    sockets.push_back(std::make_unique<Socket>(where, address, size, false));
+    ::getsockname(sockets.front()->get(), reinterpret_cast<sockaddr*>(&address), &size);
+    sockets.front()->share();
+    while (sockets.size() < workers)
         sockets.push_back(std::make_unique<Socket>(where, address, size, true));
     std::vector<int> result;
     for (auto& socket : sockets) result.push_back(socket->release());
