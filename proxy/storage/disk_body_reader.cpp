@@ -47,7 +47,7 @@ bool DiskBodyReader::read_now(std::uint64_t bytes) {
 }
 
 void DiskBodyReader::ask() {
-    reading_ = std::make_shared<Reading>();
+    reading_ = std::make_shared<Reading>(body_->slice_at(offset_).begin);
     const std::weak_ptr<Reading> asker = reading_;
     body_->read_slice(body_, offset_, asker, [asker, wakeup = wakeup_](auto answer) {
         const auto reading = asker.lock();
@@ -68,10 +68,10 @@ DiskBodyReader::Came DiskBodyReader::take() {
         answer = std::move(reading_->answer);
     }
     if (!answer) return Came::no;
-    reading_.reset();
+    const auto reading = std::move(reading_);
     if (!*answer) return Came::failed;
     bytes_ = std::move(**answer);
-    bytes_at_ = body_->slice_at(offset_).begin;
+    bytes_at_ = reading->begin;
     return Came::yes;
 }
 

@@ -29,6 +29,8 @@ public:
 private:
     /// By a thread of the disk, which may be done when nobody wants it any more.
     struct Reading {
+        explicit Reading(std::uint64_t from) : begin(from) {}
+        const std::uint64_t begin;  // of the slice; whoever asked may have gone on meanwhile
         std::mutex mutex;
         std::optional<DiskResult<DiskBytes>> answer;
     };

@@ -143,6 +143,15 @@ TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
     EXPECT_EQ(read_bytes(bytes).text, body_);
 }
 
+TEST_F(DiskBodyReaderTest, ASliceThatIsLeftOutDoesNotShiftTheNext) {
+    auto from = reading();
+    calls_.cached = Cached::nothing;
+    std::vector<boost::asio::const_buffer> buffers;
+    EXPECT_EQ(from.peek(10, buffers).bytes, 0u);  // asks for the first
+    from.consume(RecordBody::kSliceBytes);
+    EXPECT_EQ(read_bytes(from).text, body_.substr(RecordBody::kSliceBytes));
+}
+
 TEST_F(DiskBodyReaderTest, WakesWhoWaits) {
     auto from = reading();
     calls_.cached = Cached::nothing;
