@@ -109,7 +109,8 @@ KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, sum
 void KeptCopy::has_invalidated(std::size_t count) {
     if (!copy_) return;
     const auto before = std::exchange(invalidations_, store_.invalidations());
-    if (invalidations_ != before + count) copy_.reset();  // somebody else has, too
+    if (invalidations_ != before + count * Store::kNotesEach)
+        copy_.reset();  // somebody else has, too
 }
 
 void KeptCopy::append(std::string_view piece, Clock::time_point now) {

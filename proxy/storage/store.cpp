@@ -119,8 +119,14 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
     if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
-    if (invalidated_.noted_since(hash, invalidations) ||
-        any_noted_since(response->tags, invalidations) || has_lost_its_body(in, hash, *response)) {
+    const auto lost = has_lost_its_body(in, hash, *response);
+    if (lost || invalidated_.noted_since(hash, invalidations) ||
+        any_noted_since(response->tags, invalidations)) {
+        // Who asks next is not to be told to validate it once more.
+        if (lost)
+            drop_if(
+                in, *entry, [&](const Variant& v) { return v.response->body == response->body; },
+                dropped);
         erase_if_empty(in, *entry);
         return false;
     }
@@ -128,34 +134,35 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     if (variants.empty()) adopt(in, *entry);
     auto supersedes = false;
     std::optional<Variant> validated;  // whose body this is: a 304 came
-    // A variant is replaced by one for the same selecting values, or when the names that select
-    // changed.
     std::erase_if(variants, [&](const auto& old) {
-        const auto replaced = old.response->vary_names != response->vary_names ||
-                              old.response->variant == response->variant;
-        if (replaced) {
-            if (old.response->body == response->body && (old.on_disk() || old.writing))
-                validated = old;
-            else
-                supersedes = supersedes || old.writing;
-            dropped.push_back(old.response);
+        if (!is_same_variant(*old.response, *response)) return false;
+        if (old.response->body == response->body) {
+            validated = old;
+        } else {
+            supersedes = supersedes || old.writing || old.on_disk();
+            erase_from_index(in, hash, old);
         }
-        return replaced;
+        dropped.push_back(old.response);
+        return true;
     });
     if (variants.size() >= kMaxVariants) {
         dropped.push_back(variants.front().response);
         variants.erase(variants.begin());
     }
     auto& variant = variants.emplace_back(std::move(response));
-    if (validated) variant.place = validated->place;
-    if (disk_) supersedes = supersede(in, *entry) || supersedes;
+    // What is validated is no other version: all that the disk has of the key stays good.
+    const auto& in_place = variant.response->body->on_disk();
+    if (disk_ && !validated && !in_place) supersedes = supersede(in, *entry) || supersedes;
     settle(in, *entry, now);
-    if (validated && !supersedes) {
-        variant.place = {};
+    const auto has_record = validated && (validated->on_disk() || validated->writing);
+    if (has_record && !supersedes) {
         renew_on_disk(in, *entry, *validated, variant);
     } else if (disk_) {
-        if (variant.on_disk()) in.disk.erase(hash, std::exchange(variant.place, {}));
-        variant.supersedes = supersedes || validated;
+        if (validated)
+            erase_from_index(in, hash, *validated);
+        else if (in_place)
+            in.disk.erase(hash, in_place->place());
+        variant.supersedes = supersedes || has_record || in_place;
         admit(in, *entry, variant);
     }
     if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
@@ -218,11 +225,8 @@ void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
 }
 
 void Store::drop_responses(Shard& in, Entry& entry, Dropped& out) {
-    if (entry.variants.empty()) return;
-    for (auto& variant : entry.variants) out.push_back(std::move(variant.response));
-    entry.variants.clear();
-    --in.objects;
-    if (!hand_over(in, entry)) announce(entry, false);
+    drop_if(
+        in, entry, [](const Variant&) { return true; }, out);
 }
 
 void Store::announce(Entry& entry, bool stored) {
@@ -275,6 +279,9 @@ void Store::erase_if_empty(Shard& in, Entry& entry) {
 
 bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
     const auto stored = invalidate_entry(hash, now);
+    // Blocks that were read since the first note, before the disk had ended them, came too early to
+    // be refused and may come too late to be dropped.
+    invalidated_.note(hash, now);
     if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
     return stored;
 }
@@ -297,9 +304,12 @@ bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
 }
 
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
-    invalidated_.note(tag, now);  // first: what is published after its shard was passed is refused
-    const auto uris = drop_tagged(tag);
+    invalidated_.note(tag, now);   // first: what is published after its shard was passed is refused
+    auto uris = drop_tagged(tag);  // so that nothing of it is written behind its tombstone
     if (disk_) disk_->end({&tag, 1}, nullptr);
+    // What somebody has begun to read in between is refused, or has come by now.
+    invalidated_.note(tag, now);
+    if (disk_) uris += drop_tagged(tag);
     return uris;
 }
 
@@ -329,7 +339,14 @@ std::size_t Store::drop_tagged(summary::KeyHash tag) {
 }
 
 void Store::invalidate_all(Clock::time_point now) {
-    invalidated_.note_all(now);  // first, as above
+    invalidated_.note_all(now);  // all in the same order as with a tag
+    drop_all();
+    if (disk_) disk_->end_all(nullptr);
+    invalidated_.note_all(now);
+    if (disk_) drop_all();
+}
+
+void Store::drop_all() {
     for (auto& in : shards_) {
         Dropped dropped;
         decltype(in.entries) ended;
@@ -341,7 +358,6 @@ void Store::invalidate_all(Clock::time_point now) {
         ended.swap(in.entries);
         in.tagged.clear();
     }
-    if (disk_) disk_->end_all(nullptr);
 }
 
 std::optional<Store::Clock::time_point> Store::invalidated_at(

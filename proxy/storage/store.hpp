@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proxy/config/config.hpp"
@@ -128,8 +129,12 @@ public:
     std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
     /// The same for all there is. Takes each shard's lock for as long as its entries ask for.
     void invalidate_all(Clock::time_point now);
-    /// Grows by one with each invalidation; what Found says, for who looks nothing up.
+    /// Grows by kNotesEach with each key and each tag that is invalidated; what Found says, for who
+    /// looks nothing up.
     std::uint64_t invalidations() const { return invalidated_.invalidations(); }
+    /// Once when it begins, and once more when the disk gives nothing of it any longer: what is
+    /// read in between is not stored either.
+    static constexpr std::uint64_t kNotesEach = 2;
     /// When the key or one of the tags was last invalidated, or may have been: what peers made
     /// before is not to be used.
     std::optional<Clock::time_point> invalidated_at(
@@ -242,6 +247,9 @@ private:
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
     /// The one place where the listener is called, each time with the other word.
     void announce(Entry& entry, bool stored);
+    /// Those that `goes` takes. What is left is weighed; an empty entry stays where it is.
+    template <class Goes>
+    bool drop_if(Shard& shard, Entry& entry, Goes goes, Dropped& out);
     void drop_responses(Shard& shard, Entry& entry, Dropped& out);
     /// After a variant was added: announces the entry if need be, and weighs it.
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
@@ -252,6 +260,7 @@ private:
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
     std::size_t drop_tagged(summary::KeyHash tag);
+    void drop_all();
     static bool in_use(const Entry& entry);
     /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
     bool evict_one(Shard& shard, std::uint64_t left);
@@ -278,11 +287,12 @@ private:
     bool supersede(Shard& shard, Entry& entry);
     void renew_on_disk(Shard& shard, Entry& entry, const Variant& old, Variant& renewed);
     void bury(Shard& shard, Entry& entry);
+    static void erase_from_index(Shard& shard, summary::KeyHash hash, const Variant& variant);
     static void adopt(Shard& shard, Entry& entry);
     static bool hand_over(Shard& shard, Entry& entry);
     bool drop_from_disk(Shard& shard, summary::KeyHash hash);
     bool forget(Shard& shard, summary::KeyHash hash, DiskPlace place);
-    Arrival present(Clock::time_point now) const;
+    Present present(Clock::time_point now) const;
 
     summary::KeyHash hash_of(std::string_view uri) const override { return (*hasher_)(uri); }
     void recovered(std::span<const RecoveredKey> batch) override;
@@ -304,10 +314,28 @@ private:
     std::atomic<DiskAdmission> admission_{DiskAdmission::second_request};
     BlockTargets block_targets_;             // on the disk; its lock may be taken under a shard's
     std::atomic<bool> told_in_vain_{false};  // of what is lost, and nobody knows which
-    Arrival begun_;                          // of this store, on both clocks
+    Present begun_;                          // of this store
     DiskTier* disk_ = nullptr;               // tier_, until that has ended
     std::atomic<bool> closing_{false};       // nothing more is asked of it
     std::unique_ptr<DiskTier> tier_;         // last: its threads use all of the above
 };
+
+template <class Goes>
+bool Store::drop_if(Shard& in, Entry& entry, Goes goes, Dropped& out) {
+    const auto dropped = std::erase_if(entry.variants, [&](Variant& variant) {
+        if (!goes(std::as_const(variant))) return false;
+        out.push_back(std::move(variant.response));
+        return true;
+    });
+    if (dropped == 0) return false;
+    if (!entry.variants.empty()) {
+        weigh(in, entry);
+        return true;
+    }
+    in.queue.remove(entry);
+    --in.objects;
+    if (!hand_over(in, entry)) announce(entry, false);
+    return true;
+}
 
 }  // namespace proxy

@@ -4,17 +4,12 @@
 #include <utility>
 
 #include "proxy/disk/record_body.hpp"
-#include "proxy/net/wall_clock.hpp"
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/storage/stored_record.hpp"
 
 namespace proxy {
 namespace {
-
-bool is_same_variant(const StoredResponse& a, const StoredResponse& b) {
-    return a.vary_names != b.vary_names || a.variant == b.variant;
-}
 
 /// Until when it may be used without asking anybody.
 Arrival::Steady fresh_until(const StoredResponse& response) {
@@ -52,7 +47,7 @@ struct Store::AtHand {
 
 void Store::use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher) {
     hasher_.emplace(hasher);
-    begun_ = {Clock::now(), wall_now()};
+    begun_ = {Clock::now(), std::chrono::system_clock::now()};
     admission_ = use.admission;
     for (auto& in : shards_) in.second_request.emplace(use.remembered / kShards);
     tier_.reset(new DiskTier(calls, std::move(use.tier), *this));  // a private base
@@ -68,10 +63,10 @@ void Store::close_disk() {
 
 /// The wall clock may be set while the process runs: what it wrote itself must not become younger
 /// by that.
-Arrival Store::present(Clock::time_point now) const {
+Present Store::present(Clock::time_point now) const {
     const auto counted =
-        begun_.wall + std::chrono::duration_cast<std::chrono::seconds>(now - begun_.steady);
-    return {now, std::max(wall_now(), counted)};
+        begun_.wall + std::chrono::ceil<Present::Wall::duration>(now - begun_.steady);
+    return {now, std::max(std::chrono::system_clock::now(), counted)};
 }
 
 // What the index knows.
@@ -155,6 +150,11 @@ void Store::deny(summary::KeyHash hash) {
     const auto it = in.entries.find(hash);
     if ((it == in.entries.end() || !it->second->announced) && !in.disk.contains(hash))
         listener_(hash, false);
+}
+
+/// Its record, if it has one, is that of a version that does not count any more.
+void Store::erase_from_index(Shard& in, summary::KeyHash hash, const Variant& variant) {
+    if (variant.on_disk()) in.disk.erase(hash, variant.place);
 }
 
 // The way there.
@@ -241,7 +241,7 @@ void Store::renew_on_disk(Shard& in, Entry& entry, const Variant& old, Variant& 
         renewed.supersedes = old.supersedes;
         return;
     }
-    if (old.on_disk()) in.disk.erase(entry.hash, old.place);
+    erase_from_index(in, entry.hash, old);
     renewed.supersedes = true;
     write(in, entry, renewed);
 }
@@ -355,21 +355,24 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
     auto& variants = entry->variants;
     if (holds(*entry, place)) return true;
     if (variants.size() >= kMaxVariants) return false;
-    // Where what varies has changed, the disk may have both.
-    for (auto variant = variants.begin(); variant != variants.end();) {
-        if (!is_same_variant(*variant->response, *response)) {
-            ++variant;
-            continue;
-        }
-        if (variant->response->arrival.wall >= response->arrival.wall) {
-            in.disk.erase(asked.hash, place);
-            return true;
-        }
-        in.disk.erase(asked.hash, variant->place);
-        dropped.push_back(std::move(variant->response));
-        variant = variants.erase(variant);
-        if (variants.empty()) --in.objects;  // until adopt()
+    // Where what varies has changed, the disk may have both: of those that memory has one may be
+    // newer, and then no other goes.
+    const auto same = [&](const Variant& v) { return is_same_variant(*v.response, *response); };
+    const auto newer = std::ranges::any_of(variants, [&](const Variant& variant) {
+        return same(variant) && variant.response->arrival.wall >= response->arrival.wall;
+    });
+    if (newer) {
+        in.disk.erase(asked.hash, place);
+        return true;
     }
+    const auto had = variants.size();
+    std::erase_if(variants, [&](Variant& variant) {
+        if (!same(variant)) return false;
+        erase_from_index(in, asked.hash, variant);
+        dropped.push_back(std::move(variant.response));
+        return true;
+    });
+    if (had > 0 && variants.empty()) --in.objects;  // until adopt()
     record->used();
     record->proved = true;
     in.disk.replace(asked.hash, place, *record);
@@ -398,26 +401,18 @@ void Store::let_go(Shard& in, summary::KeyHash hash, DiskPlace place, Dropped& o
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return;
     auto& entry = *it->second;
-    const auto had = entry.variants.size();
-    std::erase_if(entry.variants, [&](Variant& variant) {
+    const auto stands_there = [&](const Variant& variant) {
         const auto& body = variant.response->body->on_disk();
-        if (!body || body->place() != place) return false;
-        out.push_back(std::move(variant.response));
-        return true;
-    });
-    if (entry.variants.size() == had) return;
-    if (!entry.variants.empty()) return weigh(in, entry);
-    in.queue.remove(entry);
-    --in.objects;
-    if (!hand_over(in, entry)) announce(entry, false);
-    erase_if_empty(in, entry);
+        return body && body->place() == place;
+    };
+    if (drop_if(in, entry, stands_there, out)) erase_if_empty(in, entry);
 }
 
 // What the disk tells. Its threads hold no lock of theirs.
 
 void Store::recovered(std::span<const RecoveredKey> batch) {
     const auto now = Clock::now();
-    const auto wall = std::chrono::time_point_cast<DiskTime::duration>(present(now).wall);
+    const auto wall = std::chrono::ceil<DiskTime::duration>(present(now).wall);
     for (const auto& one : batch) {
         if (one.entry.type == RecordType::block) {
             will_hold_blocks();

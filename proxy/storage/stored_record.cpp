@@ -117,7 +117,7 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
     return out;
 }
 
-std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Arrival& now,
+std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
                                             bool doubtful) {
     const auto& record = loaded.record;
     auto response = std::make_shared<StoredResponse>();

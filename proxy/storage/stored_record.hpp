@@ -23,7 +23,7 @@ bool may_be_written(const StoredResponse& response);
 /// Without its body, whose bytes are loaded.body, and without charge. `now`: this process's
 /// present, as the clocks of an earlier one mean nothing. `doubtful`: it may have been purged, so
 /// it has to be validated before each use. Null when the meta is not of this version.
-std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Arrival& now,
+std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
                                             bool doubtful);
 
 /// Does a record with these times say that what it holds is worth telling of?

@@ -54,4 +54,10 @@ struct StoredResponse : StoredMetadata {
     std::uint64_t body_bytes() const { return blocks ? blocks->length : body->size(); }
 };
 
+/// Of two of one target, the later takes the place of the other: they are for the same selecting
+/// values, or the names that select have changed.
+inline bool is_same_variant(const StoredMetadata& a, const StoredMetadata& b) {
+    return a.vary_names != b.vary_names || a.variant == b.variant;
+}
+
 }  // namespace proxy

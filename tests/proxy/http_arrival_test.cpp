@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr WallTime kDay = std::chrono::sys_days(2026y / 11 / 20);
 /// A process that began a minute after its machine.
-constexpr Arrival kNow{Arrival::Steady(60s), kDay};
+constexpr Present kNow{Arrival::Steady(60s), kDay};
 
 Freshness fresh_for(std::chrono::seconds lifetime) {
     Freshness freshness;
@@ -20,8 +20,9 @@ Freshness fresh_for(std::chrono::seconds lifetime) {
 }
 
 TEST(Arrival, CountsWholeSecondsOnTheClockThatNobodySets) {  // RFC 9111 §4.2.3
-    EXPECT_EQ(kNow.residence(kNow.steady), 0s);
-    EXPECT_EQ(kNow.residence(kNow.steady + 1999ms), 1s);
+    const Arrival arrival{kNow.steady, kDay};
+    EXPECT_EQ(arrival.residence(kNow.steady), 0s);
+    EXPECT_EQ(arrival.residence(kNow.steady + 1999ms), 1s);
 }
 
 TEST(Arrival, GoesOnCountingWhereTheProcessBeforeEnded) {
@@ -29,6 +30,14 @@ TEST(Arrival, GoesOnCountingWhereTheProcessBeforeEnded) {
     EXPECT_EQ(restored.residence(kNow.steady), 1h);
     EXPECT_EQ(restored.residence(kNow.steady + 5s), 1h + 5s);
     EXPECT_EQ(restored.wall, kDay - 1h) << "for the process after this one";
+}
+
+TEST(Arrival, IsNeverYoungerThanItWas) {
+    // It came just after a full second, and is asked for just before one.
+    const auto restored = Arrival::in_earlier_process(kDay, {kNow.steady, kDay + 9999ms});
+    EXPECT_EQ(restored.residence(kNow.steady), 10s);
+    const auto at_once = Arrival::in_earlier_process(kDay, {kNow.steady, kDay + 1ms});
+    EXPECT_EQ(at_once.residence(kNow.steady), 1s);
 }
 
 TEST(Arrival, IsAsLongAgoAsCanBeWhenTheClockWasSetBackBetweenProcesses) {

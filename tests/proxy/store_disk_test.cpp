@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "proxy/disk/record_body.hpp"
@@ -58,10 +60,13 @@ public:
     void begin() {
         told_.clear();
         store_.emplace(settings_.memory, [this](summary::KeyHash key, bool stored) {
-            const std::lock_guard lock(mutex_);
-            auto& count = told_[key.low];
-            count += stored ? 1 : -1;
-            EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+            {
+                const std::lock_guard lock(mutex_);
+                auto& count = told_[key.low];
+                count += stored ? 1 : -1;
+                EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+            }
+            if (!stored && when_removed && key == removed) std::exchange(when_removed, {})();
         });
         Store::DiskUse use;
         use.tier.directories = {{directory_.path(), settings_.cap, settings_.segment}};
@@ -168,6 +173,11 @@ public:
         }
     }
 
+    /// Called when this is told to be gone, in the middle of what ends it: with the lock of its
+    /// shard, so of other shards only.
+    summary::KeyHash removed;
+    std::function<void()> when_removed;
+
     Store& store() { return *store_; }
     int told(std::string_view uri) {
         const std::lock_guard lock(mutex_);
@@ -259,6 +269,25 @@ TEST(StoreDiskTest, WhatIsInvalidatedIsGoneHereAndAfterARestart) {
         node.settle();
         node.restart();
     }
+}
+
+TEST(StoreDiskTest, WhatIsReadFromTheDiskWhileItsTagIsPurgedDoesNotComeBack) {
+    const auto shard = [](const std::string& uri) { return shard_of(hash(uri)); };
+    std::string first = "a", last = "b";  // in the order in which a purge goes through them
+    while (shard(first) > 0) first += 'a';
+    while (shard(last) == 0) last += 'b';
+    Node node;
+    for (const auto& uri : {first, last})
+        ASSERT_TRUE(node.put(uri, node.response("x", {}, {hash("t")})));
+    node.settle();
+    node.restart();
+    ASSERT_EQ(node.body_of(last), "x");
+    node.removed = hash(last);
+    node.when_removed = [&] { EXPECT_EQ(node.body_of(first), "x") << "not ended yet"; };
+    node.store().invalidate_tag(hash("t"), Clock::now());
+    EXPECT_FALSE(node.when_removed);
+    EXPECT_EQ(node.body_of(first), "");
+    EXPECT_EQ(node.told(first), 0);
 }
 
 TEST(StoreDiskTest, WhatIsStoredAfterAnInvalidationStays) {
@@ -516,6 +545,51 @@ TEST(StoreDiskTest, WhatA304MadeGoodAgainIsNotWrittenAgain) {
         node.restart();
         EXPECT_EQ(node.body_of("u"), body);
     }
+}
+
+TEST(StoreDiskTest, A304LeavesWhatMemoryLacksOfTheOthers) {
+    Node::Settings settings;
+    settings.memory = 256 << 10;
+    Node node(settings);
+    const std::string german = "hallo", english = test::made_body(1, 15'000);
+    ASSERT_TRUE(node.put("u", node.response(german, "de")));
+    ASSERT_TRUE(node.put("u", node.response(english, "en")));
+    node.settle();
+    node.restart();
+    std::vector<std::shared_ptr<const StoredResponse>> in_use;
+    for (auto filler = node.response(std::string(8'000, 'f')); filler;
+         filler = node.response(std::string(8'000, 'f')))
+        in_use.push_back(std::move(filler));
+    EXPECT_FALSE(node.get("u", "Accept-Language: en")) << "there is no room for it";
+    const auto old = node.look_up("u", "Accept-Language: de").response;
+    ASSERT_TRUE(old) << "it needs little";
+    EXPECT_TRUE(node.put("u", Node::renewed(*old, 2000s)));
+    in_use.clear();
+    EXPECT_EQ(node.body_of("u", "Accept-Language: en"), english);
+    node.settle();
+    node.restart();
+    EXPECT_EQ(node.body_of("u", "Accept-Language: en"), english);
+    EXPECT_EQ(node.body_of("u", "Accept-Language: de"), german);
+}
+
+TEST(StoreDiskTest, WhatCannotBeValidatedAsItsBodyIsLostDoesNotStay) {
+    Node node;
+    ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
+    node.settle();
+    node.restart();
+    const auto old = node.get("u");
+    ASSERT_TRUE(old);
+    if (!old->body->on_disk()) GTEST_SKIP() << "a kernel or file system that cannot tell";
+    ASSERT_TRUE(node.put("u", Node::renewed(*old, 5s))) << "written anew, or given up there";
+    node.settle();
+    const auto stricter = node.look_up("u").response;
+    ASSERT_TRUE(stricter);
+    EXPECT_FALSE(node.put("u", Node::renewed(*stricter, 2000s)));
+    EXPECT_FALSE(node.look_up("u").response) << "or it would be validated in vain for ever";
+    if (const auto again = node.get("u"))
+        EXPECT_TRUE(node.put("u", Node::renewed(*again, 2000s)));
+    else
+        EXPECT_EQ(node.told("u"), 0);
 }
 
 TEST(StoreDiskTest, WhatA304ForbidsIsForbiddenAfterARestart) {
