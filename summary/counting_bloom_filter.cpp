@@ -26,8 +26,18 @@ unsigned CountingBloomFilter::counter(std::uint64_t position) const {
            kCounterMax;
 }
 
+/// All are on their way before the first is looked at: what happens to one counter hangs on its
+/// value, which nobody can guess, so the processor would wait for each in turn.
+void CountingBloomFilter::prefetch(std::span<const std::uint64_t> positions) const {
+    for (const auto position : positions) {
+        __builtin_prefetch(&counters_[position / kCountersPerWord], 1);
+        bits_.prefetch(position);
+    }
+}
+
 void CountingBloomFilter::insert(std::span<const std::uint64_t> positions,
                                  std::vector<Flip>& flips) {
+    prefetch(positions);
     for (const auto position : positions) {
         const auto count = counter(position);
         if (count == kCounterMax) continue;
@@ -42,6 +52,7 @@ void CountingBloomFilter::insert(std::span<const std::uint64_t> positions,
 
 void CountingBloomFilter::erase(std::span<const std::uint64_t> positions,
                                 std::vector<Flip>& flips) {
+    prefetch(positions);
     for (const auto position : positions) {
         const auto count = counter(position);
         if (count == kCounterMax || count == 0) continue;

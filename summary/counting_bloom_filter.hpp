@@ -47,6 +47,8 @@ public:
     bool release(std::size_t words);
 
 private:
+    void prefetch(std::span<const std::uint64_t> positions) const;
+
     Shape shape_;
     BitArray bits_;
     Words counters_;  // 16 to a word

@@ -64,6 +64,7 @@ void QuotientFilter::count(std::uint64_t block, std::uint64_t change) {
 bool QuotientFilter::insert(std::uint64_t fingerprint) {
     assert(fingerprint < shape_.universe);
     const auto place = place_of(fingerprint);
+    blocks_.prefetch(place.block);
     auto block = blocks_.block(place.block);
     blocks_.prefetch(block);
     if (block.count == limits_.in_block) return false;
@@ -82,6 +83,7 @@ bool QuotientFilter::insert(std::uint64_t fingerprint) {
 bool QuotientFilter::erase(std::uint64_t fingerprint) {
     assert(fingerprint < shape_.universe);
     const auto place = place_of(fingerprint);
+    blocks_.prefetch(place.block);
     const auto block = blocks_.block(place.block);
     blocks_.prefetch(block);
     const auto run = blocks_.run(block, blocks_.occupied(place.block), place.quotient);
