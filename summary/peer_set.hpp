@@ -92,13 +92,6 @@ public:
         }
         return result;
     }
-    bool intersects(const PeerSet& other) const {
-        const auto both = std::min(used_, other.used_);
-        for (std::size_t i = 0; i < both; ++i) {
-            if ((words_[i] & other.words_[i]) != 0) return true;
-        }
-        return false;
-    }
 
     PeerSet& operator|=(const PeerSet& other) {
         for (std::size_t i = 0; i < other.used_; ++i) words_[i] |= other.words_[i];

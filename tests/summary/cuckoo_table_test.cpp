@@ -10,43 +10,6 @@
 namespace summary {
 namespace {
 
-constexpr CuckooShape kShape{7, 11};  // 512 places for 400 keys, so that tags move
-using Filled = test::FilledLanes<CuckooTable, CuckooShape>;
-
-class CuckooTableOf : public testing::TestWithParam<std::size_t> {};
-
-TEST_P(CuckooTableOf, AnswersAsEachFilterAndFollows) {
-    Filled filled(kShape, GetParam());
-    EXPECT_TRUE(filled.find(5).empty()) << "nothing is there";
-    filled.fill();
-    filled.expect_alike();
-    for (int round = 0; round < 4; ++round) {
-        for (std::size_t lane = 0; lane < filled.filters.size(); ++lane) {
-            filled.table.apply(lane, filled.change(lane));
-        }
-        filled.expect_alike();
-    }
-}
-
-TEST_P(CuckooTableOf, IsFilledAndLoadedInSlicesWhileFiltersChange) {
-    Filled filled(kShape, GetParam());
-    for (std::uint64_t block = 0; block < filled.table.blocks(); ++block) {
-        filled.table.fill(filled.sources(), block, block + 1);
-        const auto lane = filled.random.below(filled.filters.size());
-        filled.table.apply(lane, filled.change(lane));
-    }
-    filled.expect_alike();
-    const auto lane = filled.filters.size() / 2;
-    filled.replace_some(lane);
-    for (std::uint64_t block = 0; block < filled.table.blocks(); ++block) {
-        filled.table.load(lane, filled.filters[lane], block, block + 1, false);
-        filled.table.apply(lane, filled.change(lane, 3));
-    }
-    filled.expect_alike();
-}
-
-INSTANTIATE_TEST_SUITE_P(Lanes, CuckooTableOf, testing::Values(1, 3, 16, 50, 64, 100, 513));
-
 /// A reader never misses what stays, though the tags that come make it move.
 TEST(CuckooTable, IsReadByAnotherThreadWhileTagsMove) {
     constexpr CuckooShape kTight{6, 14};

@@ -15,44 +15,6 @@ using Filled = test::FilledLanes<QuotientTable, QuotientShape>;
 
 class QuotientTableOf : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(QuotientTableOf, AnswersAsEachFilterAndFollows) {
-    Filled filled(kShape, GetParam());
-    EXPECT_TRUE(filled.find(5).empty()) << "nothing is there";
-    filled.fill();
-    filled.expect_alike();
-    for (int round = 0; round < 4; ++round) {
-        for (std::size_t lane = 0; lane < filled.filters.size(); ++lane) {
-            filled.table.apply(lane, filled.change(lane));
-        }
-        filled.expect_alike();
-    }
-}
-
-TEST_P(QuotientTableOf, IsFilledInSlicesWhileFiltersChange) {
-    Filled filled(kShape, GetParam());
-    for (std::uint64_t block = 0; block < filled.table.blocks(); ++block) {
-        filled.table.fill(filled.sources(), block, block + 1);
-        const auto lane = filled.random.below(filled.filters.size());
-        filled.table.apply(lane, filled.change(lane));
-    }
-    filled.expect_alike();
-}
-
-TEST_P(QuotientTableOf, ALaneIsLoadedInSlicesOverWhatWasThere) {
-    Filled filled(kShape, GetParam());
-    filled.fill();
-    const auto lane = filled.filters.size() / 2;
-    for (int times = 0; times < 2; ++times) {
-        filled.replace_some(lane);
-        filled.table.start(lane);
-        for (std::uint64_t block = 0; block < filled.table.blocks(); ++block) {
-            filled.table.load(lane, filled.filters[lane], block, block + 1, false);
-            filled.table.apply(lane, filled.change(lane, 3));
-        }
-        filled.expect_alike();
-    }
-}
-
 /// All that a lane is asked for, with no filter beside it.
 TEST_P(QuotientTableOf, ALaneIsAsGoodAsItsFilter) {
     Filled filled(kShape, GetParam());
