@@ -6,9 +6,9 @@ namespace summary {
 
 namespace {
 
-constexpr unsigned kCounterBits = 4;
+constexpr unsigned kCounterBits = 2;
+constexpr unsigned kInPlace = (1U << kCounterBits) - 1;  // the most that a counter holds itself
 constexpr unsigned kCountersPerWord = 64 / kCounterBits;
-static_assert(kCounterMax == (1U << kCounterBits) - 1);
 
 constexpr unsigned shift_of(std::uint64_t position) {
     return static_cast<unsigned>(position % kCountersPerWord) * kCounterBits;
@@ -21,9 +21,21 @@ CountingBloomFilter::CountingBloomFilter(Shape shape)
       bits_(shape.bits),
       counters_((shape.bits + kCountersPerWord - 1) / kCountersPerWord) {}
 
-unsigned CountingBloomFilter::counter(std::uint64_t position) const {
+unsigned CountingBloomFilter::in_place(std::uint64_t position) const {
     return static_cast<unsigned>(counters_[position / kCountersPerWord] >> shift_of(position)) &
-           kCounterMax;
+           kInPlace;
+}
+
+unsigned CountingBloomFilter::counter(std::uint64_t position) const {
+    const auto count = in_place(position);
+    if (count < kInPlace) return count;
+    const auto more = beyond_.find(position);
+    return more == beyond_.end() ? count : more->second;
+}
+
+std::uint64_t CountingBloomFilter::memory_bytes() const {
+    return counters_.size() * sizeof(std::uint64_t) + shape_.bits / 8 +
+           beyond_.bucket_count() * (sizeof(decltype(beyond_)::value_type) + 1);
 }
 
 /// All are on their way before the first is looked at: what happens to one counter hangs on its
@@ -39,8 +51,12 @@ void CountingBloomFilter::insert(std::span<const std::uint64_t> positions,
                                  std::vector<Flip>& flips) {
     prefetch(positions);
     for (const auto position : positions) {
-        const auto count = counter(position);
-        if (count == kCounterMax) continue;
+        const auto count = in_place(position);
+        if (count == kInPlace) {
+            auto& more = beyond_.try_emplace(position, std::uint8_t{kInPlace}).first->second;
+            if (more < kCounterMax) ++more;
+            continue;
+        }
         counters_[position / kCountersPerWord] += std::uint64_t{1} << shift_of(position);
         if (count == 0) {
             bits_.set(position);
@@ -54,8 +70,14 @@ void CountingBloomFilter::erase(std::span<const std::uint64_t> positions,
                                 std::vector<Flip>& flips) {
     prefetch(positions);
     for (const auto position : positions) {
-        const auto count = counter(position);
-        if (count == kCounterMax || count == 0) continue;
+        const auto count = in_place(position);
+        if (count == 0) continue;
+        if (count == kInPlace) {
+            if (const auto more = beyond_.find(position); more != beyond_.end()) {
+                if (more->second < kCounterMax && --more->second == kInPlace) beyond_.erase(more);
+                continue;
+            }
+        }
         counters_[position / kCountersPerWord] -= std::uint64_t{1} << shift_of(position);
         if (count == 1) {
             bits_.clear(position);
@@ -67,7 +89,8 @@ void CountingBloomFilter::erase(std::span<const std::uint64_t> positions,
 
 bool CountingBloomFilter::touch(std::size_t& done, std::size_t words) {
     counters_.touch(done, done + words);
-    bits_.touch(done / 4, (done + words) / 4 + 1);  // a word of bits has four of counters
+    // A word of bits has as many of counters as a counter has bits.
+    bits_.touch(done / kCounterBits, (done + words) / kCounterBits + 1);
     done += words;
     return done >= counters_.size();
 }

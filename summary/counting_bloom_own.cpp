@@ -203,7 +203,7 @@ bool CountingBloomOwn::tidy() {
 }
 
 std::uint64_t CountingBloomOwn::memory_bytes() const {
-    std::uint64_t bytes = keys_.size() * sizeof(KeyTable) + filter_.shape().bits * 5 / 8;
+    std::uint64_t bytes = keys_.size() * sizeof(KeyTable) + filter_.memory_bytes();
     for (const auto& keys : keys_) bytes += keys.memory_bytes();
     return bytes;
 }

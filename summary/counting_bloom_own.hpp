@@ -20,7 +20,7 @@ namespace summary {
 /// Here a new shape is a new epoch. A snapshot may hold changes not told yet; the next delta tells
 /// them again, and is good for those who got the snapshot as for those who did not.
 ///
-/// Memory: the keys (KeyTable), shape.bits * 5 / 8 for the filter, as much again while it grows,
+/// Memory: the keys (KeyTable), shape.bits * 3 / 8 for the filter, as much again while it grows,
 /// and at most shape.bits / kBitsPerPendingFlip flips of 16 bytes.
 ///
 /// Slices are those of growth and of copying the bits (CopiedBits).

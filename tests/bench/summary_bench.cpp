@@ -44,7 +44,7 @@ Shape shape_for_peers(std::uint64_t peers, std::uint64_t objects = kObjects) {
 
 BloomFilter filled(Shape shape, std::uint64_t first_key, std::uint64_t objects = kObjects) {
     BloomFilter filter(shape);
-    for (auto number = first_key; number < first_key + objects; ++number)
+    for (auto number = first_key; number < first_key + kObjects; ++number)
         filter.insert(key(number));
     return filter;
 }
@@ -58,25 +58,19 @@ Key asked(std::uint64_t number) {
     return {key(number), {}};
 }
 
-/// A thousand peers' million objects are more than most machines have; as quotients they are 2 GB.
-std::uint64_t objects_for(Kind kind, unsigned peers) {
-    return peers <= 256 || kind == Kind::quotient ? kObjects : kObjects / 2;
-}
-
-/// As a receiver would have it after a snapshot of objects_for() keys.
+/// As a receiver would have it after a snapshot of kObjects keys.
 Filter filter_for_peers(Kind kind, unsigned peers, std::uint64_t first_key) {
-    const auto objects = objects_for(kind, peers);
     const auto error = error_per_summary(kDefaultFalseHitBudget, peers);
-    if (kind == Kind::counting_bloom) return filled(shape_for(objects, error), first_key, objects);
-    FingerprintShape shape = quotient_shape_for(objects, error);
-    if (kind == Kind::cuckoo) shape = cuckoo_shape_for(objects, error);
+    if (kind == Kind::counting_bloom) return filled(shape_for(kObjects, error), first_key);
+    FingerprintShape shape = quotient_shape_for(kObjects, error);
+    if (kind == Kind::cuckoo) shape = cuckoo_shape_for(kObjects, error);
     std::vector<std::uint64_t> numbers;
-    for (auto number = first_key; number < first_key + objects; ++number) {
+    for (auto number = first_key; number < first_key + kObjects; ++number) {
         numbers.push_back(fingerprint(key(number), shape));
     }
     if (kind == Kind::quotient) {
         std::sort(numbers.begin(), numbers.end());
-        QuotientFilter::Builder builder(std::get<QuotientShape>(shape), objects);
+        QuotientFilter::Builder builder(std::get<QuotientShape>(shape), kObjects);
         for (const auto number : numbers) builder.append(number);
         return builder.finish().value();
     }
@@ -85,7 +79,7 @@ Filter filter_for_peers(Kind kind, unsigned peers, std::uint64_t first_key) {
     return filter;
 }
 
-/// A directory of `peers` peers with objects_for() objects each, all different.
+/// A directory of `peers` peers with kObjects objects each, all different.
 const Directory& directory_of(Kind kind, unsigned peers) {
     static std::pair<Kind, unsigned> built_for{kind, 0};
     static std::unique_ptr<Directory> directory;
@@ -96,7 +90,7 @@ const Directory& directory_of(Kind kind, unsigned peers) {
     for (unsigned peer = 0; peer < peers; ++peer) members.push_back({peer, of, nullptr});
     directory = std::make_unique<Directory>(members);
     for (unsigned peer = 0; peer < peers; ++peer) {
-        directory->load(peer, filter_for_peers(kind, peers, peer * objects_for(kind, peers)));
+        directory->load(peer, filter_for_peers(kind, peers, peer * kObjects));
     }
     built_for = {kind, peers};
     return *directory;
@@ -122,7 +116,7 @@ template <Kind kind>
 void candidates_one_after_the_other(benchmark::State& state) {
     const auto peers = static_cast<unsigned>(state.range(0));
     const auto& directory = directory_of(kind, peers);
-    const auto keys = peers * objects_for(kind, peers);
+    const auto keys = peers * kObjects;
     std::uint64_t number = 0;
     for (auto _ : state) number += 1 + directory.candidates(asked(mix(number) % keys)).size();
     benchmark::DoNotOptimize(number);

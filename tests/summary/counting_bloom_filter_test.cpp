@@ -79,6 +79,34 @@ TEST(CountingBloomFilter, OneBelowFullStillCountsDown) {
     EXPECT_EQ(flips, (Flips{{17, true}, {17, false}}));
 }
 
+TEST(CountingBloomFilter, CountsBeyondWhatIsInPlace) {
+    CountingBloomFilter filter({64, 1});
+    Flips flips;
+    for (unsigned count = 1; count < kCounterMax; ++count) {
+        filter.insert(Indices{33}, flips);
+        ASSERT_EQ(filter.counter(33), count);
+        ASSERT_EQ(filter.counter(32), 0U);
+        ASSERT_EQ(filter.counter(34), 0U);
+    }
+    for (unsigned count = kCounterMax - 1; count > 0; --count) {
+        ASSERT_EQ(filter.counter(33), count);
+        filter.erase(Indices{33}, flips);
+    }
+    EXPECT_EQ(filter.counter(33), 0U);
+    EXPECT_EQ(flips, (Flips{{33, true}, {33, false}}));
+}
+
+TEST(CountingBloomFilter, TakesThreeBitsForEachOfItsOwn) {
+    constexpr Shape kShape{1 << 20, 4};
+    CountingBloomFilter filter(kShape);
+    EXPECT_EQ(filter.memory_bytes(), kShape.bits * 3 / 8);
+    Flips flips;
+    // As full as the shape of a cluster of four: 22 bits to an object.
+    for (std::uint64_t number = 0; number < kShape.bits / 22; ++number)
+        filter.insert(test::key(number), flips);
+    EXPECT_LT(filter.memory_bytes(), kShape.bits * 31 / 80);
+}
+
 TEST(CountingBloomFilter, AKeyThatMeetsItselfComesAndGoes) {
     CountingBloomFilter filter({95, 6});
     Flips flips;
