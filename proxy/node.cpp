@@ -264,8 +264,11 @@ private:
 
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
         auto settings = cluster_settings(config);
-        if (settings.keys.empty() && !config.cache.disk.empty())
-            settings.own_secret = local_secret(config.cache.disk.front().path);
+        if (settings.keys.empty() && !config.cache.disk.empty()) {
+            std::vector<std::filesystem::path> directories;
+            for (const auto& disk : config.cache.disk) directories.push_back(disk.path);
+            settings.own_secret = local_secret(directories);
+        }
         return std::make_unique<protocol::Cluster>(
             control_, std::move(settings),
             protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },

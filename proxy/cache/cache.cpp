@@ -9,7 +9,8 @@ namespace {
 /// Tags in records are hashes under the cluster's secret: what this text becomes tells secrets
 /// apart.
 constexpr std::string_view kSecretMark = "hearsay disk cache";
-/// One part in so many of the memory may wait to be written, as it cannot be evicted meanwhile.
+/// One part in so many of the memory may wait to be written to all directories together, as it
+/// cannot be evicted meanwhile.
 constexpr std::uint64_t kQueuedPart = 4;
 
 }  // namespace
@@ -26,7 +27,8 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
     for (const auto& [path, size] : directories) use.tier.directories.push_back({path, size});
     use.tier.secret_mark = secret_mark();
     use.tier.writer.queue_bytes =
-        std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart);
+        std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart) /
+        directories.size();
     use.admission = config.cache.disk_admission;
     store.use_disk(disk_calls, std::move(use), hasher);
 }

@@ -73,13 +73,19 @@ void read_directory(ConfigContext& context, const nlohmann::json& value, const s
     out.push_back(std::move(directory));
 }
 
-std::string reason(int error) {
-    return std::system_category().message(error);
+/// Why no cache can be in a place.
+struct Unusable {
+    std::string why;            // empty: one can
+    bool is_of_device = false;  // and it is nobody's mistake
+};
+
+boost::system::error_code of_system(int error) {
+    return {error, boost::system::system_category()};
 }
 
-/// Why this process may not do that with a file or folder; empty when it may.
-std::string refused(const path& place, int what) {
-    return ::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0 ? "" : reason(errno);
+/// Whether this process may not do that with a file or folder; no error when it may.
+boost::system::error_code refused(const path& place, int what) {
+    return of_system(::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0 ? 0 : errno);
 }
 
 /// As a node sees it that takes it.
@@ -88,35 +94,46 @@ DiskResult<DirectoryContents> contents_of(const path& directory) {
     return look_into(calls, directory);
 }
 
-/// Why what is in there keeps a cache out; empty when it does not.
-std::string occupied(const path& directory) {
-    const auto found = contents_of(directory);
-    if (!found) return directory.string() + ": " + found.error().message();
-    if (found->whose != DirectoryContents::Whose::others) return {};
-    return directory.string() +
-           " holds other files; name an empty directory, or what is not there yet";
+/// `before` and what the system says, and what to do about it.
+Unusable unusable_for(const boost::system::error_code& error, std::string before,
+                      std::string_view remedy = {}) {
+    return {before.append(": ").append(error.message()).append(remedy), is_of_device(error)};
 }
 
-/// Why no cache can be there; empty when one can.
-std::string unusable(const path& place) {
+Unusable unusable(const path& place) {
     constexpr auto kWhole = R_OK | W_OK | X_OK;
     struct stat found {};
     if (::stat(place.c_str(), &found) == 0) {
         if (!S_ISDIR(found.st_mode))
-            return place.string() + " is no directory; name one, or what is not there yet";
-        if (const auto why = refused(place, kWhole); !why.empty())
-            return "cannot write to " + place.string() + ": " + why +
-                   "; it must belong to the user that runs hearsay";
-        return occupied(place);
+            return {place.string() + " is no directory; name one, or what is not there yet"};
+        if (const auto error = refused(place, kWhole))
+            return unusable_for(
+                error, "cannot write to " + place.string(),
+                is_of_device(error) ? "" : "; it must belong to the user that runs hearsay");
+        const auto holds = contents_of(place);
+        if (!holds) return unusable_for(holds.error(), place.string());
+        if (holds->whose != DirectoryContents::Whose::others) return {};
+        return {place.string() +
+                " holds other files; name an empty directory, or what is not there yet"};
     }
-    if (errno != ENOENT) return "cannot look at " + place.string() + ": " + reason(errno);
+    if (errno != ENOENT) return unusable_for(of_system(errno), "cannot look at " + place.string());
     const auto parent = place.parent_path();
     if (::stat(parent.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
-        return "there is no directory " + parent.string() + " to make it in; make it first";
-    if (const auto why = refused(parent, W_OK | X_OK); !why.empty())
-        return "cannot make " + place.string() + ": " + why +
-               "; make it, and give it to the user that runs hearsay";
+        return {"there is no directory " + parent.string() + " to make it in; make it first"};
+    if (const auto error = refused(parent, W_OK | X_OK))
+        return unusable_for(error, "cannot make " + place.string(),
+                            "; make it, and give it to the user that runs hearsay");
     return {};
+}
+
+/// Of each directory. What failed by itself is taken off where another one is good: the node begins
+/// without it.
+std::vector<Unusable> look_at(const std::vector<DiskConfig>& disk) {
+    std::vector<Unusable> found;
+    for (const auto& directory : disk) found.push_back(unusable(directory.path));
+    if (std::ranges::none_of(found, [](const auto& each) { return each.why.empty(); }))
+        for (auto& each : found) each.is_of_device = false;
+    return found;
 }
 
 struct FileSystem {
@@ -188,8 +205,10 @@ std::vector<ConfigError> unusable_disks(const Config& config) {
     const auto& disk = config.cache.disk;
     std::vector<ConfigError> found;
     std::map<std::pair<dev_t, ino_t>, std::size_t> seen;
+    const auto looks = look_at(disk);
     for (std::size_t i = 0; i < disk.size(); ++i) {
-        auto why = unusable(disk[i].path);
+        if (looks[i].is_of_device) continue;
+        auto why = looks[i].why;
         struct stat file {};
         if (why.empty() && ::stat(disk[i].path.c_str(), &file) == 0) {
             const auto [first, is_new] = seen.try_emplace({file.st_dev, file.st_ino}, i);
@@ -204,10 +223,13 @@ std::vector<ConfigError> make_disks(const Config& config) {
     constexpr mode_t kMode = 0750;
     const auto& disk = config.cache.disk;
     std::vector<ConfigError> found;
-    for (std::size_t i = 0; i < disk.size(); ++i)
+    const auto looks = look_at(disk);
+    for (std::size_t i = 0; i < disk.size(); ++i) {
+        if (looks[i].is_of_device) continue;
         if (::mkdir(disk[i].path.c_str(), kMode) != 0 && errno != EEXIST)
             found.push_back({disk_setting(disk, i) + ".path",
-                             "cannot make " + disk[i].path + ": " + reason(errno)});
+                             "cannot make " + disk[i].path + ": " + of_system(errno).message()});
+    }
     return found;
 }
 
@@ -233,7 +255,14 @@ std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
     };
     std::map<dev_t, Use> uses;
     std::vector<ConfigError> found;
+    const auto looks = look_at(disk);
     for (std::size_t i = 0; i < disk.size(); ++i) {
+        if (looks[i].is_of_device) {
+            found.push_back({disk_setting(disk, i) + ".path",
+                             looks[i].why + ": the node begins without it, and what it holds is "
+                                            "lost"});
+            continue;
+        }
         std::error_code ignored;
         if (!std::filesystem::exists(disk[i].path, ignored))
             found.push_back({disk_setting(disk, i) + ".path",

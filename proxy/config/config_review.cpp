@@ -30,6 +30,9 @@ std::vector<Listener> listeners(const Config& config) {
 /// The default of docker-compose.yml.
 constexpr std::string_view kKeyForTrials = "for-trying-things-out-only-not-a-secret";
 
+/// Its error ends with the longest of its tags.
+constexpr std::size_t kMostOfCuckoos = 64;
+
 bool is_any(std::string_view host) {
     return host == "0.0.0.0" || host == "::";
 }
@@ -156,6 +159,10 @@ private:
                 doubt("$.cluster.peers",
                       entry.name + " seems to have http and link the wrong way round");
         }
+        if (config_.summary.kind == summary::Kind::cuckoo && cluster.peers.size() > kMostOfCuckoos)
+            doubt("$.summary.kind",
+                  "exceeds the budget of false hits with more than " +
+                      std::to_string(kMostOfCuckoos) + " peers; quotient does not");
         if (!others) doubt("$.cluster.peers", "lists no other node: nothing is shared");
         if (!elsewhere) return;
         if (is_loopback(cluster.listen.host))

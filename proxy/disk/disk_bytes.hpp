@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/endian/conversion.hpp>
 #include <cstddef>
 #include <cstring>
@@ -33,6 +34,10 @@ template <typename Number>
 void put_at(std::span<std::byte> out, std::size_t at, std::type_identity_t<Number> value) {
     value = boost::endian::native_to_little(value);
     std::memcpy(out.data() + at, &value, sizeof value);
+}
+
+inline bool is_zeros(DiskView bytes) {
+    return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 inline std::string_view as_text(DiskView bytes) {

@@ -15,7 +15,8 @@ static_assert(kHashesTogether <= kMaxRecordTags);
 constexpr int kLastTries = 2;  // for what could not be written, at the end
 
 SegmentLog::Config log_config(const DiskDirectory::Config& config, const SuperFile& super) {
-    const auto next = next_segment_number(config.path);
+    const auto next =
+        config.trouble.empty() ? next_segment_number(config.path) : DiskResult<std::uint32_t>(1);
     if (!next) throw boost::system::system_error(next.error());
     return {config.path, super.directory_id(), config.cap_bytes, config.segment_bytes, *next};
 }
@@ -29,8 +30,11 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       owner_(owner),
       hooks_(std::move(hooks)),
       super_(std::move(super)),
+      state_(config_.trouble.empty() ? State::loading : State::off),
       cap_bytes_(config_.cap_bytes),
       seq_(std::uint64_t{super_.run()} << kRunShift),
+      last_error_(config_.trouble),
+      is_disowned_(!config_.trouble.empty()),
       log_(calls, log_config(config_, super_), reclaiming()),
       writer_(config_.writer,
               [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
@@ -101,7 +105,7 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
     note(footer_entry(job.record, 0, 0));
     if (written)
         job.done = [this, written = std::move(written)](const DiskResult<DiskPlace>&) {
-            if (!is_off() || is_ended()) written();
+            if (!is_off() || is_disowned_) written();
         };
     writer_.push(std::move(job));
 }
@@ -199,6 +203,9 @@ Reclaiming DiskDirectory::reclaiming() {
         tombstones_.forget(entry);
     };
     made.lost = [this](std::uint32_t segment) { owner_.lost({config_.index, segment}); };
+    made.failed = [this](const boost::system::error_code& error) {
+        note_error(error, "giving room back");
+    };
     return made;
 }
 
@@ -241,7 +248,7 @@ void DiskDirectory::load() {
 }
 
 void DiskDirectory::run() {
-    load();
+    if (!is_off()) load();
     for (;;) {
         if (failing_) go_off();
         if (is_off()) stay_off();
@@ -266,17 +273,23 @@ void DiskDirectory::finish() {
     for (int failed = 0; !writer_.empty() && failed < kLastTries; failed += error ? 1 : 0) {
         writer_.retry_now();
         error = writer_.write(log_);
+        if (error) note_error(error, "writing");
     }
     // A purge that could not be written: nothing here may come back.
     if (!writer_.empty() || (partly_loaded_ && error)) set_company({});
-    if (!error) error = log_.seal();
-    if (error) note_error(error, "writing");
+    if (error) return;
+    if (const auto failed = log_.seal()) note_error(failed, "writing");
 }
 
 void DiskDirectory::go_off() {
     state_ = State::off;
-    hooks_.goes_off();
-    is_disowned_ = set_company({});
+    {
+        const std::lock_guard lock(super_mutex_);
+        company_ = super_.company();
+        run_ = super_.run();
+    }
+    const bool others_know = hooks_.goes_off();
+    is_disowned_ = set_company({}) || others_know;
     boost::system::error_code why(EIO, boost::system::system_category());
     log_.reset(super_.directory_id());
     writer_.fail_all(why);
@@ -288,10 +301,10 @@ void DiskDirectory::stay_off() {
     auto next_try = Clock::now() + config_.retry;
     while (!ending_) {
         writer_.fail_all({EIO, boost::system::system_category()});
-        writer_.wait(config_.alone ? std::clamp<Clock::duration>(next_try - Clock::now(), {}, kIdle)
-                                   : kIdle);
-        if (!config_.alone || Clock::now() < next_try) continue;
-        if (come_back()) return;
+        writer_.wait(std::clamp<Clock::duration>(next_try - Clock::now(), {}, kIdle));
+        if (Clock::now() < next_try) continue;
+        if (config_.alone && come_back()) return;
+        if (!config_.alone && !is_disowned_) is_disowned_ = set_company({});
         next_try = Clock::now() + config_.retry;
     }
 }
@@ -305,16 +318,15 @@ bool DiskDirectory::come_back() {
     };
     {
         const std::lock_guard lock(super_mutex_);
-        const auto run = super_.run();
-        auto company = super_.company();
         super_ = SuperFile();  // gives up the lock on a file that may be another's now
         auto taken = SuperFile::take(calls_, config_.path, config_.secret_mark);
         if (!taken) return failed(taken.error());
         super_ = std::move(*taken);
         if (const auto error = remove_segments(calls_, config_.path)) return failed(error);
-        company = {company.generation + 1, company_of({super_.directory_id()})};
+        const SuperFile::Company alone{company_.generation + 1,
+                                       company_of({super_.directory_id()})};
         // Its seqs go on from where this process is.
-        if (const auto error = super_.set_company(company, run)) return failed(error);
+        if (const auto error = super_.set_company(alone, run_)) return failed(error);
         log_.reset(super_.directory_id());
     }
     {

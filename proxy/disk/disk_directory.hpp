@@ -30,6 +30,8 @@ public:
         std::filesystem::path path;
         unsigned index = 0;  // among all
         bool alone = false;  // there is no other: when it fails, it is tried again
+        /// Why it begins off, of which the others know; empty: it does not.
+        std::string trouble;
         std::uint64_t cap_bytes = 0, segment_bytes = 0;
         std::uint64_t secret_mark = 0;
         std::chrono::milliseconds retry{60'000};
@@ -40,10 +42,11 @@ public:
     struct Hooks {
         /// Records of this key belong here.
         std::function<bool(summary::KeyHash)> is_home;
-        /// It goes off, and nobody was told yet: the others are to know at the next start.
-        std::function<void()> goes_off;
+        /// It goes off: the others are to know at the next start. False when none of them does.
+        std::function<bool()> goes_off;
     };
-    /// Errors as of next_segment_number(), thrown as boost::system::system_error.
+    /// Without Config::trouble `super` is taken. Errors as of next_segment_number(), thrown as
+    /// boost::system::system_error.
     DiskDirectory(DiskCalls& calls, Config config, SuperFile super, DiskOwner& owner, Hooks hooks);
     /// Writes what waits, seals, answers what is being asked with DiskError::ending.
     ~DiskDirectory();
@@ -122,11 +125,13 @@ private:
     RecoveredCounts recovered_;
     double loading_seconds_ = 0;
 
-    /// What it holds counts at no further start: it says so itself, or the others do.
-    bool is_ended() const { return is_disowned_ || !config_.alone; }
-
-    bool partly_loaded_ = false;  // thread_'s, as is the next
+    // These four are thread_'s.
+    bool partly_loaded_ = false;
+    /// What it holds counts at no further start: it says so itself, or others do.
     bool is_disowned_ = false;
+    // What a later take of the super file goes on from, which may be another's.
+    SuperFile::Company company_;
+    std::uint32_t run_ = 0;
     SegmentLog log_;
     DiskWriter writer_;
     DiskReader reader_;

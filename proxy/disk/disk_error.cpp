@@ -93,4 +93,21 @@ bool is_gone(const boost::system::error_code& error) noexcept {
     }
 }
 
+bool is_of_device(const boost::system::error_code& error) noexcept {
+    if (error == DiskError::bad_checksum) return true;
+    if (error.category() != boost::system::system_category()) return false;
+    switch (error.value()) {
+        case EIO:
+        case EUCLEAN:  // the file system is damaged
+        case ENODEV:
+        case ENXIO:
+        case ENOTCONN:
+        case ESTALE:
+        case EROFS:  // to which a damaged one is set
+            return true;
+        default:
+            return false;
+    }
+}
+
 }  // namespace proxy

@@ -39,6 +39,8 @@ std::string_view name(DiskError error) noexcept;
 bool is_full(const boost::system::error_code& error) noexcept;
 /// What it says of a directory that is not there any more, or may not be written to.
 bool is_gone(const boost::system::error_code& error) noexcept;
+/// A device or its file system has failed, which whoever wrote the configuration cannot help.
+bool is_of_device(const boost::system::error_code& error) noexcept;
 
 inline boost::system::error_code make_error_code(DiskError error) noexcept {
     return {static_cast<int>(error), disk_error_category()};

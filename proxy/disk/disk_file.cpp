@@ -1,5 +1,7 @@
 #include "proxy/disk/disk_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +14,14 @@ namespace {
 
 boost::system::error_code last_error() {
     return {errno, boost::system::system_category()};
+}
+
+/// As long as a signal comes between.
+template <class Call>
+boost::system::error_code repeated(Call call) {
+    while (call() != 0)
+        if (errno != EINTR) return last_error();
+    return {};
 }
 
 }  // namespace
@@ -80,14 +90,22 @@ bool DiskFile::is_cached(std::uint64_t at, std::uint64_t bytes) const {
     return calls_->cached_pages(fd_, at, bytes) == static_cast<ssize_t>(pages);
 }
 
+void DiskFile::read_nothing_ahead() const {
+    ::posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);  // slower at worst
+}
+
+DiskResult<std::uint64_t> DiskFile::size() const {
+    struct stat found {};
+    if (::fstat(fd_, &found) != 0) return last_error();
+    return static_cast<std::uint64_t>(found.st_size);
+}
+
 boost::system::error_code DiskFile::reserve(std::uint64_t bytes) const {
-    if (calls_->reserve(fd_, bytes) != 0) return last_error();
-    return {};
+    return repeated([&] { return calls_->reserve(fd_, bytes); });
 }
 
 boost::system::error_code DiskFile::sync() const {
-    if (calls_->sync(fd_) != 0) return last_error();
-    return {};
+    return repeated([&] { return calls_->sync(fd_); });
 }
 
 }  // namespace proxy

@@ -43,6 +43,9 @@ public:
     ssize_t send_to(int socket, std::uint64_t at, std::size_t bytes) const {
         return calls_->send(socket, fd_, at, bytes);
     }
+    /// From now on only what is asked for comes from the device.
+    void read_nothing_ahead() const;
+    DiskResult<std::uint64_t> size() const;
     boost::system::error_code reserve(std::uint64_t bytes) const;
     boost::system::error_code sync() const;
     int fd() const { return fd_; }

@@ -38,18 +38,20 @@ double wants(const Seat& seat, summary::KeyHash key) {
 
 /// What a directory holds counts when it was there all the time: in the last generation, and with
 /// the same company as the others in it.
-std::vector<bool> who_counts(std::span<const SuperFile> supers) {
+std::vector<bool> who_counts(std::span<const std::optional<SuperFile>> supers) {
     std::uint64_t last = 0;
-    for (const auto& super : supers) last = std::max(last, super.company().generation);
+    for (const auto& super : supers)
+        if (super) last = std::max(last, super->company().generation);
     std::optional<std::uint64_t> members;
     bool agree = last > 0;
     for (const auto& super : supers) {
-        if (super.company().generation != last) continue;
-        if (!members) members = super.company().members;
-        agree = agree && *members == super.company().members;
+        if (!super || super->company().generation != last) continue;
+        if (!members) members = super->company().members;
+        agree = agree && *members == super->company().members;
     }
     std::vector<bool> counts;
-    for (const auto& super : supers) counts.push_back(agree && super.company().generation == last);
+    for (const auto& super : supers)
+        counts.push_back(agree && super && super->company().generation == last);
     return counts;
 }
 
@@ -58,19 +60,26 @@ std::vector<bool> who_counts(std::span<const SuperFile> supers) {
 class DiskTier::Impl {
 public:
     Impl(DiskCalls& calls, Config config, DiskOwner& owner) {
-        std::vector<SuperFile> supers;
+        std::vector<std::optional<SuperFile>> supers;
+        std::vector<std::string> troubles;
         for (const auto& directory : config.directories) {
-            auto super = SuperFile::take(calls, directory.path, config.secret_mark);
-            if (!super) refuse(directory.path, super.error());
-            ids_.push_back(super->directory_id());
             const auto& path = directory.path.native();
             seats_.push_back({XXH3_64bits(path.data(), path.size()),
                               static_cast<double>(std::max(directory.cap_bytes, kLeastDiskCap))});
-            supers.push_back(std::move(*super));
+            auto super = SuperFile::take(calls, directory.path, config.secret_mark);
+            if (!super && !is_of_device(super.error())) refuse(directory.path, super.error());
+            ids_.push_back(super ? super->directory_id() : 0);
+            troubles.push_back(super ? "" : super.error().message());
+            supers.push_back(super ? std::optional(std::move(*super)) : std::nullopt);
         }
+        if (std::ranges::none_of(supers, [](auto& super) { return super.has_value(); }))
+            throw std::runtime_error(config.directories.front().path.string() + ": " +
+                                     troubles.front());
         keep_company(calls, config, supers);
         for (unsigned i = 0; i < ids_.size(); ++i)
-            directories_.push_back(make(calls, config, i, std::move(supers[i]), owner));
+            directories_.push_back(make(calls, config, i,
+                                        std::move(supers[i]).value_or(SuperFile()),
+                                        std::move(troubles[i]), owner));
     }
 
     /// Each may need the others until all their threads have ended.
@@ -105,12 +114,17 @@ public:
 
 private:
     /// Empties what was not there all the time, and writes who is there now.
-    void keep_company(DiskCalls& calls, const Config& config, std::vector<SuperFile>& supers) {
+    void keep_company(DiskCalls& calls, const Config& config,
+                      std::vector<std::optional<SuperFile>>& supers) {
         const auto counts = who_counts(supers);
-        const auto members = company_of(ids_);
+        std::vector<std::uint64_t> present;
+        for (std::size_t i = 0; i < supers.size(); ++i)
+            if (supers[i]) present.push_back(ids_[i]);
+        const auto members = company_of(present);
         bool as_before = true;
         for (std::size_t i = 0; i < supers.size(); ++i) {
-            const auto& company = supers[i].company();
+            if (!supers[i]) continue;
+            const auto& company = supers[i]->company();
             generation_ = std::max(generation_, company.generation);
             as_before = as_before && counts[i] && company.members == members;
             const auto& path = config.directories[i].path;
@@ -119,13 +133,16 @@ private:
         }
         if (as_before) return;
         ++generation_;
-        for (std::size_t i = 0; i < supers.size(); ++i)
-            if (const auto error = supers[i].set_company({generation_, members}))
+        for (std::size_t i = 0; i < supers.size(); ++i) {
+            if (!supers[i]) continue;
+            if (const auto error = supers[i]->set_company({generation_, members}))
                 refuse(config.directories[i].path, error);
+        }
     }
     std::unique_ptr<DiskDirectory> make(DiskCalls& calls, const Config& config, unsigned index,
-                                        SuperFile super, DiskOwner& owner) {
+                                        SuperFile super, std::string trouble, DiskOwner& owner) {
         DiskDirectory::Config made;
+        made.trouble = std::move(trouble);
         made.index = index;
         made.alone = config.directories.size() == 1;
         const auto& [path, cap_bytes, segment_bytes] = config.directories[index];
@@ -146,7 +163,7 @@ private:
             return std::ranges::none_of(seats_,
                                         [&](auto& seat) { return wants(seat, key) > here; });
         };
-        hooks.goes_off = [this, index] { part_with(index); };
+        hooks.goes_off = [this, index] { return part_with(index); };
         try {
             return std::make_unique<DiskDirectory>(calls, std::move(made), std::move(super), owner,
                                                    std::move(hooks));
@@ -154,14 +171,18 @@ private:
             refuse(config.directories[index].path, error.code());
         }
     }
-    void part_with(unsigned index) {
+    /// False when no other notes it.
+    bool part_with(unsigned index) {
         const std::lock_guard lock(company_);
         std::vector<std::uint64_t> left;
         for (std::size_t i = 0; i < ids_.size(); ++i)
             if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
         const SuperFile::Company company{++generation_, company_of(left)};
+        bool noted = false;
         for (std::size_t i = 0; i < ids_.size(); ++i)
-            if (i != index && !directories_[i]->is_off()) directories_[i]->set_company(company);
+            if (i != index && !directories_[i]->is_off())
+                noted = directories_[i]->set_company(company) || noted;
+        return noted;
     }
 
     std::vector<std::uint64_t> ids_;

@@ -40,8 +40,9 @@ public:
         /// After so long a directory that failed is tried again, if it is the only one.
         std::chrono::milliseconds retry{60'000};
     };
-    /// Takes the directories. Throws std::runtime_error with a sentence for the user when one of
-    /// them cannot be used: another process has it, it holds other files, it is not writable.
+    /// Takes the directories. One whose device has failed begins off, where there is another.
+    /// Throws std::runtime_error with a sentence for the user when one of them cannot be used for
+    /// another reason: another process has it, it holds other files, it is not writable.
     DiskTier(DiskCalls& calls, Config config, DiskOwner& owner);
     /// Writes what waits, seals the segments, answers what is being asked with DiskError::ending.
     ~DiskTier();

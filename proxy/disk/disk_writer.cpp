@@ -107,7 +107,7 @@ struct DiskWriter::Outcome {
     };
     DiskWriter& writer;
     std::vector<Added> added{};
-    Batch again{};  // tombstones that were not written
+    Batch again{};  // tombstones that were not written, and what waits for them
     boost::system::error_code error{};
     bool all_ended = false;
 
@@ -154,6 +154,10 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
         const auto& record = waiting.job.record;
         if (ends_nothing(record)) {
             outcome.flush(log, judge_);
+            if (!outcome.again.empty()) {  // not before those
+                outcome.again.push_back(std::move(waiting));
+                continue;
+            }
             count({.queued_bytes = waiting.bytes});
             tell(waiting.job, DiskPlace{});
             continue;

@@ -53,6 +53,9 @@ DiskResult<SegmentHeader> decode_segment_header(DiskView sector) {
     in.number<std::uint32_t>();
     header.bytes = in.number<std::uint64_t>();
     if (!agrees(sector, 32, header.home.directory)) return DiskError::bad_checksum;
+    if (header.bytes < 2 * kDiskSector || header.bytes > kMaxSegmentBytes ||
+        header.bytes % kDiskSector != 0)
+        return DiskError::bad_length;
     return header;
 }
 
@@ -116,8 +119,9 @@ DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t
 
 DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header) {
     if (sector.size() < kDiskSector) return DiskError::cut_off;
+    if (is_zeros(sector)) return DiskError::no_footer;
     ByteCursor in(sector);
-    if (in.number<std::uint32_t>() != kTrailerMagic) return DiskError::no_footer;
+    if (in.number<std::uint32_t>() != kTrailerMagic) return DiskError::bad_checksum;
     const auto segment = in.number<std::uint32_t>();
     Trailer trailer;
     trailer.footer_at = in.number<std::uint64_t>();
@@ -128,9 +132,9 @@ DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header)
     if (segment != header.home.segment || !agrees(sector, 40, header.home.directory))
         return DiskError::bad_checksum;
     // Each bound before the sum that relies on it.
-    if (header.bytes < 2 * kDiskSector || trailer.footer_at < kDiskSector ||
-        trailer.footer_at % kDiskSector != 0 || trailer.footer_bytes % kDiskSector != 0 ||
-        trailer.footer_bytes > kMaxFooterBytes || trailer.footer_at > header.bytes - kDiskSector ||
+    if (trailer.footer_at < kDiskSector || trailer.footer_at % kDiskSector != 0 ||
+        trailer.footer_bytes % kDiskSector != 0 || trailer.footer_bytes > kMaxFooterBytes ||
+        trailer.footer_at > header.bytes - kDiskSector ||
         trailer.footer_bytes > header.bytes - kDiskSector - trailer.footer_at ||
         trailer.entries > trailer.footer_bytes / kEntryBytes)
         return DiskError::bad_length;

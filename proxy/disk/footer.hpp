@@ -14,6 +14,7 @@ namespace proxy {
 /// reclamation read that instead of all records. See FORMAT.md.
 
 inline constexpr std::uint32_t kDiskFormat = 1;
+inline constexpr std::uint64_t kMaxSegmentBytes = 256ull << 20;
 inline constexpr std::uint64_t kMaxFooterBytes = 64ull << 20;
 
 /// The first sector of a segment.
@@ -24,7 +25,7 @@ struct SegmentHeader {
     bool operator==(const SegmentHeader&) const = default;
 };
 DiskBytes encode_segment_header(const SegmentHeader& header);  // kDiskSector bytes
-/// Errors: cut_off, no_record, newer_format, bad_checksum.
+/// Errors: cut_off, no_record, newer_format, bad_checksum, bad_length (of the file).
 DiskResult<SegmentHeader> decode_segment_header(DiskView sector);
 
 /// What is told of one record without reading it. A view: see whoever gives it.
@@ -63,7 +64,8 @@ struct Trailer {
 /// `footer`: as close_footer() left it, to stand at `footer_at`.
 DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t entries,
                          const SegmentHeader& header);
-/// Gives only what lies inside the segment. Errors: cut_off, no_footer, bad_checksum, bad_length.
+/// Gives only what lies inside the segment. Errors: no_footer: there are zeros, it was never
+/// sealed; of all else, which was a trailer once, cut_off, bad_checksum, bad_length.
 DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header);
 
 /// A footer that was read. Its entries view the rest of it, wherever that is moved.

@@ -14,23 +14,6 @@ namespace {
 
 constexpr std::size_t kReadAhead = 8;  // segments whose footers are in memory at once
 
-struct Found {
-    std::filesystem::path path;
-    std::uint32_t number = 0;
-};
-
-DiskResult<std::vector<Found>> segment_files(const std::filesystem::path& directory) {
-    std::vector<Found> files;
-    std::error_code error;
-    std::filesystem::directory_iterator at(directory, error);
-    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error))
-        if (const auto number = segment_number(at->path().filename().string()))
-            files.push_back({at->path(), *number});
-    if (error) return boost::system::error_code(error.value(), boost::system::system_category());
-    std::ranges::sort(files, std::greater(), &Found::number);
-    return files;
-}
-
 /// Nothing in it will ever be found again, and it is nobody else's.
 bool is_unusable(const boost::system::error_code& error) {
     return error == DiskError::never_begun || error == DiskError::cut_off ||
@@ -52,7 +35,7 @@ struct Opened {
 /// Reads files on some threads, a little ahead of whoever takes what they hold in order.
 class FileReader {
 public:
-    FileReader(DiskCalls& calls, std::uint64_t directory_id, const std::vector<Found>& files,
+    FileReader(DiskCalls& calls, std::uint64_t directory_id, const std::vector<SegmentFile>& files,
                const RecoveryHooks& hooks, unsigned threads)
         : calls_(calls), directory_id_(directory_id), files_(files), hooks_(hooks) {
         slots_.resize(files.size());
@@ -104,7 +87,7 @@ private:
             changed_.notify_all();
         }
     }
-    Opened open(const Found& file) const {
+    Opened open(const SegmentFile& file) const {
         Opened opened;
         auto segment = open_segment(calls_, file.path, RecordHome{directory_id_, file.number});
         if (!segment) {
@@ -127,7 +110,7 @@ private:
 
     DiskCalls& calls_;
     const std::uint64_t directory_id_;
-    const std::vector<Found>& files_;
+    const std::vector<SegmentFile>& files_;
     const RecoveryHooks& hooks_;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -154,7 +137,7 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
         auto opened = reader.take(at);
         if (opened.error) {
             // A process that is killed may leave a file that it had just made.
-            if (opened.error != DiskError::never_begun) {
+            if (opened.error != DiskError::never_begun || !newest) {
                 newest = false;
                 ++(opened.error == DiskError::foreign ? result.foreign : result.unreadable);
                 doubtful = true;

@@ -37,6 +37,20 @@ private:
     std::size_t size_ = 0;
 };
 
+/// never_begun when nothing was ever written where whatever is written in a segment leaves
+/// something, at its beginning and a trailer at its end; else what became of the beginning.
+boost::system::error_code without_beginning(const DiskFile& file) {
+    const auto size = file.size();
+    if (!size) return size.error();
+    DiskBytes sectors(2 * kDiskSector);
+    for (const auto at : {std::uint64_t{0}, *size - std::min<std::uint64_t>(*size, kDiskSector)}) {
+        const auto got = file.read_some(sectors, at);
+        if (!got) return got.error();
+        if (!is_zeros(DiskView(sectors).first(*got))) return DiskError::no_record;
+    }
+    return DiskError::never_begun;
+}
+
 DiskResult<SegmentContents> scan(const Segment& segment) {
     SegmentContents found;
     DiskBytes entries;
@@ -80,7 +94,6 @@ DiskResult<SegmentContents> scan(const Segment& segment) {
 
 DiskResult<Footer> read_footer(const Segment& segment) {
     DiskBytes sector(kDiskSector);
-    if (segment.header.bytes < 2 * kDiskSector) return DiskError::bad_length;
     if (const auto error = segment.file.read(sector, segment.header.bytes - kDiskSector))
         return error;
     const auto trailer = decode_trailer(sector, segment.header);
@@ -91,6 +104,18 @@ DiskResult<Footer> read_footer(const Segment& segment) {
 }
 
 }  // namespace
+
+DiskResult<std::vector<SegmentFile>> segment_files(const std::filesystem::path& directory) {
+    std::vector<SegmentFile> files;
+    std::error_code error;
+    std::filesystem::directory_iterator at(directory, error);
+    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error))
+        if (const auto number = segment_number(at->path().filename().string()))
+            files.push_back({at->path(), *number});
+    if (error) return boost::system::error_code(error.value(), boost::system::system_category());
+    std::ranges::sort(files, std::greater(), &SegmentFile::number);
+    return files;
+}
 
 std::string segment_name(std::uint32_t number) {
     char digits[kDigits + 1];
@@ -115,6 +140,7 @@ DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::p
     auto file = DiskFile::open(calls, segment->path, O_RDWR | O_CREAT | O_EXCL);
     if (!file) return file.error();
     segment->file = std::move(*file);
+    segment->file.read_nothing_ahead();
     auto error = segment->file.reserve(header.bytes);
     if (!error) error = segment->file.write(DiskView(encode_segment_header(header)), 0);
     if (error) {
@@ -132,8 +158,7 @@ DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::pat
     const auto got = file->read_some(sector, 0);
     if (!got) return got.error();
     sector.resize(*got);
-    if (std::ranges::all_of(sector, [](std::byte byte) { return byte == std::byte{0}; }))
-        return DiskError::never_begun;
+    if (is_zeros(sector)) return without_beginning(*file);
     const auto header = decode_segment_header(sector);
     if (!header) return header.error();
     if (home && header->home != *home) return DiskError::foreign;
@@ -141,6 +166,7 @@ DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::pat
     segment->path = path;
     segment->header = *header;
     segment->file = std::move(*file);
+    segment->file.read_nothing_ahead();
     return SegmentPtr(std::move(segment));
 }
 
@@ -159,7 +185,6 @@ DiskResult<SegmentContents> read_contents(const Segment& segment) {
     if (footer) return SegmentContents{std::move(*footer), true, false};
     if (footer.error().category() == boost::system::system_category()) return footer.error();
     auto found = scan(segment);
-    // Zeros in place of the trailer: it was never sealed. All else was a footer once.
     if (found && footer.error() != DiskError::no_footer) found->damaged = true;
     return found;
 }

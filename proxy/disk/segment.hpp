@@ -28,11 +28,18 @@ using SegmentPtr = std::shared_ptr<const Segment>;
 std::string segment_name(std::uint32_t number);  // 00000007.segment
 std::optional<std::uint32_t> segment_number(std::string_view file_name);
 
+struct SegmentFile {
+    std::filesystem::path path;
+    std::uint32_t number = 0;
+};
+/// Those of a directory, the newest first. Errors: those of the system.
+DiskResult<std::vector<SegmentFile>> segment_files(const std::filesystem::path& directory);
+
 /// Makes a file of header.bytes, all of it reserved; nothing is left behind when that fails.
 DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
                                       const SegmentHeader& header);
-/// Errors: those of decode_segment_header(); never_begun when not even the header was written;
-/// foreign when it is of another home than this; without one it is whose it says itself.
+/// Errors: those of decode_segment_header(); never_begun when nothing was written, not even the
+/// header; foreign when it is of another home than this; without one it is whose it says itself.
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
                                     const std::optional<RecordHome>& home);
 

@@ -21,7 +21,7 @@ std::uint64_t whole_sectors(std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t segment_bytes_for(std::uint64_t cap_bytes) {
-    const auto bytes = std::clamp(cap_bytes / 512, 32 * kMiB, 256 * kMiB);
+    const auto bytes = std::clamp(cap_bytes / 512, 32 * kMiB, kMaxSegmentBytes);
     return std::min(bytes, cap_bytes / 4) / kDiskSector * kDiskSector;
 }
 
@@ -38,7 +38,7 @@ std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
 SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming)
     : calls_(calls), config_(std::move(config)), reclaiming_(std::move(reclaiming)) {
     assert(config_.cap_bytes / config_.segment_bytes >= kLeastSegments &&
-           config_.segment_bytes % kDiskSector == 0);
+           config_.segment_bytes % kDiskSector == 0 && config_.segment_bytes <= kMaxSegmentBytes);
 }
 
 bool SegmentLog::adopt(SegmentPtr older) {
@@ -78,6 +78,7 @@ std::uint64_t SegmentLog::room_for(const RecordSizes& sizes, std::uint64_t foote
 
 bool SegmentLog::has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
     return active_ && sizes.total() + footer_bytes <= config_.segment_bytes / 4 &&
+           whole_sectors(footer_.size() + footer_bytes) <= kMaxFooterBytes &&
            end_ + room_for(sizes, footer_bytes) <= active_->header.bytes;
 }
 
@@ -199,16 +200,20 @@ boost::system::error_code SegmentLog::retire(bool readmit_used) {
         const std::lock_guard lock(mutex_);
         stats_.readmitted_bytes += again;
     }
+    if (!contents) reclaiming_.failed(contents.error());
     if (!contents || contents->damaged) reclaiming_.lost(key_of(*going));
     if (calls_.remove(going->path.c_str()) != 0 && errno != ENOENT)
         return {errno, boost::system::system_category()};
     if (going == ended_before_) ended_before_.reset();
-    const std::lock_guard lock(mutex_);
-    oldest_.pop_front();
-    by_number_.erase(key_of(*going));
-    stats_.bytes -= going->header.bytes;
-    stats_.segments = oldest_.size();
-    ++stats_.reclaimed;
+    {
+        const std::lock_guard lock(mutex_);
+        oldest_.pop_front();
+        by_number_.erase(key_of(*going));
+        stats_.bytes -= going->header.bytes;
+        stats_.segments = oldest_.size();
+        ++stats_.reclaimed;
+    }
+    read_still_.push_back(going);
     return {};
 }
 
@@ -239,6 +244,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>&
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;
         if (bytes + size + footer_.size() + footer_bytes(entry) > most) continue;
         const auto loaded = load_record(from, entry.sector, entry.sectors);
+        if (!loaded) reclaiming_.failed(loaded.error());
         if (!loaded || loaded->record.uri != entry.uri) continue;
         const iovec body{const_cast<std::byte*>(loaded->body.data()), loaded->body.size()};
         const auto to = add(loaded->record, {&body, 1});
@@ -265,6 +271,8 @@ void SegmentLog::end_older() {
 }
 
 DiskResult<SegmentLog::GaveBack> SegmentLog::give_back() {
+    // Nobody can begin to read these.
+    std::erase_if(read_still_, [](const SegmentPtr& gone) { return gone.use_count() == 1; });
     const auto first = oldest();
     if (!first || first == active_) return GaveBack::nothing;
     if (ended_before_ == first) ended_before_.reset();
@@ -285,6 +293,7 @@ void SegmentLog::reset(std::uint64_t directory_id) {
     ended_before_.reset();
     config_.directory_id = directory_id;
     const std::lock_guard lock(mutex_);
+    read_still_.insert(read_still_.end(), oldest_.begin(), oldest_.end());
     oldest_.clear();
     by_number_.clear();
     stats_.segments = stats_.bytes = 0;

@@ -33,6 +33,8 @@ struct Reclaiming {
     /// All of this segment goes, by its number in a DiskPlace, and not all that it held could be
     /// told of: its bytes are spoilt, or cannot be read.
     std::function<void(std::uint32_t)> lost;
+    /// Why something in what goes could not be read.
+    std::function<void(const boost::system::error_code&)> failed;
 };
 
 /// The segments of one directory as one log: records are added at its end, whole segments go at
@@ -47,7 +49,7 @@ public:
         std::filesystem::path directory;
         std::uint64_t directory_id = 0;
         std::uint64_t cap_bytes = 0;
-        std::uint64_t segment_bytes = 0;  // whole sectors, at most 256 MiB; at least 3 in the cap
+        std::uint64_t segment_bytes = 0;  // whole sectors, at most kMaxSegmentBytes; 3 in the cap
         std::uint32_t next_segment = 1;
     };
     SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming);
@@ -82,7 +84,8 @@ public:
     void set_cap(std::uint64_t bytes);
     /// From now on all segments before the one that is being written are to go.
     void end_older();
-    /// Gives one segment back if the cap or end_older() asks for it.
+    /// Gives one segment back if the cap or end_older() asks for it; closes what nobody reads any
+    /// more.
     enum class GaveBack { nothing, a_segment };
     DiskResult<GaveBack> give_back();
 
@@ -124,6 +127,9 @@ private:
     std::deque<DiskBytes> prefixes_;  // of what was added since
     std::vector<iovec> parts_;
     SegmentPtr ended_before_;  // by end_older(); null: none
+    // Given back while somebody read it: to close the last of a file frees its room, which takes
+    // long, and who reads must not wait for that.
+    std::vector<SegmentPtr> read_still_;
 
     mutable std::mutex mutex_;       // for what follows
     std::deque<SegmentPtr> oldest_;  // all, with the active one at the end

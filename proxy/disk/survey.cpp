@@ -199,21 +199,6 @@ private:
     std::vector<DiskTime> stored_;
 };
 
-/// Segments of a directory, the newest first.
-DiskResult<std::vector<fs::path>> segments_of(const fs::path& directory) {
-    std::vector<std::pair<std::uint32_t, fs::path>> found;
-    std::error_code error;
-    fs::directory_iterator at(directory, error);
-    for (; !error && at != fs::directory_iterator(); at.increment(error))
-        if (const auto number = segment_number(at->path().filename().string()))
-            found.emplace_back(*number, at->path());
-    if (error) return system_error(error.value());
-    std::ranges::sort(found, std::greater());
-    std::vector<fs::path> files;
-    for (auto& [number, file] : found) files.push_back(std::move(file));
-    return files;
-}
-
 }  // namespace
 
 int LookingCalls::open(const char* path, int flags, unsigned mode) {
@@ -250,6 +235,9 @@ DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, D
         return std::move(surveyor).result();
     }
     LookingCalls calls;
+    const auto found = look_into(calls, place);
+    if (!found) return found.error();
+    if (found->whose == DirectoryContents::Whose::others) return DiskError::foreign;
     const auto super = DiskFile::open(calls, place / SuperFile::kName, O_RDONLY);
     if (!super) {
         const bool none = super.error() == boost::system::errc::no_such_file_or_directory;
@@ -258,13 +246,13 @@ DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, D
     // Nobody begins to work with it before this has ended.
     if (::flock(super->fd(), LOCK_SH | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? make_error_code(DiskError::in_use) : system_error(errno);
-    const auto files = segments_of(place);
+    const auto files = segment_files(place);
     if (!files) return files.error();
     std::uint64_t all = 0;
     for (const auto& file : *files)
-        if (const auto size = fs::file_size(file, error); !error) all += size;
+        if (const auto size = fs::file_size(file.path, error); !error) all += size;
     surveyor.expect(all);
-    for (const auto& file : *files) surveyor.look_at(file);
+    for (const auto& file : *files) surveyor.look_at(file.path);
     return std::move(surveyor).result();
 }
 

@@ -32,7 +32,7 @@ void Tombstones::forget(const FooterEntry& entry) {
     if (entry.type != RecordType::gone) return;
     for (const auto& hash : entry.tags) {
         const auto known = hashes_.find(hash);
-        if (known != hashes_.end() && known->second == entry.seq) hashes_.erase(known);
+        if (known != hashes_.end() && known->second <= entry.seq) hashes_.erase(known);
     }
 }
 

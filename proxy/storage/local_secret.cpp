@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "protocol/crypto.hpp"
+#include "proxy/disk/disk_error.hpp"
 #include "proxy/disk/super_file.hpp"
 
 namespace proxy {
@@ -21,8 +23,14 @@ using protocol::HashSecret;
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& why) {
     throw std::runtime_error(path.string() + ' ' + why);
 }
+struct DeviceFailed : std::runtime_error {
+    using runtime_error::runtime_error;
+};
 [[noreturn]] void fail_by_system(const std::filesystem::path& path, const std::string& what) {
-    fail(path, what + ": " + std::generic_category().message(errno));
+    const boost::system::error_code error(errno, boost::system::system_category());
+    const auto text = path.string() + ' ' + what + ": " + error.message();
+    if (is_of_device(error)) throw DeviceFailed(text);
+    throw std::runtime_error(text);
 }
 
 struct File {
@@ -59,9 +67,7 @@ std::optional<HashSecret> read(const std::filesystem::path& path) {
 }
 
 /// Whole or not at all: by a name of its own first.
-void make(const std::filesystem::path& path) {
-    HashSecret secret;
-    protocol::random_bytes(secret);
+void make(const std::filesystem::path& path, const HashSecret& secret) {
     std::array<std::byte, 8> name;
     protocol::random_bytes(name);
     const auto fresh = path.string() + '.' + protocol::hex(name);
@@ -88,12 +94,44 @@ void make(const std::filesystem::path& path) {
 
 }  // namespace
 
-HashSecret local_secret(const std::filesystem::path& directory) {
-    const auto path = directory / SuperFile::kSecretName;
-    if (const auto secret = read(path)) return *secret;
-    make(path);
-    if (const auto secret = read(path)) return *secret;
-    fail(path, "goes as soon as it is made");
+HashSecret local_secret(std::span<const std::filesystem::path> directories) {
+    std::optional<HashSecret> secret;
+    std::filesystem::path from;
+    const auto agree = [&](const std::filesystem::path& path) {
+        const auto found = read(path);
+        if (!found) return false;
+        if (secret && *found != *secret)
+            fail(path, "is not that of " + from.string() +
+                           ": they are of two caches; remove one of them and what is stored "
+                           "beside it");
+        secret = found;
+        from = path;
+        return true;
+    };
+    std::vector<std::filesystem::path> without;
+    std::optional<DeviceFailed> failed;
+    for (const auto& directory : directories) {
+        const auto path = directory / SuperFile::kSecretName;
+        try {
+            if (!agree(path)) without.push_back(path);
+        } catch (const DeviceFailed& why) {
+            failed = why;
+        }
+    }
+    if (!secret && failed) throw *failed;  // it may have the one that counts
+    for (const auto& path : without) {
+        const bool is_first = !secret;
+        if (is_first) protocol::random_bytes(secret.emplace());
+        try {
+            make(path, *secret);
+        } catch (const DeviceFailed&) {
+            if (is_first) throw;
+            continue;
+        }
+        if (is_first) secret.reset();  // whose comes first counts
+        if (!agree(path)) fail(path, "goes as soon as it is made");
+    }
+    return *secret;
 }
 
 }  // namespace proxy

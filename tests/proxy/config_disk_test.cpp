@@ -233,6 +233,32 @@ TEST(ConfigDisk, TakesForACacheWhatANodeTakesForOne) {
                 ElementsAre(HasSubstr("holds other files")));
 }
 
+// A node with several disks does not stay down for one that broke; for a mistake it does.
+TEST(ConfigDisk, BeginsWithoutADiskThatFailed) {
+    const test::TemporaryDirectory folder;
+    DiskCalls calls;
+    std::vector<DiskConfig> disk;
+    for (const auto* name : {"/good", "/spoilt", "/new"}) {
+        disk.push_back({folder.path().string() + name, 1ull << 30});
+        if (disk.size() == 3) break;
+        std::filesystem::create_directory(disk.back().path);
+        ASSERT_TRUE(SuperFile::take(calls, disk.back().path, 1));
+    }
+    test::overwrite(disk[1].path + "/" + SuperFile::kName, 30, "x");
+    const auto why = "$.cache.disk[1].path: " + disk[1].path + ": " +
+                     make_error_code(DiskError::bad_checksum).message();
+    EXPECT_THAT(lines(unusable_disks(with(disk))), IsEmpty());
+    EXPECT_THAT(lines(make_disks(with(disk))), IsEmpty());
+    EXPECT_TRUE(std::filesystem::exists(disk[2].path));
+    EXPECT_THAT(lines(doubtful_disks(disk)),
+                testing::Contains(why + ": the node begins without it, and what it holds is lost"));
+    std::ofstream(disk[2].path + "/letter") << "text";
+    EXPECT_THAT(lines(unusable_disks(with(disk))),
+                ElementsAre(HasSubstr("$.cache.disk[2].path: ")));
+    EXPECT_THAT(lines(unusable_disks(with({disk[1]}))), ElementsAre(HasSubstr("$.cache.disk.path")))
+        << "there is no other";
+}
+
 TEST(ConfigDisk, MakesWhatIsNotThere) {
     const test::TemporaryDirectory folder;
     const auto at = folder.path().string();

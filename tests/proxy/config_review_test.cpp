@@ -132,6 +132,20 @@ TEST(ConfigReview, FindsANodeThatAsksItself) {
                 ElementsAre("$.cluster.peers[0].link: is this node itself ($.cluster.listen)"));
 }
 
+TEST(ConfigReview, FindsMorePeersThanAKindIsFor) {
+    const auto with_peers = [](int count) {
+        std::string peers;
+        for (int i = 1; i <= count; ++i)
+            peers += R"({"node": "n)" + std::to_string(i) + R"(", "http": "10.0.1.)" +
+                     std::to_string(i) + R"(:3128", "link": "10.0.1.)" + std::to_string(i) +
+                     R"(:3129"})" + (i < count ? "," : "");
+        const auto patch = R"({"summary": {"kind": "cuckoo"}, "cluster": {"peers": [)" + peers;
+        return with((patch + "]}}").c_str());
+    };
+    EXPECT_THAT(warnings(with_peers(64)), IsEmpty());
+    EXPECT_THAT(warnings(with_peers(65)), ElementsAre(StartsWith("$.summary.kind: exceeds")));
+}
+
 TEST(ConfigReview, FindsPeersThatAreMixedUp) {
     EXPECT_THAT(warnings(with(R"({"cluster": {"peers": []}})")),
                 ElementsAre("$.cluster.peers: lists no other node: nothing is shared"));

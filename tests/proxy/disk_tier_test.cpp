@@ -429,7 +429,7 @@ TEST_F(DiskTierTest, BringsNothingBackFromADiskThatWasGivenUp) {
 TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     config_.writer.pause = std::chrono::milliseconds(0);
     config_.retry = std::chrono::milliseconds(20);
-    open_and_load();
+    for (int run = 1; run <= 3; ++run) open_and_load();
     ASSERT_TRUE(write(uri(1)));
     std::filesystem::remove_all(path(0));
     DiskResult<DiskPlace> last = DiskPlace{};
@@ -437,6 +437,7 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     EXPECT_EQ(last.error(), boost::system::errc::no_such_file_or_directory);
     owner_->wait_until_lost(1);
     EXPECT_EQ(status().state, DiskStatus::State::off);
+    while (!status().last_error.starts_with("trying again")) std::this_thread::yield();
     std::filesystem::create_directory(path(0));
     while (!tier_->has_room(test::hash_of(uri(1)))) std::this_thread::yield();
     ASSERT_TRUE(write(uri(1)));
@@ -574,6 +575,37 @@ TEST_F(DiskDirectoriesTest, GoOnWithoutTheOneThatFails) {
     for (const auto& uri : there) EXPECT_EQ(directory_of(owner_->at(uri)->place), 1u);
 }
 
+TEST_F(DiskDirectoriesTest, BeginWithoutTheOneThatFails) {
+    calls_.failing = "/d1/";
+    open_and_load();
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(write(uri(i)));
+    std::vector<std::string> there;
+    for (const auto& [uri, at] : owner_->all())
+        if (directory_of(at.place) == 1) there.push_back(uri);
+    ASSERT_GE(there.size(), 55u);
+    close();
+    calls_.error = EIO;
+    open_and_load();
+    EXPECT_EQ(status(1).state, DiskStatus::State::off);
+    EXPECT_EQ(status(1).last_error, "Input/output error");
+    EXPECT_EQ(readable(300), 300 - static_cast<int>(there.size()));
+    const auto elsewhere = write(there[0]);
+    ASSERT_TRUE(elsewhere);
+    EXPECT_NE(directory_of(*elsewhere), 1u);
+    EXPECT_TRUE(can_read(there[0]));
+    end(there[1]);
+    close();
+    calls_.error = 0;
+    open_and_load();
+    EXPECT_EQ(status(1).state, DiskStatus::State::ready);
+    EXPECT_EQ(owner_->recovered_count(), 300 - static_cast<int>(there.size()))
+        << "what it held was told of no purge";
+    close();
+    calls_.failing = "/d";
+    calls_.error = EIO;
+    EXPECT_THROW(open(), std::runtime_error) << "there is no other";
+}
+
 TEST_F(DiskDirectoriesTest, AreEmptiedWhenTheyWereAwayWhileOthersRan) {
     open_and_load();
     for (int i = 0; i < 300; ++i) ASSERT_TRUE(write(uri(i)));
@@ -620,8 +652,30 @@ TEST_F(DiskDirectoriesTest, EndWhenAllAreGone) {
     owner_->wait_until_lost(3);
     EXPECT_FALSE(write(uri(1)));
     EXPECT_FALSE(tier_->has_room(test::hash_of(uri(1))));
-    end(uri(1));
     EXPECT_TRUE(owner_->all().empty());
+}
+
+// No directory could note that what it holds counts no more, so nobody is told that it does not.
+TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
+    config_.retry = std::chrono::milliseconds(5);
+    calls_.failing = "/d";
+    open_and_load();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(write(uri(i)));
+    calls_.error = EIO;
+    const auto all = owner_->all();
+    for (const auto& [uri, at] : all) (void)test::read(*tier_, uri, at);
+    owner_->wait_until_lost(3);
+    auto written = std::make_shared<std::atomic<bool>>(false);
+    tier_->end(std::array{test::hash_of(uri(1))}, [written] { *written = true; });
+    while (written.use_count() > 1) std::this_thread::yield();
+    EXPECT_FALSE(*written);
+    calls_.error = 0;  // they are off, and say so now
+    for (bool told = false; !told; told = *written) {
+        tier_->end(std::array{test::hash_of(uri(2))}, [written] { *written = true; });
+        while (written.use_count() > 1) std::this_thread::yield();
+    }
+    open_and_load();
+    EXPECT_EQ(owner_->recovered_count(), 0);
 }
 
 // Many threads

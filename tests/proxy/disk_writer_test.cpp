@@ -233,6 +233,27 @@ TEST_F(DiskWriterTest, TriesTombstonesAgainUntilTheyAreThere) {
     EXPECT_EQ(found->records, 0u);
 }
 
+// What waits for all that came before it waits for a tombstone that has to be tried again.
+TEST_F(DiskWriterTest, TellsAnEndOnlyBehindTombstonesThatFailed) {
+    start({.pause = std::chrono::hours(1), .retry = std::chrono::milliseconds(1)});
+    ASSERT_TRUE(push("http://a/", 500));
+    wait_for(1);
+    calls_.set_open(false);
+    ASSERT_TRUE(purge("http://b/"));
+    calls_.wait_for_a_write();  // what follows is one batch
+    ASSERT_TRUE(purge("http://a/"));
+    DiskWriter::Job end;
+    end.record = test::tombstone(RecordType::gone, ++seq_);
+    end.done = [this](DiskResult<DiskPlace> place) { told("end", place); };
+    ASSERT_TRUE(writer_->push(std::move(end)));
+    calls_.on_write = EIO;
+    calls_.set_open(true);
+    while (errors_ < 3) std::this_thread::yield();
+    EXPECT_EQ(told_.size(), 1u);
+    calls_.on_write = 0;
+    EXPECT_TRUE(wait_for(4).at("end"));
+}
+
 // When nothing is left that it could end, a tombstone is done.
 TEST_F(DiskWriterTest, GivesAllBackForATombstoneOnAFullDisk) {
     start({.pause = std::chrono::milliseconds(0), .retry = std::chrono::milliseconds(1)});

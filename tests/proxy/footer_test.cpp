@@ -98,6 +98,11 @@ TEST(DiskFooter, IsNotTakenForAnotherSegmentsOrForZeros) {
     other.home.segment = 8;
     EXPECT_EQ(decode_trailer(made.trailer, other).error(), DiskError::bad_checksum);
     EXPECT_EQ(decode_trailer(DiskBytes(kDiskSector), kHeader).error(), DiskError::no_footer);
+    for (std::size_t i = 0; i < 4; ++i) {  // there was one, whatever is left of its name
+        auto spoilt = made.trailer;
+        spoilt[i] = std::byte{0};
+        EXPECT_EQ(decode_trailer(spoilt, kHeader).error(), DiskError::bad_checksum);
+    }
     EXPECT_EQ(decode_trailer(DiskBytes(100), kHeader).error(), DiskError::cut_off);
 }
 
@@ -109,6 +114,11 @@ TEST(SegmentHeader, ComesBackOrSaysWhatItIsNot) {
         auto bad = good;
         bad[bit / 8] ^= std::byte{1} << (bit % 8);
         EXPECT_FALSE(decode_segment_header(bad)) << bit;
+    }
+    for (const auto bytes : {std::uint64_t{512}, std::uint64_t{1'000'000}, kMaxSegmentBytes + 512,
+                             ~std::uint64_t{511}}) {
+        const auto odd = encode_segment_header({kHeader.home, bytes});
+        EXPECT_EQ(decode_segment_header(odd).error(), DiskError::bad_length) << bytes;
     }
     auto newer = good;
     put_at<std::uint32_t>(newer, 4, kDiskFormat + 1);

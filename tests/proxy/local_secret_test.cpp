@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -20,7 +21,10 @@ using testing::ThrowsMessage;
 class LocalSecretTest : public testing::Test {
 protected:
     std::filesystem::path file() const { return directory_.path() / SuperFile::kSecretName; }
-    auto secret() const { return local_secret(directory_.path()); }
+    auto secret() const { return local_secret(std::array{directory_.path()}); }
+    auto secret_of_both() const {
+        return local_secret(std::array{directory_.path(), other_.path()});
+    }
     std::size_t files() const {
         return static_cast<std::size_t>(
             std::distance(std::filesystem::directory_iterator(directory_.path()), {}));
@@ -32,7 +36,7 @@ protected:
 TEST_F(LocalSecretTest, IsMadeOnceAndStays) {
     const auto first = secret();
     EXPECT_EQ(secret(), first);
-    EXPECT_NE(local_secret(other_.path()), first);
+    EXPECT_NE(local_secret(std::array{other_.path()}), first);
     EXPECT_EQ(files(), 1U);
     struct stat what {};
     ASSERT_EQ(::stat(file().c_str(), &what), 0);
@@ -47,6 +51,23 @@ TEST_F(LocalSecretTest, TwoThatStartAtOnceHaveTheSame) {
     }
     EXPECT_EQ(std::set(secrets.begin(), secrets.end()).size(), 1U);
     EXPECT_EQ(files(), 1U);
+}
+
+// A disk that is replaced takes no other disk's cache with it.
+TEST_F(LocalSecretTest, IsTheSameInAllDirectories) {
+    const auto first = secret_of_both();
+    std::filesystem::remove(file());
+    EXPECT_EQ(secret_of_both(), first);
+    std::filesystem::remove(other_.path() / SuperFile::kSecretName);
+    EXPECT_EQ(secret_of_both(), first);
+    EXPECT_EQ(local_secret(std::array{other_.path()}), first);
+}
+
+TEST_F(LocalSecretTest, SaysWhenTwoDirectoriesAreOfTwoCaches) {
+    (void)secret();
+    (void)local_secret(std::array{other_.path()});
+    EXPECT_THAT([&] { (void)secret_of_both(); },
+                ThrowsMessage<std::runtime_error>(HasSubstr("they are of two caches")));
 }
 
 TEST_F(LocalSecretTest, IsNotBelievedWhenItIsSomethingElse) {
@@ -71,7 +92,7 @@ TEST_F(LocalSecretTest, IsNoSecretWhenEverybodyMayReadIt) {
 }
 
 TEST_F(LocalSecretTest, SaysWhenThereIsNoDirectory) {
-    EXPECT_THAT([&] { (void)local_secret(directory_.path() / "none"); },
+    EXPECT_THAT([&] { (void)local_secret(std::array{directory_.path() / "none"}); },
                 ThrowsMessage<std::runtime_error>(HasSubstr("No such file or directory")));
 }
 

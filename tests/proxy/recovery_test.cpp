@@ -250,21 +250,62 @@ TEST_F(RecoveryTest, DoubtsWhatIsOlderThanSomethingLost) {
     EXPECT_FALSE(doubtful_.contains("http://a/99"));  // in the last
 }
 
+// As a device may lose a page: there was something, maybe a tombstone.
+TEST_F(RecoveryTest, DoubtsWhatIsOlderThanASegmentWithoutItsBeginning) {
+    open();
+    for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
+    const auto last = places_.back().segment;
+    ASSERT_GE(last, 3u);
+    const auto all = read(file(last)), first = read(file(1));
+    write(file(last), std::string(kDiskSector, '\0') + all.substr(kDiskSector));
+    auto found = recovered();
+    EXPECT_EQ(found.size(), doubtful_.size());
+    EXPECT_EQ(result_.unreadable, 1u);
+    EXPECT_FALSE(std::filesystem::exists(file(last)));
+    // Its records are gone, but not its trailer.
+    write(file(last),
+          std::string(kSegment - kDiskSector, '\0') + first.substr(kSegment - kDiskSector));
+    found = recovered();
+    EXPECT_EQ(found.size(), doubtful_.size());
+    EXPECT_EQ(result_.unreadable, 1u);
+    // A kill may leave the newest without anything in it, and no other.
+    write(file(last), std::string(kSegment, '\0'));
+    EXPECT_FALSE(recovered().empty());
+    EXPECT_TRUE(doubtful_.empty());
+    write(file(last - 1), std::string(kSegment, '\0'));
+    std::filesystem::copy_file(file(1), file(last));  // any that is newer
+    recovered();
+    EXPECT_EQ(result_.unreadable + result_.foreign, 2u);
+}
+
+TEST_F(RecoveryTest, DoubtsWhatIsOlderThanASpoiltTrailer) {
+    open();
+    for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
+    ASSERT_FALSE(log_->seal());
+    auto bytes = read(file(2));
+    bytes.replace(bytes.size() - kDiskSector, 4, 4, '\0');
+    write(file(2), bytes);
+    EXPECT_EQ(recovered().size(), 100u);
+    EXPECT_EQ(result_.damaged, 1u);
+    EXPECT_TRUE(doubtful_.contains("http://a/0"));
+    EXPECT_FALSE(doubtful_.contains("http://a/99"));
+}
+
 TEST_F(RecoveryTest, PassesOverFilesThatAreNoSegments) {
     open();
     for (int i = 0; i < 10; ++i) put_response("http://a/" + std::to_string(i));
     write(path() / segment_name(90), "nothing of ours");
-    write(path() / segment_name(91), "");
-    std::filesystem::copy_file(file(1), path() / segment_name(92));  // the number says otherwise
+    std::filesystem::copy_file(file(1), path() / segment_name(91));  // the number says otherwise
+    write(path() / segment_name(92), "");
     write(path() / "README", "none at all");
     EXPECT_EQ(recovered().size(), 10u);
     EXPECT_EQ(result_.unreadable, 1u);  // of an empty one nothing was lost
     EXPECT_EQ(result_.foreign, 1u);
     EXPECT_EQ(result_.doubtful, 10u);
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(90)));
-    EXPECT_FALSE(std::filesystem::exists(path() / segment_name(91)));
-    EXPECT_TRUE(std::filesystem::exists(path() / segment_name(92)));
-    EXPECT_EQ(next_segment_number(path()).value(), 93u);
+    EXPECT_TRUE(std::filesystem::exists(path() / segment_name(91)));
+    EXPECT_FALSE(std::filesystem::exists(path() / segment_name(92)));
+    EXPECT_EQ(next_segment_number(path()).value(), 92u);
     EXPECT_EQ(doubtful_.size(), 10u);
     const auto others =
         test::recover_all(calls_, path(), kId + 1, [](const RecoveredKey&) { FAIL(); });

@@ -1,5 +1,7 @@
 #include "proxy/disk/segment_log.hpp"
 
+#include <fcntl.h>
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -46,6 +48,9 @@ protected:
             lost_.push_back(segment);
             std::erase_if(index_,
                           [&](const auto& one) { return one.second.place.segment == segment; });
+        };
+        reclaiming.failed = [this](const boost::system::error_code& error) {
+            failures_.push_back(error);
         };
         log_.emplace(calls_, config, reclaiming);
         return *log_;
@@ -102,6 +107,7 @@ protected:
     std::map<std::string, Indexed> index_;
     std::optional<SegmentLog> log_;
     std::vector<std::uint32_t> lost_;
+    std::vector<boost::system::error_code> failures_;
     boost::system::error_code went_on_;
     int moved_ = 0;
 };
@@ -246,6 +252,8 @@ TEST_F(SegmentLogTest, TellsThatItGivesBackWhatItCannotRead) {
     for (int i = 0; log_->stats().reclaimed == 0; ++i)
         ASSERT_FALSE(put("http://b/" + std::to_string(i), 6'000));
     EXPECT_EQ(lost_, std::vector{1u});
+    ASSERT_EQ(failures_.size(), 1u);
+    EXPECT_EQ(failures_[0], boost::system::errc::io_error);
     expect_all_right();
     // Where only something is spoilt, what can be told of is told one by one before.
     const auto spoilt =
@@ -293,13 +301,20 @@ TEST_F(SegmentLogTest, LetsReadersFinishWithWhatIsGone) {
     open(3);
     ASSERT_FALSE(put("http://first/", 5'000));
     const auto place = index_["http://first/"].place;
-    const auto held = log_->find(place.segment);
+    auto held = log_->find(place.segment);
     for (int i = 0; log_->find(place.segment); ++i) {
         ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
     }
     EXPECT_FALSE(index_.contains("http://first/"));
     EXPECT_FALSE(std::filesystem::exists(held->path));
     EXPECT_TRUE(load_record(*held, place.sector, 1));
+    // The file is closed, which frees its room, by the log and not by who was the last to read it.
+    const auto fd = held->file.fd();
+    ASSERT_TRUE(log_->give_back());
+    held.reset();
+    EXPECT_NE(::fcntl(fd, F_GETFD), -1);
+    ASSERT_TRUE(log_->give_back());
+    EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
 }
 
 TEST_F(SegmentLogTest, TakesNothingThatASegmentHoldsFewerThanFourOf) {
@@ -373,6 +388,39 @@ TEST_F(SegmentLogTest, DropsWhatItCannotReadWhenItsSegmentGoes) {
     std::erase_if(index_, [&](const auto& one) { return !log_->find(one.second.place.segment); });
     EXPECT_GE(index_.size(), 20u);
     expect_all_right();
+}
+
+TEST_F(SegmentLogTest, GoesOnWhereASignalCameBetween) {
+    open(4);
+    calls_.on_reserve = calls_.on_write = calls_.on_sync = calls_.on_read = EINTR;
+    calls_.failures_left = 3;
+    ASSERT_FALSE(put("http://a/1", 3'000));
+    calls_.failures_left = 3;
+    ASSERT_FALSE(log_->seal());
+    EXPECT_EQ(calls_.failures_left, 0);
+    calls_.failures_left = 3;
+    expect_all_right();
+}
+
+// Whoever reads a footer takes none that is longer.
+TEST_F(SegmentLogTest, EndsASegmentBeforeItsFooterIsTooLong) {
+    segment_bytes_ = kMaxSegmentBytes;
+    open(3);
+    auto record = test::tombstone(RecordType::gone, 0);
+    record.tags.resize(kMaxRecordTags);
+    const auto most = kMaxFooterBytes / footer_bytes(record);
+    DiskPlace last;
+    for (std::uint64_t i = 0; i <= most; ++i) {
+        record.seq = ++seq_;
+        ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
+        last = log_->add(record, {});
+        ASSERT_FALSE(log_->flush());
+    }
+    EXPECT_EQ(last.segment, 2u);
+    const auto contents = read_contents(*log_->find(1));
+    ASSERT_TRUE(contents);
+    EXPECT_TRUE(contents->sealed);
+    EXPECT_EQ(contents->footer.entries.size(), most);
 }
 
 TEST_F(SegmentLogTest, WritesOnWhereTheSystemTookOnlyAPart) {

@@ -55,6 +55,23 @@ TEST(Tombstones, AreReadFromFootersAndGoWithTheirSegment) {
     EXPECT_TRUE(tombstones.cover(2, kOther, {}));
 }
 
+// Those that waited together are written as one, with the seq of the last.
+TEST(Tombstones, AreForgottenWithTheOneThatTheyWereJoinedTo) {
+    Tombstones tombstones;
+    const auto first = test::tombstone(RecordType::gone, 5, {kKey}),
+               last = test::tombstone(RecordType::gone, 6, {kOther}),
+               later = test::tombstone(RecordType::gone, 8, {kKey});
+    for (const auto* record : {&first, &last}) tombstones.note(footer_entry(*record, 0, 0));
+    const auto joined = test::tombstone(RecordType::gone, 6, {kKey, kOther});
+    auto both = tombstones;
+    both.forget(footer_entry(joined, 1, 1));
+    EXPECT_EQ(both.size(), 0u);
+    tombstones.note(footer_entry(later, 0, 0));
+    tombstones.forget(footer_entry(joined, 1, 1));
+    EXPECT_EQ(tombstones.size(), 1u);
+    EXPECT_TRUE(tombstones.cover(7, kKey, {}));
+}
+
 TEST(Tombstones, TurnTheOlderHalfIntoOneForAllWhenThereAreTooMany) {
     Tombstones tombstones(100);
     for (std::uint64_t i = 1; i <= 101; ++i)
