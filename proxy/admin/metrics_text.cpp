@@ -74,6 +74,11 @@ struct Counted {
     const Of* counts;
 };
 
+/// How many of a unit are one of those that Prometheus has its numbers in.
+double parts_of(std::string_view unit) {
+    return unit == "microseconds" ? 1e6 : 1;
+}
+
 /// The families of a table, each with its values for all of `whose`.
 template <class Of, std::size_t N>
 void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
@@ -90,7 +95,8 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
                     if (!each->label.key.empty())
                         all.push_back(
                             {std::string(each->label.key), std::string(each->label.value)});
-                    out.value(counts->*each->member, std::move(all));
+                    out.value(static_cast<double>(counts->*each->member) / parts_of(each->unit),
+                              std::move(all));
                 }
             }
         }

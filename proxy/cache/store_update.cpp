@@ -54,7 +54,7 @@ void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHa
         cache.shared.drop(hash, now);
 }
 
-std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
+Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
                              Store::Clock::time_point now) {
     std::array<CacheKey, 2> named;
     std::vector<std::string_view> uris{key.uri()};
@@ -67,8 +67,9 @@ std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head
     const auto groups = invalidated_groups(answer.fields, key.origin(), cache.key_hasher);
     auto what = cache.of(uris);
     what.tags = groups;
+    const auto before = cache.store.told_disk();
     cache.invalidate(std::move(what), now);
-    return uris.size() + groups.size();
+    return {uris.size() + groups.size(), cache.store.told_disk() != before};
 }
 
 bool names_its_own_target(verb method, const Head& answer, const CacheKey& key) {

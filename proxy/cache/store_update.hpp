@@ -25,8 +25,13 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields);
 
 /// The target, and what Location and Content-Location name at the same origin, after a success of
 /// an unsafe method (RFC 9111 §4.4), and the groups that it names (RFC 9875): here and at all
-/// peers. How many URIs and groups these were.
-std::size_t invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
+/// peers.
+struct Invalidated {
+    std::size_t count = 0;  // URIs and groups
+    /// The disk has to forget something: SharedCache::when_kept().
+    bool on_disk = false;
+};
+Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
                              Store::Clock::time_point now);
 
 /// Does this answer to a request of `method` say, by Content-Location, that it is what a GET of the

@@ -62,7 +62,7 @@ asio::awaitable<bool> send_stored(ClientContext& client, const StoredResponse& r
     const auto part = wanted_part(client, response, size);
     if (part.kind == RangeAnswer::Kind::unsatisfiable)
         co_return co_await send_unsatisfiable(client, size, status);
-    BodyReader body(response, client.wakeup);
+    BodyReader body(response, client.wakeup, client.frontend.cache.shared.windows);
     BodySender::What what;
     what.stored_as = key;
     what.stored_in = transaction.source;

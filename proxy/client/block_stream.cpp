@@ -111,11 +111,13 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
 asio::awaitable<FetchError> BlockStream::wait_for_disk(Block& block) {
     const auto deadline = Clock::now() + kRecallAtMost;
     auto news = ClientContext::News::come;
-    while (block.recalled && news == ClientContext::News::come) {
-        news = co_await client_.wait_for_news(deadline);
-        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+    for (;;) {
+        // First, as whoever sent the block before may have been told of this one.
         block = find_or_fetch(block.range.first, May::use_all);
         if (block.stored) block.source = Source::disk;
+        if (!block.recalled || news != ClientContext::News::come) break;
+        news = co_await client_.wait_for_news(deadline);
+        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
     }
     if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
     co_return FetchError::none;
@@ -351,8 +353,9 @@ std::shared_ptr<const RequestSnapshot> BlockStream::request() {
 }
 
 asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {
-    auto body =
-        block.stored ? BodyReader(*block.stored, client_.wakeup) : BodyReader(*block.reader);
+    auto& windows = frontend_.cache.shared.windows;
+    auto body = block.stored ? BodyReader(*block.stored, client_.wakeup, windows)
+                             : BodyReader(*block.reader);
     body.consume(part.first - block.range.first);
     BodySender::What what;
     what.bytes = part.size();

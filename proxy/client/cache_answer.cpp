@@ -272,7 +272,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
         co_return ended(keep);
     }
     // What a 304 made good again stands in the store, and maybe on the disk.
-    auto body = answer.validated ? BodyReader(response, client_.wakeup) : BodyReader(reader);
+    auto& windows = frontend_.cache.shared.windows;
+    auto body =
+        answer.validated ? BodyReader(response, client_.wakeup, windows) : BodyReader(reader);
     BodySender::What what;
     what.fetched = fetched;
     what.stored_in = transaction.source;

@@ -7,6 +7,7 @@
 #include "proxy/http/interim.hpp"
 #include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/net/reply.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_question.hpp"
@@ -31,6 +32,7 @@ bool is_idempotent(verb method) {
     return is_safe(method) || method == verb::put || method == verb::delete_;
 }
 
+constexpr std::chrono::seconds kKeptAtMost{1};
 constexpr std::string_view kChunkEnd = "\r\n", kLastChunk = "0\r\n\r\n";
 
 void append_chunk(std::string& out, std::string_view piece) {
@@ -184,9 +186,12 @@ public:
         if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from);
         KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
                       exchange_.content_length(), client_.own_head, asked_at_);
-        if (!is_safe(client_.head.verb) && head.status < 400)
-            copy.has_invalidated(
-                invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now()));
+        if (!is_safe(client_.head.verb) && head.status < 400) {
+            const auto ended =
+                invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now());
+            copy.has_invalidated(ended.count);
+            if (ended.on_disk) co_await wait_until_kept();
+        }
         std::optional<std::uint64_t> length;
         if (is_head) {
             if (const auto given = head.get(field::content_length))
@@ -216,6 +221,15 @@ public:
     }
 
 private:
+    /// Who is told that something has changed is not shown what it was before, even if this process
+    /// ends at once. A disk that takes too long is not waited for.
+    asio::awaitable<void> wait_until_kept() {
+        const auto kept = std::make_shared<Reply<bool>>(client_.wakeup);
+        frontend_.cache.shared.when_kept([kept] { kept->give(true); });
+        const auto deadline = Clock::now() + kKeptAtMost;
+        co_await kept->wait_until(deadline);
+    }
+
     /// The body of the answer, as it comes. False when it was not passed as a whole.
     asio::awaitable<bool> pass_body(Framing framing, KeptCopy& copy) {
         std::string chunk;

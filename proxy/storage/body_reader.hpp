@@ -23,11 +23,13 @@ namespace proxy {
 class BodyReader {
 public:
     /// Of what is stored, which must outlive this. `wakeup` is notified when bytes have come for
-    /// which peek() let its caller wait; those in memory are there from the start.
-    BodyReader(const StoredResponse& response, const std::shared_ptr<Wakeup>& wakeup) {
+    /// which peek() let its caller wait; those in memory are there from the start. `windows`, which
+    /// must outlive this, is charged for what is read from the disk and not sent yet.
+    BodyReader(const StoredResponse& response, const std::shared_ptr<Wakeup>& wakeup,
+               MemoryBudget& windows) {
         const auto& body = *response.body;
         if (body.on_disk())
-            from_ = std::make_unique<DiskBodyReader>(body.on_disk(), wakeup);
+            from_ = std::make_unique<DiskBodyReader>(body.on_disk(), wakeup, windows);
         else
             from_ = Stored{&body};
     }

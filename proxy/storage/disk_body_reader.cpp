@@ -20,6 +20,7 @@ BodyPiece DiskBodyReader::peek(std::uint64_t max_bytes,
     const auto in_slice = std::min(max_bytes, body_->slice_at(offset_).end - offset_);
     if (!have(offset_)) {
         if (!bytes_only_ && body_->is_cached(offset_, in_slice)) {
+            let_go();
             piece.file = body_.get();
             piece.file_offset = offset_;
             piece.bytes = in_slice;
@@ -38,12 +39,28 @@ BodyPiece DiskBodyReader::peek(std::uint64_t max_bytes,
     return piece;
 }
 
+/// For so many, or as many as may be held without.
+std::uint64_t DiskBodyReader::make_room(std::uint64_t bytes) {
+    if (charge_.bytes() >= bytes) return bytes;
+    charge_ = Charge();
+    if (!windows_.take(bytes)) return std::min(bytes, kUncharged);
+    charge_ = Charge(windows_, bytes);
+    return bytes;
+}
+
 bool DiskBodyReader::read_now(std::uint64_t bytes) {
+    bytes = make_room(bytes);
+    if (bytes_.capacity() > std::max(charge_.bytes(), bytes)) bytes_ = DiskBytes();
     bytes_.resize(bytes);
     bytes_at_ = offset_;
     if (body_->read_now(bytes_, offset_)) return true;
-    bytes_.clear();
+    let_go();
     return false;
+}
+
+void DiskBodyReader::let_go() {
+    bytes_ = DiskBytes();
+    charge_ = Charge();
 }
 
 void DiskBodyReader::ask() {
@@ -72,6 +89,12 @@ DiskBodyReader::Came DiskBodyReader::take() {
     if (!*answer) return Came::failed;
     bytes_ = std::move(**answer);
     bytes_at_ = reading->begin;
+    const auto held = make_room(bytes_.size());
+    if (held == bytes_.size() || !have(offset_)) return Came::yes;
+    const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(offset_ - bytes_at_);
+    const auto left = static_cast<std::uint64_t>(bytes_.end() - from);
+    bytes_ = DiskBytes(from, from + static_cast<std::ptrdiff_t>(std::min(left, kUncharged)));
+    bytes_at_ = offset_;
     return Came::yes;
 }
 

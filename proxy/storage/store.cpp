@@ -306,7 +306,7 @@ bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
     invalidated_.note(tag, now);   // first: what is published after its shard was passed is refused
     auto uris = drop_tagged(tag);  // so that nothing of it is written behind its tombstone
-    if (disk_) disk_->end({&tag, 1}, nullptr);
+    if (disk_) end_on_disk(tag);
     // What somebody has begun to read in between is refused, or has come by now.
     invalidated_.note(tag, now);
     if (disk_) uris += drop_tagged(tag);

@@ -140,6 +140,10 @@ public:
     std::optional<Clock::time_point> invalidated_at(
         summary::KeyHash hash, std::span<const summary::KeyHash> tags = {}) const;
 
+    /// Grows when the disk is told to forget something: until that is written, the end of the
+    /// process may bring it back (DiskTier::end()).
+    std::uint64_t told_disk() const { return told_disk_.load(std::memory_order_relaxed); }
+
     /// Room for `bytes` under the cap, made by evicting what nobody reads at the moment, as long as
     /// more than one part in kShareLeft can be evicted; nothing else.
     std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now);
@@ -287,6 +291,7 @@ private:
     bool supersede(Shard& shard, Entry& entry);
     void renew_on_disk(Shard& shard, Entry& entry, const Variant& old, Variant& renewed);
     void bury(Shard& shard, Entry& entry);
+    void end_on_disk(summary::KeyHash hash);
     static void erase_from_index(Shard& shard, summary::KeyHash hash, const Variant& variant);
     static void adopt(Shard& shard, Entry& entry);
     static bool hand_over(Shard& shard, Entry& entry);
@@ -317,7 +322,8 @@ private:
     Present begun_;                          // of this store
     DiskTier* disk_ = nullptr;               // tier_, until that has ended
     std::atomic<bool> closing_{false};       // nothing more is asked of it
-    std::unique_ptr<DiskTier> tier_;         // last: its threads use all of the above
+    std::atomic<std::uint64_t> told_disk_{0};
+    std::unique_ptr<DiskTier> tier_;  // last: its threads use all of the above
 };
 
 template <class Goes>

@@ -132,15 +132,22 @@ bool Store::drop_from_disk(Shard& in, summary::KeyHash hash) {
     const auto has_blocks = block_targets_.may_have(hash);
     if (has_blocks) block_targets_.erase(hash);
     // While the index is being read nobody knows what else there is.
-    if ((had || writing || has_blocks || disk_->loading()) && !closing_) disk_->end({&hash, 1}, {});
+    if (had || writing || has_blocks || disk_->loading()) end_on_disk(hash);
     return had;
+}
+
+/// Of a key or a tag.
+void Store::end_on_disk(summary::KeyHash hash) {
+    if (closing_) return;
+    told_disk_.fetch_add(1, std::memory_order_relaxed);
+    disk_->end({&hash, 1}, {});
 }
 
 /// The same for what memory keeps: its records are older than what it has by now.
 void Store::bury(Shard& in, Entry& entry) {
     in.disk.erase_all(entry.hash);
     for (auto& variant : entry.variants) variant.place = {}, variant.writing = nullptr;
-    if (!closing_) disk_->end({&entry.hash, 1}, {});
+    end_on_disk(entry.hash);
 }
 
 void Store::deny(summary::KeyHash hash) {

@@ -75,13 +75,13 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
      "microseconds",
      "How much sooner heads came from a peer than the origin usually gives them, and how much "
      "later; what was waited for in vain is lost too.",
-     "hearsay_peer_time_microseconds_total",
+     "hearsay_peer_time_seconds_total",
      {"result", "saved"}},
     {&PeerCounters::lost_microseconds,
      "cluster.peers[].lost_microseconds",
      "microseconds",
      "",
-     "hearsay_peer_time_microseconds_total",
+     "hearsay_peer_time_seconds_total",
      {"result", "lost"}},
 };
 static_assert(protocol::every_member_has_a_row(kPeerCounters));

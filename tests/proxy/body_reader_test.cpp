@@ -54,11 +54,12 @@ protected:
     }
 
     boost::asio::io_context io_;
+    MemoryBudget windows_{0};
     std::shared_ptr<StoredResponse> response_ = std::make_shared<StoredResponse>();
 };
 
 TEST_F(BodyReaderTest, ReadsWhatIsStored) {
-    BodyReader body(*response_, wakeup());
+    BodyReader body(*response_, wakeup(), windows_);
     expect_the_whole(body);
 }
 
@@ -113,7 +114,7 @@ TEST_F(BodyReaderTest, HasWhatItsOnlyReaderLeftOutFreedAsItComes) {
 
 TEST_F(BodyReaderTest, EndsAtOnceWithABodyThatIsEmpty) {
     const StoredResponse nothing;
-    BodyReader body(nothing, wakeup());
+    BodyReader body(nothing, wakeup(), windows_);
     const auto piece = read(body, 1000).piece;
     EXPECT_EQ(piece.bytes, 0u);
     EXPECT_TRUE(piece.end);
@@ -124,7 +125,7 @@ TEST_F(BodyReaderTest, GivesOfAFetchNoMoreThanABlockAtOnce) {
     const auto under_way = fill();
     Fill::Reader reader(under_way, wakeup(), false);
     EXPECT_EQ(read(BodyReader(reader), 1u << 30).piece.bytes, kBodyBlockBytes);
-    EXPECT_EQ(read(BodyReader(*response_, wakeup()), 1u << 30).piece.bytes,
+    EXPECT_EQ(read(BodyReader(*response_, wakeup(), windows_), 1u << 30).piece.bytes,
               response_->body_bytes());
 }
 

@@ -49,7 +49,7 @@ protected:
         if (place) place->when_spoilt([this](const RecordBody& body) { spoilt_ = body.place(); });
         return place;
     }
-    DiskBodyReader reading() { return {in_place(), wakeup_}; }
+    DiskBodyReader reading() { return {in_place(), wakeup_, windows_}; }
     void flip(std::uint64_t offset) {
         const char other = static_cast<char>(~body_[offset]);
         EXPECT_FALSE(segment_->file.write(test::bytes_of({&other, 1}), body_at_ + offset));
@@ -91,6 +91,7 @@ protected:
     std::optional<DiskPlace> spoilt_;
     boost::asio::io_context io_;
     std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>(io_.get_executor());
+    MemoryBudget windows_{64 << 20};
     std::optional<DiskReader> reader_;
 };
 
@@ -130,7 +131,8 @@ TEST_F(DiskBodyReaderTest, CopiesWhereBytesAreWanted) {
 TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
     const auto body = in_place();
     calls_.cached = Cached::nothing;
-    DiskBodyReader from(body, wakeup_), part(body, wakeup_), bytes(body, wakeup_);
+    DiskBodyReader from(body, wakeup_, windows_), part(body, wakeup_, windows_),
+        bytes(body, wakeup_, windows_);
     EXPECT_EQ(read_bytes(from).text, body_);
     EXPECT_EQ(reader_->stats().by_threads, 4u) << "each slice once";
 
@@ -141,6 +143,44 @@ TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
     bytes.give_bytes_only();
     calls_.on_read_now = EAGAIN;
     EXPECT_EQ(read_bytes(bytes).text, body_);
+}
+
+TEST_F(DiskBodyReaderTest, HoldsNoMoreThanThereIsRoomFor) {
+    const auto body = in_place();
+    for (const auto cached : {Cached::nothing, Cached::all}) {
+        calls_.cached = cached;
+        std::vector<std::unique_ptr<DiskBodyReader>> slow;
+        std::vector<boost::asio::const_buffer> buffers;
+        std::uint64_t held = 0;
+        windows_.set_cap(3 * RecordBody::kSliceBytes);
+        for (int i = 0; i < 10; ++i) {
+            auto& from =
+                *slow.emplace_back(std::make_unique<DiskBodyReader>(body, wakeup_, windows_));
+            from.give_bytes_only();
+            calls_.on_read_now = cached == Cached::nothing ? EAGAIN : 0;
+            while (from.peek(1 << 20, buffers).bytes == 0) std::this_thread::sleep_for(100us);
+            held += buffers.back().size();
+        }
+        EXPECT_EQ(held, 3 * RecordBody::kSliceBytes + 7 * DiskBodyReader::kUncharged);
+        EXPECT_EQ(windows_.used(), 3 * RecordBody::kSliceBytes);
+        EXPECT_EQ(read_bytes(*slow.back()).text, body_);
+        EXPECT_EQ(read_bytes(*slow.front()).text, body_);
+        slow.clear();
+        EXPECT_EQ(windows_.used(), 0u);
+    }
+}
+
+TEST_F(DiskBodyReaderTest, LetsGoOfWhatCanBeSentFromTheFile) {
+    calls_.cached = Cached::all;
+    auto from = reading();
+    calls_.cached = Cached::nothing;
+    std::vector<boost::asio::const_buffer> buffers;
+    while (from.peek(1 << 20, buffers).bytes == 0) std::this_thread::sleep_for(100us);
+    EXPECT_EQ(windows_.used(), RecordBody::kSliceBytes);
+    from.consume(RecordBody::kSliceBytes);
+    calls_.cached = Cached::all;
+    EXPECT_TRUE(from.peek(1 << 20, buffers).file);
+    EXPECT_EQ(windows_.used(), 0u);
 }
 
 TEST_F(DiskBodyReaderTest, ASliceThatIsLeftOutDoesNotShiftTheNext) {
@@ -173,13 +213,13 @@ TEST_F(DiskBodyReaderTest, IsNotReadForWhoHasGone) {
     ASSERT_TRUE(reader_->read(segment_, {{7, 1}, sectors_}, std::string(kUri),
                               [&](const auto&) { go_on.get_future().wait(); }));
     {
-        DiskBodyReader gone(body, wakeup_);
+        DiskBodyReader gone(body, wakeup_, windows_);
         std::vector<boost::asio::const_buffer> buffers;
         EXPECT_EQ(gone.peek(10, buffers).bytes, 0u);
     }
     flip(10);  // which would be noticed
     go_on.set_value();
-    DiskBodyReader other(body, wakeup_);
+    DiskBodyReader other(body, wakeup_, windows_);
     other.consume(RecordBody::kSliceBytes);
     EXPECT_EQ(read_bytes(other).text, body_.substr(RecordBody::kSliceBytes));
     EXPECT_FALSE(spoilt_);
@@ -253,7 +293,7 @@ TEST_F(DiskBodyReaderTest, OfWhatIsProvedTheHeadIsReadAlone) {
     EXPECT_EQ((*got)->record.head, test::response(kUri, 1, body_).head);
     ASSERT_TRUE((*got)->in_place);
     EXPECT_EQ((*got)->in_place->place(), (DiskPlace{7, 1}));
-    DiskBodyReader from((*got)->in_place, wakeup_);
+    DiskBodyReader from((*got)->in_place, wakeup_, windows_);
     from.give_bytes_only();
     EXPECT_EQ(read_bytes(from).text, body_);
     EXPECT_EQ(reader_->read_now(segment_, proved, "http://b/")->error(), DiskError::other_key);
