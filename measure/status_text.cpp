@@ -7,32 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "measure/report/numbers.hpp"
 
 namespace measure {
 namespace {
-
-/// What each peer's summary is worth, and what it costs.
-void print_sharing(const std::vector<PeerCounters>& peers, std::size_t width) {
-    fmt::print("\n{:<{}} {:>8} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>12} {:>8}\n", "sharing",
-               width, "lag s", "collisions", "evicted", "sampled", "missed", "saved ms", "lost ms",
-               "update bytes", "bits/obj");
-    for (const auto& p : peers) {
-        const auto bits = p.objects == 0
-                              ? std::string("-")
-                              : fmt::format("{:.1f}", static_cast<double>(p.bits) /
-                                                          static_cast<double>(p.objects));
-        fmt::print("{:<{}} {:>8.1f} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>12} {:>8}\n", p.node,
-                   width, p.lag_seconds, grouped(p.collisions), grouped(p.evicted),
-                   grouped(p.sampled), grouped(p.false_misses),
-                   grouped(p.saved_microseconds / 1000), grouped(p.lost_microseconds / 1000),
-                   grouped(p.announcement_bytes_received), bits);
-    }
-    fmt::print("what these are: hearsay help status\n");
-}
 
 /// `1,234 MiB`, rounded down.
 std::string mebibytes(std::uint64_t bytes) {
@@ -68,29 +48,61 @@ std::string parts_text(std::span<const Part> parts) {
     return text;
 }
 
-using Row = std::array<std::string, 11>;
+using Row = std::vector<std::string>;
 
-/// Columns as wide as what is in them: words to the left, numbers, which are between, to the right.
-/// A last column with nothing below its heading is left out.
-std::string table_text(const std::vector<Row>& rows) {
-    std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-    const auto last = widths.size() - 1;
-    bool any_last = false;
+/// Columns as wide as what is in them: the first two to the left, as they are words, the others to
+/// the right. A last column of words, if there is one, is left out where it has nothing below its
+/// heading.
+enum class Last { number, words };
+std::string table_text(std::span<const Row> rows, Last last_column, std::size_t words = 2) {
+    const auto last = rows.front().size() - 1;
+    std::vector<std::size_t> widths(rows.front().size());
+    bool any_last = last_column == Last::number;
     for (const auto& row : rows) {
-        for (std::size_t i = 0; i < last; ++i) widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t i = 0; i <= last; ++i) widths[i] = std::max(widths[i], row[i].size());
         any_last = any_last || (&row != rows.data() && !row[last].empty());
     }
     std::string text;
     for (const auto& row : rows) {
         std::string line;
         for (std::size_t i = 0; i < last; ++i)
-            line += i < 2 ? fmt::format("{:<{}}  ", row[i], widths[i])
-                          : fmt::format("{:>{}}  ", row[i], widths[i]);
-        if (any_last) line += row[last];
+            line += i < words ? fmt::format("{:<{}}  ", row[i], widths[i])
+                              : fmt::format("{:>{}}  ", row[i], widths[i]);
+        if (last_column == Last::number)
+            line += fmt::format("{:>{}}", row[last], widths[last]);
+        else if (any_last)
+            line += row[last];
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";
     }
     return text;
+}
+
+void print_peers(const std::vector<PeerCounters>& peers) {
+    std::vector<Row> rows{{"peer", "state", "asked", "hits", "false", "stale", "refused", "failed",
+                           "given", "last error"}};
+    for (const auto& p : peers)
+        rows.push_back({p.node, p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
+                        grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
+                        grouped(p.served), p.last_error});
+    fmt::print("\n{}", table_text(rows, Last::words));
+}
+
+/// What each peer's summary is worth, and what it costs.
+void print_sharing(const std::vector<PeerCounters>& peers) {
+    std::vector<Row> rows{{"sharing", "lag s", "collisions", "evicted", "sampled", "missed",
+                           "saved ms", "lost ms", "update bytes", "bits/obj"}};
+    for (const auto& p : peers) {
+        const auto bits = p.objects == 0
+                              ? std::string("-")
+                              : fmt::format("{:.1f}", static_cast<double>(p.bits) /
+                                                          static_cast<double>(p.objects));
+        rows.push_back({p.node, fmt::format("{:.1f}", p.lag_seconds), grouped(p.collisions),
+                        grouped(p.evicted), grouped(p.sampled), grouped(p.false_misses),
+                        grouped(p.saved_microseconds / 1000), grouped(p.lost_microseconds / 1000),
+                        grouped(p.announcement_bytes_received), bits});
+    }
+    fmt::print("\n{}what these are: hearsay help status\n", table_text(rows, Last::number, 1));
 }
 
 /// Why something was refused, and what a start lost: lines of their own where there is any.
@@ -119,7 +131,7 @@ void print_disk(const NodeCounters& n) {
                         grouped(d.written), mebibytes(d.written_bytes), grouped(all_refused(d)),
                         grouped(d.read_at_once + d.read_by_threads), grouped(d.read_by_threads),
                         grouped(d.failed + d.read_failed), d.last_error});
-    fmt::print("\n{}", table_text(rows));
+    fmt::print("\n{}", table_text(rows, Last::words));
     for (const auto& d : n.disk) print_disk_trouble(d);
     if (!n.peers.empty()) fmt::print("\n");
 }
@@ -151,26 +163,12 @@ void print_status(const NodeCounters& n) {
         fmt::print("no room for the listed peer {} (cluster.max_peers)\n", node);
     print_disk(n);
     if (n.peers.empty()) return;
-    fmt::print("links {} sent, {} received, {} out, {} in\n\n",
+    fmt::print("links {} sent, {} received, {} out, {} in\n",
                amount(n.links.announcements_sent, "announcement"),
                grouped(n.links.announcements_received), amount(n.links.bytes_sent, "byte"),
                grouped(n.links.bytes_received));
-    std::size_t width = 16;
-    bool any_error = false;
-    for (const auto& p : n.peers) {
-        width = std::max(width, p.node.size());
-        any_error = any_error || !p.last_error.empty();
-    }
-    fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}{}\n", "peer", width,
-               "state", "asked", "hits", "false", "stale", "refused", "failed", "given",
-               any_error ? "  last error" : "");
-    for (const auto& p : n.peers) {
-        fmt::print("{:<{}} {:<16} {:>9} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8}{}{}\n", p.node, width,
-                   p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
-                   grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
-                   grouped(p.served), p.last_error.empty() ? "" : "  ", p.last_error);
-    }
-    print_sharing(n.peers, width);
+    print_peers(n.peers);
+    print_sharing(n.peers);
 }
 
 void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {

@@ -1,8 +1,9 @@
 #include "measure/run/node_counters.hpp"
 
-#include "measure/run/http_get.hpp"
-
 #include <nlohmann/json.hpp>
+
+#include "measure/run/http_get.hpp"
+#include "measure/trace/printable.hpp"
 
 namespace measure {
 namespace {
@@ -48,7 +49,7 @@ void take(const Json& object, std::string_view name, T& out) {
     const auto at = object.find(name);
     if (at == object.end()) return;
     if constexpr (std::is_same_v<T, std::string>) {
-        if (at->is_string()) out = at->get<std::string>();
+        if (at->is_string()) out = printable(at->get<std::string>());
     } else if constexpr (std::is_same_v<T, bool>) {
         if (at->is_boolean()) out = at->get<bool>();
     } else {

@@ -106,9 +106,11 @@ TEST_F(Numbers, StandInTheMetricsOnce) {
             if (!number.label.key.empty())
                 all += (all.empty() ? "" : ",") + std::string(number.label.key) + "=\"" +
                        std::string(number.label.value) + '"';
-            const auto line = '\n' + std::string(number.family) +
-                              (all.empty() ? "" : '{' + all + '}') + ' ' +
-                              std::to_string(counts.*number.member) + '\n';
+            const auto value = counts.*number.member;
+            const auto in_seconds = static_cast<double>(value) / 1e6;
+            const auto line =
+                '\n' + std::string(number.family) + (all.empty() ? "" : '{' + all + '}') + ' ' +
+                (number.unit == "microseconds" ? json(in_seconds) : json(value)).dump() + '\n';
             EXPECT_EQ(count(text, line), 1u) << line;
         }
     });
@@ -124,6 +126,9 @@ TEST_F(Numbers, HaveAFamilyThatNamesKindAndUnit) {
             if (family.empty()) continue;
             EXPECT_EQ(family.ends_with("_total"), number.kind == NumberKind::counter) << family;
             EXPECT_EQ(family.find("bytes") != family.npos, number.unit == "bytes") << family;
+            EXPECT_EQ(family.find("seconds") != family.npos, number.unit == "microseconds")
+                << family;
+            EXPECT_EQ(family.find("microseconds"), family.npos) << "seconds are the base unit";
         }
     });
 }
