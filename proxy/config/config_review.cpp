@@ -160,9 +160,9 @@ private:
                       entry.name + " seems to have http and link the wrong way round");
         }
         if (config_.summary.kind == summary::Kind::cuckoo && cluster.peers.size() > kMostOfCuckoos)
-            doubt("$.summary.kind",
-                  "exceeds the budget of false hits with more than " +
-                      std::to_string(kMostOfCuckoos) + " peers; quotient does not");
+            doubt("$.summary.kind", "exceeds the budget of false hits with more than " +
+                                        std::to_string(kMostOfCuckoos) +
+                                        " peers; quotient does not");
         if (!others) doubt("$.cluster.peers", "lists no other node: nothing is shared");
         if (!elsewhere) return;
         if (is_loopback(cluster.listen.host))
