@@ -77,7 +77,7 @@ void print_contents(const DiskSurvey& s, DiskTime now) {
         fmt::print("stored    {} to {} ago, half of them less than {}\n", age_text(now - s.newest),
                    age_text(now - s.oldest), age_text(now - s.median));
         fmt::print("expired   {}\n", part_text(s.expired, objects));
-        fmt::print("tags      {} on {}\n", amount(s.tags, "tag"), amount(s.tagged, "object"));
+        fmt::print("tags      {} on {}\n", amount(s.tags, "tag"), amount(s.tagged, "response"));
     }
     fmt::print("besides   {} that later ones replaced, {} purged by tag or all at once, {}\n",
                grouped(s.superseded), grouped(s.purged), amount(s.tombstones, "tombstone"));

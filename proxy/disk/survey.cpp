@@ -120,9 +120,10 @@ private:
         ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
         result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
         result_.expired += entry.expires < now_ ? 1 : 0;
+        stored_.push_back(entry.stored);
+        if (entry.type == RecordType::block) return true;  // whose tag is its target
         result_.tagged += entry.tags.empty() ? 0 : 1;
         for (const auto& tag : entry.tags) tags_.insert(tag);
-        stored_.push_back(entry.stored);
         return true;
     }
 

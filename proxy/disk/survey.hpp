@@ -42,7 +42,7 @@ struct DiskSurvey {
     std::uint64_t responses = 0, blocks = 0;  // that count: the last of each variant
     std::uint64_t live_bytes = 0;             // that these take
     std::uint64_t expired = 0;                // of these
-    std::uint64_t tagged = 0, tags = 0;       // of these; and how many tags there are
+    std::uint64_t tagged = 0, tags = 0;       // responses; and how many tags they have
     std::uint64_t superseded = 0;             // a later one took their place
     /// By a tag, or all at once. Which ones were purged by their URL cannot be told without the
     /// cluster's secret; those count as if they were not.

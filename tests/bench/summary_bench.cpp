@@ -38,11 +38,11 @@ KeyHash key(std::uint64_t number) {
     return {mix((2 * number + 1) * kStep), mix((2 * number + 2) * kStep)};
 }
 
-Shape shape_for_peers(std::uint64_t peers, std::uint64_t objects = kObjects) {
-    return shape_for(objects, error_per_summary(kDefaultFalseHitBudget, peers));
+Shape shape_for_peers(std::uint64_t peers) {
+    return shape_for(kObjects, error_per_summary(kDefaultFalseHitBudget, peers));
 }
 
-BloomFilter filled(Shape shape, std::uint64_t first_key, std::uint64_t objects = kObjects) {
+BloomFilter filled(Shape shape, std::uint64_t first_key) {
     BloomFilter filter(shape);
     for (auto number = first_key; number < first_key + kObjects; ++number)
         filter.insert(key(number));

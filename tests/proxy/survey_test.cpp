@@ -37,7 +37,7 @@ TEST(Survey, CountsWhatThereIs) {
     folder.put(stored_at("http://a/1", kNow - 2s), "second");
     auto block = stored_at("http://a/large \"tag\" 0-9", kNow - 1s);
     block.type = RecordType::block;
-    block.tags.clear();
+    block.tags = {test::hash_of("http://a/large")};  // of its target: not the origin's
     folder.put(block, "0123456789");
     folder.leave();
     const auto found = look(folder.path());
