@@ -17,14 +17,15 @@ namespace proxy {
 using DiskBytes = std::vector<std::byte>;
 using DiskView = std::span<const std::byte>;
 
-template <typename Number>
-void put(DiskBytes& out, std::type_identity_t<Number> value) {
+template <typename Number, typename Bytes>
+void put(Bytes& out, std::type_identity_t<Number> value) {
     value = boost::endian::native_to_little(value);
     const auto* bytes = reinterpret_cast<const std::byte*>(&value);
     out.insert(out.end(), bytes, bytes + sizeof value);
 }
 
-inline void put_text(DiskBytes& out, std::string_view text) {
+template <typename Bytes>
+void put_text(Bytes& out, std::string_view text) {
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     out.insert(out.end(), bytes, bytes + text.size());
 }

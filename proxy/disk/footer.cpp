@@ -80,7 +80,7 @@ std::uint64_t footer_bytes(const Record& record) {
     return kEntryBytes + record.tags.size() * kTagBytes + record.uri.size();
 }
 
-void put_entry(const FooterEntry& entry, DiskBytes& footer) {
+void put_entry(const FooterEntry& entry, FooterBytes& footer) {
     put<std::uint32_t>(footer, entry.sector);
     put<std::uint32_t>(footer, entry.sectors);
     put<std::uint64_t>(footer, entry.seq);
@@ -99,7 +99,7 @@ void put_entry(const FooterEntry& entry, DiskBytes& footer) {
     put_text(footer, entry.uri);
 }
 
-void close_footer(DiskBytes& footer) {
+void close_footer(FooterBytes& footer) {
     footer.resize((footer.size() + kDiskSector - 1) / kDiskSector * kDiskSector);
 }
 
@@ -141,7 +141,7 @@ DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header)
     return trailer;
 }
 
-DiskResult<Footer> decode_footer(DiskBytes footer, const Trailer& trailer,
+DiskResult<Footer> decode_footer(FooterBytes footer, const Trailer& trailer,
                                  const SegmentHeader& header) {
     if (footer.size() != trailer.footer_bytes) return DiskError::bad_length;
     if (sum(footer, header.home.directory) != trailer.footer_checksum)
@@ -149,7 +149,7 @@ DiskResult<Footer> decode_footer(DiskBytes footer, const Trailer& trailer,
     return decode_entries(std::move(footer), trailer.entries, trailer.footer_at / kDiskSector);
 }
 
-DiskResult<Footer> decode_entries(DiskBytes bytes, std::uint32_t count, std::uint64_t end) {
+DiskResult<Footer> decode_entries(FooterBytes bytes, std::uint32_t count, std::uint64_t end) {
     Footer made;
     made.bytes = std::move(bytes);
     made.entries.reserve(std::min<std::uint64_t>(count, made.bytes.size() / kEntryBytes));

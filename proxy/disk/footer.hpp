@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/disk/pages.hpp"
 #include "proxy/disk/record.hpp"
 
 namespace proxy {
@@ -51,9 +52,11 @@ FooterEntry footer_entry(const Record& record, std::uint32_t sector, std::uint32
 std::uint64_t footer_bytes(const FooterEntry& entry);
 std::uint64_t footer_bytes(const Record& record);
 
+using FooterBytes = Pages<std::byte>;
+
 /// A footer is made entry by entry, and then filled up with zeros to whole sectors.
-void put_entry(const FooterEntry& entry, DiskBytes& footer);
-void close_footer(DiskBytes& footer);
+void put_entry(const FooterEntry& entry, FooterBytes& footer);
+void close_footer(FooterBytes& footer);
 
 /// The last sector of a sealed segment: where its footer is.
 struct Trailer {
@@ -74,15 +77,15 @@ struct Footer {
     Footer(Footer&&) = default;
     Footer& operator=(Footer&&) = default;
 
-    std::vector<FooterEntry> entries;  // ascending; they overlap nowhere
-    DiskBytes bytes;
-    std::vector<summary::KeyHash> tags;
+    Pages<FooterEntry> entries;  // ascending; they overlap nowhere
+    FooterBytes bytes;
+    Pages<summary::KeyHash> tags;
 };
 /// All entries lie before the footer. Errors: bad_checksum, bad_length, bad_type.
-DiskResult<Footer> decode_footer(DiskBytes footer, const Trailer& trailer,
+DiskResult<Footer> decode_footer(FooterBytes footer, const Trailer& trailer,
                                  const SegmentHeader& header);
 /// What put_entry() made, `count` times, of records before sector `end`. Errors: bad_length,
 /// bad_type.
-DiskResult<Footer> decode_entries(DiskBytes bytes, std::uint32_t count, std::uint64_t end);
+DiskResult<Footer> decode_entries(FooterBytes bytes, std::uint32_t count, std::uint64_t end);
 
 }  // namespace proxy

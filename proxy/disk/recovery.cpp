@@ -29,7 +29,7 @@ struct Opened {
     boost::system::error_code error;  // of what follows, the first there is
     SegmentPtr segment;               // null: not even that
     SegmentContents contents;
-    std::vector<summary::KeyHash> keys;  // of its records; of tombstones, nothing
+    Pages<summary::KeyHash> keys;  // of its records; of tombstones, nothing
 };
 
 /// Reads files on some threads, a little ahead of whoever takes what they hold in order.

@@ -53,7 +53,7 @@ boost::system::error_code without_beginning(const DiskFile& file) {
 
 DiskResult<SegmentContents> scan(const Segment& segment) {
     SegmentContents found;
-    DiskBytes entries;
+    FooterBytes entries;
     std::uint32_t count = 0;
     Window window(segment);
     bool gap = false;
@@ -98,7 +98,7 @@ DiskResult<Footer> read_footer(const Segment& segment) {
         return error;
     const auto trailer = decode_trailer(sector, segment.header);
     if (!trailer) return trailer.error();
-    DiskBytes footer(trailer->footer_bytes);
+    FooterBytes footer(trailer->footer_bytes);
     if (const auto error = segment.file.read(footer, trailer->footer_at)) return error;
     return decode_footer(std::move(footer), *trailer, segment.header);
 }

@@ -65,7 +65,7 @@ DiskResult<SegmentContents> read_contents(const Segment& segment);
 struct SegmentEnd {
     SegmentPtr segment;
     bool sealed = false;  // see unseal_segment()
-    DiskBytes footer;     // not closed
+    FooterBytes footer;   // not closed
     std::uint32_t entries = 0;
     std::uint64_t end = 0;  // what stands behind it is none of its records
 };

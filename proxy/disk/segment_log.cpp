@@ -218,7 +218,7 @@ boost::system::error_code SegmentLog::retire(bool readmit_used) {
 }
 
 /// Takes out of `entries` what it wrote again, the most used first; how many bytes that were.
-std::uint64_t SegmentLog::readmit(const Segment& from, std::vector<FooterEntry>& entries) {
+std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entries) {
     struct Used {
         std::size_t at;
         unsigned uses;

@@ -111,7 +111,7 @@ private:
     bool next_exceeds_cap() const;
     SegmentPtr oldest() const;
     boost::system::error_code retire(bool readmit);
-    std::uint64_t readmit(const Segment& from, std::vector<FooterEntry>& live);
+    std::uint64_t readmit(const Segment& from, Pages<FooterEntry>& live);
     void give_up_active();
     static std::uint32_t key_of(const Segment& segment);
 
@@ -120,7 +120,7 @@ private:
     Reclaiming reclaiming_;
 
     SegmentPtr active_;
-    DiskBytes footer_;                // of active_, not closed
+    FooterBytes footer_;              // of active_, not closed
     std::uint32_t entries_ = 0;       // in it
     std::uint64_t end_ = 0;           // where the next record goes
     std::uint64_t written_ = 0;       // to here flush() has come

@@ -60,7 +60,7 @@ void check_footer(DiskView bytes, std::uint32_t entries) {
         if (!trailer) continue;
         FUZZ_CHECK(trailer->footer_at + trailer->footer_bytes + kDiskSector <= kHeader.bytes);
         const auto decoded =
-            decode_footer(DiskBytes(footer.begin(), footer.end()), *trailer, kHeader);
+            decode_footer(FooterBytes(footer.begin(), footer.end()), *trailer, kHeader);
         if (!decoded) continue;
         FUZZ_CHECK(decoded->entries.size() == entries);
         std::uint64_t end = 1;

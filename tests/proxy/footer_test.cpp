@@ -9,7 +9,7 @@ namespace {
 
 constexpr SegmentHeader kHeader{{0x1122334455667788, 7}, 1 << 20};
 
-std::vector<FooterEntry> some_entries() {
+Pages<FooterEntry> some_entries() {
     static const auto a = test::response("http://a/", 3, "body"),
                       gone = test::tombstone(RecordType::gone, 5, {{7, 8}}),
                       b = test::response("http://b/", 4, {});
@@ -17,7 +17,8 @@ std::vector<FooterEntry> some_entries() {
 }
 
 struct Sealed {
-    DiskBytes footer, trailer;
+    FooterBytes footer;
+    DiskBytes trailer;
 };
 Sealed sealed(std::span<const FooterEntry> entries, std::uint64_t at = 100 * kDiskSector) {
     Sealed made;
@@ -47,7 +48,7 @@ TEST(DiskFooter, ComesBackAsItWasWritten) {
 TEST(DiskFooter, TakesWhatIsReckonedForIt) {
     const auto record = test::response("http://a/", 3, "body");
     std::uint64_t bytes = 0;
-    std::vector<FooterEntry> entries;
+    Pages<FooterEntry> entries;
     for (std::uint32_t i = 0; i < 64; ++i) {
         entries.push_back(footer_entry(record, i + 1, 1));
         bytes += footer_bytes(record);
