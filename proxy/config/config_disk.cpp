@@ -260,7 +260,7 @@ std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
         if (looks[i].is_of_device) {
             found.push_back({disk_setting(disk, i) + ".path",
                              looks[i].why + ": the node begins without it, and what it holds is "
-                                            "lost"});
+                                            "lost; replace the disk, or empty the directory"});
             continue;
         }
         std::error_code ignored;

@@ -251,7 +251,8 @@ TEST(ConfigDisk, BeginsWithoutADiskThatFailed) {
     EXPECT_THAT(lines(make_disks(with(disk))), IsEmpty());
     EXPECT_TRUE(std::filesystem::exists(disk[2].path));
     EXPECT_THAT(lines(doubtful_disks(disk)),
-                testing::Contains(why + ": the node begins without it, and what it holds is lost"));
+                testing::Contains(why + ": the node begins without it, and what it holds is lost; "
+                                        "replace the disk, or empty the directory"));
     std::ofstream(disk[2].path + "/letter") << "text";
     EXPECT_THAT(lines(unusable_disks(with(disk))),
                 ElementsAre(HasSubstr("$.cache.disk[2].path: ")));
