@@ -43,8 +43,9 @@ BodyPiece DiskBodyReader::peek(std::uint64_t max_bytes,
 std::uint64_t DiskBodyReader::make_room(std::uint64_t bytes) {
     if (charge_.bytes() >= bytes) return bytes;
     charge_ = Charge();
-    if (!windows_.take(bytes)) return std::min(bytes, kUncharged);
-    charge_ = Charge(windows_, bytes);
+    auto room = read_ahead(windows_, bytes);
+    if (!room) return std::min(bytes, kUncharged);
+    charge_ = std::move(*room);
     return bytes;
 }
 

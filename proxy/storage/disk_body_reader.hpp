@@ -16,8 +16,8 @@ namespace proxy {
 /// Reads a body that is left where it stands on the disk, a slice of RecordBody::kSliceBytes at a
 /// time: what the page cache has can be sent from there, or is copied if bytes are wanted; all else
 /// is read, and proved, by the disk's threads. The bytes that it holds while they are sent are
-/// charged; where there is no room, it holds kUncharged of them. One thread; it never waits for a
-/// device.
+/// charged as what is read ahead is; where there is no room, it holds kUncharged of them. One
+/// thread; it never waits for a device.
 class DiskBodyReader {
 public:
     static constexpr std::uint64_t kUncharged = 16 * 1024;

@@ -152,7 +152,7 @@ TEST_F(DiskBodyReaderTest, HoldsNoMoreThanThereIsRoomFor) {
         std::vector<std::unique_ptr<DiskBodyReader>> slow;
         std::vector<boost::asio::const_buffer> buffers;
         std::uint64_t held = 0;
-        windows_.set_cap(3 * RecordBody::kSliceBytes);
+        windows_.set_cap(2 * 3 * RecordBody::kSliceBytes);
         for (int i = 0; i < 10; ++i) {
             auto& from =
                 *slow.emplace_back(std::make_unique<DiskBodyReader>(body, wakeup_, windows_));
