@@ -71,6 +71,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     args.size = args.size or ("4GiB" if args.what == "quiet" else "512MiB")
     if args.folder:
+        if os.path.exists(args.folder):  # it is removed at the end
+            parser.error(f"--folder {args.folder} is there already; name one that is not")
         os.makedirs(args.folder)
     else:
         args.folder = tempfile.mkdtemp(prefix="hearsay-life-")
