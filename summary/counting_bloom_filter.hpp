@@ -43,7 +43,7 @@ public:
     Shape shape() const { return shape_; }
     const BitArray& bits() const { return bits_; }
 
-    /// Takes memory that is still to be taken, `words` at a time from `*done` on; true when there
+    /// Takes memory that is still to be taken, `words` at a time from `done` on; true when there
     /// is all of it. Without it the first keys take it, thousands of pages at once.
     bool touch(std::size_t& done, std::size_t words);
     /// Gives the memory back in pieces, when the filter is of no more use; true at the end.

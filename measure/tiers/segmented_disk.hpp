@@ -12,9 +12,9 @@ namespace measure {
 /// there is no more room. Of that, what was used since it was written is written again, the most
 /// used first, as far as proxy::readmittable() has it, and counts as unused then.
 ///
-/// Logs have small caches beside a node's, which has up to 512 segments of at least 16 MiB: here
-/// they are a 64th of the disk, so that several objects fit into one. A segment ends behind the
-/// record that fills it; none is cut.
+/// Logs have small caches beside a node's, whose segments are a 512th of it, within 32 and 256 MiB:
+/// here they are a 64th of the disk, so that several objects fit into one. A segment ends behind
+/// the record that fills it; none is cut.
 class SegmentedDisk final : public SimulatedDisk {
 public:
     static constexpr std::uint64_t kSegments = 64;

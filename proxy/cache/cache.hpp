@@ -46,7 +46,8 @@ struct SharedCache {
     /// Nor at any peer. How many target URIs that were here.
     std::size_t invalidate(protocol::Invalidation what, Store::Clock::time_point now);
     /// What was dropped before does not come back, whatever becomes of this process: `kept` is
-    /// called once that is so, on any thread; at once without a disk.
+    /// called once that is so, on any thread; at once without a disk, and not at all if no disk
+    /// could note it.
     void when_kept(std::function<void()> kept);
     /// Tells the secret of the keys' hashes apart from others, and does not tell it.
     std::uint64_t secret_mark() const;
@@ -60,7 +61,7 @@ struct SharedCache {
     const summary::KeyHasher key_hasher;
     const protocol::FieldKey field_key;  // without a cluster of no use
     DiskCalls disk_calls;
-    MemoryBudget windows;  // of what passes through without being stored (limits.body_windows)
+    MemoryBudget windows;  // of what is not stored, or read for slow clients (limits.body_windows)
     Store store;
 
 private:

@@ -173,7 +173,7 @@ struct LimitsConfig {
     std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
-    std::uint64_t body_windows = 128 << 20;   // of all of them together, read buffers included
+    std::uint64_t body_windows = 128 << 20;   // of all of them together, with what is read ahead
     std::uint64_t client_rate_min = 500;      // bytes/s while we wait for a client (net/pace.hpp)
 };
 

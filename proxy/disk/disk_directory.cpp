@@ -276,7 +276,10 @@ void DiskDirectory::finish() {
         if (error) note_error(error, "writing");
     }
     // A purge that could not be written: nothing here may come back.
-    if (!writer_.empty() || (partly_loaded_ && error)) set_company({});
+    if (!writer_.empty() || (partly_loaded_ && error)) {
+        is_disowned_ = set_company({});
+        if (!is_disowned_) state_ = State::off;  // so whoever waits for it is not told that it is
+    }
     if (error) return;
     if (const auto failed = log_.seal()) note_error(failed, "writing");
 }

@@ -15,7 +15,7 @@ struct DiskStatus {
     std::string path;
     State state = State::loading;
     std::string last_error;       // plain words, empty: none
-    std::uint64_t cap_bytes = 0;  // as configured
+    std::uint64_t cap_bytes = 0;  // as configured, or three segments
     std::uint64_t bytes = 0;      // of all files
     std::uint64_t segments = 0;
     std::uint64_t queued_bytes = 0;                         // waiting to be written

@@ -73,8 +73,10 @@ public:
     using Ended = std::function<void()>;
     /// What was pushed before and whose key, or one of whose tags, is one of these hashes, is not
     /// given any more: from now on by read(), and after a restart once `written` was called, which
-    /// is on a thread of the tier, soon; never refused. May be empty. Without hashes nothing is
-    /// written: `written` is called when all that was pushed before it has been.
+    /// is on a thread of the tier, soon; never refused. Not at all when a directory has failed, and
+    /// neither it nor another could note that: nobody is told what may not be so. May be empty.
+    /// Without hashes nothing is written: `written` is called when all that was pushed before it
+    /// has been.
     void end(std::span<const summary::KeyHash> hashes, Ended written);
     /// The same for all there is. Each record is dropped() by and by.
     void end_all(Ended written);

@@ -118,7 +118,7 @@ struct DiskWriter::Outcome {
         }
         if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
             if (!nothing_left) return again.push_back(std::move(waiting));
-            writer.count({.queued_bytes = waiting.bytes, .written = 1});
+            writer.count({.queued_bytes = waiting.bytes});
             return tell(waiting.job, DiskPlace{});
         }
         Stats done{.queued_bytes = waiting.bytes};
@@ -134,8 +134,11 @@ struct DiskWriter::Outcome {
             for (const auto& one : flushed) fail(*one.waiting, why, log.stats().segments == 0);
             return;
         }
-        Stats done{.written = flushed.size(), .writes = 1};
-        for (const auto& one : flushed) done.queued_bytes += one.waiting->bytes;
+        Stats done{.writes = 1};
+        for (const auto& one : flushed) {
+            done.queued_bytes += one.waiting->bytes;
+            done.written += is_tombstone(one.waiting->job.record.type) ? 0 : 1;
+        }
         writer.count(done);
         for (const auto& one : flushed) {
             const auto& job = one.waiting->job;

@@ -67,7 +67,7 @@ public:
 
     struct Stats {
         std::uint64_t queued_bytes = 0;
-        std::uint64_t written = 0, failed = 0;  // records and tombstones
+        std::uint64_t written = 0, failed = 0;  // without tombstones
         std::uint64_t refused_queue_full = 0, refused_paused = 0, refused_too_large = 0;
         std::uint64_t writes = 0;  // calls that wrote them
         bool paused = false;

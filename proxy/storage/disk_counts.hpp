@@ -11,7 +11,7 @@ namespace proxy {
 struct StoreDiskStatus {
     std::uint64_t disk_objects = 0;             // in the index
     std::uint64_t disk_index_bytes = 0;         // of memory, beside cache.memory
-    std::uint64_t disk_hits = 0;                // requests that found on disk what memory had not
+    std::uint64_t disk_hits = 0;                // responses that memory had not
     std::uint64_t disk_admission_declined = 0;  // responses that were not asked for often enough
 };
 

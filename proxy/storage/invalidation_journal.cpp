@@ -99,11 +99,10 @@ bool take(KeptInvalidations& kept, Type type, DiskView body) {
 DiskResult<DiskBytes> read_file(DiskCalls& calls, const std::filesystem::path& path) {
     const auto file = DiskFile::open(calls, path, O_RDONLY);
     if (!file) return file.error();
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path, error);
-    if (error) return error_code(error.value(), boost::system::system_category());
-    if (size > kMaxFileBytes) return DiskError::too_large;
-    DiskBytes bytes(size);
+    const auto size = file->size();
+    if (!size) return size.error();
+    if (*size > kMaxFileBytes) return DiskError::too_large;
+    DiskBytes bytes(*size);
     const auto got = file->read_some(bytes, 0);
     if (!got) return got.error();
     bytes.resize(*got);

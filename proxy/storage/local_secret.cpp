@@ -88,6 +88,9 @@ void make(const std::filesystem::path& path, const HashSecret& secret) {
     if (linked) {
         ::unlink(fresh.c_str());
     } else if (::rename(fresh.c_str(), path.c_str()) != 0) {
+        const auto error = errno;
+        ::unlink(fresh.c_str());
+        errno = error;
         fail_by_system(path, "cannot be made");
     }
 }

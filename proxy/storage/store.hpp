@@ -249,7 +249,8 @@ private:
         return const_cast<Variant*>(select(shard, std::as_const(entry), request));
     }
     Entry* entry_for(Shard& shard, summary::KeyHash hash, std::string_view uri);  // lock held
-    /// The one place where the listener is called, each time with the other word.
+    /// Tells the listener of what memory has, each time with the other word; of what the disk alone
+    /// has it is told in store_disk.cpp.
     void announce(Entry& entry, bool stored);
     /// Those that `goes` takes. What is left is weighed; an empty entry stays where it is.
     template <class Goes>

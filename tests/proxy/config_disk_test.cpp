@@ -141,7 +141,7 @@ TEST(ConfigDisk, TakesSixteenDirectories) {
 
 TEST(ConfigDisk, IsLargeEnoughForItsSegments) {
     EXPECT_GE(kMinDiskBytes / segment_bytes_for(kMinDiskBytes), 8u);
-    EXPECT_LE(kMaxDiskBytes / segment_bytes_for(kMaxDiskBytes), 1u << (kSegmentBits - 1));
+    EXPECT_LE(kMaxDiskBytes / segment_bytes_for(kMaxDiskBytes), 1u << (kNumberBits - 1));
 }
 
 TEST(ConfigDisk, IsShownAsItIsRead) {

@@ -465,6 +465,21 @@ TEST_F(DiskTierTest, MarksADirectoryInWhichAPurgeCouldNotBeWritten) {
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
 
+// Nor is anybody told that it is purged, where not even that could be marked.
+TEST_F(DiskTierTest, ConfirmsAtItsEndNoPurgeThatItCouldNotNote) {
+    config_.writer.retry = std::chrono::hours(1);
+    open_and_load();
+    ASSERT_TRUE(write(uri(1)));
+    calls_.on_write = EIO;
+    std::atomic<bool> written{false};
+    tier_->end(std::array{test::hash_of(uri(1))}, [&] { written = true; });
+    close();
+    EXPECT_FALSE(written);
+    calls_.on_write = 0;
+    open_and_load();
+    EXPECT_EQ(owner_->recovered_count(), 1);
+}
+
 // Several directories
 
 class DiskDirectoriesTest : public DiskTierTest {
