@@ -172,7 +172,7 @@ std::string wait_until_in_sync(const std::vector<HostPort>& admins,
                 missing = fmt::format("{} is not ready", status->node);
             }
             for (const auto& disk : status ? status->disk : std::vector<DiskCounters>{}) {
-                if (disk.state_name == "loading")
+                if (disk.state == "loading")
                     missing = fmt::format("{} is still reading {}", status->node, disk.path);
             }
             for (const auto& peer : status ? status->peers : std::vector<PeerCounters>{}) {

@@ -50,10 +50,9 @@ std::string parts_text(std::span<const Part> parts) {
 
 using Row = std::vector<std::string>;
 
-/// Columns as wide as what is in them: the first two to the left, as they are words, the others to
-/// the right. A last column of words, if there is one, is left out where it has nothing below its
-/// heading.
 enum class Last { number, words };
+/// Columns as wide as what is in them: the first `words` to the left, the others to the right. A
+/// last column of words is to the left, too, and left out where it has nothing below its heading.
 std::string table_text(std::span<const Row> rows, Last last_column, std::size_t words = 2) {
     const auto last = rows.front().size() - 1;
     std::vector<std::size_t> widths(rows.front().size());
@@ -127,7 +126,7 @@ void print_disk(const NodeCounters& n) {
     std::vector<Row> rows{{"directory", "state", "used", "of size", "writes", "written", "refused",
                            "reads", "of device", "errors", "last error"}};
     for (const auto& d : n.disk)
-        rows.push_back({d.path, d.state_name, mebibytes(d.bytes), mebibytes(d.cap_bytes),
+        rows.push_back({d.path, d.state, mebibytes(d.bytes), mebibytes(d.cap_bytes),
                         grouped(d.written), mebibytes(d.written_bytes), grouped(all_refused(d)),
                         grouped(d.read_at_once + d.read_by_threads), grouped(d.read_by_threads),
                         grouped(d.failed + d.read_failed), d.last_error});

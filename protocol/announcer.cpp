@@ -49,6 +49,11 @@ void Announcer::take_over(Announcer& earlier) {
     judged_ = earlier.judged_;
 }
 
+void Announcer::end_fill() {
+    shared_.publisher.end_fill();
+    plan_work();
+}
+
 void Announcer::stop() {
     stopped_ = true;
     timer_.cancel();

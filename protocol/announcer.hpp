@@ -30,6 +30,8 @@ public:
     void note_false_hits(const summary::FalseHitsSeen& in_all);
     /// Before anything is stored: goes on with the summary of `earlier`.
     void take_over(Announcer& earlier);
+    void begin_fill() { shared_.publisher.begin_fill(); }
+    void end_fill();
 
     /// The publisher or the neighbourhood may have work.
     void plan_work();

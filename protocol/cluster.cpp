@@ -220,6 +220,12 @@ void Cluster::start_in_place_of(Cluster& earlier) {
 void Cluster::set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names) {
     node_->set_peers(std::move(listed), std::move(names));
 }
+void Cluster::begin_fill() {
+    node_->announcer().begin_fill();
+}
+void Cluster::end_fill() {
+    node_->announcer().end_fill();
+}
 std::uint16_t Cluster::link_port() const {
     return node_->links().port();
 }

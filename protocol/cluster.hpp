@@ -67,6 +67,12 @@ public:
     void stored(summary::KeyHash entry);
     void removed(summary::KeyHash entry);
 
+    /// For a node that finds much at its start: what is stored from now on goes out as one epoch
+    /// after end_fill(); until then nobody is told of any of it. Before start(), while nothing is
+    /// stored.
+    void begin_fill();
+    void end_fill();
+
     /// What this node's questions to peers have shown in all, from its start on: the own summary's
     /// error follows.
     void note_false_hits(const summary::FalseHitsSeen& in_all);

@@ -18,15 +18,15 @@ void Publisher::take_over(Publisher& earlier) {
 void Publisher::set_error(double error) {
     config_.summary.error = error;
     own_.set_error(error);
-    refit_ = refit_ || !own_.suits();
+    refit_ = refit_ || (!own_.filling() && !own_.suits());
 }
 
 void Publisher::stored(summary::KeyHash entry, TimePoint now) {
-    if (own_.stored(entry)) changed(now);
+    if (own_.stored(entry) && !own_.filling()) changed(now);
 }
 
 void Publisher::removed(summary::KeyHash entry, TimePoint now) {
-    if (own_.removed(entry)) changed(now);
+    if (own_.removed(entry) && !own_.filling()) changed(now);
 }
 
 void Publisher::changed(TimePoint now) {
@@ -115,7 +115,7 @@ std::optional<CheckHash> Publisher::take_check(TimePoint now) {
 }
 
 Heartbeat Publisher::heartbeat() const {
-    return {own_.epoch(), own_.generation(), own_.objects()};
+    return {own_.epoch(), own_.generation(), told_objects()};
 }
 
 std::shared_ptr<const SnapshotImage> Publisher::image() {
@@ -132,7 +132,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image() {
     auto& begin = making_->image->begin;
     begin.epoch = own_.epoch();
     begin.generation = own_.generation();
-    begin.objects = own_.objects();
+    begin.objects = told_objects();
     begin.summary = own_.descriptor();
     image_ = image;
     make_image();

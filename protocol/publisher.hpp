@@ -60,6 +60,11 @@ public:
     void stored(summary::KeyHash entry, TimePoint now);
     void removed(summary::KeyHash entry, TimePoint now);
 
+    /// See summary::Own: peers hear of what comes from now on as one new epoch, when end_fill() has
+    /// been called and work() is done with it. Precondition: nothing is stored.
+    void begin_fill() { own_.begin_fill(); }
+    void end_fill() { own_.end_fill(); }
+
     /// When announce() should be called next: in the past when enough has changed (whoever turns
     /// the event loop may first take all that has arrived), nothing when all is told.
     std::optional<TimePoint> announce_due() const;
@@ -97,6 +102,7 @@ private:
     };
 
     void changed(TimePoint now);
+    std::uint64_t told_objects() const { return own_.filling() ? 0 : own_.objects(); }
     std::shared_ptr<const Bytes> take_changes();
     bool grow();
     bool make_image();

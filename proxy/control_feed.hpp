@@ -4,11 +4,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
+
+#include "proxy/disk/pages.hpp"
 
 namespace proxy {
 
@@ -30,8 +32,17 @@ public:
     void push(Item item) {
         const std::lock_guard lock(mutex_);
         pending_.push_back(std::move(item));
+        ++pushed_;
         if (!std::exchange(posted_, true)) again();
     }
+
+    /// How many there were so far, from any thread; and the consumer has had, on the control
+    /// thread.
+    std::uint64_t pushed() const {
+        const std::lock_guard lock(mutex_);
+        return pushed_;
+    }
+    std::uint64_t consumed() const { return consumed_; }
 
 private:
     void deliver() {
@@ -43,11 +54,12 @@ private:
         const auto now = rest.first(std::min(rest.size(), kFeedBatch));
         delivered_ += now.size();
         consumer_(now);
+        consumed_ += now.size();
         if (delivered_ < batch_.size()) return again();
         batch_.clear();
         delivered_ = 0;
         // All that a disk holds comes at once, and the room that it took is not needed again.
-        if (batch_.capacity() > kFeedBatch) std::vector<Item>().swap(batch_);
+        if (batch_.capacity() > kFeedBatch) Pages<Item>().swap(batch_);
         const std::lock_guard lock(mutex_);
         if (pending_.empty()) {
             posted_ = false;
@@ -61,12 +73,14 @@ private:
 
     boost::asio::io_context& control_;
     Consumer consumer_;
-    std::mutex mutex_;
-    std::vector<Item> pending_;
+    mutable std::mutex mutex_;
+    Pages<Item> pending_;
+    std::uint64_t pushed_ = 0;
     bool posted_ = false;
 
-    std::vector<Item> batch_;  // the consumer's
+    Pages<Item> batch_;  // the consumer's
     std::size_t delivered_ = 0;
+    std::uint64_t consumed_ = 0;
 };
 
 }  // namespace proxy

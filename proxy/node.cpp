@@ -45,7 +45,9 @@ namespace asio = boost::asio;
 
 /// A node whose peers are not there is ready anyway after this.
 constexpr std::chrono::seconds kReadyAlone{2};
-constexpr std::chrono::milliseconds kHousekeeping{5000}, kWhileLoading{500};
+constexpr std::chrono::milliseconds kHousekeeping{5000}, kWhileFilling{100};
+/// After so long peers hear of what a start has found by then, whatever a disk is still busy with.
+constexpr std::chrono::seconds kFillAtMost{60};
 constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read it
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
 constexpr int kLooksInPatience = 3;                  // of the service manager
@@ -134,6 +136,7 @@ public:
                     [this](const auto& order) { return change_peers(order); },
                     [this](CacheKey key) { return explain_url(std::move(key)); }});
         invalidations_.keep(*config_);
+        if (filling_) cluster_->begin_fill();
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -366,15 +369,11 @@ private:
     /// The allocator keeps what a crowd of connections took, or the reading of a disk, for the next
     /// one that may not come.
     void keep_house() {
-        // What a start found is told soon after it was.
-        housekeeping_.expires_after(cache_.store.disk() && disk_loading_ ? kWhileLoading
-                                                                         : kHousekeeping);
+        housekeeping_.expires_after(filling_ ? kWhileFilling : kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
             auto* const disk = cache_.store.disk();
-            const bool was_loading = std::exchange(disk_loading_, disk && disk->loading());
-            if (clients_.high_water_mark.has_fallen(clients_.connections) ||
-                (was_loading && !disk_loading_))
+            if (clients_.high_water_mark.has_fallen(clients_.connections) || end_fill())
                 ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
@@ -383,6 +382,18 @@ private:
             invalidations_.tend();
             keep_house();
         });
+    }
+
+    /// Once all that a start finds is in the own summary; true then.
+    bool end_fill() {
+        if (!filling_) return false;
+        const bool loading = cache_.store.disk() && cache_.store.disk()->loading();
+        if (loading && std::chrono::steady_clock::now() < started_ + kFillAtMost) return false;
+        if (!found_) found_ = changes_.pushed();
+        if (changes_.consumed() < *found_) return false;
+        filling_ = false;
+        cluster_->end_fill();
+        return true;
     }
 
     /// Workers find out in time why false hits were, and the own summary is corrected by that.
@@ -484,8 +495,7 @@ private:
         if (auto* disk = cache_.store.disk()) status.disk = disk->status();
         for (const auto& directory : status.disk) status.cache.disk_bytes += directory.bytes;
         status.cache.disk_evictions = store.disk_evictions;
-        status.store_disk = {store.disk_objects, store.disk_index_bytes, store.disk_recalled,
-                             store.disk_declined};
+        status.store_disk = store.disk;
         status.window_bytes = cache_.windows.used();
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
@@ -507,7 +517,8 @@ private:
     ControlFeed<Change> changes_;
     SharedCache cache_;
     DiskWatch disk_watch_;
-    bool disk_loading_ = true;
+    bool filling_ = cache_.store.disk() != nullptr;  // what a start finds is not told yet
+    std::optional<std::uint64_t> found_;             // of changes_, when all had been found
     NodeInvalidations invalidations_;
     SharedFrontend clients_;
     std::vector<std::unique_ptr<Worker>> workers_;

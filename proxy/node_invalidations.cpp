@@ -31,29 +31,33 @@ NodeInvalidations::NodeInvalidations(asio::io_context& control, std::string node
 
 void NodeInvalidations::keep(const Config& config) {
     if (!config.cluster || config.cache.disk.empty()) return;
-    directory_ = config.cache.disk.front().path;
-    journal_.emplace(cache_.disk_calls, std::filesystem::path(directory_) / SuperFile::kJournalName,
-                     cache_.secret_mark());
-    if (const auto& trouble = journal_->trouble_reading())
+    std::vector<std::filesystem::path> directories;
+    for (const auto& each : config.cache.disk) directories.emplace_back(each.path);
+    journals_.emplace(cache_.disk_calls, directories, cache_.secret_mark());
+    for (const auto& [directory, error] : journals_->trouble_reading())
         spdlog::warn("{}: {}: what it held of invalidations that peers had not confirmed is lost",
-                     directory_, trouble->message());
-    cluster_->go_on_from(journal_->take_earlier());
+                     directory.string(), error.message());
+    cluster_->go_on_from(journals_->take_earlier());
 }
 
 void NodeInvalidations::tend() {
-    if (!journal_) return;
-    const auto trouble = journal_->trouble();
-    if (trouble && !std::exchange(in_trouble_, true))
-        spdlog::warn("disk {}: {}: what peers miss of purges ends with this process", directory_,
-                     trouble->message());
-    if (!trouble) in_trouble_ = false;
-    journal_->confirmed(cluster_->confirmed_by_node());
-    if (journal_->wants_rewrite()) journal_->rewrite(cluster_->kept_invalidations());
+    if (!journals_) return;
+    std::set<std::filesystem::path> in_trouble;
+    const auto trouble = journals_->trouble();
+    for (const auto& [directory, error] : trouble) {
+        in_trouble.insert(directory);
+        if (in_trouble_.contains(directory)) continue;
+        spdlog::warn("disk {}: {}: what peers have not heard of purges is not kept there",
+                     directory.string(), error.message());
+    }
+    in_trouble_ = std::move(in_trouble);
+    journals_->confirmed(cluster_->confirmed_by_node());
+    if (journals_->wants_rewrite()) journals_->rewrite(cluster_->kept_invalidations());
 }
 
 void NodeInvalidations::close() {
-    if (journal_) journal_->confirmed(cluster_->confirmed_by_node());
-    journal_.reset();
+    if (journals_) journals_->confirmed(cluster_->confirmed_by_node());
+    journals_.reset();
 }
 
 void NodeInvalidations::tell_peers(protocol::Invalidation what) {
@@ -65,7 +69,7 @@ void NodeInvalidations::tell_peers(protocol::Invalidation what) {
 
 void NodeInvalidations::tell_peers_now(const protocol::Invalidation& what) {
     const auto last = cluster_->invalidate(what);
-    if (journal_) journal_->add(last, what);
+    if (journals_) journals_->add(last, what);
 }
 
 void NodeInvalidations::take(const protocol::Invalidation& what, std::function<void()> done) {
@@ -84,9 +88,9 @@ void NodeInvalidations::when_kept(std::function<void(bool kept)> done) {
     auto here = [this, done = std::move(done)](bool kept) mutable {
         asio::post(control_, [done = std::move(done), kept] { done(kept); });
     };
-    if (!journal_) return cache_.when_kept([here = std::move(here)]() mutable { here(true); });
+    if (!journals_) return cache_.when_kept([here = std::move(here)]() mutable { here(true); });
     cache_.when_kept(
-        [this, here = std::move(here)]() mutable { journal_->when_written(std::move(here)); });
+        [this, here = std::move(here)]() mutable { journals_->when_written(std::move(here)); });
 }
 
 asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {

@@ -2,9 +2,11 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "protocol/cluster.hpp"
@@ -12,7 +14,7 @@
 #include "proxy/cache/cache.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/control_feed.hpp"
-#include "proxy/storage/invalidation_journal.hpp"
+#include "proxy/storage/invalidation_journals.hpp"
 #include "proxy/storage/purge.hpp"
 
 namespace proxy {
@@ -53,9 +55,8 @@ private:
     const std::unique_ptr<protocol::Cluster>& cluster_;
     SharedCache& cache_;
     ControlFeed<protocol::Invalidation> invalidated_;  // on other threads
-    std::optional<InvalidationJournal> journal_;       // with a cluster and a disk
-    std::string directory_;                            // of the journal
-    bool in_trouble_ = false;                          // the journal, and told so
+    std::optional<InvalidationJournals> journals_;     // with a cluster and a disk
+    std::set<std::filesystem::path> in_trouble_;       // whose journal was told to be incomplete
 };
 
 }  // namespace proxy

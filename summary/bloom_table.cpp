@@ -62,7 +62,7 @@ void BloomTable::find_in_wide(KeyHash key, const Lanes& lanes, PeerSet& found) c
     for (const auto position : where) {
         const auto* const words = bits_.wide(position);
         std::uint64_t any = 0;
-        for (std::size_t i = 0; i < words_each; ++i) any |= hits[i] &= read_shared(words[i]);
+        for (std::size_t i = 0; i < words_each; ++i) any |= hits[i] &= relaxed_load(words[i]);
         if (any == 0) return;
     }
     for (std::size_t i = 0; i < words_each; ++i) {

@@ -25,7 +25,8 @@ CountingBloomOwn::CountingBloomOwn(Config config, CountingBloomOwn&& earlier)
     objects_ = earlier.objects_;
     filter_ = std::move(earlier.filter_);
     left_over_ = std::move(earlier.left_over_);
-    if (suits()) return;
+    filling_ = earlier.filling_;
+    if (filling_ ? !earlier.growing() : suits()) return;
     begin_regrow();
     grow_some(4 * kMinObjects);
 }
@@ -34,9 +35,10 @@ bool CountingBloomOwn::stored(KeyHash key) {
     const auto shard = key_shard_of(key);
     if (!keys_[shard].insert(key)) return false;
     ++objects_;
-    filter_.insert(key, pending_);
     if (growth_ && shard < growth_->fed) growth_->filter.insert(key, ignored_);
     ignored_.clear();
+    if (filling_) return true;
+    filter_.insert(key, pending_);
     ++stored_;
     bound_pending();
     return true;
@@ -46,9 +48,10 @@ bool CountingBloomOwn::removed(KeyHash key) {
     const auto shard = key_shard_of(key);
     if (!keys_[shard].erase(key)) return false;
     --objects_;
-    filter_.erase(key, pending_);
     if (growth_ && shard < growth_->fed) growth_->filter.erase(key, ignored_);
     ignored_.clear();
+    if (filling_) return true;
+    filter_.erase(key, pending_);
     ++removed_;
     bound_pending();
     return true;
@@ -136,6 +139,7 @@ double CountingBloomOwn::expected_false_hit() const {
 }
 
 Fit CountingBloomOwn::fit() const {
+    if (filling_) return Fit::fits;
     const auto held = capacity(filter_.shape(), config_.error);
     if (objects() > held && filter_.shape().bits < kMaxBits) return Fit::too_small;
     const auto smallest = shape_for(std::max(config_.expected_objects, kMinObjects), config_.error);
@@ -185,7 +189,15 @@ bool CountingBloomOwn::grow_some(std::uint64_t keys) {
     return true;
 }
 
+void CountingBloomOwn::end_fill() {
+    if (objects_ > 0)
+        begin_regrow();
+    else
+        filling_ = false;
+}
+
 void CountingBloomOwn::begin_epoch() {
+    filling_ = false;
     pending_.clear();
     pending_lost_ = false;
     snapshot_holds_pending_ = false;

@@ -31,13 +31,6 @@ public:
 
     /// From this many untold flips on, a snapshot costs less than they do to keep and send.
     static constexpr std::uint64_t kBitsPerPendingFlip = 32;
-    /// A shape is left when less than one part in so many of its capacity is used.
-    static constexpr std::uint64_t kShrinkBelow = 4;
-
-    /// A new shape holds so many times the objects there are, which makes two rungs of the ladder
-    /// (half an octave): more room costs bytes in every announcement, less of it means more
-    /// snapshots while a cache fills.
-    static constexpr double kRoomAfterRegrow = 1.35;
 
     explicit CountingBloomOwn(Config config);
     CountingBloomOwn(Config config, CountingBloomOwn&& earlier);
@@ -127,6 +120,11 @@ public:
     bool grow_some(std::uint64_t keys);
     bool grow_some() { return grow_some(config_.keys_at_once); }
 
+    /// See Own. The filter stays empty meanwhile, so nothing has to grow with the keys.
+    void begin_fill() { filling_ = true; }
+    void end_fill();
+    bool filling() const { return filling_; }
+
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();
 
@@ -151,6 +149,7 @@ private:
     std::uint64_t objects_ = 0;
     CountingBloomFilter filter_;
     std::optional<Growth> growth_;
+    bool filling_ = false;
     std::optional<CountingBloomFilter> left_over_;
     std::vector<Flip> ignored_;  // of the filter that grows
     unsigned copies_ = 0;        // CopiedBits under way in this epoch

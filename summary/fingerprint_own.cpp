@@ -40,8 +40,9 @@ FingerprintOwn<kind>::FingerprintOwn(const OwnConfig& config)
 template <Kind kind>
 FingerprintOwn<kind>::FingerprintOwn(const OwnConfig& config, FingerprintOwn&& earlier)
     : config_(config), own_(std::move(earlier.own_)) {
+    const bool was_growing = own_.growing();
     own_.restart(config.first_epoch);
-    if (suits()) return;
+    if (filling() ? !was_growing : suits()) return;
     begin_regrow();
     own_.grow_some(4 * kMinObjects);
 }
@@ -69,6 +70,7 @@ double FingerprintOwn<kind>::fill() const {
 
 template <Kind kind>
 Fit FingerprintOwn<kind>::fit() const {
+    if (filling()) return Fit::fits;
     const auto held = capacity(own_.shape());
     const auto larger = capacity(shape_for(held + 1));
     if (objects() > held && larger > held) return Fit::too_small;
@@ -87,6 +89,14 @@ void FingerprintOwn<kind>::begin_regrow() {
     const auto with_room =
         static_cast<std::uint64_t>(static_cast<double>(objects()) * kRoomAfterRegrow);
     own_.begin_regrow(shape_for(with_room));
+}
+
+template <Kind kind>
+void FingerprintOwn<kind>::end_fill() {
+    if (objects() > 0)
+        begin_regrow();
+    else
+        own_.end_fill();
 }
 
 template class FingerprintOwn<Kind::quotient>;

@@ -17,11 +17,6 @@ class FingerprintOwn {
 public:
     static constexpr Kind kKind = kKindOfFilter;
 
-    /// A shape is left when less than one part in so many of its capacity is used, for one with so
-    /// many times the objects there are: as CountingBloomOwn.
-    static constexpr std::uint64_t kShrinkBelow = 4;
-    static constexpr double kRoomAfterRegrow = 1.35;
-
     explicit FingerprintOwn(const OwnConfig& config);
     FingerprintOwn(const OwnConfig& config, FingerprintOwn&& earlier);
 
@@ -56,6 +51,9 @@ public:
     void begin_regrow();
     bool growing() const { return own_.growing(); }
     bool grow_some() { return own_.grow_some(config_.keys_at_once); }
+    void begin_fill() { own_.begin_fill(); }
+    void end_fill();
+    bool filling() const { return own_.filling(); }
     /// There is never any left over.
     bool tidy() { return false; }
     std::uint64_t memory_bytes() const { return own_.memory_bytes(); }

@@ -15,12 +15,12 @@ namespace {
 constexpr std::size_t kFullEighths = 7;
 /// A table that has fewer keys than one in so many of its places is made anew: who visits all keys
 /// would mostly visit none.
-constexpr std::size_t kShrinkBelow = 8, kLeastHomes = 64;
+constexpr std::size_t kFewPart = 8, kLeastHomes = 64;
 
 /// Not for all shards the same: they have about as many keys each, and would all be made anew at
 /// once.
 std::size_t shrinks_below(KeyHash key) {
-    return kShrinkBelow + key_shard_of(key) % kShrinkBelow;
+    return kFewPart + key_shard_of(key) % kFewPart;
 }
 
 /// For the keys whose home is among the last.

@@ -85,7 +85,7 @@ void LaneBits::load(std::size_t lane, std::span<const std::uint64_t> dense, std:
             continue;
         }
         for (std::uint64_t i = 0; i < 64; i += span(), word += words_each_) {
-            change_shared(*word, run << shift(lane), ((bits >> i) & run) << shift(lane));
+            relaxed_change(*word, run << shift(lane), ((bits >> i) & run) << shift(lane));
         }
     }
 }

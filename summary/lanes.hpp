@@ -1,28 +1,13 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "summary/peer_set.hpp"
+#include "summary/shared_words.hpp"
 
 namespace summary {
-
-/// A word that one thread writes and any reads. A load and a store are enough for one writer, and
-/// much cheaper than a locked instruction.
-inline void change_shared(std::uint64_t& word, std::uint64_t mask, std::uint64_t bits) {
-    const std::atomic_ref<std::uint64_t> shared(word);
-    const auto before = shared.load(std::memory_order_relaxed);
-    const auto after = (before & ~mask) | bits;
-    if (after != before) shared.store(after, std::memory_order_relaxed);
-}
-
-/// An atomic_ref wants something that it could write to, though this only reads.
-inline std::uint64_t read_shared(const std::uint64_t& word) {
-    const std::atomic_ref<std::uint64_t> shared(const_cast<std::uint64_t&>(word));
-    return shared.load(std::memory_order_relaxed);
-}
 
 /// Whose the places in one table of the directory are. One writer thread; what is marked so may be
 /// asked by any thread meanwhile.
@@ -34,21 +19,21 @@ public:
     bool full() const { return used_ == peers_.size(); }
     /// Gives the next one to `peer`. Precondition: !full().
     std::size_t take(unsigned peer) {
-        change_shared(peers_[used_], ~std::uint64_t{0}, peer);
+        relaxed_change(peers_[used_], ~std::uint64_t{0}, peer);
         return used_++;
     }
     std::size_t used() const { return used_; }
     unsigned peer(std::size_t lane) const { return static_cast<unsigned>(peers_[lane]); }
 
-    void one_counts() { change_shared(counting_, ~std::uint64_t{0}, counting_ + 1); }
-    void one_counts_no_more() { change_shared(counting_, ~std::uint64_t{0}, counting_ - 1); }
+    void one_counts() { relaxed_change(counting_, ~std::uint64_t{0}, counting_ + 1); }
+    void one_counts_no_more() { relaxed_change(counting_, ~std::uint64_t{0}, counting_ - 1); }
     /// Any thread: does anybody count?
-    bool any_counts() const { return read_shared(counting_) != 0; }
+    bool any_counts() const { return relaxed_load(counting_) != 0; }
 
     /// Any thread. A lane that has just been taken may show its bits before it shows whose they
     /// are.
     void add_peer(std::size_t lane, PeerSet& to) const {
-        const auto peer = read_shared(peers_[lane]);
+        const auto peer = relaxed_load(peers_[lane]);
         if (peer != kNobody) to.insert(static_cast<unsigned>(peer));
     }
 

@@ -119,6 +119,19 @@ bool Own::grow_some() {
     return std::visit([](auto& own) { return own.grow_some(); }, own_);
 }
 
+void Own::begin_fill() {
+    assert(objects() == 0);
+    std::visit([](auto& own) { own.begin_fill(); }, own_);
+}
+
+void Own::end_fill() {
+    std::visit([](auto& own) { own.end_fill(); }, own_);
+}
+
+bool Own::filling() const {
+    return std::visit([](const auto& own) { return own.filling(); }, own_);
+}
+
 bool Own::tidy() {
     return std::visit([](auto& own) { return own.tidy(); }, own_);
 }

@@ -90,6 +90,14 @@ public:
     bool growing() const;
     /// One slice. True when there is a new epoch.
     bool grow_some();
+    /// For a start that finds many keys at once: they are taken in and not told, so that the
+    /// summary that is told stays empty, and fits. Precondition: objects() == 0.
+    void begin_fill();
+    /// All that came meanwhile is one new epoch: growing(), if there is any.
+    void end_fill();
+    /// Until that epoch.
+    bool filling() const;
+
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();
 

@@ -10,6 +10,13 @@ namespace summary {
 /// Does the size still suit the number of objects?
 enum class Fit { fits, too_small, too_large };
 
+/// A shape is left when less than one part in so many of its capacity is used.
+inline constexpr std::uint64_t kShrinkBelow = 4;
+/// A new shape holds so many times the objects there are, which makes two rungs of the ladder (half
+/// an octave): more room costs bytes in every announcement, less of it means more snapshots while a
+/// cache fills.
+inline constexpr double kRoomAfterRegrow = 1.35;
+
 /// What an own summary is to be.
 struct OwnConfig {
     double error = 0.001;                // wanted chance of a false hit, see error_per_summary

@@ -27,7 +27,6 @@ bool OwnFingerprints::stored(KeyHash key) {
     const auto shard = key_shard_of(key);
     if (!shards_[shard].keys.insert(key)) return false;
     ++objects_;
-    ++stored_;
     note(key, shard, true);
     return true;
 }
@@ -36,18 +35,19 @@ bool OwnFingerprints::removed(KeyHash key) {
     const auto shard = key_shard_of(key);
     if (!shards_[shard].keys.erase(key)) return false;
     --objects_;
-    ++removed_;
     note(key, shard, false);
     return true;
 }
 
 void OwnFingerprints::note(KeyHash key, std::size_t index, bool came) {
-    const auto number = fingerprint(key, shape_);
-    check_ += came ? check_term(number) : ~check_term(number) + 1;
     if (growth_ && index < growth_->fed) {
         const auto term = check_term(fingerprint(key, growth_->shape));
         growth_->check += came ? term : ~term + 1;
     }
+    if (filling_) return;
+    ++(came ? stored_ : removed_);
+    const auto number = fingerprint(key, shape_);
+    check_ += came ? check_term(number) : ~check_term(number) + 1;
     auto& shard = shards_[index];
     shard.pending.push_back(number << 1 | (came ? 1 : 0));
     shard.pending_balance += came ? 1 : -1;
@@ -68,7 +68,7 @@ void OwnFingerprints::announce_all() {
         shard.pending_balance = 0;
     }
     pending_ = 0;
-    announced_ = objects_;
+    announced_ = filling_ ? 0 : objects_;
     announced_check_ = check_;
 }
 
@@ -174,6 +174,7 @@ void OwnFingerprints::begin_snapshot(Bytes& out) {
 bool OwnFingerprints::write_some(std::uint64_t keys) {
     assert(snapshot_);
     std::uint64_t done = 0;
+    if (filling_) snapshot_->next = shards_.size();  // of nothing
     for (; snapshot_->next < shards_.size() && done < keys; ++snapshot_->next) {
         auto& shard = shards_[snapshot_->next];
         write(shard, snapshot_->encoder);
@@ -228,6 +229,7 @@ bool OwnFingerprints::grow_some(std::uint64_t keys) {
     shape_ = growth.shape;
     check_ = growth.check;
     growth_.reset();
+    filling_ = false;
     forget_changes();
     ++epoch_;
     return true;

@@ -87,6 +87,13 @@ public:
     /// One slice of about so many keys. True when there is a new epoch.
     bool grow_some(std::uint64_t keys);
 
+    /// See Own: nothing of what changes from now on is told, until there is a new epoch or
+    /// end_fill().
+    void begin_fill() { filling_ = true; }
+    /// Precondition: objects() == 0.
+    void end_fill() { filling_ = false; }
+    bool filling() const { return filling_; }
+
     std::uint64_t memory_bytes() const;
 
 private:
@@ -126,6 +133,7 @@ private:
     std::vector<Shard> shards_{std::size_t{1} << kKeyShardsLog2};
     std::unique_ptr<Snapshot> snapshot_;
     std::optional<Growth> growth_;
+    bool filling_ = false;
     std::uint64_t objects_ = 0;
     std::uint64_t check_ = 0;  // of what is there now
     std::uint64_t announced_ = 0;

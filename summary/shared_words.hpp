@@ -3,16 +3,33 @@
 #include <atomic>
 #include <cstdint>
 
-/// Words that one thread writes while others read them, under a version (a seqlock; Boehm 2012).
-/// Each load acquires and each store releases, instead of the fences that TSan does not know:
+/// Words that one thread writes while others read them.
+namespace summary {
+
+// Each for itself. A load and a store are enough for one writer, and much cheaper than a locked
+// instruction.
+
+template <class Word>
+inline Word relaxed_load(const Word& word) {
+    // An atomic_ref wants something that it could write to, though this only reads.
+    return std::atomic_ref<Word>(const_cast<Word&>(word)).load(std::memory_order_relaxed);
+}
+
+inline void relaxed_change(std::uint64_t& word, std::uint64_t mask, std::uint64_t bits) {
+    const std::atomic_ref<std::uint64_t> shared(word);
+    const auto before = shared.load(std::memory_order_relaxed);
+    const auto after = (before & ~mask) | bits;
+    if (after != before) shared.store(after, std::memory_order_relaxed);
+}
+
+/// Several under a version (a seqlock; Boehm 2012). Each load acquires and each store releases,
+/// instead of the fences that TSan does not know:
 ///   writer: version odd (relaxed), words (release), version even (release)
 ///   reader: version (acquire), words (acquire), version again (relaxed)
 /// A reader that has seen a word of a change sees the odd version too, or a later one.
-namespace summary {
 
 template <class Word>
 inline Word shared_load(const Word& word) {
-    // An atomic_ref wants something that it could write to, though this only reads.
     return std::atomic_ref<Word>(const_cast<Word&>(word)).load(std::memory_order_acquire);
 }
 

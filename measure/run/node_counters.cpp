@@ -80,7 +80,7 @@ PeerCounters parse_peer(const Json& json) {
 DiskCounters parse_disk(const Json& json) {
     DiskCounters out;
     take(json, "path", out.path);
-    take(json, "state", out.state_name);
+    take(json, "state", out.state);
     take(json, "last_error", out.last_error);
     take(json, "loading_seconds", out.loading_seconds);
     take_all(json, proxy::kDiskNumbers, out);

@@ -27,8 +27,11 @@ struct PeerCounters : proxy::PeerCounters {
 };
 
 /// A directory of its disk.
-struct DiskCounters : proxy::DiskStatus {
-    std::string state_name;  ///< as the node calls it; one that is newer may have others
+struct DiskCounters : proxy::DiskCounters {
+    std::string path;
+    std::string state;  ///< as the node calls it; one that is newer may have others
+    std::string last_error;
+    double loading_seconds = 0;
 };
 
 struct NodeCounters {

@@ -75,7 +75,7 @@ struct Counted {
 };
 
 /// How many of a unit are one of those that Prometheus has its numbers in.
-double parts_of(std::string_view unit) {
+double to_base_unit(std::string_view unit) {
     return unit == "microseconds" ? 1e6 : 1;
 }
 
@@ -95,7 +95,7 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
                     if (!each->label.key.empty())
                         all.push_back(
                             {std::string(each->label.key), std::string(each->label.value)});
-                    out.value(static_cast<double>(counts->*each->member) / parts_of(each->unit),
+                    out.value(static_cast<double>(counts->*each->member) / to_base_unit(each->unit),
                               std::move(all));
                 }
             }
@@ -120,7 +120,7 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
 /// Nothing without a directory.
 void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
     if (disk.empty()) return;
-    std::vector<Counted<DiskStatus>> whose;
+    std::vector<Counted<DiskCounters>> whose;
     for (const auto& each : disk) whose.push_back({{{"directory", each.path}}, &each});
     add_table(out, kDiskNumbers, whose);
     out.gauge("hearsay_disk_state", "1 for the state that a directory of the disk is in.");

@@ -75,7 +75,7 @@ ordered_json disk_json(const DiskStatus& disk) {
                      {"state", name(disk.state)},
                      {"last_error", disk.last_error},
                      {"loading_seconds", disk.loading_seconds}};
-    show(out, disk, kDiskNumbers);
+    show<DiskCounters>(out, disk, kDiskNumbers);
     return out;
 }
 

@@ -226,7 +226,6 @@ inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
-inline constexpr std::size_t kMaxDisks = 16;  // entries of cache.disk
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr unsigned kMaxWorkers = 256;
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;

@@ -15,12 +15,6 @@ std::vector<ConfigError> doubts(const Config& config);
 /// Files and folders that a node needs and will not find (those of TLS: load_tls).
 std::vector<ConfigError> missing_files(const Config& config);
 
-/// Directories of cache.disk that a node cannot start with; a running one goes on without them.
-std::vector<ConfigError> unusable_disks(const Config& config);
-
-/// Makes those that are not there, for this user and its group alone; what could not be made.
-std::vector<ConfigError> make_disks(const Config& config);
-
 /// What would fail on this machine as it is now: names that do not resolve, addresses, memory and
 /// disks it does not have. Asks the resolver, so it may take seconds: for `check`, not for a
 /// running node.

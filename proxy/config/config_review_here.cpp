@@ -14,9 +14,9 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
+#include "proxy/config/disk_places.hpp"
 
 namespace proxy {
 namespace {

@@ -9,10 +9,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "summary/key_hash.hpp"
+
 namespace proxy {
 
-/// Numbers and texts in files, little endian. Everything that is read from them goes through
-/// ByteCursor, which gives nothing beyond the end.
+/// Numbers, texts and hashes in files, little endian. Everything that is read from them goes
+/// through ByteCursor, which gives nothing beyond the end.
 
 using DiskBytes = std::vector<std::byte>;
 using DiskView = std::span<const std::byte>;
@@ -28,6 +30,14 @@ template <typename Bytes>
 void put_text(Bytes& out, std::string_view text) {
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     out.insert(out.end(), bytes, bytes + text.size());
+}
+
+inline constexpr std::size_t kHashBytes = 16;
+
+template <typename Bytes>
+void put_hash(Bytes& out, summary::KeyHash hash) {
+    put<std::uint64_t>(out, hash.low);
+    put<std::uint64_t>(out, hash.high);
 }
 
 /// Overwrites what stands at `at`. Precondition: it lies inside.
@@ -66,6 +76,10 @@ public:
         return taken;
     }
     std::string_view text(std::size_t count) { return as_text(take(count)); }
+    summary::KeyHash hash() {
+        const auto low = number<std::uint64_t>();
+        return {low, number<std::uint64_t>()};
+    }
 
     bool ok() const { return ok_; }
     DiskView rest() const { return rest_; }

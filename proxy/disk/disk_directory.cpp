@@ -10,8 +10,6 @@ namespace {
 
 constexpr unsigned kRunShift = 36;  // of a seq: what is above says in which run it was given
 constexpr std::chrono::seconds kIdle{1};
-constexpr std::size_t kHashesTogether = 1024;  // of a tombstone: small segments hold it, too
-static_assert(kHashesTogether <= kMaxRecordTags);
 constexpr int kLastTries = 2;  // for what could not be written, at the end
 
 SegmentLog::Config log_config(const DiskDirectory::Config& config, const SuperFile& super) {
@@ -31,7 +29,6 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       hooks_(std::move(hooks)),
       super_(std::move(super)),
       state_(config_.trouble.empty() ? State::loading : State::off),
-      cap_bytes_(config_.cap_bytes),
       seq_(std::uint64_t{super_.run()} << kRunShift),
       last_error_(config_.trouble),
       is_disowned_(!config_.trouble.empty()),
@@ -65,10 +62,11 @@ void DiskDirectory::start() {
 }
 
 bool DiskDirectory::has_room() const {
-    const auto cap = cap_bytes_.load();
-    return state_ == State::ready && log_.stats().bytes + std::max(cap / SecondRequest::kRoomPart,
-                                                                   2 * config_.segment_bytes) <=
-                                         cap;
+    if (state_ != State::ready) return false;
+    const auto log = log_.stats();
+    return log.bytes +
+               std::max(log.cap_bytes / SecondRequest::kRoomPart, 2 * config_.segment_bytes) <=
+           log.cap_bytes;
 }
 
 bool DiskDirectory::write(DiskWriter::Job job) {
@@ -83,9 +81,9 @@ bool DiskDirectory::write(DiskWriter::Job job) {
 
 void DiskDirectory::end(std::span<const summary::KeyHash> hashes, std::function<void()> written) {
     const std::lock_guard lock(order_);
-    while (hashes.size() > kHashesTogether) {
-        push_tombstone(RecordType::gone, hashes.first(kHashesTogether), {});
-        hashes = hashes.subspan(kHashesTogether);
+    while (hashes.size() > kTombstoneHashes) {
+        push_tombstone(RecordType::gone, hashes.first(kTombstoneHashes), {});
+        hashes = hashes.subspan(kTombstoneHashes);
     }
     push_tombstone(RecordType::gone, hashes, std::move(written));
 }
@@ -157,7 +155,6 @@ void DiskDirectory::note(const FooterEntry& tombstone) {
 }
 
 void DiskDirectory::set_cap(std::uint64_t bytes) {
-    cap_bytes_ = std::max(bytes, SegmentLog::kLeastSegments * config_.segment_bytes);
     log_.set_cap(bytes);
     writer_.interrupt();
 }
@@ -176,8 +173,7 @@ void DiskDirectory::note_error(const boost::system::error_code& error, std::stri
     if (error == DiskError::other_key) return;  // the asker's mistake
     const std::lock_guard lock(trouble_mutex_);
     last_error_ = std::string(what).append(": ").append(error.message());
-    const bool of_the_disk =
-        error.category() == boost::system::system_category() && !is_full(error);
+    const bool of_the_disk = is_of_system(error) && !is_full(error);
     if (!of_the_disk || (!faults_.note(Clock::now()) && !is_gone(error))) return;
     failing_ = true;
     writer_.interrupt();
@@ -293,9 +289,8 @@ void DiskDirectory::go_off() {
     }
     const bool others_know = hooks_.goes_off();
     is_disowned_ = set_company({}) || others_know;
-    boost::system::error_code why(EIO, boost::system::system_category());
     log_.reset(super_.directory_id());
-    writer_.fail_all(why);
+    writer_.fail_all(of_system(EIO));
     owner_.lost({config_.index, {}});
 }
 
@@ -303,7 +298,7 @@ void DiskDirectory::go_off() {
 void DiskDirectory::stay_off() {
     auto next_try = Clock::now() + config_.retry;
     while (!ending_) {
-        writer_.fail_all({EIO, boost::system::system_category()});
+        writer_.fail_all(of_system(EIO));
         writer_.wait(std::clamp<Clock::duration>(next_try - Clock::now(), {}, kIdle));
         if (Clock::now() < next_try) continue;
         if (config_.alone && come_back()) return;
@@ -351,7 +346,7 @@ DiskStatus DiskDirectory::status() const {
                    : is_loading()  ? DiskStatus::State::loading
                    : writer.paused ? DiskStatus::State::paused
                                    : DiskStatus::State::ready;
-    status.cap_bytes = cap_bytes_;
+    status.cap_bytes = log.cap_bytes;
     status.bytes = log.bytes;
     status.segments = log.segments;
     status.queued_bytes = writer.queued_bytes;

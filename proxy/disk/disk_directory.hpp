@@ -109,7 +109,6 @@ private:
 
     std::atomic<State> state_{State::loading};
     std::atomic<bool> ending_{false}, failing_{false};
-    std::atomic<std::uint64_t> cap_bytes_;
     std::atomic<std::uint64_t> refused_off_{0};
 
     std::mutex order_;  // of what is pushed

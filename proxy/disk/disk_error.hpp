@@ -2,7 +2,6 @@
 
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
-#include <string_view>
 #include <type_traits>
 
 namespace proxy {
@@ -32,9 +31,10 @@ enum class DiskError {
 
 const boost::system::error_category& disk_error_category() noexcept;
 
-/// Short snake_case name, for status and metrics.
-std::string_view name(DiskError error) noexcept;
-
+/// What the system says: an errno, and the last one of this thread.
+boost::system::error_code of_system(int number) noexcept;
+boost::system::error_code last_error() noexcept;
+bool is_of_system(const boost::system::error_code& error) noexcept;
 /// What the system says when there is no room, for whatever reason.
 bool is_full(const boost::system::error_code& error) noexcept;
 /// What it says of a directory that is not there any more, or may not be written to.

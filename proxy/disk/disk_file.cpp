@@ -12,10 +12,6 @@
 namespace proxy {
 namespace {
 
-boost::system::error_code last_error() {
-    return {errno, boost::system::system_category()};
-}
-
 /// As long as a signal comes between.
 template <class Call>
 boost::system::error_code repeated(Call call) {
@@ -47,7 +43,7 @@ boost::system::error_code DiskFile::write(std::span<const iovec> parts, std::uin
             bytes -= left[first].iov_len;
             moved = true;
         }
-        if (!moved) return {EIO, boost::system::system_category()};  // goes on for ever otherwise
+        if (!moved) return of_system(EIO);  // goes on for ever otherwise
         if (bytes == 0) continue;
         left[first].iov_base = static_cast<char*>(left[first].iov_base) + bytes;
         left[first].iov_len -= bytes;

@@ -97,11 +97,33 @@ void DiskIndex::Table::erase(std::uint32_t slot) {
 void DiskIndex::Table::grow() {
     const auto old_size = size;
     const auto old = std::move(slots);
-    size = old_size == 0 ? kFirstSlots : old_size + std::max(old_size / 4, 1u);
+    size = old_size == 0 ? kFirstSlots : old_size + std::max(old_size / 8, 1u);
     slots = std::make_unique<Slot[]>(size);
     used = 0;
-    for (std::uint32_t i = 0; i < old_size; ++i)
-        if (!old[i].empty()) insert(old[i]);
+    // Nearly all have the order of their homes already: each goes to its own, or behind the one
+    // before. What would come behind the end, or came from there, or had one home with what is to
+    // be behind it now, looks for its place.
+    std::uint32_t free_from = 0, last_home = 0, i = 0;
+    const auto came_from_the_end = [&](Slot slot, std::uint32_t at) {
+        return ((slot.tag() >> 20) * old_size >> 32) > at;
+    };
+    while (i < old_size && !old[i].empty() && came_from_the_end(old[i], i)) ++i;
+    const auto first = i;
+    for (; i < old_size; ++i) {
+        if (old[i].empty()) continue;
+        const auto wanted = home(old[i].tag());
+        const auto to = std::max(free_from, wanted);
+        if (to < size && wanted >= last_home) {
+            slots[to] = old[i];
+            free_from = to + 1;
+            last_home = wanted;
+            ++used;
+        } else {
+            insert(old[i]);
+            if (free_from < size && !slots[free_from].empty()) ++free_from;
+        }
+    }
+    for (i = 0; i < first; ++i) insert(old[i]);
 }
 
 void DiskIndex::insert(summary::KeyHash key, const DiskEntry& entry) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 namespace proxy {
 
 inline constexpr unsigned kDirectoryBits = 4;
+inline constexpr std::size_t kMaxDiskDirectories = 1u << kDirectoryBits;
 inline constexpr unsigned kNumberBits = 16;  // of a segment's number; those alive differ in them
 inline constexpr unsigned kSegmentBits = kDirectoryBits + kNumberBits;
 inline constexpr unsigned kSectorBits = 19;  // 256 MiB in sectors of 512 bytes
@@ -32,8 +34,12 @@ constexpr DiskPlace in_directory(unsigned directory, DiskPlace place) {
 constexpr unsigned directory_of(DiskPlace place) {
     return place.segment >> kNumberBits;
 }
+/// What a place has of a segment's number.
+constexpr std::uint32_t place_number(std::uint32_t segment) {
+    return segment & ((1u << kNumberBits) - 1);
+}
 constexpr std::uint32_t number_of(DiskPlace place) {
-    return place.segment & ((1u << kNumberBits) - 1);
+    return place_number(place.segment);
 }
 
 /// What is known of a record without asking the disk.
@@ -51,8 +57,8 @@ struct DiskEntry {
     bool operator==(const DiskEntry&) const = default;
 };
 
-/// Which keys are on the disk and where: 16 bytes for each record in tables that grow by a
-/// quarter when they are 0.92 full, one at a time, and do not shrink: 19.5 bytes for each on the
+/// Which keys are on the disk and where: 16 bytes for each record in tables that grow by an
+/// eighth when they are 0.92 full, one at a time, and do not shrink: 18.4 bytes for each on the
 /// average while there are ever more of them, and what the most took when there are fewer. A key
 /// is known by the 60 bits of KeyHash::high below its first four, which choose among the store's
 /// shards: whoever finds an entry reads the record and compares its URI. Several entries for one
@@ -92,6 +98,11 @@ public:
         const auto tag = tag_of(key);
         for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag))
             visit(unpack(table.slots[slot]));
+    }
+    /// The key is going to be asked for soon.
+    void prefetch(summary::KeyHash key) const {
+        const auto& table = tables_[table_of(key)];
+        if (table.size > 0) __builtin_prefetch(&table.slots[table.home(tag_of(key))], 1);
     }
     bool contains(summary::KeyHash key) const {
         const auto& table = tables_[table_of(key)];

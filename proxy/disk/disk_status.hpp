@@ -6,15 +6,8 @@
 
 namespace proxy {
 
-/// One directory of the disk tier, as it is shown.
-struct DiskStatus {
-    /// `paused`: nothing is written for a while after an error; reading goes on. `off`: too many
-    /// errors, or it is gone: it is not used, see DiskTier::Config::retry.
-    enum class State : std::uint8_t { loading, ready, paused, off };
-
-    std::string path;
-    State state = State::loading;
-    std::string last_error;       // plain words, empty: none
+/// The numbers of one directory of the disk tier.
+struct DiskCounters {
     std::uint64_t cap_bytes = 0;  // as configured, or three segments
     std::uint64_t bytes = 0;      // of all files
     std::uint64_t segments = 0;
@@ -36,7 +29,18 @@ struct DiskStatus {
     std::uint64_t found_damaged = 0;       // in which records could not be read
     std::uint64_t found_unreadable = 0;    // no segments, or the system gave errors
     std::uint64_t found_foreign = 0;       // of another directory
-    double loading_seconds = 0;            // how long that took
+};
+
+/// One directory of the disk tier, as it is shown.
+struct DiskStatus : DiskCounters {
+    /// `paused`: nothing is written for a while after an error; reading goes on. `off`: too many
+    /// errors, or it is gone: it is not used, see DiskTier::Config::retry.
+    enum class State : std::uint8_t { loading, ready, paused, off };
+
+    std::string path;
+    State state = State::loading;
+    std::string last_error;      // plain words, empty: none
+    double loading_seconds = 0;  // how long reading what is there took
 };
 
 constexpr std::string_view name(DiskStatus::State state) {

@@ -149,7 +149,7 @@ private:
         made.segment_bytes = segment_bytes > 0
                                  ? segment_bytes
                                  : segment_bytes_for(std::max(cap_bytes, kLeastDiskCap));
-        made.cap_bytes = std::max(cap_bytes, SegmentLog::kLeastSegments * made.segment_bytes);
+        made.cap_bytes = cap_bytes;
         made.path = path;
         made.secret_mark = config.secret_mark;
         made.retry = config.retry;

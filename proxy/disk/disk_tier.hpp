@@ -18,7 +18,6 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxDiskDirectories = 1u << kDirectoryBits;
 inline constexpr std::uint64_t kLeastDiskCap = 4ull << 20;  // a smaller one counts as this, but for
                                                             // segments of a given size
 

@@ -22,7 +22,7 @@ bool joins(Waiting& last, DiskWriter::Job& job) {
     auto& record = last.job.record;
     if (job.record.type != RecordType::gone || job.record.tags.empty() ||
         record.type != RecordType::gone || record.tags.empty() ||
-        record.tags.size() + job.record.tags.size() > kMaxRecordTags / 2)
+        record.tags.size() + job.record.tags.size() > kTombstoneHashes)
         return false;
     record.tags.insert(record.tags.end(), job.record.tags.begin(), job.record.tags.end());
     record.seq = job.record.seq;
@@ -126,6 +126,20 @@ struct DiskWriter::Outcome {
         writer.count(done);
         tell(waiting.job, why);
     }
+    /// For one more; what was added is written before, where a new segment begins.
+    boost::system::error_code make_room(SegmentLog& log, const Judge& judge, const Record& record) {
+        const auto sizes = sizes_of(record);
+        if (!sizes) return sizes.error();
+        const auto footer = footer_bytes(record);
+        const bool begins = record.type == RecordType::all_gone;
+        if (!begins && log.has_room(*sizes, footer)) return {};
+        flush(log, judge);  // as a new segment begins with a flush of its own
+        if (begins)
+            if (const auto why = log.seal()) return why;
+        return log.make_room(
+            *sizes, footer,
+            is_tombstone(record.type) ? SegmentLog::Need::urgent : SegmentLog::Need::ordinary);
+    }
     void flush(SegmentLog& log, const Judge& judge) {
         if (added.empty()) return;
         const auto flushed = std::exchange(added, {});
@@ -171,22 +185,10 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
             tell(waiting.job, why);
             continue;
         }
-        const auto sizes = sizes_of(record);
-        const auto footer = footer_bytes(record);
-        boost::system::error_code error = sizes ? boost::system::error_code() : sizes.error();
-        const bool begins = record.type == RecordType::all_gone;
-        if (!error && (begins || !log.has_room(*sizes, footer))) {
-            outcome.flush(log, judge_);  // as a new segment begins with a flush of its own
-            if (begins) error = log.seal();
-            const auto need =
-                is_tombstone(record.type) ? SegmentLog::Need::urgent : SegmentLog::Need::ordinary;
-            if (!error) error = log.make_room(*sizes, footer, need);
-        }
-        if (error) {
+        if (const auto error = outcome.make_room(log, judge_, record))
             outcome.fail(waiting, error, log.stats().segments == 0);
-            continue;
-        }
-        outcome.added.push_back({&waiting, log.add(record, waiting.job.body)});
+        else
+            outcome.added.push_back({&waiting, log.add(record, waiting.job.body)});
     }
     outcome.flush(log, judge_);
     if (outcome.all_ended) log.end_older();

@@ -10,7 +10,6 @@ namespace {
 constexpr std::uint32_t kSegmentMagic = 0x53527348;  // "HsRS"
 constexpr std::uint32_t kTrailerMagic = 0x46527348;  // "HsRF"
 constexpr std::size_t kEntryBytes = 52;              // before tags and URI
-constexpr std::size_t kTagBytes = 16;
 
 std::uint64_t sum(DiskView bytes, std::uint64_t directory) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), directory);
@@ -74,10 +73,10 @@ FooterEntry footer_entry(const Record& record, std::uint32_t sector, std::uint32
 }
 
 std::uint64_t footer_bytes(const FooterEntry& entry) {
-    return kEntryBytes + entry.tags.size() * kTagBytes + entry.uri.size();
+    return kEntryBytes + entry.tags.size() * kHashBytes + entry.uri.size();
 }
 std::uint64_t footer_bytes(const Record& record) {
-    return kEntryBytes + record.tags.size() * kTagBytes + record.uri.size();
+    return kEntryBytes + record.tags.size() * kHashBytes + record.uri.size();
 }
 
 void put_entry(const FooterEntry& entry, FooterBytes& footer) {
@@ -92,15 +91,12 @@ void put_entry(const FooterEntry& entry, FooterBytes& footer) {
     put<std::uint8_t>(footer, static_cast<std::uint8_t>(entry.type));
     put<std::uint8_t>(footer, 0);
     put<std::uint32_t>(footer, 0);
-    for (const auto& tag : entry.tags) {
-        put<std::uint64_t>(footer, tag.low);
-        put<std::uint64_t>(footer, tag.high);
-    }
+    for (const auto& tag : entry.tags) put_hash(footer, tag);
     put_text(footer, entry.uri);
 }
 
 void close_footer(FooterBytes& footer) {
-    footer.resize((footer.size() + kDiskSector - 1) / kDiskSector * kDiskSector);
+    footer.resize(whole_sectors(footer.size()));
 }
 
 DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t entries,
@@ -154,7 +150,7 @@ DiskResult<Footer> decode_entries(FooterBytes bytes, std::uint32_t count, std::u
     made.bytes = std::move(bytes);
     made.entries.reserve(std::min<std::uint64_t>(count, made.bytes.size() / kEntryBytes));
     // Never grown, as entries view it. What is not used of it is not even touched.
-    made.tags.reserve(made.bytes.size() / kTagBytes);
+    made.tags.reserve(made.bytes.size() / kHashBytes);
     ByteCursor in(made.bytes);
     std::uint64_t free_from = 1;  // the segment's header
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -167,22 +163,17 @@ DiskResult<Footer> decode_entries(FooterBytes bytes, std::uint32_t count, std::u
         entry.variant = in.number<std::uint64_t>();
         const auto uri = in.number<std::uint32_t>();
         const auto tags = in.number<std::uint16_t>();
-        const auto type = in.number<std::uint8_t>();
+        const auto type = record_type(in.number<std::uint8_t>());
         in.number<std::uint8_t>();
         in.number<std::uint32_t>();
         if (!in.ok() || tags > kMaxRecordTags) return DiskError::bad_length;
-        if (type < static_cast<std::uint8_t>(RecordType::response) ||
-            type > static_cast<std::uint8_t>(RecordType::all_gone))
-            return DiskError::bad_type;
-        entry.type = static_cast<RecordType>(type);
-        ByteCursor tag_in(in.take(tags * kTagBytes));
+        if (!type) return DiskError::bad_type;
+        entry.type = *type;
+        ByteCursor tag_in(in.take(tags * kHashBytes));
         entry.uri = in.text(uri);
         if (!in.ok()) return DiskError::bad_length;
         const auto first_tag = made.tags.size();
-        for (std::uint16_t tag = 0; tag < tags; ++tag) {
-            const auto low = tag_in.number<std::uint64_t>();
-            made.tags.push_back({low, tag_in.number<std::uint64_t>()});
-        }
+        for (std::uint16_t tag = 0; tag < tags; ++tag) made.tags.push_back(tag_in.hash());
         entry.tags = std::span(made.tags).subspan(first_tag);
         if (entry.sectors == 0 || entry.sector < free_from ||
             std::uint64_t{entry.sector} + entry.sectors > end)

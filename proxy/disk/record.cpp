@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x52527348;  // "HsRR"
 constexpr std::size_t kChecksumAt = 56;
-constexpr std::size_t kTagBytes = 16, kSliceSumBytes = 8;
+constexpr std::size_t kSliceSumBytes = 8;
 
 struct FreeState {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
@@ -67,7 +67,7 @@ struct Header {
     std::uint64_t checksum;
 
     std::uint64_t prefix() const {
-        return kRecordHeaderBytes + slices_in(body) * kSliceSumBytes + tags * kTagBytes +
+        return kRecordHeaderBytes + slices_in(body) * kSliceSumBytes + tags * kHashBytes +
                std::uint64_t{uri} + vary_names + variant + meta + head;
     }
 };
@@ -96,6 +96,13 @@ Header read_header(DiskView bytes) {
 
 }  // namespace
 
+std::optional<RecordType> record_type(std::uint8_t number) {
+    if (number < static_cast<std::uint8_t>(RecordType::response) ||
+        number > static_cast<std::uint8_t>(RecordType::all_gone))
+        return std::nullopt;
+    return static_cast<RecordType>(number);
+}
+
 std::uint64_t variant_hash(std::string_view vary_names, std::string_view variant) {
     if (vary_names.empty()) return 0;
     return XXH3_64bits_withSeed(variant.data(), variant.size(),
@@ -110,7 +117,7 @@ DiskResult<RecordSizes> sizes_of(const Record& record) {
         record.body_bytes > kMaxRecordBody)
         return DiskError::too_large;
     const RecordSizes sizes{kRecordHeaderBytes + slices_in(record.body_bytes) * kSliceSumBytes +
-                                record.tags.size() * kTagBytes + record.uri.size() +
+                                record.tags.size() * kHashBytes + record.uri.size() +
                                 record.vary_names.size() + record.variant.size() +
                                 record.meta.size() + record.head.size(),
                             record.body_bytes};
@@ -142,10 +149,7 @@ void encode_record(const Record& record, std::span<const iovec> body, RecordHome
     put<std::uint64_t>(out, 0);  // the checksum, below
     assert(out.size() - begin == kRecordHeaderBytes);
     put_slices(body, home, out);
-    for (const auto& tag : record.tags) {
-        put<std::uint64_t>(out, tag.low);
-        put<std::uint64_t>(out, tag.high);
-    }
+    for (const auto& tag : record.tags) put_hash(out, tag);
     for (const auto text :
          {record.uri, record.vary_names, record.variant, record.meta, record.head})
         put_text(out, text);
@@ -157,9 +161,7 @@ DiskResult<RecordSizes> peek_sizes(DiskView header) {
     if (header.size() < kRecordHeaderBytes) return DiskError::cut_off;
     const auto h = read_header(header.first(kRecordHeaderBytes));
     if (h.magic != kMagic) return DiskError::no_record;
-    if (h.zero != 0 || h.type < static_cast<std::uint8_t>(RecordType::response) ||
-        h.type > static_cast<std::uint8_t>(RecordType::all_gone))
-        return DiskError::bad_type;
+    if (h.zero != 0 || !record_type(h.type)) return DiskError::bad_type;
     if (h.tags > kMaxRecordTags || h.body > kMaxRecordBody || h.prefix() > kMaxRecordHead)
         return DiskError::bad_length;
     return RecordSizes{h.prefix(), h.body};
@@ -183,10 +185,7 @@ DiskResult<Record> decode_record(DiskView bytes, RecordHome home) {
     record.slices.resize(slices_in(h.body));
     for (auto& slice : record.slices) slice = in.number<std::uint64_t>();
     record.tags.resize(h.tags);
-    for (auto& tag : record.tags) {
-        tag.low = in.number<std::uint64_t>();
-        tag.high = in.number<std::uint64_t>();
-    }
+    for (auto& tag : record.tags) tag = in.hash();
     record.uri = in.text(h.uri);
     record.vary_names = in.text(h.vary_names);
     record.variant = in.text(h.variant);
@@ -200,18 +199,12 @@ bool slice_agrees(std::uint64_t checksum, DiskView bytes, RecordHome home) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), home.directory) == checksum;
 }
 
-bool slice_agrees(const Record& record, std::uint64_t slice, DiskView bytes, RecordHome home) {
-    if (slice >= record.slices.size()) return false;
-    const auto length = std::min(kRecordSliceBytes, record.body_bytes - slice * kRecordSliceBytes);
-    return bytes.size() == length && slice_agrees(record.slices[slice], bytes, home);
-}
-
 bool body_agrees(const Record& record, DiskView body, RecordHome home) {
     if (body.size() != record.body_bytes) return false;
     for (std::uint64_t slice = 0; slice < record.slices.size(); ++slice) {
         const auto begin = slice * kRecordSliceBytes;
         const auto length = std::min<std::uint64_t>(kRecordSliceBytes, body.size() - begin);
-        if (!slice_agrees(record, slice, body.subspan(begin, length), home)) return false;
+        if (!slice_agrees(record.slices[slice], body.subspan(begin, length), home)) return false;
     }
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ inline constexpr std::uint64_t kRecordSliceBytes = 256 * 1024;  // of a body, on
 inline constexpr std::uint64_t kMaxRecordBody = 64ull << 20;
 inline constexpr std::uint64_t kMaxRecordHead = 4ull << 20;  // all before the body, together
 inline constexpr std::size_t kMaxRecordTags = 2048;
+inline constexpr std::size_t kTombstoneHashes = 1024;  // as written: small segments hold it, too
+
+constexpr std::uint64_t whole_sectors(std::uint64_t bytes) {
+    return (bytes + kDiskSector - 1) / kDiskSector * kDiskSector;
+}
 
 using DiskTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
@@ -33,6 +39,8 @@ enum class RecordType : std::uint8_t {
     gone = 3,      // nothing earlier counts whose key or one of whose tags has one of its hashes
     all_gone = 4,  // nothing earlier
 };
+/// None: there is no such type.
+std::optional<RecordType> record_type(std::uint8_t number);
 constexpr bool is_tombstone(RecordType type) {
     return type >= RecordType::gone;
 }
@@ -69,9 +77,7 @@ struct RecordSizes {
     std::uint64_t prefix = 0;  // header, checksums, texts; then the body, then zeros
     std::uint64_t body = 0;
 
-    std::uint64_t total() const {
-        return (prefix + body + kDiskSector - 1) / kDiskSector * kDiskSector;
-    }
+    std::uint64_t total() const { return whole_sectors(prefix + body); }
     bool operator==(const RecordSizes&) const = default;
 };
 /// too_large when a record may not hold it.
@@ -92,9 +98,7 @@ DiskResult<Record> decode_record(DiskView prefix, RecordHome home);
 
 /// Whether these are all bytes of a slice with this checksum.
 bool slice_agrees(std::uint64_t checksum, DiskView bytes, RecordHome home);
-/// Whether these are the bytes of one slice of its body.
-bool slice_agrees(const Record& record, std::uint64_t slice, DiskView bytes, RecordHome home);
-/// The same for a whole body.
+/// The same for the whole body of a record.
 bool body_agrees(const Record& record, DiskView body, RecordHome home);
 
 }  // namespace proxy

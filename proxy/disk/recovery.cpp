@@ -4,15 +4,18 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cerrno>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "proxy/disk/pages.hpp"
+
 namespace proxy {
 namespace {
 
-constexpr std::size_t kReadAhead = 8;  // segments whose footers are in memory at once
+constexpr std::size_t kReadAhead = 5;  // segments whose footers are in memory at once
 
 /// Nothing in it will ever be found again, and it is nobody else's.
 bool is_unusable(const boost::system::error_code& error) {
@@ -119,6 +122,79 @@ private:
     std::vector<std::thread> threads_;
 };
 
+/// Goes through what the files hold, the newest first.
+class Recovery {
+public:
+    Recovery(DiskCalls& calls, const RecoveryHooks& hooks, std::size_t files)
+        : calls_(calls), hooks_(hooks), files_(files) {
+        batch_.reserve(kRecoveredBatch);
+    }
+
+    void take(const SegmentFile& file, Opened opened) {
+        if (opened.error) return take_unreadable(file, std::move(opened));
+        if (!hooks_.opened(opened.segment)) return remove(file);
+        const auto& contents = opened.contents;
+        if (std::exchange(newest_, false)) {
+            if (!contents.damaged) result_.last = end_of(std::move(opened.segment), contents);
+            seen_.reserve(contents.footer.entries.size() * files_);
+        }
+        result_.scanned += contents.sealed ? 0 : 1;
+        result_.torn += contents.torn ? 1 : 0;
+        result_.damaged += contents.damaged ? 1 : 0;
+        doubtful_ = doubtful_ || contents.damaged;
+        const auto& entries = contents.footer.entries;
+        for (const auto& entry : entries)
+            if (is_tombstone(entry.type)) hooks_.tombstone(entry);
+        for (auto i = entries.size(); i-- > 0;)
+            if (!is_tombstone(entries[i].type)) take(file, entries[i], opened.keys[i]);
+        give();  // as the batch views what goes now
+    }
+    Recovered result() && { return std::move(result_); }
+
+private:
+    void take_unreadable(const SegmentFile& file, Opened opened) {
+        // A process that is killed may leave a file that it had just made.
+        if (opened.error != DiskError::never_begun || !newest_) {
+            newest_ = false;
+            ++(opened.error == DiskError::foreign ? result_.foreign : result_.unreadable);
+            doubtful_ = true;
+        }
+        // What has no beginning is of no use, and beside the cap; what cannot be read may be.
+        const bool unusable = !opened.segment && is_unusable(opened.error);
+        if (unusable || (opened.segment && !hooks_.opened(std::move(opened.segment)))) remove(file);
+    }
+    void take(const SegmentFile& file, const FooterEntry& entry, summary::KeyHash key) {
+        // What was purged has ended what was before it, too.
+        const bool is_last = seen_.insert(identity(entry, key)).second;
+        if (!hooks_.counts(entry, key)) {
+            ++result_.purged;
+        } else if (!is_last) {
+            ++result_.superseded;
+        } else {
+            ++result_.records;
+            result_.doubtful += doubtful_ ? 1 : 0;
+            batch_.push_back({key, entry, {place_number(file.number), entry.sector}, doubtful_});
+            if (batch_.size() == kRecoveredBatch) give();
+        }
+    }
+    void give() {
+        if (!batch_.empty()) hooks_.recovered(batch_);
+        batch_.clear();
+    }
+    void remove(const SegmentFile& file) { calls_.remove(file.path.c_str()); }
+
+    DiskCalls& calls_;
+    const RecoveryHooks& hooks_;
+    const std::size_t files_;
+    Recovered result_;
+    boost::unordered_flat_set<std::uint64_t, boost::hash<std::uint64_t>, std::equal_to<>,
+                              PageAllocator<std::uint64_t>>
+        seen_;  // identities
+    Pages<RecoveredKey> batch_;
+    bool newest_ = true;     // nothing was found in what was taken so far
+    bool doubtful_ = false;  // something is lost in it
+};
+
 }  // namespace
 
 DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& directory,
@@ -126,67 +202,11 @@ DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& dir
                               const RecoveryHooks& hooks) {
     const auto files = segment_files(directory);
     if (!files) return files.error();
-    Recovered result;
-    boost::unordered_flat_set<std::uint64_t> taken;
-    std::vector<RecoveredKey> batch;
-    batch.reserve(kRecoveredBatch);
-    bool doubtful = false, newest = true;
+    Recovery recovery(calls, hooks, files->size());
     FileReader reader(calls, directory_id, *files, hooks, threads);
-    for (std::size_t at = 0; at < files->size() && !hooks.stopped(); ++at) {
-        const auto& file = (*files)[at];
-        auto opened = reader.take(at);
-        if (opened.error) {
-            // A process that is killed may leave a file that it had just made.
-            if (opened.error != DiskError::never_begun || !newest) {
-                newest = false;
-                ++(opened.error == DiskError::foreign ? result.foreign : result.unreadable);
-                doubtful = true;
-            }
-            // What has no beginning is of no use, and beside the cap; what cannot be read may be.
-            const bool unusable = !opened.segment && is_unusable(opened.error);
-            if (unusable || (opened.segment && !hooks.opened(std::move(opened.segment))))
-                calls.remove(file.path.c_str());
-            continue;
-        }
-        const auto& entries = opened.contents.footer.entries;
-        if (!hooks.opened(opened.segment)) {
-            calls.remove(file.path.c_str());
-            continue;
-        }
-        if (std::exchange(newest, false) && !opened.contents.damaged)
-            result.last = end_of(std::move(opened.segment), opened.contents);
-        result.scanned += opened.contents.sealed ? 0 : 1;
-        result.torn += opened.contents.torn ? 1 : 0;
-        result.damaged += opened.contents.damaged ? 1 : 0;
-        doubtful = doubtful || opened.contents.damaged;
-        if (at == 0) taken.reserve(entries.size() * files->size());
-        for (const auto& entry : entries)
-            if (is_tombstone(entry.type)) hooks.tombstone(entry);
-        for (auto i = entries.size(); i-- > 0;) {
-            const auto& entry = entries[i];
-            if (is_tombstone(entry.type)) continue;
-            const auto key = opened.keys[i];
-            // What was purged has ended what was before it, too.
-            const bool is_last = taken.insert(identity(entry, key)).second;
-            if (!hooks.counts(entry, key)) {
-                ++result.purged;
-            } else if (!is_last) {
-                ++result.superseded;
-            } else {
-                ++result.records;
-                result.doubtful += doubtful ? 1 : 0;
-                const auto number = file.number & ((1u << kNumberBits) - 1);
-                batch.push_back({key, entry, {number, entry.sector}, doubtful});
-                if (batch.size() == kRecoveredBatch) {
-                    hooks.recovered(batch);
-                    batch.clear();
-                }
-            }
-        }
-        if (!batch.empty()) hooks.recovered(batch);
-        batch.clear();  // as its entries view what goes now
-    }
-    return result;
+    for (std::size_t at = 0; at < files->size() && !hooks.stopped(); ++at)
+        recovery.take((*files)[at], reader.take(at));
+    return std::move(recovery).result();
 }
 
 DiskResult<std::uint32_t> next_segment_number(const std::filesystem::path& directory) {
@@ -200,8 +220,7 @@ boost::system::error_code remove_segments(DiskCalls& calls,
     const auto files = segment_files(directory);
     if (!files) return files.error();
     for (const auto& file : *files)
-        if (calls.remove(file.path.c_str()) != 0 && errno != ENOENT)
-            return {errno, boost::system::system_category()};
+        if (calls.remove(file.path.c_str()) != 0 && errno != ENOENT) return last_error();
     return {};
 }
 

@@ -85,7 +85,7 @@ DiskResult<SegmentContents> scan(const Segment& segment) {
     // A process that was killed may have left its head and not all of its body.
     const auto& last = found.footer.entries.back();
     if (const auto loaded = load_record(segment, last.sector, last.sectors); !loaded) {
-        if (loaded.error().category() == boost::system::system_category()) return loaded.error();
+        if (is_of_system(loaded.error())) return loaded.error();
         found.torn = true;
         found.footer.entries.pop_back();
     }
@@ -112,7 +112,7 @@ DiskResult<std::vector<SegmentFile>> segment_files(const std::filesystem::path& 
     for (; !error && at != std::filesystem::directory_iterator(); at.increment(error))
         if (const auto number = segment_number(at->path().filename().string()))
             files.push_back({at->path(), *number});
-    if (error) return boost::system::error_code(error.value(), boost::system::system_category());
+    if (error) return of_system(error.value());
     std::ranges::sort(files, std::greater(), &SegmentFile::number);
     return files;
 }
@@ -183,7 +183,7 @@ boost::system::error_code seal_segment(const Segment& segment, DiskView footer,
 DiskResult<SegmentContents> read_contents(const Segment& segment) {
     auto footer = read_footer(segment);
     if (footer) return SegmentContents{std::move(*footer), true, false};
-    if (footer.error().category() == boost::system::system_category()) return footer.error();
+    if (is_of_system(footer.error())) return footer.error();
     auto found = scan(segment);
     if (found && footer.error() != DiskError::no_footer) found->damaged = true;
     return found;

@@ -14,10 +14,6 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // told apart by their numbers
 constexpr std::array<char, kDiskSector> kZeros{};
 
-std::uint64_t whole_sectors(std::uint64_t bytes) {
-    return (bytes + kDiskSector - 1) / kDiskSector * kDiskSector;
-}
-
 }  // namespace
 
 std::uint64_t segment_bytes_for(std::uint64_t cap_bytes) {
@@ -37,13 +33,13 @@ std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
 
 SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming)
     : calls_(calls), config_(std::move(config)), reclaiming_(std::move(reclaiming)) {
-    assert(config_.cap_bytes / config_.segment_bytes >= kLeastSegments &&
-           config_.segment_bytes % kDiskSector == 0 && config_.segment_bytes <= kMaxSegmentBytes);
+    assert(config_.segment_bytes % kDiskSector == 0 && config_.segment_bytes <= kMaxSegmentBytes);
+    set_cap(config_.cap_bytes);
 }
 
 bool SegmentLog::adopt(SegmentPtr older) {
     const std::lock_guard lock(mutex_);
-    if (!by_number_.emplace(key_of(*older), older).second) return false;
+    if (!by_number_.emplace(place_number(older->number()), older).second) return false;
     stats_.bytes += older->header.bytes;
     oldest_.push_front(std::move(older));
     stats_.segments = oldest_.size();
@@ -66,10 +62,6 @@ boost::system::error_code SegmentLog::go_on(SegmentEnd end) {
     entries_ = end.entries;
     end_ = written_ = end.end;
     return {};
-}
-
-std::uint32_t SegmentLog::key_of(const Segment& segment) {
-    return segment.number() & ((1u << kNumberBits) - 1);
 }
 
 std::uint64_t SegmentLog::room_for(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
@@ -104,7 +96,7 @@ DiskPlace SegmentLog::add(const Record& record, std::span<const iovec> body) {
         footer_);
     ++entries_;
     end_ += sizes->total();
-    return {key_of(*active_), sector};
+    return {place_number(active_->number()), sector};
 }
 
 boost::system::error_code SegmentLog::flush() {
@@ -143,7 +135,7 @@ boost::system::error_code SegmentLog::seal() {
 
 bool SegmentLog::next_exceeds_cap() const {
     const std::lock_guard lock(mutex_);
-    return !oldest_.empty() && (stats_.bytes + config_.segment_bytes > config_.cap_bytes ||
+    return !oldest_.empty() && (stats_.bytes + config_.segment_bytes > stats_.cap_bytes ||
                                 oldest_.size() >= kMostSegments);
 }
 
@@ -155,13 +147,13 @@ SegmentPtr SegmentLog::oldest() const {
 DiskResult<SegmentPtr> SegmentLog::create(Need need) {
     for (bool again = true;;) {
         // Those alive differ in what a DiskPlace has of their numbers.
-        while (find(config_.next_segment & ((1u << kNumberBits) - 1))) ++config_.next_segment;
+        while (find(place_number(config_.next_segment))) ++config_.next_segment;
         auto made =
             create_segment(calls_, config_.directory,
                            {{config_.directory_id, config_.next_segment++}, config_.segment_bytes});
         if (made || !again || !is_full(made.error()) || !oldest()) return made;
         // Others fill the file system: give back, and try once more.
-        if (const auto error = retire(false)) return error;
+        if (const auto error = retire(Readmit::no)) return error;
         again = need == Need::urgent;
     }
 }
@@ -169,7 +161,7 @@ DiskResult<SegmentPtr> SegmentLog::create(Need need) {
 boost::system::error_code SegmentLog::roll(Need need) {
     if (const auto error = seal()) return error;
     while (next_exceeds_cap())
-        if (const auto error = retire(false)) return error;
+        if (const auto error = retire(Readmit::no)) return error;
     auto made = create(need);
     if (!made) return made.error();
     active_ = *made;
@@ -177,38 +169,36 @@ boost::system::error_code SegmentLog::roll(Need need) {
     {
         const std::lock_guard lock(mutex_);
         oldest_.push_back(active_);
-        by_number_.emplace(key_of(*active_), active_);
+        by_number_.emplace(place_number(active_->number()), active_);
         stats_.bytes += active_->header.bytes;
         stats_.segments = oldest_.size();
     }
     // From the oldest into the new one, so that the next roll finds room for its own.
     if (next_exceeds_cap() && oldest() != active_)
-        if (const auto error = retire(true)) return error;
-    return active_ ? boost::system::error_code()
-                   : boost::system::error_code(EIO, boost::system::system_category());
+        if (const auto error = retire(Readmit::yes)) return error;
+    return active_ ? boost::system::error_code() : of_system(EIO);
 }
 
 /// Gives the oldest back. After an error it stands where it was, and its records were told of.
-boost::system::error_code SegmentLog::retire(bool readmit_used) {
+boost::system::error_code SegmentLog::retire(Readmit used) {
     const auto going = oldest();
     auto contents = read_contents(*going);
     if (contents) {
         auto& entries = contents->footer.entries;
-        const auto again = readmit_used ? readmit(*going, entries) : 0;
+        const auto again = used == Readmit::yes ? readmit(*going, entries) : 0;
         for (const auto& entry : entries)
-            reclaiming_.dropped(entry, {key_of(*going), entry.sector});
+            reclaiming_.dropped(entry, {place_number(going->number()), entry.sector});
         const std::lock_guard lock(mutex_);
         stats_.readmitted_bytes += again;
     }
     if (!contents) reclaiming_.failed(contents.error());
-    if (!contents || contents->damaged) reclaiming_.lost(key_of(*going));
-    if (calls_.remove(going->path.c_str()) != 0 && errno != ENOENT)
-        return {errno, boost::system::system_category()};
+    if (!contents || contents->damaged) reclaiming_.lost(place_number(going->number()));
+    if (calls_.remove(going->path.c_str()) != 0 && errno != ENOENT) return last_error();
     if (going == ended_before_) ended_before_.reset();
     {
         const std::lock_guard lock(mutex_);
         oldest_.pop_front();
-        by_number_.erase(key_of(*going));
+        by_number_.erase(place_number(going->number()));
         stats_.bytes -= going->header.bytes;
         stats_.segments = oldest_.size();
         ++stats_.reclaimed;
@@ -226,7 +216,8 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     std::vector<Used> used;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (is_tombstone(entries[i].type)) continue;
-        const auto uses = reclaiming_.uses(entries[i], {key_of(from), entries[i].sector});
+        const auto uses =
+            reclaiming_.uses(entries[i], {place_number(from.number()), entries[i].sector});
         if (uses && *uses > 0) used.push_back({i, *uses});
     }
     std::ranges::stable_sort(used, std::greater(), &Used::uses);
@@ -254,7 +245,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     }
     for (const auto& one : moved) {
         auto& entry = entries[one.at];
-        reclaiming_.moved(entry, {key_of(from), entry.sector}, one.to);
+        reclaiming_.moved(entry, {place_number(from.number()), entry.sector}, one.to);
         entry.sectors = 0;
     }
     std::erase_if(entries, [](const FooterEntry& entry) { return entry.sectors == 0; });
@@ -263,7 +254,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
 
 void SegmentLog::set_cap(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
-    config_.cap_bytes = std::max(bytes, kLeastSegments * config_.segment_bytes);
+    stats_.cap_bytes = std::max(bytes, kLeastSegments * config_.segment_bytes);
 }
 
 void SegmentLog::end_older() {
@@ -279,10 +270,10 @@ DiskResult<SegmentLog::GaveBack> SegmentLog::give_back() {
     const bool ended = ended_before_ != nullptr;
     const bool too_much = [&] {
         const std::lock_guard lock(mutex_);
-        return stats_.bytes > config_.cap_bytes;
+        return stats_.bytes > stats_.cap_bytes;
     }();
     if (!ended && !too_much) return GaveBack::nothing;
-    if (const auto error = retire(false)) return error;
+    if (const auto error = retire(Readmit::no)) return error;
     return GaveBack::a_segment;
 }
 

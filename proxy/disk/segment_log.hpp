@@ -43,13 +43,13 @@ struct Reclaiming {
 /// has it. One thread, the writer's; adopt(), find() and stats() from any.
 class SegmentLog {
 public:
-    /// In a cap: one to write to, one to give back, one between.
+    /// In a cap, which is raised for them: one to write to, one to give back, one between.
     static constexpr std::uint64_t kLeastSegments = 3;
     struct Config {
         std::filesystem::path directory;
         std::uint64_t directory_id = 0;
         std::uint64_t cap_bytes = 0;
-        std::uint64_t segment_bytes = 0;  // whole sectors, at most kMaxSegmentBytes; 3 in the cap
+        std::uint64_t segment_bytes = 0;  // whole sectors, at most kMaxSegmentBytes
         std::uint32_t next_segment = 1;
     };
     SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming);
@@ -79,8 +79,7 @@ public:
     /// Ends the segment that is being written, with its footer, and lets the device take all.
     boost::system::error_code seal();
 
-    /// Any thread. Takes effect with give_back(), or with the next segment. At least three
-    /// segments.
+    /// Any thread. Takes effect with give_back(), or with the next segment.
     void set_cap(std::uint64_t bytes);
     /// From now on all segments before the one that is being written are to go.
     void end_older();
@@ -98,6 +97,7 @@ public:
     struct Stats {
         std::uint64_t segments = 0;
         std::uint64_t bytes = 0;             // of all files
+        std::uint64_t cap_bytes = 0;         // that they may take
         std::uint64_t written_bytes = 0;     // since this object was made, all told
         std::uint64_t readmitted_bytes = 0;  // of these, what was written again
         std::uint64_t reclaimed = 0;         // segments
@@ -110,10 +110,10 @@ private:
     DiskResult<SegmentPtr> create(Need need);
     bool next_exceeds_cap() const;
     SegmentPtr oldest() const;
-    boost::system::error_code retire(bool readmit);
+    enum class Readmit : bool { no, yes };
+    boost::system::error_code retire(Readmit used);
     std::uint64_t readmit(const Segment& from, Pages<FooterEntry>& live);
     void give_up_active();
-    static std::uint32_t key_of(const Segment& segment);
 
     DiskCalls& calls_;
     Config config_;

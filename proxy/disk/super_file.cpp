@@ -94,7 +94,7 @@ DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem:
         else if (!may_be_anywhere(name))
             found.other_file = name;
     }
-    if (error) return boost::system::error_code(error.value(), boost::system::system_category());
+    if (error) return of_system(error.value());
     const auto without = has_segments || !found.other_file.empty() ? Whose::others : Whose::nobodys;
     const auto file = DiskFile::open(calls, directory / SuperFile::kName, O_RDONLY);
     if (!file && !is_none(file.error())) return file.error();
@@ -121,7 +121,7 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
     if (!file) return file.error();
     if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) return DiskError::in_use;
-        return boost::system::error_code(errno, boost::system::system_category());
+        return last_error();
     }
     const auto sector = first_sector(*file);
     if (!sector) return sector.error();

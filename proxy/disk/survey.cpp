@@ -16,10 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-boost::system::error_code system_error(int value) {
-    return {value, boost::system::system_category()};
-}
-
 class Surveyor {
 public:
     Surveyor(const SurveyOrder& order, DiskTime now) : order_(order), now_(now) {}
@@ -149,7 +145,6 @@ private:
         found.file = segment.path;
         found.offset = std::uint64_t{entry.sector} * kDiskSector;
         found.bytes = std::uint64_t{entry.sectors} * kDiskSector;
-        found.type = entry.type;
         found.stored = entry.stored;
         found.expires = entry.expires;
         found.current = counts;
@@ -226,11 +221,11 @@ int LookingCalls::remove(const char*) {
 DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, DiskTime now) {
     std::error_code error;
     const auto status = fs::status(place, error);
-    if (!fs::exists(status)) return system_error(error ? error.value() : ENOENT);
+    if (!fs::exists(status)) return of_system(error ? error.value() : ENOENT);
     Surveyor surveyor(order, now);
     if (!fs::is_directory(status)) {
         const auto size = fs::file_size(place, error);
-        if (error) return system_error(error.value());
+        if (error) return of_system(error.value());
         surveyor.expect(size);
         surveyor.look_at(place);
         return std::move(surveyor).result();
@@ -246,7 +241,7 @@ DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, D
     }
     // Nobody begins to work with it before this has ended.
     if (::flock(super->fd(), LOCK_SH | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? make_error_code(DiskError::in_use) : system_error(errno);
+        return errno == EWOULDBLOCK ? make_error_code(DiskError::in_use) : last_error();
     const auto files = segment_files(place);
     if (!files) return files.error();
     std::uint64_t all = 0;

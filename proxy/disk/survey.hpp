@@ -53,7 +53,6 @@ struct DiskSurvey {
     struct Find {  // of SurveyOrder::url
         std::filesystem::path file;
         std::uint64_t offset = 0, bytes = 0;  // of the record in the file
-        RecordType type = RecordType::response;
         DiskTime stored{}, expires{};
         bool current = true;      // false: superseded or purged
         std::string status_line;  // empty when it cannot be read

@@ -51,8 +51,7 @@ void put_entries(DiskBytes& out, std::span<const KeptInvalidations::Entry> entri
         body.reserve(count * kEntryBytes);
         for (const auto& entry : entries.first(count)) {
             put<std::uint64_t>(body, entry.number | (entry.is_tag ? kIsTag : 0));
-            put<std::uint64_t>(body, entry.hash.low);
-            put<std::uint64_t>(body, entry.hash.high);
+            put_hash(body, entry.hash);
         }
         put_record(out, Type::entries, body, mark);
         entries = entries.subspan(count);
@@ -86,8 +85,7 @@ bool take(KeptInvalidations& kept, Type type, DiskView body) {
     while (!in.rest().empty()) {
         const auto number = in.number<std::uint64_t>();
         KeptInvalidations::Entry entry{number & ~kIsTag, {}, (number & kIsTag) != 0};
-        entry.hash.low = in.number<std::uint64_t>();
-        entry.hash.high = in.number<std::uint64_t>();
+        entry.hash = in.hash();
         const auto before = kept.entries.empty() ? kept.gone : kept.entries.back().number;
         if (entry.number <= before) return false;
         kept.last = std::max(kept.last, entry.number);
@@ -302,7 +300,7 @@ error_code InvalidationJournal::replace(const KeptInvalidations& all) {
     if (const auto error = file->sync()) return error;
     std::error_code error;
     std::filesystem::rename(fresh, file_, error);
-    if (error) return {error.value(), boost::system::system_category()};
+    if (error) return of_system(error.value());
     open_ = std::move(*file);
     written_bytes_ = bytes.size();
     return {};

@@ -27,7 +27,7 @@ struct DeviceFailed : std::runtime_error {
     using runtime_error::runtime_error;
 };
 [[noreturn]] void fail_by_system(const std::filesystem::path& path, const std::string& what) {
-    const boost::system::error_code error(errno, boost::system::system_category());
+    const auto error = last_error();
     const auto text = path.string() + ' ' + what + ": " + error.message();
     if (is_of_device(error)) throw DeviceFailed(text);
     throw std::runtime_error(text);

@@ -454,10 +454,10 @@ Store::Stats Store::stats() const {
         stats.objects += in.objects;
         stats.evictions += in.evictions;
         stats.disk_evictions += in.disk_evictions;
-        stats.disk_objects += in.disk.size();
-        stats.disk_index_bytes += in.disk.memory_bytes();
-        stats.disk_recalled += in.recalled;
-        stats.disk_declined += in.declined;
+        stats.disk.disk_objects += in.disk.size();
+        stats.disk.disk_index_bytes += in.disk.memory_bytes();
+        stats.disk.disk_hits += in.recalled;
+        stats.disk.disk_admission_declined += in.declined;
     }
     stats.memory_bytes = budget_.used();
     return stats;

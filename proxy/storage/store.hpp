@@ -27,6 +27,7 @@
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/shards.hpp"
+#include "proxy/storage/store_disk_status.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/episode.hpp"
 #include "summary/key.hpp"
@@ -166,10 +167,7 @@ public:
     struct Stats {
         std::uint64_t objects = 0, memory_bytes = 0, evictions = 0;
         std::uint64_t disk_evictions = 0;
-        std::uint64_t disk_objects = 0;  // responses; some of them are in memory, too
-        std::uint64_t disk_index_bytes = 0;
-        std::uint64_t disk_recalled = 0;  // responses that came back into memory
-        std::uint64_t disk_declined = 0;  // responses that were not admitted at once
+        StoreDiskStatus disk;
     };
     Stats stats() const;
 
@@ -208,6 +206,11 @@ private:
         std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
         /// The listener was told of it. Without variants it is the disk's entries that say so.
         bool announced = false;
+
+        /// Has memory what is written there?
+        bool holds(DiskPlace place) const {
+            return std::ranges::any_of(variants, [&](const auto& v) { return v.place == place; });
+        }
     };
     /// Records of one key that are being read for those who wait.
     struct Recalling {
@@ -273,7 +276,8 @@ private:
     template <class Enough>
     bool evict_until(Enough enough, std::uint64_t left);
 
-    // The disk's half, in store_disk.cpp. Where a shard is given its lock is held.
+    // The disk's half, in store_disk.cpp and store_recall.cpp. Where a shard is given its lock is
+    // held.
     using Loaded = DiskResult<LoadedRecord>;
     struct AtHand;  // one record that is read
     static bool disk_has_more(const Shard& shard, summary::KeyHash hash, const Entry* entry);
@@ -292,6 +296,8 @@ private:
     bool supersede(Shard& shard, Entry& entry);
     void renew_on_disk(Shard& shard, Entry& entry, const Variant& old, Variant& renewed);
     void bury(Shard& shard, Entry& entry);
+    /// `entry`: the key's, may be null.
+    static std::size_t erase_records(Shard& shard, summary::KeyHash hash, Entry* entry);
     void end_on_disk(summary::KeyHash hash);
     static void erase_from_index(Shard& shard, summary::KeyHash hash, const Variant& variant);
     static void adopt(Shard& shard, Entry& entry);
@@ -302,6 +308,7 @@ private:
 
     summary::KeyHash hash_of(std::string_view uri) const override { return (*hasher_)(uri); }
     void recovered(std::span<const RecoveredKey> batch) override;
+    void recovered(Shard& shard, std::span<const RecoveredKey* const> records, DiskTime wall);
     std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override;
     void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) override;
     void dropped(const FooterEntry& entry, DiskPlace place) override;

@@ -1,9 +1,10 @@
-// The half of the store that has to do with the disk: what goes there, what comes back, and who is
-// told of what. The other half stands in store.cpp.
+// The half of the store that has to do with the disk: what goes there, and who is told of what. How
+// it comes back stands in store_recall.cpp, the other half in store.cpp.
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
-#include "proxy/disk/record_body.hpp"
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/storage/stored_record.hpp"
@@ -17,33 +18,18 @@ Arrival::Steady fresh_until(const StoredResponse& response) {
     return response.arrival.steady + time_to_live(response.freshness, std::chrono::seconds(0));
 }
 
+/// Date, Expires and Age are whole seconds: the same end, told twice, differs by as much.
+constexpr std::chrono::seconds kRounding{2};
+
 /// May it be used in fewer cases than before?
 bool is_stricter(const StoredResponse& now, const StoredResponse& before) {
-    return fresh_until(now) < fresh_until(before) ||
+    return fresh_until(now) + kRounding < fresh_until(before) ||
            (now.freshness.never_stale && !before.freshness.never_stale) ||
            now.freshness.stale_while_revalidate < before.freshness.stale_while_revalidate ||
            now.freshness.stale_if_error < before.freshness.stale_if_error;
 }
 
-/// Is the record itself to blame? Else it can be read another time.
-bool is_of_no_use(const boost::system::error_code& error) {
-    return error != DiskError::ending && error != DiskError::other_key;
-}
-
-/// Has memory what is written there? `Entry`: a Store's.
-template <class Entry>
-bool holds(const Entry& entry, DiskPlace place) {
-    return std::ranges::any_of(entry.variants, [&](const auto& v) { return v.place == place; });
-}
-
 }  // namespace
-
-struct Store::AtHand {
-    summary::KeyHash hash;
-    std::string_view uri;
-    std::uint64_t invalidations = 0;  // so many there had been when the index was looked into
-    DiskEntry entry;
-};
 
 void Store::use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher) {
     hasher_.emplace(hasher);
@@ -74,7 +60,7 @@ Present Store::present(Clock::time_point now) const {
 bool Store::disk_has_more(const Shard& in, summary::KeyHash hash, const Entry* entry) {
     auto more = false;
     in.disk.for_each(hash, [&](const DiskEntry& record) {
-        more = more || !entry || !holds(*entry, record.place);
+        more = more || !entry || !entry->holds(record.place);
     });
     return more;
 }
@@ -83,7 +69,7 @@ std::vector<DiskEntry> Store::lacking(const Shard& in, summary::KeyHash hash) {
     std::vector<DiskEntry> records;
     const auto it = in.entries.find(hash);
     in.disk.for_each(hash, [&](const DiskEntry& record) {
-        if (it == in.entries.end() || !holds(*it->second, record.place)) records.push_back(record);
+        if (it == in.entries.end() || !it->second->holds(record.place)) records.push_back(record);
     });
     return records;
 }
@@ -116,18 +102,23 @@ bool Store::forget(Shard& in, summary::KeyHash hash, DiskPlace place) {
     return true;
 }
 
+/// All of the key, and what is being written for its entry. How many there were.
+std::size_t Store::erase_records(Shard& in, summary::KeyHash hash, Entry* entry) {
+    if (entry)
+        for (auto& variant : entry->variants) variant.place = {}, variant.writing = nullptr;
+    return in.disk.erase_all(hash);
+}
+
 /// What the disk has of the key counts no longer, and is not to come back. True if there was
 /// something.
 bool Store::drop_from_disk(Shard& in, summary::KeyHash hash) {
     const auto announced = in.disk.announced(hash);
-    const auto had = in.disk.erase_all(hash) > 0;
-    auto writing = false, in_memory = false;
-    if (const auto it = in.entries.find(hash); it != in.entries.end()) {
-        auto& variants = it->second->variants;
-        in_memory = !variants.empty();
-        writing = std::ranges::any_of(variants, [](const auto& v) { return v.writing; });
-        for (auto& variant : variants) variant.place = {}, variant.writing = nullptr;
-    }
+    const auto it = in.entries.find(hash);
+    auto* const entry = it == in.entries.end() ? nullptr : it->second.get();
+    const auto in_memory = entry && !entry->variants.empty();
+    const auto writing =
+        entry && std::ranges::any_of(entry->variants, [](const auto& v) { return v.writing; });
+    const auto had = erase_records(in, hash, entry) > 0;
     if (announced && !in_memory) listener_(hash, false);
     const auto has_blocks = block_targets_.may_have(hash);
     if (has_blocks) block_targets_.erase(hash);
@@ -145,8 +136,7 @@ void Store::end_on_disk(summary::KeyHash hash) {
 
 /// The same for what memory keeps: its records are older than what it has by now.
 void Store::bury(Shard& in, Entry& entry) {
-    in.disk.erase_all(entry.hash);
-    for (auto& variant : entry.variants) variant.place = {}, variant.writing = nullptr;
+    erase_records(in, entry.hash, &entry);
     end_on_disk(entry.hash);
 }
 
@@ -253,181 +243,27 @@ void Store::renew_on_disk(Shard& in, Entry& entry, const Variant& old, Variant& 
     write(in, entry, renewed);
 }
 
-// The way back.
-
-Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
-                            const std::shared_ptr<Wakeup>& wakeup) {
-    if (!disk_) return Recall::done;
-    AtHand asked{hash, uri, 0, {}};
-    std::vector<DiskEntry> records;
-    auto& in = shard(hash);
-    {
-        const std::lock_guard lock(in.mutex);
-        if (const auto under_way = in.recalls.find(hash); under_way != in.recalls.end()) {
-            under_way->second.waiting.push_back(wakeup);
-            return Recall::waiting;
-        }
-        asked.invalidations = invalidated_.invalidations();
-        records = lacking(in, hash);
-    }
-    auto all = true;
-    std::erase_if(records, [&](const DiskEntry& record) {
-        auto loaded = disk_->read_now({record.place, record.sectors, record.proved}, uri);
-        if (!loaded) return false;
-        asked.entry = record;
-        all = take_back(asked, std::move(*loaded)) && all;
-        return true;
-    });
-    if (records.empty()) return all ? Recall::done : Recall::refused;
-    {
-        const std::lock_guard lock(in.mutex);
-        const auto [under_way, is_first] = in.recalls.try_emplace(hash);
-        under_way->second.waiting.push_back(wakeup);
-        if (!is_first) return Recall::waiting;
-        under_way->second.pending = records.size() + 1;
-    }
-    auto reading = false;
-    for (const auto& record : records) {
-        auto answer = [this, hash, invalidations = asked.invalidations, record,
-                       uri = std::string(uri)](Loaded loaded) {
-            take_back({hash, uri, invalidations, record}, std::move(loaded));
-            recalled(hash);
-        };
-        const DiskReader::Wanted wanted{record.place, record.sectors, record.proved};
-        if (disk_->read(wanted, std::string(uri), std::move(answer)))
-            reading = true;
-        else
-            recalled(hash);
-    }
-    recalled(hash);  // all have been asked for
-    return reading ? Recall::waiting : Recall::refused;
-}
-
-/// One of those that were asked for is done with.
-void Store::recalled(summary::KeyHash hash) {
-    std::vector<std::shared_ptr<Wakeup>> waiting;
-    auto& in = shard(hash);
-    {
-        const std::lock_guard lock(in.mutex);
-        const auto under_way = in.recalls.find(hash);
-        if (under_way == in.recalls.end() || --under_way->second.pending > 0) return;
-        waiting = std::move(under_way->second.waiting);
-        in.recalls.erase(under_way);
-    }
-    for (const auto& wakeup : waiting) wakeup->notify();
-}
-
-/// False when there is no room for it in memory.
-bool Store::take_back(const AtHand& asked, Loaded loaded) {
-    const auto now = Clock::now();
-    const auto place = asked.entry.place;
-    auto& in = shard(asked.hash);
-    std::shared_ptr<StoredResponse> response;
-    if (loaded) response = response_of(*loaded, present(now), asked.entry.doubtful);
-    if (!response) {
-        if (!loaded && !is_of_no_use(loaded.error())) return true;
-        const std::lock_guard lock(in.mutex);
-        forget(in, asked.hash, place);
-        return true;
-    }
-    const auto& in_place = loaded->in_place;
-    const auto body = in_place ? std::string_view() : as_text(loaded->body);
-    auto for_head =
-        reserve(response->head.size() + overhead_bytes(asked.uri, response->tags.size()) +
-                    (in_place ? in_place->memory_bytes() : 0),
-                now);
-    auto for_body = reserve(body.size(), now);
-    if (!for_head || !for_body) return false;
-    response->charge = std::move(*for_head);
-    if (in_place) {
-        in_place->when_spoilt(
-            [this, hash = asked.hash](const RecordBody& what) { spoilt(hash, what.place()); });
-        response->body = std::make_shared<Body>(in_place);
-    } else if (!body.empty()) {
-        response->body->add_block(body.size(), std::move(*for_body));
-        response->body->append(body);
-    }
-
-    Dropped dropped;  // destroyed after the lock is gone
-    const std::lock_guard lock(in.mutex);
-    if (invalidated_.noted_since(asked.hash, asked.invalidations) ||
-        any_noted_since(response->tags, asked.invalidations)) {
-        forget(in, asked.hash, place);
-        return true;
-    }
-    auto record = in.disk.find(asked.hash, place);
-    if (!record) return true;
-    auto* entry = entry_for(in, asked.hash, asked.uri);
-    if (!entry) return true;
-    auto& variants = entry->variants;
-    if (holds(*entry, place)) return true;
-    if (variants.size() >= kMaxVariants) return false;
-    // Where what varies has changed, the disk may have both: of those that memory has one may be
-    // newer, and then no other goes.
-    const auto same = [&](const Variant& v) { return is_same_variant(*v.response, *response); };
-    const auto newer = std::ranges::any_of(variants, [&](const Variant& variant) {
-        return same(variant) && variant.response->arrival.wall >= response->arrival.wall;
-    });
-    if (newer) {
-        in.disk.erase(asked.hash, place);
-        return true;
-    }
-    const auto had = variants.size();
-    std::erase_if(variants, [&](Variant& variant) {
-        if (!same(variant)) return false;
-        erase_from_index(in, asked.hash, variant);
-        dropped.push_back(std::move(variant.response));
-        return true;
-    });
-    if (had > 0 && variants.empty()) --in.objects;  // until adopt()
-    record->used();
-    record->proved = true;
-    in.disk.replace(asked.hash, place, *record);
-    if (variants.empty()) adopt(in, *entry);
-    const auto later = std::ranges::find_if(variants, [&](const Variant& variant) {
-        return variant.response->arrival.wall > response->arrival.wall;
-    });
-    variants.emplace(later, std::move(response))->place = place;
-    weigh(in, *entry);
-    ++in.recalled;
-    return true;
-}
-
-/// A body that is left there cannot be read any more.
-void Store::spoilt(summary::KeyHash hash, DiskPlace place) {
-    Dropped dropped;  // destroyed after the lock is gone
-    auto& in = shard(hash);
-    const std::lock_guard lock(in.mutex);
-    forget(in, hash, place);
-    let_go(in, hash, place, dropped);
-}
-
-/// Memory holds nothing whose body stands there any more: who sends it goes on, and nobody else
-/// keeps the file from being given back.
-void Store::let_go(Shard& in, summary::KeyHash hash, DiskPlace place, Dropped& out) {
-    const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) return;
-    auto& entry = *it->second;
-    const auto stands_there = [&](const Variant& variant) {
-        const auto& body = variant.response->body->on_disk();
-        return body && body->place() == place;
-    };
-    if (drop_if(in, entry, stands_there, out)) erase_if_empty(in, entry);
-}
-
 // What the disk tells. Its threads hold no lock of theirs.
 
 void Store::recovered(std::span<const RecoveredKey> batch) {
-    const auto now = Clock::now();
-    const auto wall = std::chrono::ceil<DiskTime::duration>(present(now).wall);
+    std::array<std::vector<const RecoveredKey*>, kShards> of_shard;
     for (const auto& one : batch) {
-        if (one.entry.type == RecordType::block) {
-            will_hold_blocks();
-            if (const auto target = target_of_block(one.entry.uri))
-                block_targets_.note(hash_of(*target));
-        }
-        auto& in = shard(one.key);
-        const std::lock_guard lock(in.mutex);
+        of_shard[shard_of(one.key)].push_back(&one);
+        if (one.entry.type != RecordType::block) continue;
+        will_hold_blocks();
+        if (const auto target = target_of_block(one.entry.uri))
+            block_targets_.note(hash_of(*target));
+    }
+    const auto wall = std::chrono::ceil<DiskTime::duration>(present(Clock::now()).wall);
+    for (std::size_t i = 0; i < kShards; ++i) recovered(shards_[i], of_shard[i], wall);
+}
+
+void Store::recovered(Shard& in, std::span<const RecoveredKey* const> records, DiskTime wall) {
+    constexpr std::size_t kAhead = 8;  // a line of memory takes as long as so many records
+    const std::lock_guard lock(in.mutex);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (i + kAhead < records.size()) in.disk.prefetch(records[i + kAhead]->key);
+        const auto& one = *records[i];
         // What has been fetched or invalidated since the process began is newer.
         if (invalidated_.last(one.key) || any_noted_since(one.entry.tags, 0)) continue;
         const auto it = in.entries.find(one.key);

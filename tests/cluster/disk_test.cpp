@@ -143,6 +143,25 @@ TEST_F(Disk, PeersAreGivenWhatIsOnTheDisk) {
     EXPECT_EQ(origin.requests(), before);
 }
 
+TEST_F(Disk, PeersHearOfWhatAStartFindsAtOnce) {
+    const auto a = config("a", 2), b = with_disk(config("b", 2));
+    start(a);
+    start(b);
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    constexpr std::uint64_t kObjects = 3000;
+    auto keep = client("b");
+    for (std::uint64_t i = 0; i < kObjects; ++i)
+        ASSERT_EQ(keep.ask("GET", "/" + std::to_string(i)).status, 200u);
+    ASSERT_TRUE(eventually([&] { return is_written("b", kObjects); }));
+    const auto before = status("a").cluster.snapshots_received;
+    restart(b);
+    ASSERT_TRUE(eventually([&] { return in_sync("b") && announced("b", kObjects); }));
+    EXPECT_LE(status("a").cluster.snapshots_received, before + 2) << "that of nothing, and of all";
+    const auto asked = origin.requests();
+    EXPECT_EQ(get("a", "/17").body, "body of /17");
+    EXPECT_EQ(origin.requests(), asked);
+}
+
 TEST_F(Disk, WhatAPeerInvalidatedWhileTheNodeWasDownDoesNotComeBack) {
     const auto a = config("a", 2), b = with_disk(config("b", 2));
     start(a);

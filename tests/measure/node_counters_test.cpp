@@ -82,8 +82,8 @@ TEST(NodeStatus, GivesEveryNumberThatANodeDescribes) {
     expect_same(proxy::kStoreDiskNumbers, n->store_disk, status.store_disk);
     ASSERT_EQ(n->disk.size(), 1u);
     EXPECT_EQ(n->disk[0].path, "/d");
-    EXPECT_EQ(n->disk[0].state_name, "loading");
-    expect_same(proxy::kDiskNumbers, proxy::DiskStatus(n->disk[0]), disk);
+    EXPECT_EQ(n->disk[0].state, "loading");
+    expect_same(proxy::kDiskNumbers, proxy::DiskCounters(n->disk[0]), proxy::DiskCounters(disk));
     expect_same(protocol::kLinkCounters, n->links, protocol::LinkCounters(status.cluster));
     ASSERT_EQ(n->peers.size(), 1u);
     expect_same(proxy::kPeerCounters, proxy::PeerCounters(n->peers[0]), proxy::PeerCounters(peer));

@@ -55,6 +55,32 @@ TEST(Publisher, TheFirstObjectIsToldAtOnce) {
     EXPECT_EQ(publisher.announce_due(), kNow);
 }
 
+TEST(Publisher, WhatAStartFindsIsToldAsOneEpoch) {
+    Publisher publisher(config(), kNow);
+    publisher.begin_fill();
+    for (const auto k : keys(0, 5000)) publisher.stored(k, kNow);
+    publisher.removed(key(0), kNow);
+    publisher.set_error(0.0001);  // a peer has come
+    EXPECT_EQ(publisher.announce_due(), std::nullopt);
+    EXPECT_FALSE(publisher.busy());
+    EXPECT_EQ(publisher.heartbeat(), (Heartbeat{40, 0, 0}));
+    EXPECT_EQ(publisher.snapshot()->begin.objects, 0U);
+    EXPECT_TRUE(publisher.check(kNow + 10s));
+    publisher.end_fill();
+    ASSERT_TRUE(publisher.busy());
+    std::optional<Announcement> told;
+    while (!told && publisher.busy()) told = publisher.work();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->epoch, 41U);
+    EXPECT_EQ(told->generation, 0U);
+    EXPECT_FALSE(told->delta);
+    EXPECT_EQ(publisher.heartbeat(), (Heartbeat{41, 0, 4999}));
+    EXPECT_EQ(publisher.announce_due(), std::nullopt);
+    const auto replica = replica_from(*publisher.snapshot());
+    for (const auto k : keys(1, 4999)) ASSERT_TRUE(replica.contains(summary::test::asked(k)));
+    EXPECT_TRUE(publisher.own().suits());
+}
+
 TEST(Publisher, FewChangesWaitForTheDelayFromTheFirstOfThem) {
     auto publisher = with(100);
     publisher.stored(key(1000), kNow + 5s);

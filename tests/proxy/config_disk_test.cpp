@@ -11,6 +11,7 @@
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/config_review.hpp"
+#include "proxy/config/disk_places.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/disk/disk_tier.hpp"
 #include "proxy/disk/segment_log.hpp"
@@ -23,8 +24,6 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-static_assert(kMaxDisks == kMaxDiskDirectories);
 
 ConfigResult parse(const std::string& disk, const std::string& more = "") {
     return parse_config(

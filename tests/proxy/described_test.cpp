@@ -45,7 +45,7 @@ protected:
         act(kNodeCounters, static_cast<NodeCounters&>(status), "");
         act(kCacheCounters, status.cache, "");
         act(kStoreDiskNumbers, status.store_disk, "");
-        act(kDiskNumbers, status.disk.front(), "directory=\"/d\"");
+        act(kDiskNumbers, static_cast<DiskCounters&>(status.disk.front()), "directory=\"/d\"");
         act(protocol::kLinkCounters, static_cast<LinkCounters&>(status.cluster), "");
         act(kPeerCounters, static_cast<PeerCounters&>(peer), "peer=\"b\"");
         act(protocol::kSyncCounters, static_cast<SyncCounters&>(peer), "peer=\"b\"");

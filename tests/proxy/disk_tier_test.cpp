@@ -487,6 +487,16 @@ protected:
     DiskDirectoriesTest() : DiskTierTest(3, 100) {
         config_.writer.pause = std::chrono::milliseconds(0);
     }
+    /// After something was written, which is not to be read again before calls_.error is 0.
+    void lose_all() {
+        calls_.failing = "/d";
+        open_and_load();
+        for (int i = 0; i < 100; ++i) ASSERT_TRUE(write(uri(i)));
+        calls_.error = EIO;
+        const auto all = owner_->all();
+        for (const auto& [uri, at] : all) (void)test::read(*tier_, uri, at);
+        owner_->wait_until_lost(3);
+    }
 };
 
 TEST_F(DiskDirectoriesTest, ShareTheKeys) {
@@ -658,13 +668,7 @@ TEST_F(DiskDirectoriesTest, AreAllEmptiedWhenNobodyKnowsWhoWasThere) {
 }
 
 TEST_F(DiskDirectoriesTest, EndWhenAllAreGone) {
-    calls_.failing = "/d";
-    open_and_load();
-    for (int i = 0; i < 100; ++i) ASSERT_TRUE(write(uri(i)));
-    calls_.error = EIO;
-    const auto all = owner_->all();
-    for (const auto& [uri, at] : all) (void)test::read(*tier_, uri, at);
-    owner_->wait_until_lost(3);
+    ASSERT_NO_FATAL_FAILURE(lose_all());
     EXPECT_FALSE(write(uri(1)));
     EXPECT_FALSE(tier_->has_room(test::hash_of(uri(1))));
     EXPECT_TRUE(owner_->all().empty());
@@ -673,13 +677,7 @@ TEST_F(DiskDirectoriesTest, EndWhenAllAreGone) {
 // No directory could note that what it holds counts no more, so nobody is told that it does not.
 TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
     config_.retry = std::chrono::milliseconds(5);
-    calls_.failing = "/d";
-    open_and_load();
-    for (int i = 0; i < 100; ++i) ASSERT_TRUE(write(uri(i)));
-    calls_.error = EIO;
-    const auto all = owner_->all();
-    for (const auto& [uri, at] : all) (void)test::read(*tier_, uri, at);
-    owner_->wait_until_lost(3);
+    ASSERT_NO_FATAL_FAILURE(lose_all());
     auto written = std::make_shared<std::atomic<bool>>(false);
     tier_->end(std::array{test::hash_of(uri(1))}, [written] { *written = true; });
     while (written.use_count() > 1) std::this_thread::yield();

@@ -395,7 +395,7 @@ TEST(StoreDiskTest, TheLaterVersionCounts) {
     EXPECT_EQ(node.body_of("u"), "two");
     node.restart();
     EXPECT_EQ(node.body_of("u"), "two");
-    EXPECT_EQ(node.store().stats().disk_objects, 101u) << "with what filled memory";
+    EXPECT_EQ(node.store().stats().disk.disk_objects, 101u) << "with what filled memory";
 }
 
 TEST(StoreDiskTest, VariantsComeBackTogether) {
@@ -432,15 +432,15 @@ TEST(StoreDiskTest, OnceItIsFullTheSecondRequestDecides) {
         if (i % 10 == 0) node.settle();
     }
     node.settle();
-    const auto before = node.store().stats().disk_objects;
-    EXPECT_GT(node.store().stats().disk_declined, 0u);
+    const auto before = node.store().stats().disk.disk_objects;
+    EXPECT_GT(node.store().stats().disk.disk_admission_declined, 0u);
     ASSERT_FALSE(node.store().disk()->has_room(hash("new")));
     node.put("new", node.response("x"));
     node.settle();
-    EXPECT_EQ(node.store().stats().disk_objects, before) << "not at first";
+    EXPECT_EQ(node.store().stats().disk.disk_objects, before) << "not at first";
     node.look_up("new");
     node.settle();
-    EXPECT_EQ(node.store().stats().disk_objects, before + 1) << "out of memory";
+    EXPECT_EQ(node.store().stats().disk.disk_objects, before + 1) << "out of memory";
     node.put("again", node.response("x"));
     node.store().invalidate(hash("again"), Clock::now());
     node.put("again", node.response("y"));
@@ -612,7 +612,7 @@ TEST(StoreDiskTest, WhatA304MadeGoodAgainIsNotWrittenAgain) {
         node.settle();
         EXPECT_EQ(node.get("u")->freshness.lifetime, 2000s);
         EXPECT_EQ(node.store().disk()->status()[0].written, written);
-        EXPECT_EQ(node.store().stats().disk_objects, 1u);
+        EXPECT_EQ(node.store().stats().disk.disk_objects, 1u);
         node.restart();
         EXPECT_EQ(node.body_of("u"), body);
     }
@@ -663,6 +663,26 @@ TEST(StoreDiskTest, WhatCannotBeValidatedAsItsBodyIsLostDoesNotStay) {
         EXPECT_EQ(node.told("u"), 0);
 }
 
+// The same Expires, told twice, gives lifetimes that differ by what Date and Age are rounded.
+TEST(StoreDiskTest, A304ThatEndsItASecondSoonerLeavesItOnTheDisk) {
+    Node node;
+    ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
+    node.settle();
+    node.restart();
+    auto response = node.get("u");
+    ASSERT_TRUE(response);
+    const auto written = node.store().disk()->status()[0].written;
+    for (const auto lifetime : {999s, 1000s, 999s}) {
+        ASSERT_TRUE(node.put("u", Node::renewed(*response, lifetime))) << "it can be validated";
+        response = node.get("u");
+        ASSERT_TRUE(response);
+        EXPECT_EQ(response->freshness.lifetime, lifetime);
+    }
+    node.settle();
+    EXPECT_EQ(node.store().stats().disk.disk_objects, 1u);
+    EXPECT_EQ(node.store().disk()->status()[0].written, written);
+}
+
 TEST(StoreDiskTest, WhatA304ForbidsIsForbiddenAfterARestart) {
     Node node;
     const auto body = test::made_body(1, 300'000);
@@ -672,7 +692,7 @@ TEST(StoreDiskTest, WhatA304ForbidsIsForbiddenAfterARestart) {
     ASSERT_TRUE(node.put("u", Node::renewed(*old, 5s)));
     old.reset();
     node.settle();
-    EXPECT_EQ(node.store().stats().disk_objects, 1u);
+    EXPECT_EQ(node.store().stats().disk.disk_objects, 1u);
     node.restart();
     ASSERT_TRUE(node.get("u"));
     EXPECT_EQ(node.get("u")->freshness.lifetime, 5s);

@@ -87,7 +87,7 @@ TEST(AnnouncementCost, KeepsToTheGoalAtOurDefaults) {
 
 TEST(AnnouncementCost, IsHighestJustAfterTheShapeGrew) {
     const auto error = error_per_summary(kDefaultFalseHitBudget, 2);
-    const auto roomy = static_cast<std::uint64_t>(kObjects * CountingBloomOwn::kRoomAfterRegrow);
+    const auto roomy = static_cast<std::uint64_t>(kObjects * kRoomAfterRegrow);
     const auto cost = report("just_regrown_2_peers", shape_for(roomy, error), 0.001, 50);
     EXPECT_LE(cost.bytes, 12.5);
 }

@@ -43,7 +43,8 @@ protected:
     }
     static Replica replica_of(Own& own) {
         const auto payload = snapshot_of(own);
-        EXPECT_EQ(judge(SnapshotHead{own.descriptor(), own.objects(), payload.size()}, 1 << 28),
+        const auto told = own.filling() ? 0 : own.objects();
+        EXPECT_EQ(judge(SnapshotHead{own.descriptor(), told, payload.size()}, 1 << 28),
                   Verdict::accepted);
         SnapshotReader reader(own.descriptor());
         EXPECT_TRUE(reader.take(payload));
@@ -173,6 +174,89 @@ TEST_P(OwnOfKind, GoesOnWithTheKeysOfAnotherUnderAnotherError) {
     EXPECT_TRUE(own.removed(key(5)));
     own.set_error(0.05);
     EXPECT_FALSE(own.suits());
+}
+
+TEST_P(OwnOfKind, TellsWhatAStartFindsAsOneEpoch) {
+    Own own(config());
+    own.begin_fill();
+    auto replica = replica_of(own);
+    const auto empty = own.descriptor();
+    for (const auto hash : keys(0, 6000)) own.stored(hash);
+    for (const auto hash : keys(0, 1000)) own.removed(hash);
+    EXPECT_EQ(own.objects(), 5000U);
+    EXPECT_EQ(own.changed_since_announced(), 0U);
+    EXPECT_TRUE(own.all_told());
+    EXPECT_EQ(own.fit(), Fit::fits);
+    EXPECT_EQ(own.descriptor(), empty) << "nothing has grown";
+    EXPECT_EQ(replica.check(own.epoch(), own.generation(), own.check_hash()), Apply::ok);
+    replica = replica_of(own);
+    EXPECT_FALSE(replica.contains(asked(key(2000)))) << "not half of it";
+
+    own.end_fill();
+    unsigned slices = 0;
+    for (; !own.grow_some(); ++slices) {  // the present goes on
+        EXPECT_TRUE(own.filling());
+        own.stored(key(10'000 + slices));
+        own.removed(key(1000 + slices));
+    }
+    EXPECT_GT(slices, 2U);
+    EXPECT_FALSE(own.filling());
+    EXPECT_EQ(own.epoch(), 11U) << "one";
+    EXPECT_EQ(own.generation(), 0U);
+    EXPECT_TRUE(own.suits());
+    EXPECT_EQ(own.changed_since_announced(), 0U);
+    replica = replica_of(own);
+    EXPECT_EQ(replica.check(own.epoch(), own.generation(), own.check_hash()), Apply::ok);
+    for (const auto hash : keys(1000 + slices, 5000 - slices))
+        ASSERT_TRUE(replica.contains(asked(hash)));
+    for (const auto hash : keys(10'000, slices)) ASSERT_TRUE(replica.contains(asked(hash)));
+    own.stored(key(50'000));
+    ASSERT_NO_FATAL_FAILURE(tell_all(own, replica));
+    EXPECT_TRUE(replica.contains(asked(key(50'000))));
+}
+
+TEST_P(OwnOfKind, AStartThatFindsNothingIsNoEpoch) {
+    Own own(config());
+    own.begin_fill();
+    own.stored(key(1));
+    own.removed(key(1));
+    own.end_fill();
+    EXPECT_FALSE(own.filling());
+    EXPECT_FALSE(own.growing());
+    EXPECT_EQ(own.epoch(), 10U);
+    for (const auto hash : keys(2, 500)) own.stored(hash);
+    EXPECT_EQ(own.changed_since_announced(), 500U);
+    use_up_changes(own);
+    auto replica = replica_of(own);
+    own.stored(key(1000));
+    ASSERT_NO_FATAL_FAILURE(tell_all(own, replica));
+    EXPECT_TRUE(replica.contains(asked(key(1000))));
+}
+
+// A reload in the middle.
+TEST_P(OwnOfKind, GoesOnFillingInThePlaceOfAnother) {
+    for (const bool ended : {false, true}) {
+        SCOPED_TRACE(ended);
+        Own earlier(config());
+        earlier.begin_fill();
+        for (const auto hash : keys(0, 5000)) earlier.stored(hash);
+        if (ended) earlier.end_fill();
+        Own own(config(0.001), std::move(earlier));
+        EXPECT_EQ(own.objects(), 5000U);
+        EXPECT_EQ(own.growing(), ended);
+        own.stored(key(7000));
+        if (!ended) {
+            EXPECT_TRUE(own.filling());
+            EXPECT_EQ(own.changed_since_announced(), 0U);
+            own.end_fill();
+        }
+        while (own.growing()) own.grow_some();
+        EXPECT_FALSE(own.filling());
+        EXPECT_TRUE(own.suits());
+        const auto replica = replica_of(own);
+        for (const auto hash : keys(0, 5000)) ASSERT_TRUE(replica.contains(asked(hash)));
+        EXPECT_TRUE(replica.contains(asked(key(7000))));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(AllKinds, OwnOfKind, ::testing::ValuesIn(kKinds),

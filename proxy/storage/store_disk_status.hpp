@@ -6,8 +6,8 @@
 
 namespace proxy {
 
-/// What the store says of both tiers together; all 0 without a disk. What one directory has to say
-/// is a DiskStatus.
+/// What the store says of the disk as a whole; all 0 without one. What one directory has to say is
+/// a DiskStatus.
 struct StoreDiskStatus {
     std::uint64_t disk_objects = 0;             // in the index
     std::uint64_t disk_index_bytes = 0;         // of memory, beside cache.memory
