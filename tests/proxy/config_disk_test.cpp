@@ -214,7 +214,7 @@ TEST(ConfigDisk, TakesForACacheWhatANodeTakesForOne) {
     const auto good = make("/good"), newer = make("/newer"), spoilt = make("/spoilt"),
                other = make("/other"), empty = make("/empty"), alone = make("/alone");
     test::overwrite(super(newer), 22, "\x09");
-    test::overwrite(super(spoilt), 30, "x");
+    test::spoil(super(spoilt), 30);
     std::ofstream(super(other)) << std::string(512, 'x');
     std::ofstream(super(empty)) << "";
     std::filesystem::remove(super(alone));
@@ -243,7 +243,7 @@ TEST(ConfigDisk, BeginsWithoutADiskThatFailed) {
         std::filesystem::create_directory(disk.back().path);
         ASSERT_TRUE(SuperFile::take(calls, disk.back().path, 1));
     }
-    test::overwrite(disk[1].path + "/" + SuperFile::kName, 30, "x");
+    test::spoil(disk[1].path + "/" + SuperFile::kName, 30);
     const auto why = "$.cache.disk[1].path: " + disk[1].path + ": " +
                      make_error_code(DiskError::bad_checksum).message();
     EXPECT_THAT(lines(unusable_disks(with(disk))), IsEmpty());

@@ -56,6 +56,15 @@ inline void overwrite(const std::filesystem::path& file, std::uint64_t at, std::
     if (!out) std::abort();
 }
 
+/// Turns bits over, so that what stood there is another thing whatever it was.
+inline void spoil(const std::filesystem::path& file, std::uint64_t at) {
+    std::ifstream in(file, std::ios::binary);
+    const char was = static_cast<char>(in.seekg(static_cast<std::streamoff>(at)).get());
+    if (!in) std::abort();
+    const char spoilt = static_cast<char>(~was);
+    overwrite(file, at, {&spoilt, 1});
+}
+
 /// Bytes that follow from a number.
 inline std::string made_body(std::uint64_t seed, std::size_t size) {
     std::string body(size, '\0');

@@ -69,6 +69,9 @@ protected:
     void overwrite(std::uint32_t segment, std::uint64_t at, std::string_view bytes) const {
         test::overwrite(directory_.path() / segment_name(segment), at, bytes);
     }
+    void spoil(std::uint32_t segment, std::uint64_t at) const {
+        test::spoil(directory_.path() / segment_name(segment), at);
+    }
     boost::system::error_code put(const std::string& uri, std::size_t body_bytes) {
         const auto body = test::made_body(std::hash<std::string>()(uri), body_bytes);
         const auto record = test::response(uri, ++seq_, body);
@@ -204,7 +207,7 @@ TEST_F(SegmentLogTest, WritesOverWhatAKillTore) {
 TEST_F(SegmentLogTest, LeavesADamagedSegmentAsItIs) {
     open(8);
     for (int i = 0; i < 3; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 100));
-    overwrite(1, index_.at("http://a/1").place.sector * kDiskSector + 70, "x");
+    spoil(1, index_.at("http://a/1").place.sector * kDiskSector + 70);
     index_.erase("http://a/1");
     const auto found = reopen(8);
     EXPECT_EQ(found.damaged, 1u);
@@ -259,9 +262,9 @@ TEST_F(SegmentLogTest, TellsThatItGivesBackWhatItCannotRead) {
     const auto spoilt =
         std::ranges::find(index_, 2u, [](const auto& one) { return one.second.place.segment; });
     ASSERT_NE(spoilt, index_.end());
-    overwrite(2, spoilt->second.place.sector * kDiskSector + 70, "x");
-    overwrite(2, kSegment - 100, "x");
-    overwrite(2, kSegment - kDiskSector + 5, "x");
+    spoil(2, spoilt->second.place.sector * kDiskSector + 70);
+    spoil(2, kSegment - 100);
+    spoil(2, kSegment - kDiskSector + 5);
     for (int i = 0; log_->stats().reclaimed == 1; ++i)
         ASSERT_FALSE(put("http://c/" + std::to_string(i), 6'000));
     EXPECT_EQ(lost_, (std::vector{1u, 2u}));

@@ -564,7 +564,7 @@ TEST(StoreDiskTest, WhatWasFlippedOnTheDiskIsNeverLeftThere) {
     ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
     node.settle();
     node.end();
-    for (const auto& each : test::segments_in(node.path())) test::overwrite(each, 200'000, "?");
+    for (const auto& each : test::segments_in(node.path())) test::spoil(each, 200'000);
     node.begin();
     EXPECT_EQ(node.told("u"), 1);
     EXPECT_EQ(node.body_of("u"), "");
