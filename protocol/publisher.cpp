@@ -119,11 +119,14 @@ Heartbeat Publisher::heartbeat() const {
 }
 
 std::shared_ptr<const SnapshotImage> Publisher::image() {
+    // A summary much too large for what is left in it looks wrong to others; it is being replaced.
+    return own_.fit() == summary::Fit::too_large ? nullptr : image_of_now();
+}
+
+std::shared_ptr<const SnapshotImage> Publisher::image_of_now() {
     const auto of_now = [this](const SnapshotImage& image) {
         return image.begin.epoch == own_.epoch() && image.begin.generation == own_.generation();
     };
-    // A summary much too large for what is left in it looks wrong to others; it is being replaced.
-    if (own_.fit() == summary::Fit::too_large) return nullptr;
     if (making_) return of_now(*making_->image) ? making_->image : nullptr;
     if (auto image = image_.lock(); image && of_now(*image)) return image;
 
@@ -152,7 +155,7 @@ bool Publisher::make_image() {
 
 std::shared_ptr<const SnapshotImage> Publisher::snapshot() {
     while (making_) make_image();
-    auto fresh = image();
+    auto fresh = image_of_now();
     while (making_) make_image();
     return fresh;
 }

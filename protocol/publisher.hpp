@@ -86,9 +86,10 @@ public:
 
     Heartbeat heartbeat() const;
     /// The image for somebody who needs one: of this generation, so that several share it. Null
-    /// while one is being made that was begun too early for him; ask again when it is done.
+    /// while one is being made that was begun too early for him, or the summary is much too large
+    /// and is being replaced; ask again when that is done.
     std::shared_ptr<const SnapshotImage> image();
-    /// As of now, all at once. Never null.
+    /// As of now, all at once, whatever others may think of its size. Never null.
     std::shared_ptr<const SnapshotImage> snapshot();
 
     const summary::Own& own() const { return own_; }
@@ -105,6 +106,7 @@ private:
     std::uint64_t told_objects() const { return own_.filling() ? 0 : own_.objects(); }
     std::shared_ptr<const Bytes> take_changes();
     bool grow();
+    std::shared_ptr<const SnapshotImage> image_of_now();
     bool make_image();
     Announcement news() const;
     std::optional<CheckHash> take_check(TimePoint now);

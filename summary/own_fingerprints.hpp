@@ -16,7 +16,7 @@ namespace summary {
 /// announced yet. It keeps no filter and no counters, only its keys in order: what changed, and
 /// the ranks of what went, follow from them when they are announced.
 ///
-/// Announcements are named as in OwnSummary: an epoch begins with a snapshot at generation 0, each
+/// Announcements are named as in Own: an epoch begins with a snapshot at generation 0, each
 /// take_delta() makes the next. A snapshot is of exactly what was announced at its begin, whatever
 /// changes or is announced while it is written.
 ///

@@ -8,10 +8,10 @@
 
 namespace measure {
 
-/// How often keys have come lately, as TinyLFU counts: a count-min sketch of four rows of 4-bit
-/// counters, of which only the least are raised, and all are halved after so many uses that lately
-/// stays lately. Estimates are never too low but for that, and at most kMost. Memory: 8 to 16 bytes
-/// for each key that it was told to have room for.
+/// How often keys have come lately, as TinyLFU counts: a count-min sketch of four rows of counters
+/// up to 15, of which only the least are raised, and all are halved after so many uses that lately
+/// stays lately. Estimates are never too low but for that, and at most kMost. Memory: 16 to 32
+/// bytes for each key that it was told to have room for.
 /// Source: Einziger, Friedman, Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM
 /// Transactions on Storage 13(4), 2017.
 class FrequencySketch {

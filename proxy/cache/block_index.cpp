@@ -69,7 +69,9 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
                        *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
     auto* const job = asked.beside.get();
     auto& claim = job->claim;
-    const auto found = cache.look_up(claim.hash(), claim.uri(), {}, Store::Clock::now());
+    auto found = cache.look_up(claim.hash(), claim.uri(), {}, Store::Clock::now());
+    // It was asked for with the index: what was invalidated since counts for both.
+    found.invalidations = asked.claim.invalidations();
     const auto leads = !found.response && !found.on_disk && claim.take(found).leads;
     Delivery block(cache, *job);
     publish(delivery, std::move(*index), {Fill::Source::origin, {}, head.status});

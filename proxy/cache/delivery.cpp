@@ -46,7 +46,8 @@ Draft Delivery::draft(const Received& from) const {
     return job_.block ? block_draft(from) : proxy::draft(storing(), from);
 }
 
-/// Its index was judged. It goes with its target as well as by its tags.
+/// Its index was judged, but its own head may forbid storing, too. It goes with its target as well
+/// as by its tags.
 Draft Delivery::block_draft(const Received& from) const {
     auto block = std::make_shared<StoredResponse>();
     block->status = from.head.status;
@@ -57,7 +58,8 @@ Draft Delivery::block_draft(const Received& from) const {
     if (auto tags = tags_of(from.head.fields, key.origin(), hasher)) block->tags = std::move(*tags);
     block->tags.push_back(hasher(key.uri()));
     std::sort(block->tags.begin(), block->tags.end(), precedes);
-    return {std::move(block), StorageVerdict::store};
+    const auto said = response_directives(from.head.fields, config_.cache.rules);
+    return {std::move(block), verdict_of(said, 200)};  // a part of what has that status
 }
 
 bool Delivery::charge(StoredResponse& response) {
@@ -212,7 +214,7 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto sharing = sharing_of(made.verdict, use_of(sender));
+    const auto sharing = share(job_.claim, made, use_of(sender));
     Fill::Answer answer;
     answer.length = made.response->body_bytes();
     answer.length_known = true;

@@ -105,15 +105,18 @@ Sharing sharing_of(StorageVerdict verdict, CopyUse use) {
     return verdict == StorageVerdict::store ? Sharing::stored : Sharing::passed_on;
 }
 
-Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now) {
-    auto& response = *made.response;
-    if (sharing_of(made.verdict, use) == Sharing::stored) {
-        if (!charge(store, response, claim.uri(), now))
-            made.verdict = StorageVerdict::no_room;
-        else if (!response.tags.empty() && !claim.tag(response.tags))
-            made.verdict = StorageVerdict::invalidated;
-    }
+Sharing share(Claim& claim, Draft& made, CopyUse use) {
+    const auto& tags = made.response->tags;
+    if (sharing_of(made.verdict, use) == Sharing::stored && !tags.empty() && !claim.tag(tags))
+        made.verdict = StorageVerdict::invalidated;
     return sharing_of(made.verdict, use);
+}
+
+Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now) {
+    if (sharing_of(made.verdict, use) == Sharing::stored &&
+        !charge(store, *made.response, claim.uri(), now))
+        made.verdict = StorageVerdict::no_room;
+    return share(claim, made, use);
 }
 
 StorageVerdict verdict_of(FetchError end) {

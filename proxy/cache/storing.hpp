@@ -79,9 +79,12 @@ enum class Sharing : std::uint8_t {
 /// `use`: what this node makes of what that sender gives.
 Sharing sharing_of(StorageVerdict verdict, CopyUse use);
 
+/// The same of an answer of which all that it takes was paid for: from now on whoever invalidates
+/// one of its tags ends the claim. If one was since it was asked for, its verdict says so.
+Sharing share(Claim& claim, Draft& made, CopyUse use);
+
 /// Pays for an answer that is to be stored, once its head has come; where it may not be after all,
-/// its verdict says why: there is no room, or one of its tags was invalidated since it was asked
-/// for. Who gets it.
+/// its verdict says why: there is no room, or as share() has it. Who gets it.
 Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now);
 
 /// How an answer ended that did not come whole, in the words of what the store counts.

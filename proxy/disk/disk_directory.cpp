@@ -1,6 +1,7 @@
 #include "proxy/disk/disk_directory.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "proxy/disk/second_request.hpp"
@@ -65,7 +66,7 @@ bool DiskDirectory::has_room() const {
     if (state_ != State::ready) return false;
     const auto log = log_.stats();
     return log.bytes +
-               std::max(log.cap_bytes / SecondRequest::kRoomPart, 2 * config_.segment_bytes) <=
+               std::max(log.cap_bytes / SecondRequest::kRoomPart, 2 * log.segment_bytes) <=
            log.cap_bytes;
 }
 
@@ -96,14 +97,24 @@ void DiskDirectory::end_all(std::function<void()> written) {
 /// Precondition: order_ is held.
 void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                                    std::function<void()> written) {
+    // A disk that hangs, or fails for long, is not to be waited for by ever more of them.
+    if (writer_.stats().ends_waiting >= kMaxTombstones) {
+        if (type == RecordType::gone && hashes.empty()) return;
+        type = RecordType::all_gone;
+        hashes = {};
+        written = nullptr;
+    }
     DiskWriter::Job job;
     job.record.type = type;
     job.record.seq = ++seq_;
     job.record.tags.assign(hashes.begin(), hashes.end());
     note(footer_entry(job.record, 0, 0));
     if (written)
-        job.done = [this, written = std::move(written)](const DiskResult<DiskPlace>&) {
-            if (!is_off() || is_disowned_) written();
+        job.done = [this, written = std::move(written)](const DiskResult<DiskPlace>&) mutable {
+            if (!is_off() || is_disowned_)
+                written();
+            else if (untold_.size() < kMaxTombstones)
+                untold_.push_back(std::move(written));
         };
     writer_.push(std::move(job));
 }
@@ -255,7 +266,14 @@ void DiskDirectory::run() {
     writer_.fail_all(DiskError::ending);
 }
 
+bool DiskDirectory::is_still_ours() {
+    const std::lock_guard lock(super_mutex_);
+    return !super_.is_removed();
+}
+
 void DiskDirectory::step() {
+    // Whoever empties the directory under a node that runs has ended what it says.
+    if (!is_still_ours()) return note_error(of_system(ENOENT), SuperFile::kName);
     if (const auto error = writer_.write(log_)) note_error(error, "writing");
     const auto gave_back = log_.give_back();
     if (!gave_back) note_error(gave_back.error(), "giving room back");
@@ -303,6 +321,7 @@ void DiskDirectory::stay_off() {
         if (Clock::now() < next_try) continue;
         if (config_.alone && come_back()) return;
         if (!config_.alone && !is_disowned_) is_disowned_ = set_company({});
+        if (is_disowned_) tell();
         next_try = Clock::now() + config_.retry;
     }
 }
@@ -333,7 +352,13 @@ bool DiskDirectory::come_back() {
         failing_ = false;
     }
     state_ = State::ready;
+    tell();
     return true;
+}
+
+/// What its records said when it failed comes back no more.
+void DiskDirectory::tell() {
+    for (const auto& written : std::exchange(untold_, {})) written();
 }
 
 DiskStatus DiskDirectory::status() const {

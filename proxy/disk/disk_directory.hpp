@@ -85,6 +85,7 @@ private:
     void load();
     RecoveryHooks recovery_hooks();
     Reclaiming reclaiming();
+    bool is_still_ours();
     void step();
     void go_off();
     void stay_off();
@@ -95,6 +96,7 @@ private:
                 std::span<const summary::KeyHash> tags) const;
     void note(const FooterEntry& tombstone);
     DiskResult<LoadedRecord> judge(DiskResult<LoadedRecord> loaded);
+    void tell();
     void push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                         std::function<void()> written);
     void note_error(const boost::system::error_code& error, std::string_view what);
@@ -124,10 +126,12 @@ private:
     RecoveredCounts recovered_;
     double loading_seconds_ = 0;
 
-    // These four are thread_'s.
+    // These five are thread_'s.
     bool partly_loaded_ = false;
     /// What it holds counts at no further start: it says so itself, or others do.
     bool is_disowned_ = false;
+    /// Who is told that nothing of what they ended comes back, once that is so.
+    std::vector<std::function<void()>> untold_;
     // What a later take of the super file goes on from, which may be another's.
     SuperFile::Company company_;
     std::uint32_t run_ = 0;

@@ -90,6 +90,11 @@ void DiskFile::read_nothing_ahead() const {
     ::posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);  // slower at worst
 }
 
+bool DiskFile::is_removed() const {
+    struct stat found {};
+    return fd_ >= 0 && ::fstat(fd_, &found) == 0 && found.st_nlink == 0;
+}
+
 DiskResult<std::uint64_t> DiskFile::size() const {
     struct stat found {};
     if (::fstat(fd_, &found) != 0) return last_error();

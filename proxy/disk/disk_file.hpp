@@ -46,6 +46,8 @@ public:
     /// From now on only what is asked for comes from the device.
     void read_nothing_ahead() const;
     DiskResult<std::uint64_t> size() const;
+    /// It has no name any more.
+    bool is_removed() const;
     boost::system::error_code reserve(std::uint64_t bytes) const;
     boost::system::error_code sync() const;
     int fd() const { return fd_; }

@@ -146,9 +146,7 @@ private:
         made.index = index;
         made.alone = config.directories.size() == 1;
         const auto& [path, cap_bytes, segment_bytes] = config.directories[index];
-        made.segment_bytes = segment_bytes > 0
-                                 ? segment_bytes
-                                 : segment_bytes_for(std::max(cap_bytes, kLeastDiskCap));
+        made.segment_bytes = segment_bytes;
         made.cap_bytes = cap_bytes;
         made.path = path;
         made.secret_mark = config.secret_mark;
@@ -173,7 +171,7 @@ private:
     }
     /// False when no other notes it.
     bool part_with(unsigned index) {
-        const std::lock_guard lock(company_);
+        const std::lock_guard lock(parting_);
         std::vector<std::uint64_t> left;
         for (std::size_t i = 0; i < ids_.size(); ++i)
             if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
@@ -187,7 +185,7 @@ private:
 
     std::vector<std::uint64_t> ids_;
     std::vector<Seat> seats_;
-    std::mutex company_;
+    std::mutex parting_;
     std::uint64_t generation_ = 0;
     std::vector<std::unique_ptr<DiskDirectory>> directories_;
 };

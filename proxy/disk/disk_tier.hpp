@@ -18,9 +18,6 @@
 
 namespace proxy {
 
-inline constexpr std::uint64_t kLeastDiskCap = 4ull << 20;  // a smaller one counts as this, but for
-                                                            // segments of a given size
-
 /// All directories of a node as one: which of them a key goes to (by their paths, in proportion to
 /// their sizes at the start), their threads, what became of them when a disk fails. Any thread; no
 /// call waits for a disk, but for the constructor and the destructor.
@@ -29,7 +26,7 @@ public:
     struct Directory {
         std::filesystem::path path;
         std::uint64_t cap_bytes = 0;
-        std::uint64_t segment_bytes = 0;  // 0: segment_bytes_for() the cap
+        std::uint64_t segment_bytes = 0;  // as SegmentLog::Config has it
     };
     struct Config {
         std::vector<Directory> directories;  // 1 .. kMaxDiskDirectories
@@ -72,8 +69,10 @@ public:
     using Ended = std::function<void()>;
     /// What was pushed before and whose key, or one of whose tags, is one of these hashes, is not
     /// given any more: from now on by read(), and after a restart once `written` was called, which
-    /// is on a thread of the tier, soon; never refused. Not at all when a directory has failed, and
-    /// neither it nor another could note that: nobody is told what may not be so. May be empty.
+    /// is on a thread of the tier, soon; never refused. When a directory has failed, and neither it
+    /// nor another could note that, not before one of them can, or what it holds was removed: nobody
+    /// is told what may not be so. Not at all if the end comes first, or while kMaxTombstones wait
+    /// for a disk: then all that it holds is ended instead. May be empty.
     /// Without hashes nothing is written: `written` is called when all that was pushed before it
     /// has been.
     void end(std::span<const summary::KeyHash> hashes, Ended written);

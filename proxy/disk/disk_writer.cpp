@@ -20,6 +20,11 @@ void tell(const DiskWriter::Job& job, DiskResult<DiskPlace> place) {
 template <class Waiting>
 bool joins(Waiting& last, DiskWriter::Job& job) {
     auto& record = last.job.record;
+    if (job.record.type == RecordType::all_gone && record.type == RecordType::all_gone &&
+        !job.done) {
+        record.seq = job.record.seq;
+        return true;
+    }
     if (job.record.type != RecordType::gone || job.record.tags.empty() ||
         record.type != RecordType::gone || record.tags.empty() ||
         record.tags.size() + job.record.tags.size() > kTombstoneHashes)
@@ -52,13 +57,16 @@ bool DiskWriter::push(Job job) {
                         : stats_.refused_queue_full);
             return false;
         }
+        const std::uint64_t ends = is_tombstone(job.record.type) ? 1 : 0;
+        stats_.ends_waiting += ends;
         if (!queue_.empty() && joins(queue_.back(), job)) {
             const auto all = sizes_of(queue_.back().job.record)->total();
             stats_.queued_bytes += all - std::exchange(queue_.back().bytes, all);
+            queue_.back().ends += ends;
             return true;
         }
         stats_.queued_bytes += bytes;
-        queue_.push_back({std::move(job), bytes});
+        queue_.push_back({std::move(job), bytes, ends});
     }
     changed_.notify_one();
     return true;
@@ -118,10 +126,10 @@ struct DiskWriter::Outcome {
         }
         if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
             if (!nothing_left) return again.push_back(std::move(waiting));
-            writer.count({.queued_bytes = waiting.bytes});
+            writer.count({.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends});
             return tell(waiting.job, DiskPlace{});
         }
-        Stats done{.queued_bytes = waiting.bytes};
+        Stats done{.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends};
         ++(why == DiskError::too_large ? done.refused_too_large : done.failed);
         writer.count(done);
         tell(waiting.job, why);
@@ -151,6 +159,7 @@ struct DiskWriter::Outcome {
         Stats done{.writes = 1};
         for (const auto& one : flushed) {
             done.queued_bytes += one.waiting->bytes;
+            done.ends_waiting += one.waiting->ends;
             done.written += is_tombstone(one.waiting->job.record.type) ? 0 : 1;
         }
         writer.count(done);
@@ -175,7 +184,7 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
                 outcome.again.push_back(std::move(waiting));
                 continue;
             }
-            count({.queued_bytes = waiting.bytes});
+            count({.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends});
             tell(waiting.job, DiskPlace{});
             continue;
         }
@@ -200,6 +209,7 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
 void DiskWriter::count(const Stats& done) {
     const std::lock_guard lock(mutex_);
     stats_.queued_bytes -= done.queued_bytes;
+    stats_.ends_waiting -= done.ends_waiting;
     stats_.written += done.written;
     stats_.failed += done.failed;
     stats_.refused_too_large += done.refused_too_large;
@@ -232,7 +242,7 @@ void DiskWriter::fail_all(const boost::system::error_code& error) {
     }
     for (const auto& one : left) {
         const bool ends = is_tombstone(one.job.record.type);
-        count({.queued_bytes = one.bytes, .failed = ends ? 0u : 1u});
+        count({.queued_bytes = one.bytes, .ends_waiting = one.ends, .failed = ends ? 0u : 1u});
         tell(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
     }
 }

@@ -14,8 +14,8 @@
 namespace proxy {
 
 /// What is to be written to one directory, in the order in which it was asked for. What does not
-/// fit into the queue is refused and counted: nobody waits for a disk. One thread, the directory's,
-/// calls write(), fail_all() and wait(); all else is for any.
+/// fit into the queue is refused and counted: nobody waits for a disk. One thread at a time, the
+/// directory's, calls write(), retry_now(), fail_all() and wait(); all else is for any.
 class DiskWriter {
 public:
     using Clock = std::chrono::steady_clock;
@@ -47,7 +47,8 @@ public:
         : config_(config), judge_(std::move(judge)) {}
 
     /// False when it was refused: the queue is full, or the disk had an error less than a pause
-    /// ago. Tombstones are never refused.
+    /// ago. Tombstones are never refused: whoever pushes them minds Stats::ends_waiting. One for
+    /// all that is there joins such a one right before it, if nobody waits for it.
     bool push(Job job);
 
     /// Until something is there to be written, or interrupt() was called, or `at_most` has passed.
@@ -67,6 +68,7 @@ public:
 
     struct Stats {
         std::uint64_t queued_bytes = 0;
+        std::uint64_t ends_waiting = 0;  // tombstones, however many have become one, and none
         std::uint64_t written = 0, failed = 0;  // without tombstones
         std::uint64_t refused_queue_full = 0, refused_paused = 0, refused_too_large = 0;
         std::uint64_t writes = 0;  // calls that wrote them
@@ -78,6 +80,7 @@ private:
     struct Waiting {
         Job job;
         std::uint64_t bytes = 0;
+        std::uint64_t ends = 0;
     };
     using Batch = std::vector<Waiting>;
     struct Outcome;

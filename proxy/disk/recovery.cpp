@@ -20,7 +20,8 @@ constexpr std::size_t kReadAhead = 5;  // segments whose footers are in memory a
 /// Nothing in it will ever be found again, and it is nobody else's.
 bool is_unusable(const boost::system::error_code& error) {
     return error == DiskError::never_begun || error == DiskError::cut_off ||
-           error == DiskError::no_record || error == DiskError::bad_checksum;
+           error == DiskError::no_record || error == DiskError::bad_length ||
+           error == DiskError::bad_checksum;
 }
 
 std::uint64_t identity(const FooterEntry& entry, summary::KeyHash key) {

@@ -60,8 +60,9 @@ struct Recovered : RecoveredCounts {
 /// Reads the segments' footers, newest first, and of those without a good one the records' heads;
 /// gives each record that counts once, the last of its variant. Bodies are not read, but that of a
 /// last record without a footer: bytes are proved when they are used. Errors in files are counted
-/// and cost what they hold, no more. Files without a readable beginning are removed, as they would
-/// take room beside the cap. Files are read by so many threads beside the caller's, which calls all
+/// and cost what they hold, no more. Files without a good beginning are removed, as they would take
+/// room beside the cap; not those of another cache or a newer format, nor what the system cannot
+/// read. Files are read by so many threads beside the caller's, which calls all
 /// hooks but hash_of; by its own if that is less than 2. Fails only when the directory cannot be
 /// read.
 DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& directory,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace proxy {
 namespace {
@@ -129,6 +130,8 @@ std::optional<std::uint32_t> segment_number(std::string_view name) {
     const auto* end = name.data() + kDigits;
     const auto read = std::from_chars(name.data(), end, number, 16);
     if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    // The last one would leave none for the next.
+    if (number == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
     return number;
 }
 

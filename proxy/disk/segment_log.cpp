@@ -10,20 +10,10 @@ namespace {
 
 // One part in so many is written again at most: of a segment, and of all that was written.
 constexpr std::uint64_t kReadmittedPart = 4, kReadmittedPartOfAll = 6;
-constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // told apart by their numbers
 constexpr std::array<char, kDiskSector> kZeros{};
 
 }  // namespace
-
-std::uint64_t segment_bytes_for(std::uint64_t cap_bytes) {
-    const auto bytes = std::clamp(cap_bytes / 512, 32 * kMiB, kMaxSegmentBytes);
-    return std::min(bytes, cap_bytes / 4) / kDiskSector * kDiskSector;
-}
-
-std::uint64_t body_max_for(std::uint64_t cap_bytes) {
-    return segment_bytes_for(cap_bytes) / 4 - kMiB;
-}
 
 std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
                            std::uint64_t readmitted) {
@@ -52,7 +42,7 @@ boost::system::error_code SegmentLog::go_on(SegmentEnd end) {
         const std::lock_guard lock(mutex_);
         if (oldest_.empty() || oldest_.back() != end.segment) return {};
     }
-    if (end.segment->header.bytes != config_.segment_bytes) return {};
+    if (end.segment->header.bytes != stats().segment_bytes) return {};
     // It may have been cut off.
     if (const auto error = end.segment->file.reserve(end.segment->header.bytes)) return error;
     if (end.sealed)
@@ -69,15 +59,18 @@ std::uint64_t SegmentLog::room_for(const RecordSizes& sizes, std::uint64_t foote
 }
 
 bool SegmentLog::has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
-    return active_ && sizes.total() + footer_bytes <= config_.segment_bytes / 4 &&
+    return active_ && sizes.total() + footer_bytes <= active_->header.bytes / 4 &&
            whole_sectors(footer_.size() + footer_bytes) <= kMaxFooterBytes &&
            end_ + room_for(sizes, footer_bytes) <= active_->header.bytes;
 }
 
 boost::system::error_code SegmentLog::make_room(const RecordSizes& sizes,
                                                 std::uint64_t footer_bytes, Need need) {
-    if (sizes.total() + footer_bytes > config_.segment_bytes / 4) return DiskError::too_large;
-    return has_room(sizes, footer_bytes) ? boost::system::error_code() : roll(need);
+    if (has_room(sizes, footer_bytes)) return {};
+    if (sizes.total() + footer_bytes > stats().segment_bytes / 4) return DiskError::too_large;
+    if (const auto error = roll(need)) return error;
+    // As the cap may have changed meanwhile.
+    return has_room(sizes, footer_bytes) ? boost::system::error_code() : DiskError::too_large;
 }
 
 DiskPlace SegmentLog::add(const Record& record, std::span<const iovec> body) {
@@ -135,7 +128,7 @@ boost::system::error_code SegmentLog::seal() {
 
 bool SegmentLog::next_exceeds_cap() const {
     const std::lock_guard lock(mutex_);
-    return !oldest_.empty() && (stats_.bytes + config_.segment_bytes > stats_.cap_bytes ||
+    return !oldest_.empty() && (stats_.bytes + stats_.segment_bytes > stats_.cap_bytes ||
                                 oldest_.size() >= kMostSegments);
 }
 
@@ -148,9 +141,9 @@ DiskResult<SegmentPtr> SegmentLog::create(Need need) {
     for (bool again = true;;) {
         // Those alive differ in what a DiskPlace has of their numbers.
         while (find(place_number(config_.next_segment))) ++config_.next_segment;
-        auto made =
-            create_segment(calls_, config_.directory,
-                           {{config_.directory_id, config_.next_segment++}, config_.segment_bytes});
+        auto made = create_segment(
+            calls_, config_.directory,
+            {{config_.directory_id, config_.next_segment++}, stats().segment_bytes});
         if (made || !again || !is_full(made.error()) || !oldest()) return made;
         // Others fill the file system: give back, and try once more.
         if (const auto error = retire(Readmit::no)) return error;
@@ -229,7 +222,8 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     std::uint64_t bytes = 0;
     const auto so_far = stats();
     const auto most =
-        readmittable(config_.segment_bytes, so_far.written_bytes, so_far.readmitted_bytes);
+        readmittable(std::min(from.header.bytes, active_->header.bytes), so_far.written_bytes,
+                     so_far.readmitted_bytes);
     for (const auto& one : used) {
         const auto& entry = entries[one.at];
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;
@@ -254,7 +248,9 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
 
 void SegmentLog::set_cap(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
-    stats_.cap_bytes = std::max(bytes, kLeastSegments * config_.segment_bytes);
+    stats_.segment_bytes =
+        config_.segment_bytes > 0 ? config_.segment_bytes : segment_bytes_for(bytes);
+    stats_.cap_bytes = std::max(bytes, kLeastSegments * stats_.segment_bytes);
 }
 
 void SegmentLog::end_older() {

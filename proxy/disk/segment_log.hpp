@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,10 +13,20 @@
 
 namespace proxy {
 
+/// The least room for which a size of segments follows; a smaller cap counts as this.
+inline constexpr std::uint64_t kLeastDiskCap = 4ull << 20;
 /// How large segments are under a cap: 512 of them, within 32 and 256 MiB; under a small one, four.
-std::uint64_t segment_bytes_for(std::uint64_t cap_bytes);
-/// The largest body that a record there may have, if its head is of a usual size.
-std::uint64_t body_max_for(std::uint64_t cap_bytes);
+constexpr std::uint64_t segment_bytes_for(std::uint64_t cap_bytes) {
+    const auto cap = std::max(cap_bytes, kLeastDiskCap);
+    const auto bytes = std::clamp(cap / 512, std::uint64_t{32} << 20, kMaxSegmentBytes);
+    return std::min(bytes, cap / 4) / kDiskSector * kDiskSector;
+}
+/// The largest body that a record there may have, if its head is of a usual size: of a quarter of
+/// a segment, all but 1 MiB, or half of it if that is more.
+constexpr std::uint64_t body_max_for(std::uint64_t cap_bytes) {
+    const auto most = segment_bytes_for(cap_bytes) / 4;
+    return most - std::min(most / 2, std::uint64_t{1} << 20);
+}
 /// How much of a segment that goes may be written again: a quarter of it, and no more than makes
 /// what was `readmitted` a sixth of all that was `written`. So bursts may take what was not needed
 /// before, and in the long run 6/5 is written of what was admitted.
@@ -40,7 +51,7 @@ struct Reclaiming {
 /// The segments of one directory as one log: records are added at its end, whole segments go at
 /// its beginning, and the files never take more than the cap (those that somebody still reads
 /// apart). What was used lately is written again when its segment goes, as far as readmittable()
-/// has it. One thread, the writer's; adopt(), find() and stats() from any.
+/// has it. One thread, the writer's; find(), stats() and set_cap() from any.
 class SegmentLog {
 public:
     /// In a cap, which is raised for them: one to write to, one to give back, one between.
@@ -49,7 +60,9 @@ public:
         std::filesystem::path directory;
         std::uint64_t directory_id = 0;
         std::uint64_t cap_bytes = 0;
-        std::uint64_t segment_bytes = 0;  // whole sectors, at most kMaxSegmentBytes
+        /// Of those that it makes: whole sectors, at most kMaxSegmentBytes. 0: segment_bytes_for()
+        /// the cap, whatever that becomes.
+        std::uint64_t segment_bytes = 0;
         std::uint32_t next_segment = 1;
     };
     SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming);
@@ -79,7 +92,7 @@ public:
     /// Ends the segment that is being written, with its footer, and lets the device take all.
     boost::system::error_code seal();
 
-    /// Any thread. Takes effect with give_back(), or with the next segment.
+    /// Takes effect with give_back(), or with the next segment. Any thread.
     void set_cap(std::uint64_t bytes);
     /// From now on all segments before the one that is being written are to go.
     void end_older();
@@ -98,6 +111,7 @@ public:
         std::uint64_t segments = 0;
         std::uint64_t bytes = 0;             // of all files
         std::uint64_t cap_bytes = 0;         // that they may take
+        std::uint64_t segment_bytes = 0;     // of the next one
         std::uint64_t written_bytes = 0;     // since this object was made, all told
         std::uint64_t readmitted_bytes = 0;  // of these, what was written again
         std::uint64_t reclaimed = 0;         // segments

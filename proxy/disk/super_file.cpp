@@ -74,6 +74,15 @@ bool may_be_anywhere(const std::string& name) {
     return name == "lost+found" || name.starts_with(SuperFile::kOurs);
 }
 
+/// Whose super file was removed; or nothing was ever written to it.
+bool is_a_segment(DiskCalls& calls, const std::filesystem::path& path) {
+    const auto file = DiskFile::open(calls, path, O_RDONLY);
+    const auto sector = file ? first_sector(*file) : DiskResult<DiskBytes>(file.error());
+    if (!sector) return false;
+    const auto nothing = std::ranges::all_of(*sector, [](auto byte) { return byte == std::byte(); });
+    return nothing || decode_segment_header(*sector);
+}
+
 std::uint64_t random_number() {
     std::random_device random;
     return std::uint64_t{random()} << 32 | random();
@@ -84,25 +93,28 @@ std::uint64_t random_number() {
 DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory) {
     using Whose = DirectoryContents::Whose;
     DirectoryContents found;
-    bool has_segments = false;
+    std::vector<std::filesystem::path> segments;
     std::error_code error;
     std::filesystem::directory_iterator at(directory, error);
     for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
         const auto name = at->path().filename().string();
         if (segment_number(name))
-            has_segments = true;
+            segments.push_back(at->path());
         else if (!may_be_anywhere(name))
             found.other_file = name;
     }
     if (error) return of_system(error.value());
-    const auto without = has_segments || !found.other_file.empty() ? Whose::others : Whose::nobodys;
     const auto file = DiskFile::open(calls, directory / SuperFile::kName, O_RDONLY);
     if (!file && !is_none(file.error())) return file.error();
     const auto sector = file ? first_sector(*file) : DiskResult<DiskBytes>(DiskBytes());
     if (!sector) return sector.error();
-    // Not there, empty, or its writing was broken off: then there is nothing else yet.
-    found.whose = sector->size() < kDiskSector ? without : Whose::ours;
-    if (found.whose != Whose::ours) return found;
+    if (sector->size() < kDiskSector) {  // not there, empty, or its writing was broken off
+        for (const auto& path : segments)
+            if (!is_a_segment(calls, path)) found.other_file = path.filename().string();
+        if (!found.other_file.empty()) found.whose = Whose::others;
+        return found;
+    }
+    found.whose = Whose::ours;
     const auto numbers = decoded(*sector);
     if (!numbers && numbers.error() != DiskError::foreign) return numbers.error();
     if (!numbers) found.whose = Whose::others;

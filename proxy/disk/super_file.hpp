@@ -13,7 +13,7 @@ namespace proxy {
 /// Whose a directory is, by what stands in it.
 struct DirectoryContents {
     enum class Whose : std::uint8_t {
-        nobodys,  // nothing is there, or what may come before the super file
+        nobodys,  // nothing is there, or what may come before the super file, or be left behind it
         ours,     // the super file is there; SuperFile::take() may still refuse what it says
         others,   // there is no super file, or none of ours, and something else
     };
@@ -34,7 +34,7 @@ public:
     static constexpr const char* kOurs = "hearsay.";
 
     /// Takes the directory for as long as this object lives; makes the file where the directory is
-    /// empty. `secret_mark`: a number that follows from the cluster's secret and does not tell it.
+    /// empty, or has segments alone: those are left, and of no use. `secret_mark`: a number that follows from the cluster's secret and does not tell it.
     /// Errors: in_use, foreign (there are other files and no super file, or it is none of ours),
     /// newer_format, other_secret (nothing in it can be matched with tags: empty the directory),
     /// those of the system.
@@ -58,6 +58,8 @@ public:
     /// of this process is greater than in all earlier ones.
     std::uint32_t run() const { return run_; }
 
+    /// Somebody has removed the file: the directory is not this object's any more.
+    bool is_removed() const { return file_.is_removed(); }
     /// Writes it, and waits for the device. `run`: what run() must not be below.
     boost::system::error_code set_company(const Company& company, std::uint32_t run = 0);
 

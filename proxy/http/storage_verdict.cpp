@@ -28,16 +28,6 @@ StorageVerdict by_status(unsigned status) {
     return StorageVerdict::store;
 }
 
-StorageVerdict by_directives(const ResponseDirectives& response, unsigned status) {
-    if (response.must_understand) {
-        // On a status that we do understand, it overrides no-store (RFC 9111 §5.2.2.3).
-        if (!understood_status(status)) return StorageVerdict::must_understand;
-    } else if (response.no_store) {
-        return StorageVerdict::no_store;
-    }
-    return response.is_private ? StorageVerdict::is_private : StorageVerdict::store;
-}
-
 /// Is there a cookie that a qualified no-cache or private does not withhold from others?
 bool would_share_cookie(Fields response) {
     if (std::none_of(response.begin(), response.end(), is_set_cookie)) return false;
@@ -57,6 +47,16 @@ std::string_view to_string(StorageVerdict verdict) {
     return kNames[static_cast<std::size_t>(verdict)];
 }
 
+StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
+    if (said.must_understand) {
+        // On a status that we do understand, it overrides no-store (RFC 9111 §5.2.2.3).
+        if (!understood_status(status)) return StorageVerdict::must_understand;
+    } else if (said.no_store) {
+        return StorageVerdict::no_store;
+    }
+    return said.is_private ? StorageVerdict::is_private : StorageVerdict::store;
+}
+
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
                                Fields response, const ResponseDirectives& said,
@@ -66,9 +66,8 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
     if (const auto verdict = by_status(status); verdict != StorageVerdict::store) return verdict;
     if (directives.no_store) return StorageVerdict::request_no_store;
 
-    if (const auto verdict = by_directives(said, status); verdict != StorageVerdict::store) {
+    if (const auto verdict = verdict_of(said, status); verdict != StorageVerdict::store)
         return verdict;
-    }
     if (find(request, http_field::authorization) && !shared_despite_authorization(said)) {
         return StorageVerdict::authorization;
     }

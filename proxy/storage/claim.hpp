@@ -31,6 +31,8 @@ public:
     summary::KeyHash hash() const { return hash_; }
     summary::Key key() const { return {hash_, uri_}; }
     const std::string& uri() const { return uri_; }
+    /// How many the store had seen when it was looked into.
+    std::uint64_t invalidations() const { return invalidations_; }
 
     struct Taken {
         bool leads = false;           // this is the one fetch for the URI now
@@ -62,7 +64,7 @@ private:
     const summary::KeyHash hash_;
     const std::string uri_;
     const std::shared_ptr<Fill> fill_;
-    std::uint64_t invalidations_ = 0;  // that the store had seen when it was looked into
+    std::uint64_t invalidations_ = 0;
     bool held_ = false;
 };
 

@@ -145,10 +145,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         dropped.push_back(old.response);
         return true;
     });
-    if (variants.size() >= kMaxVariants) {
-        dropped.push_back(variants.front().response);
-        variants.erase(variants.begin());
-    }
+    if (variants.size() >= kMaxVariants) drop_one_variant(in, *entry, dropped);
     auto& variant = variants.emplace_back(std::move(response));
     // What is validated is no other version: all that the disk has of the key stays good.
     const auto& in_place = variant.response->body->on_disk();
@@ -168,6 +165,19 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
     in.unshareable.erase(hash);
     return true;
+}
+
+/// The oldest that is not on its way to the disk: what arrives there and is known to nobody here
+/// would be ended by no purge, and be back after a restart.
+void Store::drop_one_variant(Shard& in, Entry& entry, Dropped& out) {
+    auto& variants = entry.variants;
+    auto oldest = std::ranges::find(variants, nullptr, &Variant::writing);
+    if (oldest == variants.end()) {
+        bury(in, entry);
+        oldest = variants.begin();
+    }
+    out.push_back(std::move(oldest->response));
+    variants.erase(oldest);
 }
 
 /// It stood on the disk, and does not any more.
@@ -341,7 +351,10 @@ std::size_t Store::drop_tagged(summary::KeyHash tag) {
 void Store::invalidate_all(Clock::time_point now) {
     invalidated_.note_all(now);  // all in the same order as with a tag
     drop_all();
-    if (disk_) disk_->end_all(nullptr);
+    if (disk_ && !closing_) {
+        told_disk_.fetch_add(1, std::memory_order_relaxed);
+        disk_->end_all(nullptr);
+    }
     invalidated_.note_all(now);
     if (disk_) drop_all();
 }

@@ -48,13 +48,15 @@ inline constexpr std::uint64_t kShareLeft = 4;
 inline constexpr std::uint64_t kRewrittenBytes = 64 * 1024;
 /// What takes longer to be read is fetched instead.
 inline constexpr std::chrono::seconds kRecallAtMost{1};
+inline constexpr std::size_t kMaxRecallWaiters = 4096;  // for one key
 inline constexpr unsigned kMaxOffers = 3;  // of one response to the disk, should it be too busy
 
 /// What a node stores, for all its workers: in memory, and on a disk if it is given one. Any
 /// thread; each call locks one shard briefly (invalidations by tag one after the other), none waits
-/// for anything else, least of all for a disk. Byte-accurate: heads, bodies (those still filling
-/// and those pinned by slow readers too) and the store's own records are charged to one cap; the
-/// index of the disk, 20 bytes for each response there, is not.
+/// for anything else, least of all for a disk, but for use_disk() and close_disk(). Byte-accurate:
+/// heads, bodies (those still filling and those pinned by slow readers too) and the store's own
+/// records are charged to one cap; what is known of the disk is not: its index, 20 bytes for each
+/// response there, what was missed once (SecondRequest), of which targets it has blocks.
 ///
 /// The two are one to the outside. What is published goes to the disk at once if that admits it;
 /// what memory evicts is still there. Whatever is asked for comes by way of memory: find() says
@@ -65,7 +67,8 @@ public:
     using Clock = std::chrono::steady_clock;
     /// Called under a shard's lock, exactly once when a target URI becomes announceable (stored,
     /// complete, reusable) and once when nothing of it is stored any more, in memory and on the
-    /// disk. Must be quick and must not call the store.
+    /// disk. After a disk has lost what it held the same word may come twice, as nobody knows then
+    /// what it was. Must be quick and must not call the store.
     using Listener = std::function<void(summary::KeyHash, bool stored)>;
 
     Store(std::uint64_t memory_cap_bytes, Listener listener);
@@ -212,7 +215,7 @@ private:
             return std::ranges::any_of(variants, [&](const auto& v) { return v.place == place; });
         }
     };
-    /// Records of one key that are being read for those who wait.
+    /// Records of one key that are being read for those who wait, at most kMaxRecallWaiters.
     struct Recalling {
         std::size_t pending = 0;
         std::vector<std::shared_ptr<Wakeup>> waiting;
@@ -259,6 +262,7 @@ private:
     template <class Goes>
     bool drop_if(Shard& shard, Entry& entry, Goes goes, Dropped& out);
     void drop_responses(Shard& shard, Entry& entry, Dropped& out);
+    void drop_one_variant(Shard& shard, Entry& entry, Dropped& out);
     /// After a variant was added: announces the entry if need be, and weighs it.
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
     static std::shared_ptr<Fill> end_fill(Entry& entry);

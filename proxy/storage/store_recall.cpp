@@ -32,7 +32,9 @@ Store::Recall Store::recall(summary::KeyHash hash, std::string_view uri,
     {
         const std::lock_guard lock(in.mutex);
         if (const auto under_way = in.recalls.find(hash); under_way != in.recalls.end()) {
-            under_way->second.waiting.push_back(wakeup);
+            auto& waiting = under_way->second.waiting;
+            if (waiting.size() >= kMaxRecallWaiters) return Recall::refused;
+            waiting.push_back(wakeup);
             return Recall::waiting;
         }
         asked.invalidations = invalidated_.invalidations();
@@ -131,10 +133,11 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
     if (entry->holds(place)) return true;
     if (variants.size() >= kMaxVariants) return false;
     // Where what varies has changed, the disk may have both: of those that memory has one may be
-    // newer, and then no other goes.
+    // newer, or will be by its place there, and then no other goes.
     const auto same = [&](const Variant& v) { return is_same_variant(*v.response, *response); };
     const auto newer = std::ranges::any_of(variants, [&](const Variant& variant) {
-        return same(variant) && variant.response->arrival.wall >= response->arrival.wall;
+        return same(variant) && (variant.writing != nullptr ||
+                                 variant.response->arrival.wall >= response->arrival.wall);
     });
     if (newer) {
         in.disk.erase(asked.hash, place);

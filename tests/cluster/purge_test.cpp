@@ -3,6 +3,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
+#include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/wire.hpp"
 
@@ -344,6 +345,36 @@ TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetched) {
     EXPECT_EQ(first.read().body, "version 1");
     EXPECT_EQ(get("a", "/one").body, "version 2");
     EXPECT_EQ(status("a").cache.objects, 1u);
+}
+
+// What a range has begun ends as well: its head, and the block that came with it.
+TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetchedForAPart) {
+    Gate gate;
+    std::atomic<bool> purged{false};
+    const auto scripted = origin.set([&](Exchange& e) {
+        File file{bytes(10'000, purged ? 5 : 1)};
+        file.more += "Surrogate-Key: news\r\n";
+        if (!purged) gate.wait();
+        file.answer(e);
+    });
+    start(config("a"));
+    auto first = client("a");
+    first.begin("GET", "/one", "Range: bytes=0-9\r\n");
+    ASSERT_TRUE(gate.wait_for(1));
+    auto admin = admin_client("a");
+    admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+              R"({"tags": ["news"]})");
+    auto second = client("a");
+    second.begin("GET", "/one");  // waits for the first, and must not get what that brings
+    auto part = client("a");
+    part.begin("GET", "/one", "Range: bytes=5000-5009\r\n");
+    purged = true;
+    gate.open();
+    EXPECT_EQ(first.read().body, bytes(10'000).substr(0, 10));
+    EXPECT_EQ(second.read().body, bytes(10'000, 5));
+    EXPECT_EQ(part.read().body, bytes(10'000, 5).substr(5000, 10));
+    // The version's name is the same: nothing of the old one may stand there.
+    EXPECT_EQ(get("a", "/one").body, bytes(10'000, 5));
 }
 
 }  // namespace

@@ -265,6 +265,29 @@ TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M
     EXPECT_EQ(part("5000-5009").body, changed.substr(5000, 10));
 }
 
+TEST_F(Ranges, WhoseOriginForbidsToStoreThemAreNotStored) {  // RFC 9111 §5.2.2.5, §5.2.2.7
+    File file{bytes(20'000)};
+    std::mutex mutex;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const std::lock_guard lock(mutex);
+        file.answer(e);
+    });
+    start(settings("a"));
+    EXPECT_EQ(part("0-9").status, 206u);
+    for (const auto* forbidding : {"private", "no-store"}) {
+        {
+            const std::lock_guard lock(mutex);
+            file.more = std::string("Cache-Control: ") + forbidding + "\r\n";
+        }
+        for (int i = 0; i < 2; ++i)
+            EXPECT_EQ(part("9000-9009").body, file.content.substr(9000, 10)) << forbidding;
+    }
+    const Asked twice_each{"bytes=0-4095", "bytes=8192-12287", "bytes=8192-12287",
+                           "bytes=8192-12287", "bytes=8192-12287"};
+    EXPECT_EQ(asked(), twice_each);
+    EXPECT_TRUE(part("0-9").cache_status().starts_with("a; hit"));
+}
+
 class LargeBodies : public Ranges {};
 
 TEST_F(LargeBodies, AreStoredInBlocks) {  // 15

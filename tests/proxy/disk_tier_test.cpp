@@ -678,15 +678,13 @@ TEST_F(DiskDirectoriesTest, EndWhenAllAreGone) {
 TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
     config_.retry = std::chrono::milliseconds(5);
     ASSERT_NO_FATAL_FAILURE(lose_all());
-    auto written = std::make_shared<std::atomic<bool>>(false);
-    tier_->end(std::array{test::hash_of(uri(1))}, [written] { *written = true; });
-    while (written.use_count() > 1) std::this_thread::yield();
-    EXPECT_FALSE(*written);
+    std::atomic<bool> written{false};
+    tier_->end(std::array{test::hash_of(uri(1))}, [&] { written = true; });
+    while (status(0).queued_bytes + status(1).queued_bytes + status(2).queued_bytes > 0)
+        std::this_thread::yield();
+    EXPECT_FALSE(written);
     calls_.error = 0;  // they are off, and say so now
-    for (bool told = false; !told; told = *written) {
-        tier_->end(std::array{test::hash_of(uri(2))}, [written] { *written = true; });
-        while (written.use_count() > 1) std::this_thread::yield();
-    }
+    while (!written) std::this_thread::yield();
     open_and_load();
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
