@@ -82,7 +82,7 @@ int run_command(const std::string& file) {
     auto loaded = load_to_start(file);
     if (loaded.config) refuse(loaded, proxy::make_disks(*loaded.config));
     if (loaded.config) {
-        auto disks = proxy::doubtful_disks(loaded.config->cache.disk);
+        auto disks = proxy::doubtful_disks(*loaded.config);
         std::move(disks.begin(), disks.end(), std::back_inserter(loaded.warnings));
     }
     if (!loaded.config) {

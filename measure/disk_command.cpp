@@ -225,11 +225,9 @@ int disk_command(const DiskCommand& command) {
     order.reads_all = command.check;
     if (!command.url.empty()) {
         proxy::CacheKey key;
-        const auto error =
-            key.assign(proxy::Scheme::http, boost::beast::http::verb::get, command.url, {});
-        if (error != proxy::TargetError::none || command.url.find("://") == std::string::npos) {
-            fmt::print(stderr, "hearsay: {} is no URL; write it like http://host/path\n",
-                       command.url);
+        if (const auto error = key.assign_url(command.url); error != proxy::TargetError::none) {
+            fmt::print(stderr, "hearsay: {} is no URL ({}); write it like http://host/path\n",
+                       command.url, proxy::to_string(error));
             return kUsage;
         }
         order.url = key.uri();

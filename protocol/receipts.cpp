@@ -3,19 +3,13 @@
 namespace protocol {
 
 std::function<void()> Receipts::hand_out(std::uint64_t last) {
-    if (groups_.size() < kMaxGroups) groups_.emplace_back();
-    handed_out_ = groups_.back().last = last;
-    ++groups_.back().waits;
-    return [self = shared_from_this(), group = first_ + groups_.size() - 1] { self->count(group); };
+    handed_out_ = last;
+    return [self = shared_from_this(), last] { self->note(last); };
 }
 
-void Receipts::count(std::uint64_t group) {
-    --groups_[static_cast<std::size_t>(group - first_)].waits;
-    if (groups_.front().waits > 0) return;
-    for (; !groups_.empty() && groups_.front().waits == 0; ++first_) {
-        kept_ = groups_.front().last;
-        groups_.pop_front();
-    }
+void Receipts::note(std::uint64_t kept) {
+    if (kept <= kept_) return;
+    kept_ = kept;
     if (listener_ != nullptr) listener_->more_is_kept();
 }
 

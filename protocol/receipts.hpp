@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 
@@ -11,12 +9,9 @@ namespace protocol {
 /// How far this node is with what one run of a publisher has invalidated: what was handed out to be
 /// dropped, and what of that is kept, so that it stays dropped even if this node is killed. Only
 /// what is kept, and all before it, is confirmed. Outlives links, and the cluster that a reload
-/// replaces. Bounded: what is handed out while kMaxGroups wait is kept together with the last of
-/// them. One thread.
+/// replaces. One thread.
 class Receipts : public std::enable_shared_from_this<Receipts> {
 public:
-    static constexpr std::size_t kMaxGroups = 1024;
-
     /// Whoever confirms, while there is a link.
     class Listener {
     public:
@@ -36,23 +31,17 @@ public:
         if (listener_ == &listener) listener_ = nullptr;
     }
 
-    /// All up to `last` is handed out now. To be called once, when that is kept, at once or later,
-    /// whatever has ended since. Precondition: last > handed_out().
+    /// All up to `last` is handed out now. To be called when that is kept, and all that was handed
+    /// out before, at once or later, whatever has ended since; whoever cannot tell for a while
+    /// leaves it out, as the next one says it too. Precondition: last > handed_out().
     std::function<void()> hand_out(std::uint64_t last);
 
     std::uint64_t handed_out() const { return handed_out_; }
     std::uint64_t kept() const { return kept_; }
 
 private:
-    struct Group {
-        std::uint64_t last = 0;  // its highest number
-        std::size_t waits = 0;   // calls that are still to come
-    };
+    void note(std::uint64_t kept);
 
-    void count(std::uint64_t group);
-
-    std::deque<Group> groups_;  // by number; the first one waits
-    std::uint64_t first_ = 0;   // the number of the first group
     std::uint64_t handed_out_, kept_;
     Listener* listener_ = nullptr;
 };

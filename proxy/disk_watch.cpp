@@ -13,14 +13,14 @@ void tell_of_start(const DiskStatus& now) {
                  now.loading_seconds);
     if (now.found_unsealed > 0)
         spdlog::info(
-            "disk {}: the node was killed before: {} of its files were open, so all of them was "
-            "read; {} objects that were being written are lost",
+            "disk {}: the node was killed, or a file cut off: files without their end, read whole: "
+            "{}; objects lost that were being written: {}",
             now.path, now.found_unsealed, now.recovered_torn);
     if (now.found_damaged + now.found_unreadable + now.found_foreign > 0)
         spdlog::warn(
-            "disk {}: of its files {} are damaged, {} cannot be read and {} are of another "
-            "directory; {} objects are validated before they are used, as purges of them may be "
-            "lost",
+            "disk {}: files damaged: {}, unreadable: {}, of another directory: {}; objects that "
+            "are "
+            "validated before they are used, as purges of them may be lost: {}",
             now.path, now.found_damaged, now.found_unreadable, now.found_foreign,
             now.recovered_doubtful);
 }

@@ -58,7 +58,7 @@ std::variant<CacheKey, std::string> explained_url(std::string_view target) {
     const auto url = percent_decoded(parameters.substr(kName.size()));
     if (!url) return std::string(kUsage);
     CacheKey key;
-    const auto error = key.assign(Scheme::http, boost::beast::http::verb::get, *url, {});
+    const auto error = key.assign_url(*url);
     if (error != TargetError::none)
         return "url must be a whole URL, http://host/path: " + std::string(to_string(error)) + ".";
     return key;

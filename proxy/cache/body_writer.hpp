@@ -16,15 +16,15 @@
 
 namespace proxy {
 
-/// No single object pushes out more than half of what is stored.
+/// Of what is stored in one piece: it pushes out no more than half of all.
 inline std::uint64_t object_max(const Config& config) {
     return std::min(config.cache.object_max, config.cache.memory / 2);
 }
 
-/// Larger bodies are stored in blocks: cache.slice_from, or less if all of it is to fit on the
-/// disk.
+/// Larger bodies are stored in blocks: cache.slice_from, or less if all of it is to fit into half
+/// of the memory and on the disk.
 inline std::uint64_t slice_from(const Config& config) {
-    auto most = config.cache.slice_from;
+    auto most = std::min(config.cache.slice_from, config.cache.memory / 2);
     for (const auto& directory : config.cache.disk)
         most = std::min(most, body_max_for(directory.size));
     return most;

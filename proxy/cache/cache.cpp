@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/disk/super_file.hpp"
+
 namespace proxy {
 namespace {
 
-/// Tags in records are hashes under the cluster's secret: what this text becomes tells secrets
-/// apart.
-constexpr std::string_view kSecretMark = "hearsay disk cache";
 /// One part in so many of the memory may wait to be written to all directories together, as it
 /// cannot be evicted meanwhile.
 constexpr std::uint64_t kQueuedPart = 4;
@@ -34,7 +33,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
 }
 
 std::uint64_t SharedCache::secret_mark() const {
-    return key_hasher(kSecretMark).low;
+    return secret_mark_of(key_hasher);
 }
 
 void SharedCache::follow(const Config& config) {

@@ -101,7 +101,7 @@ struct CacheConfig {
     std::uint64_t memory = 512ull << 20;  // bytes, over all workers
     std::vector<DiskConfig> disk;         // none: memory alone
     DiskAdmission disk_admission = DiskAdmission::second_request;
-    std::uint64_t object_max = 1024ull << 20;  // bytes of one body; half the memory at most
+    std::uint64_t object_max = 1024ull << 20;  // bytes of one body; in one piece, half the memory
     std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
     std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
     ClientDirectives client_directives = ClientDirectives::obey;

@@ -117,7 +117,7 @@ std::vector<ConfigError> doubts_here(const Config& config) {
                                                    format_size(memory >> 20 << 20) + ")"});
     }
 
-    for (auto& doubt : doubtful_disks(config.cache.disk)) found.push_back(std::move(doubt));
+    for (auto& doubt : doubtful_disks(config)) found.push_back(std::move(doubt));
 
     const auto names = names_of(config);
     std::vector<std::pair<const Names::value_type*, std::future<std::string>>> under_way;

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "protocol/keys.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/disk/super_file.hpp"
@@ -47,7 +48,7 @@ Unusable unusable_for(const boost::system::error_code& error, std::string before
     return {before.append(": ").append(error.message()).append(remedy), is_of_device(error)};
 }
 
-Unusable unusable(const path& place) {
+Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_mark) {
     constexpr auto kWhole = R_OK | W_OK | X_OK;
     struct stat found {};
     if (::stat(place.c_str(), &found) == 0) {
@@ -59,9 +60,13 @@ Unusable unusable(const path& place) {
                 is_of_device(error) ? "" : "; it must belong to the user that runs hearsay");
         const auto holds = contents_of(place);
         if (!holds) return unusable_for(holds.error(), place.string());
-        if (holds->whose != DirectoryContents::Whose::others) return {};
-        return {place.string() +
-                " holds other files; name an empty directory, or what is not there yet"};
+        if (holds->whose == DirectoryContents::Whose::others)
+            return {place.string() +
+                    " holds other files; name an empty directory, or what is not there yet"};
+        if (holds->whose == DirectoryContents::Whose::ours && secret_mark &&
+            *secret_mark != holds->secret_mark)
+            return unusable_for(DiskError::other_secret, place.string());
+        return {};
     }
     if (errno != ENOENT) return unusable_for(last_error(), "cannot look at " + place.string());
     const auto parent = place.parent_path();
@@ -75,9 +80,15 @@ Unusable unusable(const path& place) {
 
 /// Of each directory. What failed by itself is taken off where another one is good: the node begins
 /// without it.
-std::vector<Unusable> look_at(const std::vector<DiskConfig>& disk) {
+std::vector<Unusable> look_at(const Config& config) {
+    // Without a cluster it is by what stands in the directories.
+    std::optional<std::uint64_t> secret_mark;
+    if (config.cluster)
+        secret_mark =
+            secret_mark_of(summary::KeyHasher(protocol::hash_secret(config.cluster->keys.back())));
     std::vector<Unusable> found;
-    for (const auto& directory : disk) found.push_back(unusable(directory.path));
+    for (const auto& directory : config.cache.disk)
+        found.push_back(unusable(directory.path, secret_mark));
     if (std::ranges::none_of(found, [](const auto& each) { return each.why.empty(); }))
         for (auto& each : found) each.is_of_device = false;
     return found;
@@ -129,7 +140,7 @@ std::vector<ConfigError> unusable_disks(const Config& config) {
     const auto& disk = config.cache.disk;
     std::vector<ConfigError> found;
     std::map<std::pair<dev_t, ino_t>, std::size_t> seen;
-    const auto looks = look_at(disk);
+    const auto looks = look_at(config);
     for (std::size_t i = 0; i < disk.size(); ++i) {
         if (looks[i].is_of_device) continue;
         auto why = looks[i].why;
@@ -171,7 +182,8 @@ std::string_view passing_file_system(long kind) {
     }
 }
 
-std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
+std::vector<ConfigError> doubtful_disks(const Config& config) {
+    const auto& disk = config.cache.disk;
     struct Use {
         std::size_t first = 0, directories = 0;
         std::uint64_t wanted = 0, bytes = 0;
@@ -179,7 +191,7 @@ std::vector<ConfigError> doubtful_disks(const std::vector<DiskConfig>& disk) {
     };
     std::map<dev_t, Use> uses;
     std::vector<ConfigError> found;
-    const auto looks = look_at(disk);
+    const auto looks = look_at(config);
     for (std::size_t i = 0; i < disk.size(); ++i) {
         if (looks[i].is_of_device) {
             found.push_back({disk_setting(disk, i) + ".path",

@@ -208,7 +208,7 @@ void read_origin_url(ConfigSection& in, OriginConfig& out) {
     if (!url) return;
     constexpr std::string_view kExpected = "must be http[s]://host or http[s]://host:port";
     CacheKey target;
-    const auto error = target.assign(Scheme::http, boost::beast::http::verb::get, *url, {});
+    const auto error = target.assign_url(*url);
     if (error != TargetError::none) {
         return in.fail("url", std::string(kExpected).append(": ").append(to_string(error)));
     }
@@ -271,13 +271,13 @@ void read_cache(ConfigContext& context, ConfigSection& root, CacheConfig& out) {
     in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
     in->read_size("block", out.block, 4 * kKiB, kGiB);
     const auto most = out.memory / 2;
-    for (const auto& [key, bytes] :
-         {std::pair{"object_max", out.object_max}, std::pair{"slice_from", out.slice_from},
-          std::pair{"block", out.block}}) {
-        if (in->has(key) && bytes > most)
-            in->doubt(key, "is never reached: no object takes more than half of the memory, " +
+    if (in->has("slice_from") && out.slice_from > most)
+        in->doubt("slice_from", "is never reached: what is larger than half of the memory, " +
+                                    format_size(most) + ", is stored in blocks anyway");
+    for (const auto& [key, bytes] : {std::pair{"object_max", out.object_max}, {"block", out.block}})
+        if (in->has(key) && out.block > most && bytes > most)
+            in->doubt(key, "is never reached: no block takes more than half of the memory, " +
                                format_size(most));
-    }
     in->read("store_set_cookie", out.rules.store_set_cookie);
     in->read("client_directives", out.client_directives,
              {{"obey", ClientDirectives::obey}, {"shield", ClientDirectives::shield}});

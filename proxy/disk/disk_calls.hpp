@@ -9,9 +9,9 @@
 
 namespace proxy {
 
-/// The few calls by which the disk tier touches a disk, each as the system has it: -1 and errno
-/// when it fails, less than asked for is possible. Here they are the system's own; tests put
-/// faults between. Any thread.
+/// The calls by which the disk tier reads, writes and removes files, each as the system has it: -1
+/// and errno when it fails, less than asked for is possible. Here they are the system's own; tests
+/// put faults between. (Locks, listings, names and hints do not go by them.) Any thread.
 class DiskCalls {
 public:
     virtual ~DiskCalls() = default;

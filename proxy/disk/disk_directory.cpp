@@ -65,8 +65,7 @@ void DiskDirectory::start() {
 bool DiskDirectory::has_room() const {
     if (state_ != State::ready) return false;
     const auto log = log_.stats();
-    return log.bytes +
-               std::max(log.cap_bytes / SecondRequest::kRoomPart, 2 * log.segment_bytes) <=
+    return log.bytes + std::max(log.cap_bytes / SecondRequest::kRoomPart, 2 * log.segment_bytes) <=
            log.cap_bytes;
 }
 
@@ -99,6 +98,7 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
                                    std::function<void()> written) {
     // A disk that hangs, or fails for long, is not to be waited for by ever more of them.
     if (writer_.stats().ends_waiting >= kMaxTombstones) {
+        note_trouble("too many purges wait to be written: all that there is counts as purged");
         if (type == RecordType::gone && hashes.empty()) return;
         type = RecordType::all_gone;
         hashes = {};
@@ -110,7 +110,8 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
     job.record.tags.assign(hashes.begin(), hashes.end());
     note(footer_entry(job.record, 0, 0));
     if (written)
-        job.done = [this, written = std::move(written)](const DiskResult<DiskPlace>&) mutable {
+        job.done = [this, written = std::move(written)](const auto& where) mutable {
+            if (!where) return;  // too large for segments of that size
             if (!is_off() || is_disowned_)
                 written();
             else if (untold_.size() < kMaxTombstones)
@@ -160,9 +161,13 @@ void DiskDirectory::note(const FooterEntry& tombstone) {
         newest_tombstone_ = tombstones_.newest();
         overflows = tombstones_.overflows() - before;
     }
-    if (overflows == 0) return;
+    if (overflows > 0)
+        note_trouble("too many purges to be remembered one by one: what is older counts as purged");
+}
+
+void DiskDirectory::note_trouble(std::string what) {
     const std::lock_guard lock(trouble_mutex_);
-    last_error_ = "too many purges to be remembered one by one: what is older counts as purged";
+    last_error_ = std::move(what);
 }
 
 void DiskDirectory::set_cap(std::uint64_t bytes) {
@@ -329,8 +334,7 @@ void DiskDirectory::stay_off() {
 /// With nothing in it.
 bool DiskDirectory::come_back() {
     const auto failed = [this](const boost::system::error_code& error) {
-        const std::lock_guard lock(trouble_mutex_);
-        last_error_ = "trying again: " + error.message();
+        note_trouble("trying again: " + error.message());
         return false;
     };
     {
@@ -340,8 +344,7 @@ bool DiskDirectory::come_back() {
         if (!taken) return failed(taken.error());
         super_ = std::move(*taken);
         if (const auto error = remove_segments(calls_, config_.path)) return failed(error);
-        const SuperFile::Company alone{company_.generation + 1,
-                                       company_of({super_.directory_id()})};
+        const SuperFile::Company alone{company_.term + 1, company_of({super_.directory_id()})};
         // Its seqs go on from where this process is.
         if (const auto error = super_.set_company(alone, run_)) return failed(error);
         log_.reset(super_.directory_id());

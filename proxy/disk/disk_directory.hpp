@@ -99,6 +99,7 @@ private:
     void tell();
     void push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                         std::function<void()> written);
+    void note_trouble(std::string what);
     void note_error(const boost::system::error_code& error, std::string_view what);
 
     DiskCalls& calls_;

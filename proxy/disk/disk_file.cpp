@@ -109,4 +109,14 @@ boost::system::error_code DiskFile::sync() const {
     return repeated([&] { return calls_->sync(fd_); });
 }
 
+boost::system::error_code remove_file(DiskCalls& calls, const std::filesystem::path& path) {
+    if (calls.remove(path.c_str()) == 0 || errno == ENOENT) return {};
+    return last_error();
+}
+
+boost::system::error_code sync_directory(DiskCalls& calls, const std::filesystem::path& directory) {
+    const auto opened = DiskFile::open(calls, directory, O_RDONLY | O_DIRECTORY);
+    return opened ? opened->sync() : opened.error();
+}
+
 }  // namespace proxy

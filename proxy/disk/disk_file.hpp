@@ -59,4 +59,9 @@ private:
     int fd_ = -1;
 };
 
+/// It may be gone already.
+boost::system::error_code remove_file(DiskCalls& calls, const std::filesystem::path& path);
+/// Waits until the device knows what names stand in it.
+boost::system::error_code sync_directory(DiskCalls& calls, const std::filesystem::path& directory);
+
 }  // namespace proxy

@@ -44,9 +44,9 @@ public:
     /// of its body, and in_place.
     std::optional<DiskResult<LoadedRecord>> read_now(const SegmentPtr& segment,
                                                      const Wanted& wanted, std::string_view uri);
-    /// Any thread. `answer` is called once, on one of the threads; post from there; no_record when
-    /// `segment` is null. False, and it is never called, when too many wait: go on as if it were
-    /// not stored.
+    /// Any thread. `answer` is called once, on one of the threads, or, when they end, on whoever
+    /// ends them or asks then; post from there; no_record when `segment` is null. False, and it is
+    /// never called, when too many wait: go on as if it were not stored.
     bool read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer);
 
     struct Stats {

@@ -36,22 +36,22 @@ double wants(const Seat& seat, summary::KeyHash key) {
     throw std::runtime_error(path.string() + ": " + error.message());
 }
 
-/// What a directory holds counts when it was there all the time: in the last generation, and with
+/// What a directory holds counts when it was there all the time: in the last term, and with
 /// the same company as the others in it.
 std::vector<bool> who_counts(std::span<const std::optional<SuperFile>> supers) {
     std::uint64_t last = 0;
     for (const auto& super : supers)
-        if (super) last = std::max(last, super->company().generation);
+        if (super) last = std::max(last, super->company().term);
     std::optional<std::uint64_t> members;
     bool agree = last > 0;
     for (const auto& super : supers) {
-        if (!super || super->company().generation != last) continue;
+        if (!super || super->company().term != last) continue;
         if (!members) members = super->company().members;
         agree = agree && *members == super->company().members;
     }
     std::vector<bool> counts;
     for (const auto& super : supers)
-        counts.push_back(agree && super && super->company().generation == last);
+        counts.push_back(agree && super && super->company().term == last);
     return counts;
 }
 
@@ -125,17 +125,17 @@ private:
         for (std::size_t i = 0; i < supers.size(); ++i) {
             if (!supers[i]) continue;
             const auto& company = supers[i]->company();
-            generation_ = std::max(generation_, company.generation);
+            term_ = std::max(term_, company.term);
             as_before = as_before && counts[i] && company.members == members;
             const auto& path = config.directories[i].path;
             if (counts[i]) continue;
             if (const auto error = remove_segments(calls, path)) refuse(path, error);
         }
         if (as_before) return;
-        ++generation_;
+        ++term_;
         for (std::size_t i = 0; i < supers.size(); ++i) {
             if (!supers[i]) continue;
-            if (const auto error = supers[i]->set_company({generation_, members}))
+            if (const auto error = supers[i]->set_company({term_, members}))
                 refuse(config.directories[i].path, error);
         }
     }
@@ -175,7 +175,7 @@ private:
         std::vector<std::uint64_t> left;
         for (std::size_t i = 0; i < ids_.size(); ++i)
             if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
-        const SuperFile::Company company{++generation_, company_of(left)};
+        const SuperFile::Company company{++term_, company_of(left)};
         bool noted = false;
         for (std::size_t i = 0; i < ids_.size(); ++i)
             if (i != index && !directories_[i]->is_off())
@@ -186,7 +186,7 @@ private:
     std::vector<std::uint64_t> ids_;
     std::vector<Seat> seats_;
     std::mutex parting_;
-    std::uint64_t generation_ = 0;
+    std::uint64_t term_ = 0;
     std::vector<std::unique_ptr<DiskDirectory>> directories_;
 };
 

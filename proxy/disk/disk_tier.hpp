@@ -70,9 +70,9 @@ public:
     /// What was pushed before and whose key, or one of whose tags, is one of these hashes, is not
     /// given any more: from now on by read(), and after a restart once `written` was called, which
     /// is on a thread of the tier, soon; never refused. When a directory has failed, and neither it
-    /// nor another could note that, not before one of them can, or what it holds was removed: nobody
-    /// is told what may not be so. Not at all if the end comes first, or while kMaxTombstones wait
-    /// for a disk: then all that it holds is ended instead. May be empty.
+    /// nor another could note that, not before one of them can, or what it holds was removed:
+    /// nobody is told what may not be so. Not at all if the end comes first, or while
+    /// kMaxTombstones wait for a disk: then all that it holds is ended instead. May be empty.
     /// Without hashes nothing is written: `written` is called when all that was pushed before it
     /// has been.
     void end(std::span<const summary::KeyHash> hashes, Ended written);
@@ -83,8 +83,9 @@ public:
     /// other_key: it is of another URI; purged: see end(); those of the bytes and of the system.
     std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
                                                      std::string_view uri);
-    /// `answer` is called once, on a thread of the tier; post from there. False, and it is never
-    /// called, when too many wait: go on as if it were not stored.
+    /// `answer` is called once, on a thread of the tier, or at its end as DiskReader::read() has
+    /// it; post from there. False, and it is never called, when too many wait: go on as if it were
+    /// not stored.
     bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
 
     /// Takes effect by and by; a lower one gives segments back.

@@ -26,6 +26,7 @@ inline constexpr std::uint64_t kMaxRecordBody = 64ull << 20;
 inline constexpr std::uint64_t kMaxRecordHead = 4ull << 20;  // all before the body, together
 inline constexpr std::size_t kMaxRecordTags = 2048;
 inline constexpr std::size_t kTombstoneHashes = 1024;  // as written: small segments hold it, too
+static_assert(kTombstoneHashes <= kMaxRecordTags);
 
 constexpr std::uint64_t whole_sectors(std::uint64_t bytes) {
     return (bytes + kDiskSector - 1) / kDiskSector * kDiskSector;

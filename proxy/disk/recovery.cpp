@@ -1,16 +1,14 @@
 #include "proxy/disk/recovery.hpp"
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_set.hpp>
-#include <cerrno>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "proxy/disk/pages.hpp"
+#include "proxy/disk/reckoning.hpp"
 
 namespace proxy {
 namespace {
@@ -137,7 +135,7 @@ public:
         const auto& contents = opened.contents;
         if (std::exchange(newest_, false)) {
             if (!contents.damaged) result_.last = end_of(std::move(opened.segment), contents);
-            seen_.reserve(contents.footer.entries.size() * files_);
+            reckoning_.expect(contents.footer.entries.size() * files_);
         }
         result_.scanned += contents.sealed ? 0 : 1;
         result_.torn += contents.torn ? 1 : 0;
@@ -165,32 +163,32 @@ private:
         if (unusable || (opened.segment && !hooks_.opened(std::move(opened.segment)))) remove(file);
     }
     void take(const SegmentFile& file, const FooterEntry& entry, summary::KeyHash key) {
-        // What was purged has ended what was before it, too.
-        const bool is_last = seen_.insert(identity(entry, key)).second;
-        if (!hooks_.counts(entry, key)) {
-            ++result_.purged;
-        } else if (!is_last) {
-            ++result_.superseded;
-        } else {
-            ++result_.records;
-            result_.doubtful += doubtful_ ? 1 : 0;
-            batch_.push_back({key, entry, {place_number(file.number), entry.sector}, doubtful_});
-            if (batch_.size() == kRecoveredBatch) give();
+        switch (reckoning_.judge(identity(entry, key), !hooks_.counts(entry, key))) {
+            case Reckoning::Standing::purged:
+                ++result_.purged;
+                return;
+            case Reckoning::Standing::superseded:
+                ++result_.superseded;
+                return;
+            case Reckoning::Standing::counts:
+                break;
         }
+        ++result_.records;
+        result_.doubtful += doubtful_ ? 1 : 0;
+        batch_.push_back({key, entry, {place_number(file.number), entry.sector}, doubtful_});
+        if (batch_.size() == kRecoveredBatch) give();
     }
     void give() {
         if (!batch_.empty()) hooks_.recovered(batch_);
         batch_.clear();
     }
-    void remove(const SegmentFile& file) { calls_.remove(file.path.c_str()); }
+    void remove(const SegmentFile& file) { (void)remove_file(calls_, file.path); }
 
     DiskCalls& calls_;
     const RecoveryHooks& hooks_;
     const std::size_t files_;
     Recovered result_;
-    boost::unordered_flat_set<std::uint64_t, boost::hash<std::uint64_t>, std::equal_to<>,
-                              PageAllocator<std::uint64_t>>
-        seen_;  // identities
+    Reckoning reckoning_;
     Pages<RecoveredKey> batch_;
     bool newest_ = true;     // nothing was found in what was taken so far
     bool doubtful_ = false;  // something is lost in it
@@ -221,7 +219,7 @@ boost::system::error_code remove_segments(DiskCalls& calls,
     const auto files = segment_files(directory);
     if (!files) return files.error();
     for (const auto& file : *files)
-        if (calls.remove(file.path.c_str()) != 0 && errno != ENOENT) return last_error();
+        if (const auto error = remove_file(calls, file.path)) return error;
     return {};
 }
 

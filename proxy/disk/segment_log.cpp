@@ -141,9 +141,9 @@ DiskResult<SegmentPtr> SegmentLog::create(Need need) {
     for (bool again = true;;) {
         // Those alive differ in what a DiskPlace has of their numbers.
         while (find(place_number(config_.next_segment))) ++config_.next_segment;
-        auto made = create_segment(
-            calls_, config_.directory,
-            {{config_.directory_id, config_.next_segment++}, stats().segment_bytes});
+        auto made =
+            create_segment(calls_, config_.directory,
+                           {{config_.directory_id, config_.next_segment++}, stats().segment_bytes});
         if (made || !again || !is_full(made.error()) || !oldest()) return made;
         // Others fill the file system: give back, and try once more.
         if (const auto error = retire(Readmit::no)) return error;
@@ -186,7 +186,7 @@ boost::system::error_code SegmentLog::retire(Readmit used) {
     }
     if (!contents) reclaiming_.failed(contents.error());
     if (!contents || contents->damaged) reclaiming_.lost(place_number(going->number()));
-    if (calls_.remove(going->path.c_str()) != 0 && errno != ENOENT) return last_error();
+    if (const auto error = remove_file(calls_, going->path)) return error;
     if (going == ended_before_) ended_before_.reset();
     {
         const std::lock_guard lock(mutex_);
@@ -221,9 +221,8 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     std::vector<Moved> moved;
     std::uint64_t bytes = 0;
     const auto so_far = stats();
-    const auto most =
-        readmittable(std::min(from.header.bytes, active_->header.bytes), so_far.written_bytes,
-                     so_far.readmitted_bytes);
+    const auto most = readmittable(std::min(from.header.bytes, active_->header.bytes),
+                                   so_far.written_bytes, so_far.readmitted_bytes);
     for (const auto& one : used) {
         const auto& entry = entries[one.at];
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;

@@ -31,7 +31,7 @@ DiskBytes encoded(const Numbers& numbers) {
     put<std::uint32_t>(out, 0);
     put<std::uint64_t>(out, numbers.directory_id);
     put<std::uint64_t>(out, numbers.secret_mark);
-    put<std::uint64_t>(out, numbers.company.generation);
+    put<std::uint64_t>(out, numbers.company.term);
     put<std::uint64_t>(out, numbers.company.members);
     put<std::uint32_t>(out, numbers.run);
     out.resize(kSummedBytes);
@@ -49,7 +49,7 @@ DiskResult<Numbers> decoded(DiskView sector) {
     Numbers numbers;
     numbers.directory_id = in.number<std::uint64_t>();
     numbers.secret_mark = in.number<std::uint64_t>();
-    numbers.company.generation = in.number<std::uint64_t>();
+    numbers.company.term = in.number<std::uint64_t>();
     numbers.company.members = in.number<std::uint64_t>();
     numbers.run = in.number<std::uint32_t>();
     if (!std::ranges::equal(encoded(numbers), sector)) return DiskError::bad_checksum;
@@ -79,7 +79,8 @@ bool is_a_segment(DiskCalls& calls, const std::filesystem::path& path) {
     const auto file = DiskFile::open(calls, path, O_RDONLY);
     const auto sector = file ? first_sector(*file) : DiskResult<DiskBytes>(file.error());
     if (!sector) return false;
-    const auto nothing = std::ranges::all_of(*sector, [](auto byte) { return byte == std::byte(); });
+    const auto nothing =
+        std::ranges::all_of(*sector, [](auto byte) { return byte == std::byte(); });
     return nothing || decode_segment_header(*sector);
 }
 
@@ -117,8 +118,15 @@ DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem:
     found.whose = Whose::ours;
     const auto numbers = decoded(*sector);
     if (!numbers && numbers.error() != DiskError::foreign) return numbers.error();
-    if (!numbers) found.whose = Whose::others;
+    if (numbers)
+        found.secret_mark = numbers->secret_mark;
+    else
+        found.whose = Whose::others;
     return found;
+}
+
+std::uint64_t secret_mark_of(const summary::KeyHasher& hasher) {
+    return hasher("hearsay disk cache").low;
 }
 
 DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::path& directory,
@@ -153,6 +161,8 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
     }
     ++taken.run_;
     if (const auto error = taken.write()) return error;
+    if (empty)
+        if (const auto error = sync_directory(calls, directory)) return error;
     return taken;
 }
 

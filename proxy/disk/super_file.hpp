@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proxy/disk/disk_file.hpp"
+#include "summary/key_hash.hpp"
 
 namespace proxy {
 
@@ -18,11 +19,15 @@ struct DirectoryContents {
         others,   // there is no super file, or none of ours, and something else
     };
     Whose whose = Whose::nobodys;
-    std::string other_file;  // the name of one that is not of a cache, if there is any
+    std::string other_file;         // the name of one that is not of a cache, if there is any
+    std::uint64_t secret_mark = 0;  // that it was written under, if it is ours
 };
 /// Changes nothing, and locks nothing. Errors: those of the system; newer_format, bad_checksum: the
 /// super file says so.
 DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory);
+
+/// A number that follows from the secret under which tags are hashed, and does not tell it.
+std::uint64_t secret_mark_of(const summary::KeyHasher& hasher);
 
 /// What makes a directory one of this cache, and this process its only user.
 class SuperFile {
@@ -33,11 +38,12 @@ public:
     static constexpr const char* kJournalName = "hearsay.invalidations";
     static constexpr const char* kOurs = "hearsay.";
 
-    /// Takes the directory for as long as this object lives; makes the file where the directory is
-    /// empty, or has segments alone: those are left, and of no use. `secret_mark`: a number that follows from the cluster's secret and does not tell it.
-    /// Errors: in_use, foreign (there are other files and no super file, or it is none of ours),
-    /// newer_format, other_secret (nothing in it can be matched with tags: empty the directory),
-    /// those of the system.
+    /// Takes the directory for as long as this object lives; makes the file where there is nothing
+    /// but what is nobody's. Segments without one are left, and of no use. `secret_mark`:
+    /// secret_mark_of(). Errors: in_use, foreign (there
+    /// are other files and no super file, or it is none of ours), newer_format, bad_checksum,
+    /// other_secret (nothing in it can be matched with tags: empty the directory), those of the
+    /// system.
     static DiskResult<SuperFile> take(DiskCalls& calls, const std::filesystem::path& directory,
                                       std::uint64_t secret_mark);
 
@@ -48,7 +54,7 @@ public:
     /// another company, or one went missing: what a directory holds that was not there all the
     /// time does not count, as it was told of no purge meanwhile. 0: nothing in it counts.
     struct Company {
-        std::uint64_t generation = 0;
+        std::uint64_t term = 0;
         std::uint64_t members = 0;  // company_of() the numbers of all
 
         bool operator==(const Company&) const = default;

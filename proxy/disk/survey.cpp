@@ -5,11 +5,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cerrno>
+#include <limits>
 
+#include "proxy/disk/reckoning.hpp"
 #include "proxy/disk/super_file.hpp"
+#include "proxy/disk/tombstones.hpp"
 
 namespace proxy {
 namespace {
@@ -79,7 +81,10 @@ private:
             fault({segment.path, 0, {}, "something in it that was a record cannot be read"});
         }
         const auto& entries = contents->footer.entries;
-        for (const auto& entry : entries) note_tombstone(entry);
+        for (const auto& entry : entries) {
+            tombstones_.note(entry);
+            result_.tombstones += is_tombstone(entry.type) ? 1 : 0;
+        }
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
             const auto counts = judge(*entry);
             if (is_asked_for(*entry)) find(segment, *entry, counts);
@@ -87,32 +92,16 @@ private:
         }
     }
 
-    void note_tombstone(const FooterEntry& entry) {
-        if (!is_tombstone(entry.type)) return;
-        ++result_.tombstones;
-        if (entry.type == RecordType::all_gone) all_gone_ = std::max(all_gone_, entry.seq);
-        for (const auto& hash : entry.tags) {
-            auto& last = gone_[hash];
-            last = std::max(last, entry.seq);
-        }
-    }
-
-    bool was_purged(const FooterEntry& entry) const {
-        return entry.seq < all_gone_ || std::ranges::any_of(entry.tags, [&](const auto& tag) {
-                   const auto gone = gone_.find(tag);
-                   return gone != gone_.end() && entry.seq < gone->second;
-               });
-    }
-
     /// Counts it; whether it is the one that a node would give.
     bool judge(const FooterEntry& entry) {
         if (is_tombstone(entry.type)) return false;
-        // What was purged has ended what was before it, too.
-        const bool is_last =
-            seen_.insert(XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant))
-                .second;
-        if (was_purged(entry)) return ++result_.purged, false;
-        if (!is_last) return ++result_.superseded, false;
+        const auto identity =
+            XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant);
+        // By its key only who has the secret could tell.
+        const auto is_purged = tombstones_.cover(entry.seq, {}, entry.tags);
+        const auto standing = reckoning_.judge(identity, is_purged);
+        if (standing == Reckoning::Standing::purged) return ++result_.purged, false;
+        if (standing == Reckoning::Standing::superseded) return ++result_.superseded, false;
         ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
         result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
         result_.expired += entry.expires < now_ ? 1 : 0;
@@ -188,12 +177,16 @@ private:
     std::optional<std::uint64_t> directory_;
     std::uint64_t done_ = 0, all_ = 0;
     unsigned since_told_ = 0;
-    std::uint64_t all_gone_ = 0;
-    boost::unordered_flat_map<summary::KeyHash, std::uint64_t, summary::HashOfKeyHash> gone_;
+    Tombstones tombstones_{std::numeric_limits<std::size_t>::max()};
+    Reckoning reckoning_;
     boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> tags_;
-    boost::unordered_flat_set<std::uint64_t> seen_;
     std::vector<DiskTime> stored_;
 };
+
+int refused() {
+    errno = EROFS;
+    return -1;
+}
 
 }  // namespace
 
@@ -202,20 +195,16 @@ int LookingCalls::open(const char* path, int flags, unsigned mode) {
                            mode);
 }
 int LookingCalls::reserve(int, std::uint64_t) {
-    errno = EROFS;
-    return -1;
+    return refused();
 }
 ssize_t LookingCalls::write(int, std::span<const iovec>, std::uint64_t) {
-    errno = EROFS;
-    return -1;
+    return refused();
 }
 int LookingCalls::sync(int) {
-    errno = EROFS;
-    return -1;
+    return refused();
 }
 int LookingCalls::remove(const char*) {
-    errno = EROFS;
-    return -1;
+    return refused();
 }
 
 DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, DiskTime now) {

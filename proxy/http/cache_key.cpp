@@ -152,6 +152,13 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     return TargetError::none;
 }
 
+TargetError CacheKey::assign_url(std::string_view url) {
+    clear();
+    if (url.starts_with('/')) return TargetError::relative;
+    if (url.find('#') != std::string_view::npos) return TargetError::fragment;
+    return assign(Scheme::http, verb::get, url, {});
+}
+
 void CacheKey::clear() {
     text_.clear();
     host_begin_ = host_end_ = path_begin_ = 0;
@@ -178,6 +185,10 @@ std::string_view to_string(TargetError error) {
             return "malformed host";
         case TargetError::bad_port:
             return "malformed port";
+        case TargetError::relative:
+            return "a path alone";
+        case TargetError::fragment:
+            return "has a fragment";
     }
     return "?";
 }

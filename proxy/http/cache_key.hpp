@@ -28,6 +28,8 @@ enum class TargetError : std::uint8_t {
     empty_host,
     bad_host,
     bad_port,
+    relative,  // of assign_url()
+    fragment,  // of assign_url()
 };
 std::string_view to_string(TargetError error);
 
@@ -61,6 +63,10 @@ public:
     /// absent, and ignored for absolute-form (RFC 9112 §3.2.2). On error the key is empty.
     TargetError assign(Scheme connection_scheme, boost::beast::http::verb method,
                        std::string_view target, std::string_view host_field);
+
+    /// The key of a request for this URL, whole and as people write it: absolute-form, without a
+    /// fragment, as no request has one.
+    TargetError assign_url(std::string_view url);
 
     /// Makes the key empty; keeps its memory.
     void clear();

@@ -21,18 +21,14 @@ public:
         else
             too_many_ = true;
     }
-    bool may_have(summary::KeyHash target) const {
+    /// Whether it may have some, which the caller ends now.
+    bool take(summary::KeyHash target) {
         const std::lock_guard lock(mutex_);
-        return too_many_ || targets_.contains(target);
-    }
-    /// Its blocks were ended.
-    void erase(summary::KeyHash target) {
-        const std::lock_guard lock(mutex_);
-        targets_.erase(target);
+        return targets_.erase(target) > 0 || too_many_;
     }
 
 private:
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> targets_;
     bool too_many_ = false;
 };

@@ -95,7 +95,7 @@ void Fill::release(Reader& reader) {
 }
 
 void Fill::close() {
-    closed_ = true;
+    if (std::exchange(closed_, true)) return;  // each reader has one place
     for (auto* reader : readers_)
         if (!reader->released_) reader->place_ = places_.insert(reader->offset_);
 }

@@ -125,6 +125,7 @@ public:
     /// bounds how many there are.
     void interim(std::string_view head);
     void begin(Answer answer);
+    // From here on after begin().
     /// Bytes that append() can take now without a new block.
     std::size_t room() const;
     std::size_t next_block_bytes() const;

@@ -81,7 +81,7 @@ bool take(KeptInvalidations& kept, Type type, DiskView body) {
         kept.confirmed[std::string(as_text(node))] = by;
         return true;
     }
-    if (type != Type::entries || body.size() % kEntryBytes != 0) return false;
+    if (type != Type::entries || body.empty() || body.size() % kEntryBytes != 0) return false;
     while (!in.rest().empty()) {
         const auto number = in.number<std::uint64_t>();
         KeptInvalidations::Entry entry{number & ~kIsTag, {}, (number & kIsTag) != 0};
@@ -303,7 +303,7 @@ error_code InvalidationJournal::replace(const KeptInvalidations& all) {
     if (error) return of_system(error.value());
     open_ = std::move(*file);
     written_bytes_ = bytes.size();
-    return {};
+    return sync_directory(calls_, file_.parent_path());
 }
 
 }  // namespace proxy

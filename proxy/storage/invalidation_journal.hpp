@@ -21,7 +21,9 @@ namespace proxy {
 /// that its next run tells them. A thread of its own writes; no call but the constructor and the
 /// destructor waits for the disk. Bounded: the file is to be written anew when wants_rewrite(),
 /// which is when as much was added as it had, and at least kMinAdded; what waits for the disk is
-/// kMaxWaiting bytes at most, and given up beyond, for then the file is written anew.
+/// kMaxWaiting bytes at most, and given up beyond, for then the file is written anew. Who waits to
+/// be told is not bounded here: those are requests, each of which waits a second at most, and what
+/// peers have sent.
 ///
 /// A loss of power may take what was added since the last rewrite() with it; the end of the process
 /// takes nothing that was written. Control thread, but for what says otherwise.

@@ -22,7 +22,7 @@ void add_url(const json& value, const std::string& where, PurgeOrder& order) {
     if (!value.is_string()) throw Wrong{where + " must be a string."};
     const auto& url = value.get_ref<const std::string&>();
     CacheKey key;
-    const auto error = key.assign(Scheme::http, boost::beast::http::verb::get, url, {});
+    const auto error = key.assign_url(url);
     if (error != TargetError::none)
         throw Wrong{where + " must be a whole URL, http://host/path: " +
                     std::string(to_string(error)) + "."};

@@ -288,20 +288,20 @@ void Store::erase_if_empty(Shard& in, Entry& entry) {
 }
 
 bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
-    const auto stored = invalidate_entry(hash, now);
-    // Blocks that were read since the first note, before the disk had ended them, came too early to
-    // be refused and may come too late to be dropped.
+    // All in the same order as with a tag, for the sake of its blocks.
+    invalidated_.note(hash, now);
+    if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
+    const auto stored = invalidate_entry(hash);
     invalidated_.note(hash, now);
     if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
     return stored;
 }
 
-bool Store::invalidate_entry(summary::KeyHash hash, Clock::time_point now) {
+bool Store::invalidate_entry(summary::KeyHash hash) {
     Dropped dropped;
     std::shared_ptr<Fill> ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
-    invalidated_.note(hash, now);
     const auto was_on_disk = disk_ && drop_from_disk(in, hash);
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return was_on_disk;

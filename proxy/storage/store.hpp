@@ -270,7 +270,7 @@ private:
     static void weigh(Shard& shard, Entry& entry);
     bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t invalidations) const;
     void erase_if_empty(Shard& shard, Entry& entry);
-    bool invalidate_entry(summary::KeyHash hash, Clock::time_point now);
+    bool invalidate_entry(summary::KeyHash hash);
     std::size_t drop_tagged(summary::KeyHash tag);
     void drop_all();
     static bool in_use(const Entry& entry);

@@ -120,8 +120,7 @@ bool Store::drop_from_disk(Shard& in, summary::KeyHash hash) {
         entry && std::ranges::any_of(entry->variants, [](const auto& v) { return v.writing; });
     const auto had = erase_records(in, hash, entry) > 0;
     if (announced && !in_memory) listener_(hash, false);
-    const auto has_blocks = block_targets_.may_have(hash);
-    if (has_blocks) block_targets_.erase(hash);
+    const auto has_blocks = block_targets_.take(hash);
     // While the index is being read nobody knows what else there is.
     if (had || writing || has_blocks || disk_->loading()) end_on_disk(hash);
     return had;
@@ -186,7 +185,6 @@ void Store::write(Shard& in, Entry& entry, Variant& variant) {
     ++variant.offers;
     const auto& response = variant.response;
     if (may_be_written(*response)) {
-        if (const auto target = target_of_block(entry.uri)) block_targets_.note(hash_of(*target));
         auto job = write_of(response, entry.uri);
         const auto sizes = sizes_of(job.record);
         const auto sectors =
@@ -196,6 +194,9 @@ void Store::write(Shard& in, Entry& entry, Variant& variant) {
         };
         if (sectors > 0 && !closing_ && disk_->write(entry.hash, std::move(job))) {
             variant.writing = response.get();
+            // Behind the write: whoever takes it meanwhile ends what was written before.
+            if (const auto target = target_of_block(entry.uri))
+                block_targets_.note(hash_of(*target));
             return;
         }
     } else {

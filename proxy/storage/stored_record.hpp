@@ -22,7 +22,8 @@ bool may_be_written(const StoredResponse& response);
 
 /// Without its body, whose bytes are loaded.body, and without charge. `now`: this process's
 /// present, as the clocks of an earlier one mean nothing. `doubtful`: it may have been purged, so
-/// it has to be validated before each use. Null when the meta is not of this version.
+/// it has to be validated before each use. Null when the meta is not of
+/// this version, or makes no sense.
 std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
                                             bool doubtful);
 

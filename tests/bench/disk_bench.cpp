@@ -33,7 +33,7 @@ void BM_IndexInsert(benchmark::State& state) {
         std::mt19937_64 keys(1);
         double sum = 0;
         int samples = 0;
-        for (double size = kObjects; size < 1.25 * kObjects; size *= 1.01, ++samples) {
+        for (double size = kObjects; size < 1.125 * kObjects; size *= 1.01, ++samples) {
             fill(index, keys, static_cast<std::uint64_t>(size));
             sum += static_cast<double>(index.memory_bytes()) / static_cast<double>(index.size());
         }

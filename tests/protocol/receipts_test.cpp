@@ -17,14 +17,14 @@ protected:
     std::vector<std::uint64_t> told;
 };
 
-TEST_F(ReceiptsTest, NothingIsKeptBeforeAllThatCameBeforeItIs) {
+TEST_F(ReceiptsTest, WhatIsKeptIsKeptWithAllThatWasHandedOutBeforeIt) {
     receipts->listen(*this);
     const auto first = receipts->hand_out(3), second = receipts->hand_out(4),
                third = receipts->hand_out(9);
     EXPECT_EQ(receipts->handed_out(), 9U);
-    second();
     EXPECT_EQ(receipts->kept(), 0U);
-    EXPECT_TRUE(told.empty());
+    second();  // whoever had the first could not tell
+    EXPECT_EQ(receipts->kept(), 4U);
     first();
     EXPECT_EQ(receipts->kept(), 4U);
     third();
@@ -59,22 +59,6 @@ TEST_F(ReceiptsTest, OnlyWhoeverListensLastIsToldAndOnlyHeCanEndThat) {
     receipts->leave(*this);
     receipts->hand_out(2)();
     EXPECT_EQ(told.size(), 1U);
-}
-
-// The publisher may be faulty, and the disk slow.
-TEST_F(ReceiptsTest, HoweverMuchWaitsOnlySoManyAreToldApart) {
-    std::vector<std::function<void()>> waiting;
-    const auto count = Receipts::kMaxGroups + 10;
-    for (std::uint64_t i = 1; i <= count; ++i) waiting.push_back(receipts->hand_out(i));
-    for (std::size_t i = 0; i < Receipts::kMaxGroups; ++i) waiting[i]();
-    EXPECT_EQ(receipts->kept(), Receipts::kMaxGroups - 1) << "ten more wait with the last group";
-    for (auto i = Receipts::kMaxGroups; i < count; ++i) {
-        EXPECT_LT(receipts->kept(), count);
-        waiting[i]();
-    }
-    EXPECT_EQ(receipts->kept(), count);
-    receipts->hand_out(count + 1)();
-    EXPECT_EQ(receipts->kept(), count + 1);
 }
 
 }  // namespace

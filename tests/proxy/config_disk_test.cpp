@@ -228,8 +228,13 @@ TEST(ConfigDisk, TakesForACacheWhatANodeTakesForOne) {
             EXPECT_THAT(faults, ElementsAre(HasSubstr(taken.error().message())));
         }
     }
-    EXPECT_THAT(lines(unusable_disks(with({{alone, 1ull << 30}}))),
-                ElementsAre(HasSubstr("holds other files")));
+    // Its segments have lost their super file.
+    EXPECT_THAT(lines(unusable_disks(with({{alone, 1ull << 30}}))), IsEmpty());
+    // So has another key, which would only show at the start.
+    auto of_another = with({{good, 1ull << 30}});
+    of_another.cluster.emplace().keys = {std::string(32, 'k')};
+    EXPECT_THAT(lines(unusable_disks(of_another)),
+                ElementsAre(HasSubstr("written under another cluster key")));
 }
 
 // A node with several disks does not stay down for one that broke; for a mistake it does.
@@ -249,7 +254,7 @@ TEST(ConfigDisk, BeginsWithoutADiskThatFailed) {
     EXPECT_THAT(lines(unusable_disks(with(disk))), IsEmpty());
     EXPECT_THAT(lines(make_disks(with(disk))), IsEmpty());
     EXPECT_TRUE(std::filesystem::exists(disk[2].path));
-    EXPECT_THAT(lines(doubtful_disks(disk)),
+    EXPECT_THAT(lines(doubtful_disks(with(disk))),
                 testing::Contains(why + ": the node begins without it, and what it holds is lost; "
                                         "replace the disk, or empty the directory"));
     std::ofstream(disk[2].path + "/letter") << "text";
@@ -304,7 +309,7 @@ TEST(ConfigDisk, RefusesPlacesThatThisUserCannotWriteTo) {
 
 /// What is said of `disk` but for the kind of file system that tests happen to run on.
 std::vector<std::string> doubts_of(const std::vector<DiskConfig>& disk) {
-    auto found = doubtful_disks(disk);
+    auto found = doubtful_disks(with(disk));
     std::erase_if(found, [](const auto& each) {
         return each.message.starts_with("is in memory") ||
                each.message.starts_with("is on overlayfs");

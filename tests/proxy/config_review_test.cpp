@@ -168,9 +168,16 @@ TEST(ConfigReview, FindsPeersThatAreMixedUp) {
 }
 
 TEST(ConfigReview, FindsSizesThatNothingReaches) {
-    EXPECT_THAT(warnings(with(R"({"cache": {"memory": "1GiB", "object_max": "2GiB"}})")),
-                ElementsAre(AllOf(StartsWith("$.cache.object_max: is never reached"),
+    EXPECT_THAT(warnings(with(R"({"cache": {"memory": "1GiB", "slice_from": "1GiB"}})")),
+                ElementsAre(AllOf(StartsWith("$.cache.slice_from: is never reached"),
                                   HasSubstr("512MiB"))));
+    EXPECT_THAT(
+        warnings(with(R"({"cache": {"memory": "1GiB", "object_max": "2GiB", "block": "1GiB"}})")),
+        ElementsAre(StartsWith("$.cache.object_max: is never reached"),
+                    StartsWith("$.cache.block: is never reached")));
+    // In blocks it is.
+    EXPECT_THAT(warnings(with(R"({"cache": {"memory": "1GiB", "object_max": "2GiB"}})")),
+                IsEmpty());
     EXPECT_THAT(warnings(with(R"({"cache": {"memory": "1GiB", "object_max": "512MiB"}})")),
                 IsEmpty());
     EXPECT_THAT(warnings(with(R"({"cache": {"memory": "64MiB"}})")), IsEmpty());  // a default

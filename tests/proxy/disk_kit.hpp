@@ -130,12 +130,13 @@ struct FaultyCalls : DiskCalls {
         return fails(on_reserve) ? -1 : DiskCalls::reserve(fd, bytes);
     }
     ssize_t write(int fd, std::span<const iovec> parts, std::uint64_t at) override {
+        if (on_each_write) on_each_write();
         if (fails(on_write)) return -1;
         if (!writes_half || parts.empty()) return DiskCalls::write(fd, parts, at);
         const iovec half{parts[0].iov_base, (parts[0].iov_len + 1) / 2};
         return DiskCalls::write(fd, {&half, 1}, at);
     }
-    std::function<void()> on_each_read;  // set while nobody reads
+    std::function<void()> on_each_read, on_each_write;  // set while nobody does
     ssize_t read(int fd, std::span<std::byte> into, std::uint64_t at) override {
         if (on_each_read) on_each_read();
         return fails(on_read) ? -1 : DiskCalls::read(fd, into, at);

@@ -450,6 +450,53 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
 
+// What is removed under a node that runs is seen at once, and nothing more is put there until it is
+// the node's again.
+TEST_F(DiskTierTest, GivesUpADirectoryThatWasEmptied) {
+    config_.retry = std::chrono::milliseconds(20);
+    open_and_load();
+    ASSERT_TRUE(write(uri(1)));
+    for (const auto& file : std::filesystem::directory_iterator(path(0)))
+        std::filesystem::remove(file);
+    owner_->wait_until_lost(1);
+    while (!tier_->has_room(test::hash_of(uri(1)))) std::this_thread::yield();
+    EXPECT_EQ(files_in(0), 1u);  // the super file
+    ASSERT_TRUE(write(uri(2)));
+    open_and_load();
+    EXPECT_EQ(owner_->recovered_count(), 1);
+    // So are segments that are left without it.
+    close();
+    std::filesystem::remove(path(0) / SuperFile::kName);
+    open_and_load();
+    EXPECT_EQ(owner_->recovered_count(), 0);
+    EXPECT_TRUE(write(uri(3)));
+}
+
+// A disk that hangs is not to be waited for by ever more purges: then all is purged.
+TEST_F(DiskTierTest, EndsAllThereIsWhenTooManyPurgesWait) {
+    config_.writer.retry = std::chrono::hours(1);
+    open_and_load();
+    ASSERT_TRUE(write(uri(1)));
+    calls_.on_write = EIO;
+    calls_.failures_left = 3;
+    tier_->end(std::array{test::hash_of(uri(2))}, {});
+    while (status().last_error.empty()) std::this_thread::yield();
+    std::atomic<std::size_t> told{0};
+    for (std::size_t i = 1; i < kMaxTombstones; ++i)
+        tier_->end(std::array{summary::KeyHash{i, i}}, [&] { ++told; });
+    EXPECT_FALSE(status().last_error.starts_with("too many purges wait"));
+    for (int i = 0; i < 3; ++i) tier_->end(std::array{test::hash_of(uri(3))}, [&] { ++told; });
+    tier_->end({}, [&] { ++told; });
+    EXPECT_TRUE(status().last_error.starts_with("too many purges wait"));
+    const auto waiting = status().queued_bytes;
+    for (int i = 0; i < 1000; ++i) tier_->end(std::array{test::hash_of(uri(i))}, {});
+    EXPECT_EQ(status().queued_bytes, waiting);
+    close();
+    EXPECT_EQ(told, kMaxTombstones - 1) << "of the rest nobody can tell";
+    open_and_load();
+    EXPECT_EQ(owner_->recovered_count(), 0);
+}
+
 TEST_F(DiskTierTest, MarksADirectoryInWhichAPurgeCouldNotBeWritten) {
     config_.writer.retry = std::chrono::hours(1);
     open_and_load();

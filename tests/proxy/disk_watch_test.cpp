@@ -55,9 +55,10 @@ TEST_F(DiskWatchTest, TellsWhatAStartLost) {
     EXPECT_THAT(said(), IsEmpty()) << "before it has been read";
     status_.state = DiskStatus::State::ready;
     const auto text = said();
-    EXPECT_THAT(text, HasSubstr("info: disk /d: the node was killed before: 1 of its files "));
-    EXPECT_THAT(text, HasSubstr("warning: disk /d: of its files 2 are damaged, 3 cannot be read "
-                                "and 4 are of another directory; 7 objects are validated"));
+    EXPECT_THAT(text, HasSubstr("info: disk /d: the node was killed, or a file cut off: files "
+                                "without their end, read whole: 1; objects lost"));
+    EXPECT_THAT(text, HasSubstr("warning: disk /d: files damaged: 2, unreadable: 3, of another "
+                                "directory: 4; objects that are validated"));
     EXPECT_THAT(said(), IsEmpty());
 }
 

@@ -40,6 +40,8 @@ TEST(PurgeOrder, ThatIsNotUnderstoodSaysWhatIsWrong) {
     EXPECT_EQ(wrong(R"({"urls": ["http://h/", 2]})"), "urls[1] must be a string.");
     EXPECT_TRUE(wrong(R"({"url": "/path"})").starts_with("url must be a whole URL"));
     EXPECT_TRUE(wrong(R"({"url": "ftp://h/"})").starts_with("url must be a whole URL"));
+    EXPECT_EQ(wrong(R"({"url": "http://h/a#top"})"),
+              "url must be a whole URL, http://host/path: has a fragment.");
     EXPECT_TRUE(wrong(R"({"tags": ["a b"]})").starts_with("tags[0] must be a tag"));
     EXPECT_TRUE(wrong(R"({"tags": [""]})").starts_with("tags[0] must be a tag"));
 }

@@ -14,7 +14,7 @@
 namespace proxy {
 namespace {
 
-constexpr std::uint64_t kSegment = 64 * 1024;
+constexpr std::uint64_t kSegment = 64 * 1024, kMiB = 1 << 20;
 constexpr std::uint64_t kId = 0xabcdef;
 
 /// A log with an index as simple as can be.
@@ -120,6 +120,10 @@ TEST(SegmentBytes, FollowFromTheCap) {
     EXPECT_EQ(segment_bytes_for(20ull << 30), 40ull << 20);
     EXPECT_EQ(segment_bytes_for(4ull << 40), 256ull << 20);
     EXPECT_EQ(segment_bytes_for(4ull << 20), 1ull << 20);
+    EXPECT_EQ(segment_bytes_for(1), 1ull << 20);
+    EXPECT_EQ(body_max_for(1ull << 30), 7ull << 20);
+    EXPECT_EQ(body_max_for(4ull << 40), 63ull << 20);
+    EXPECT_EQ(body_max_for(1), 128ull << 10);
 }
 
 TEST_F(SegmentLogTest, ReadsWhatItWrote) {
@@ -337,6 +341,31 @@ TEST_F(SegmentLogTest, GivesBackWhatAnotherCapAsksFor) {
     expect_all_right();
     for (int i = 0; i < 100; ++i) ASSERT_FALSE(put("http://b/" + std::to_string(i), 3'000));
     EXPECT_LE(bytes_of_files(), 4 * kSegment);
+}
+
+// What a reload allows, the rest of the node goes by at once.
+TEST_F(SegmentLogTest, MakesSegmentsOfTheSizeThatItsCapAsksForNow) {
+    segment_bytes_ = 0;
+    open(0);
+    log_->set_cap(16 * kMiB);
+    ASSERT_FALSE(put("http://a/", kMiB - 4'000));
+    EXPECT_EQ(put("http://b/", kMiB + 4'000), DiskError::too_large);
+    log_->set_cap(64 * kMiB);
+    EXPECT_EQ(log_->stats().segment_bytes, 16 * kMiB);
+    ASSERT_FALSE(put("http://b/", kMiB + 4'000));
+    ASSERT_FALSE(put("http://c/", 3 * kMiB));
+    EXPECT_EQ(log_->stats().segments, 2u);
+    EXPECT_EQ(log_->stats().bytes, 20 * kMiB);
+    expect_all_right();
+    EXPECT_EQ(reopen(0).records, 3u);
+    log_->set_cap(16 * kMiB);
+    EXPECT_EQ(put("http://d/", 3 * kMiB), DiskError::too_large);
+    ASSERT_FALSE(put("http://d/", 4'000));
+    while (*log_->give_back() == SegmentLog::GaveBack::a_segment)
+        ;
+    EXPECT_LE(bytes_of_files(), 16 * kMiB);
+    EXPECT_LE(log_->stats().cap_bytes, 16 * kMiB);
+    expect_all_right();
 }
 
 TEST_F(SegmentLogTest, GivesASegmentBackWhenTheDiskIsFull) {

@@ -46,12 +46,13 @@ public:
         std::uint64_t cap = 64 * kMiB;
         std::uint64_t segment = 0;
         DiskAdmission admission = DiskAdmission::always;
+        std::uint64_t queue = kMiB * 32;
     };
 
     /// Of a disk that is soon full.
     static Settings few_segments(std::uint64_t memory,
                                  DiskAdmission admission = DiskAdmission::always) {
-        return {memory, 6 * kMiB, kMiB, admission};
+        return {memory, 6 * kMiB, kMiB, admission, kMiB * 32};
     }
 
     Node() : Node(Settings()) {}
@@ -72,6 +73,7 @@ public:
         Store::DiskUse use;
         use.tier.directories = {{directory_.path(), settings_.cap, settings_.segment}};
         use.tier.secret_mark = 1;
+        use.tier.writer.queue_bytes = settings_.queue;
         use.admission = settings_.admission;
         use.remembered = 10'000;
         store_->use_disk(calls_, std::move(use), test::hasher());
@@ -185,11 +187,12 @@ public:
         return told_[hash(uri).low];
     }
     const std::filesystem::path& path() const { return directory_.path(); }
+    test::FaultyCalls& calls() { return calls_; }
 
 private:
     const Settings settings_;
     test::TemporaryDirectory directory_;
-    DiskCalls calls_;
+    test::FaultyCalls calls_;
     std::mutex mutex_;
     std::map<std::uint64_t, int> told_;
     boost::asio::io_context io_;
@@ -411,6 +414,29 @@ TEST(StoreDiskTest, VariantsComeBackTogether) {
     node.restart();
     EXPECT_EQ(node.body_of("u", "Accept-Language: en"), "hello");
     EXPECT_EQ(node.body_of("u", "Accept-Language: fr"), "bonjour");
+}
+
+// It is on its way to the disk, where the others are not.
+TEST(StoreDiskTest, WhatMakesRoomForAnotherVariantDoesNotComeBackAfterAPurge) {
+    Node node({.queue = 1});  // one waits at a time
+    const auto language = [](std::size_t i) { return "l" + std::to_string(i); };
+    {
+        std::mutex device;
+        std::unique_lock busy(device);
+        node.calls().on_each_write = [&] { const std::lock_guard turn(device); };
+        for (std::size_t i = 0; i <= kMaxVariants; ++i)
+            ASSERT_TRUE(node.put("u", node.response("x", language(i))));
+        busy.unlock();
+        node.settle();
+        node.calls().on_each_write = {};
+    }
+    EXPECT_EQ(node.body_of("u", "Accept-Language: l0"), "x");
+    EXPECT_EQ(node.body_of("u", "Accept-Language: l1"), "") << "it has made room";
+    node.store().invalidate(hash("u"), Clock::now());
+    node.settle();
+    node.restart();
+    for (std::size_t i = 0; i <= kMaxVariants; ++i)
+        EXPECT_EQ(node.body_of("u", Head("Accept-Language: " + language(i))), "") << i;
 }
 
 TEST(StoreDiskTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {

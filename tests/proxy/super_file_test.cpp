@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "proxy/disk/segment.hpp"
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
@@ -116,10 +117,25 @@ TEST_F(SuperFileTest, MakesAnewWhatWasBrokenOffAtTheBeginning) {
         EXPECT_NE(taken->directory_id(), id);
         EXPECT_EQ(taken->run(), 1u);
     }
-    // With segments beside it, that is not how it came to be.
-    put_file("00000001.segment", "");
-    put_file(SuperFile::kName, bytes().substr(0, 100));
+}
+
+TEST_F(SuperFileTest, TakesADirectoryThatHasNothingButSegmentsWithoutOne) {
+    const auto segment =
+        create_segment(calls_, directory_.path(), {{take()->directory_id(), 7}, 4 * kDiskSector});
+    ASSERT_TRUE(segment);
+    put_file("00000008.segment", "");  // a process was killed when it had just made it
+    std::filesystem::remove(file());
+    EXPECT_EQ(take()->company(), SuperFile::Company()) << "nothing in it counts";
+    std::filesystem::remove(file());
+    put_file("00000009.segment", "somebody else's, whatever it is called");
     EXPECT_EQ(take().error(), DiskError::foreign);
+}
+
+TEST_F(SuperFileTest, NoticesThatItWasRemoved) {
+    const auto taken = take();
+    EXPECT_FALSE(taken->is_removed());
+    std::filesystem::remove(file());
+    EXPECT_TRUE(taken->is_removed());
 }
 
 TEST_F(SuperFileTest, SaysWhenThereIsNoDirectory) {
