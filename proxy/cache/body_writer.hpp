@@ -1,12 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
 #include "proxy/cache/storing.hpp"
 #include "proxy/config/config.hpp"
-#include "proxy/disk/segment_log.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
@@ -19,15 +19,6 @@ namespace proxy {
 /// Of what is stored in one piece: it pushes out no more than half of all.
 inline std::uint64_t object_max(const Config& config) {
     return std::min(config.cache.object_max, config.cache.memory / 2);
-}
-
-/// Larger bodies are stored in blocks: cache.slice_from, or less if all of it is to fit into half
-/// of the memory and on the disk.
-inline std::uint64_t slice_from(const Config& config) {
-    auto most = std::min(config.cache.slice_from, config.cache.memory / 2);
-    for (const auto& directory : config.cache.disk)
-        most = std::min(most, body_max_for(directory.size));
-    return most;
 }
 
 /// The one way by which a response comes into the store: its body is charged to the store block by

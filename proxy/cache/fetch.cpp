@@ -9,6 +9,7 @@
 #include "proxy/cache/origin_plan.hpp"
 #include "proxy/cache/origin_request.hpp"
 #include "proxy/cache/peer_copy.hpp"
+#include "proxy/config/config_disk.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -278,7 +279,7 @@ private:
             result.length = runner.exchange.content_length();
         }
         return proxy::meaning_of(asked.kind, asked.validators, result,
-                                 may_stand_in(OriginTrouble::error), slice_from(config_));
+                                 may_stand_in(OriginTrouble::error), slice_from(config_.cache));
     }
 
     bool may_stand_in(OriginTrouble trouble) const {

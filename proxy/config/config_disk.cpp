@@ -1,11 +1,13 @@
 #include "proxy/config/config_disk.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "proxy/config/config_values.hpp"
 #include "proxy/disk/disk_index.hpp"
+#include "proxy/disk/segment_log.hpp"
 
 namespace proxy {
 namespace {
@@ -78,6 +80,12 @@ void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out) {
     cache.read(
         "disk_admission", out.disk_admission,
         {{"second_request", DiskAdmission::second_request}, {"always", DiskAdmission::always}});
+}
+
+std::uint64_t slice_from(const CacheConfig& cache) {
+    auto most = std::min(cache.slice_from, cache.memory / 2);
+    for (const auto& directory : cache.disk) most = std::min(most, body_max_for(directory.size));
+    return most;
 }
 
 std::string disk_setting(const std::vector<DiskConfig>& disk, std::size_t index) {

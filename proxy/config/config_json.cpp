@@ -1,5 +1,6 @@
 #include "proxy/config/config_json.hpp"
 
+#include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/config_values.hpp"
 
@@ -61,7 +62,7 @@ ordered_json cache_json(const CacheConfig& cache) {
             {"disk", std::move(disk)},
             {"disk_admission", to_string(cache.disk_admission)},
             {"object_max", format_size(cache.object_max)},
-            {"slice_from", format_size(cache.slice_from)},
+            {"slice_from", format_size(slice_from(cache))},
             {"block", format_size(cache.block)},
             {"store_set_cookie", cache.rules.store_set_cookie},
             {"client_directives",

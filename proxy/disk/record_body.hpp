@@ -47,9 +47,11 @@ public:
     bool is_cached(std::uint64_t offset, std::uint64_t bytes) const {
         return loading_ == 0 && where_.segment->file.is_cached(where_.at + offset, bytes);
     }
-    /// All of it if no device has to be waited for; as is_cached().
+    /// All of it if it is_cached(): what the system makes up while it is asked, such as the zeros
+    /// where a file has a hole, would not be proved.
     bool read_now(std::span<std::byte> into, std::uint64_t offset) const {
-        return loading_ == 0 && where_.segment->file.read_now(into, where_.at + offset);
+        return is_cached(offset, into.size()) &&
+               where_.segment->file.read_now(into, where_.at + offset);
     }
     /// As DiskCalls::send(). May wait for a device unless it is_cached().
     ssize_t send_to(int socket, std::uint64_t offset, std::size_t bytes) const {

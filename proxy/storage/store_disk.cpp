@@ -21,9 +21,18 @@ Arrival::Steady fresh_until(const StoredResponse& response) {
 /// Date, Expires and Age are whole seconds: the same end, told twice, differs by as much.
 constexpr std::chrono::seconds kRounding{2};
 
-/// May it be used in fewer cases than before?
+/// Has it a tag that it had not?
+bool has_more_tags(const StoredResponse& now, const StoredResponse& before) {
+    auto had = before.tags;
+    std::ranges::sort(had, precedes);
+    return !std::ranges::all_of(now.tags, [&](const auto& tag) {
+        return std::ranges::binary_search(had, tag, precedes);
+    });
+}
+
+/// May it be used in fewer cases than before, or is it ended by more?
 bool is_stricter(const StoredResponse& now, const StoredResponse& before) {
-    return fresh_until(now) + kRounding < fresh_until(before) ||
+    return has_more_tags(now, before) || fresh_until(now) + kRounding < fresh_until(before) ||
            (now.freshness.never_stale && !before.freshness.never_stale) ||
            now.freshness.stale_while_revalidate < before.freshness.stale_while_revalidate ||
            now.freshness.stale_if_error < before.freshness.stale_if_error;
