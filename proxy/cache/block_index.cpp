@@ -64,9 +64,10 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
         delivery.fail(FetchError::not_in_parts, head.status, true);
         co_return;
     }
-    asked.beside =
-        make_block_job(cache, asked.request, asked.config, asked.route,
-                       *index->draft.response->blocks, validators_of(head.fields).etag, part.first);
+    const auto& whole = *index->draft.response;
+    auto version = version_of(whole, whole.blocks->length, cache.shared.key_hasher);
+    asked.beside = make_block_job(cache, asked.request, asked.config, asked.route, whole,
+                                  std::move(version), part.first);
     auto* const job = asked.beside.get();
     auto& claim = job->claim;
     auto found = cache.look_up(claim.hash(), claim.uri(), {}, Store::Clock::now());

@@ -34,7 +34,7 @@ FetchError judge_block(const FetchJob::Block& wanted, const Head& head) {
 bool is_wanted(const FetchJob::Block& wanted, const Head& head) {
     const auto range = content_range(head.fields);
     return head.status == 206 && range && range->range == wanted.range &&
-           range->length == wanted.length && validators_of(head.fields).etag == wanted.etag;
+           range->length == wanted.length && validators_of(head.fields).etag == wanted.version.etag;
 }
 
 bool is_wanted(const RangeRequest& part, const ContentRange& given) {

@@ -46,8 +46,8 @@ Draft Delivery::draft(const Received& from) const {
     return job_.block ? block_draft(from) : proxy::draft(storing(), from);
 }
 
-/// Its index was judged, but its own head may forbid storing, too. It goes with its target as well
-/// as by its tags.
+/// Its index was judged, but its own head may forbid storing, too. It goes with its target, and by
+/// its own tags as well as by those of its index.
 Draft Delivery::block_draft(const Received& from) const {
     auto block = std::make_shared<StoredResponse>();
     block->status = from.head.status;
@@ -57,9 +57,14 @@ Draft Delivery::block_draft(const Received& from) const {
     const auto& hasher = cache_.shared.key_hasher;
     if (auto tags = tags_of(from.head.fields, key.origin(), hasher)) block->tags = std::move(*tags);
     block->tags.push_back(hasher(key.uri()));
-    std::sort(block->tags.begin(), block->tags.end(), precedes);
+    block->tags.insert(block->tags.end(), job_.block->tags.begin(), job_.block->tags.end());
+    std::ranges::sort(block->tags, precedes);
+    const auto again = std::ranges::unique(block->tags);
+    block->tags.erase(again.begin(), again.end());
     const auto said = response_directives(from.head.fields, config_.cache.rules);
-    return {std::move(block), verdict_of(said, 200)};  // a part of what has that status
+    const auto verdict = verdict_of(said, 200);  // a part of what has that status
+    const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
+    return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict};
 }
 
 bool Delivery::charge(StoredResponse& response) {
@@ -145,7 +150,7 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
 /// sends itself; empty: it cannot.
 std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
     if (!std::holds_alternative<UpstreamTarget>(job_.route)) return {};
-    if (job_.block) return job_.block->etag;
+    if (job_.block) return job_.block->version.etag;
     if (source == Fill::Source::origin) return {};
     const auto validators = validators_of(head.fields);
     return validators.strong() ? std::string(validators.etag) : std::string();

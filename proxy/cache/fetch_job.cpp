@@ -15,15 +15,16 @@ FetchJob::FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked,
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
                                          std::shared_ptr<const Config> config,
-                                         const OriginRoute& route, const Blocks& blocks,
-                                         std::string_view etag, std::uint64_t offset) {
+                                         const OriginRoute& route, const StoredMetadata& index,
+                                         BodyVersion version, std::uint64_t offset) {
     const auto& hasher = cache.shared.key_hasher;
-    const auto range = blocks.at(offset);
+    const auto range = index.blocks->at(offset);
     const auto target = hasher(request->key.uri());
-    const auto uri = block_key(request->key.uri(), etag, range);
+    const auto uri = block_key(request->key.uri(), version.etag, version.form, range);
     auto job =
         std::make_unique<FetchJob>(cache, std::move(request), std::move(config), uri, hasher(uri));
-    job->block = FetchJob::Block{range, blocks.length, std::string(etag), target};
+    job->block =
+        FetchJob::Block{range, index.blocks->length, std::move(version), target, index.tags};
     job->route = route;
     job->fill->keep();
     return job;

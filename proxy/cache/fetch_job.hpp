@@ -10,6 +10,7 @@
 #include "proxy/cache/retry_plan.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/range.hpp"
+#include "proxy/storage/body_version.hpp"
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/telemetry/peers_asked.hpp"
@@ -30,8 +31,10 @@ struct FetchJob {
     struct Block {
         ByteRange range;
         std::uint64_t length = 0;  // of the whole body
-        std::string etag;          // strong; of the version that is wanted
+        BodyVersion version;       // that is wanted
         summary::KeyHash target;   // of the body's URI
+        /// Of its index: who purges one of them means the block, too.
+        std::vector<summary::KeyHash> tags = {};
         /// Peers that announce the target but turned out not to have it in one piece: they are not
         /// asked for blocks that they do not announce. Grows while the job runs; the jobs of one
         /// stream, which are of one worker, share it. Never null.
@@ -68,11 +71,12 @@ struct FetchJob {
     bool given_up = false;           // it was stopped as nobody read any more
 };
 
-/// Part of a job for the block at `offset` of a body in such blocks, of the version `etag`.
+/// Part of a job for the block at `offset` of the body that stands in blocks under `index`, of this
+/// version.
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
                                          std::shared_ptr<const Config> config,
-                                         const OriginRoute& route, const Blocks& blocks,
-                                         std::string_view etag, std::uint64_t offset);
+                                         const OriginRoute& route, const StoredMetadata& index,
+                                         BodyVersion version, std::uint64_t offset);
 
 }  // namespace proxy

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/cache/block_plan.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/upstream/peer_look.hpp"
 #include "summary/directory.hpp"
 
@@ -57,7 +58,10 @@ std::string PeerCopies::question(std::string_view token, Time now, std::string_v
     proof.append(also);
     if (job_.part) proof.append(kPart);
     std::string lines;
-    if (job_.block) append_block_request(lines, *job_.block);
+    if (job_.block) {
+        append_block_request(lines, *job_.block);
+        lines.append(kFormField).append(": ").append(job_.block->version.form).append("\r\n");
+    }
     // Of a block the version says all.
     const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation(now));
     return request_->text(job_.config->node, proof, max_age, lines);
@@ -122,7 +126,7 @@ SinceInvalidation PeerCopies::since_invalidation(Time now,
 }
 
 void append_block_request(std::string& lines, const FetchJob::Block& block) {
-    append_range_request(lines, block.range.first, block.range.last, block.etag);
+    append_range_request(lines, block.range.first, block.range.last, block.version.etag);
 }
 
 }  // namespace proxy

@@ -34,7 +34,7 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields) 
 }
 
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
-                     const Received& answer) {
+                     const Received& answer, Store::Clock::time_point asked) {
     auto& store = cache.shared.store;
     const auto uri = request.key.uri();
     if (answer.head.status != 200 || request.directives.no_store) return;
@@ -48,10 +48,10 @@ void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHa
         if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
     }
     if (!next) next = outdated(*stored);
-    if (charge(store, *next, uri, now))
-        store.replace(hash, stored.get(), std::move(next), now);
-    else
-        cache.shared.drop(hash, now);
+    const auto ended = !charge(store, *next, uri, now) ||
+                       store.replace(hash, stored.get(), std::move(next), asked, now) ==
+                           Store::Replaced::invalidated;
+    if (ended) cache.shared.drop(hash, now);
 }
 
 Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,

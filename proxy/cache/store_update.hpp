@@ -15,9 +15,10 @@ namespace proxy {
 
 /// After the head of the answer to a HEAD: 200 with the validators and the length of the stored GET
 /// gives that its fields, as a 304 would; another 200 makes it stale (RFC 9111 §4.3.5). Any other
-/// answer says nothing, nor is anything learnt of what is on its way.
+/// answer says nothing, nor is anything learnt of what is on its way. `asked`: before the request
+/// went out; what has been invalidated since then, by what the answer says, ends.
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
-                     const Received& answer);
+                     const Received& answer, Store::Clock::time_point asked);
 
 /// Does the answer to a HEAD speak of what is stored? What it says of validators and length must be
 /// so (RFC 9111 §4.3.5). `fields`: those of `stored`.

@@ -21,10 +21,10 @@ BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResp
       frontend_(client.frontend),
       index_(std::move(index)),
       route_(std::move(route)),
-      etag_(validators_of(index_->fields()).etag) {}
+      version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)) {}
 
 BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
-    auto uri = block_key(client_.key.uri(), etag_, block);
+    auto uri = block_key(client_.key.uri(), version_.etag, version_.form, block);
     const auto hash = frontend_.cache.shared.key_hasher(uri);
     return {std::move(uri), hash};
 }
@@ -74,8 +74,8 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     }
     block.stored = found.response;
     if (found.response || may_not_fetch()) return block;
-    auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_->blocks,
-                              etag_, offset);
+    auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_,
+                              version_, offset);
     job->block->in_parts = in_parts_;
     if (!block.tries) block.tries = std::make_shared<Tries>();
     job->tries = block.tries;
@@ -323,7 +323,7 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     if (leads) start_fetch(frontend_.cache, std::move(job));
     const auto state = co_await head_of(reader);
     const auto& answer = state.answer;
-    if (state.released || !answer.response || !is_whole_of(*answer.response, etag_))
+    if (state.released || !answer.response || !is_whole_of(*answer.response, version_.etag))
         co_return false;
     if (answer.length_known && answer.length != index_->blocks->length) co_return false;
     BodyReader body(reader);

@@ -8,6 +8,7 @@
 
 #include "proxy/cache/retry_plan.hpp"
 #include "proxy/client/client_context.hpp"
+#include "proxy/storage/body_version.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
@@ -94,7 +95,7 @@ private:
     Frontend& frontend_;
     std::shared_ptr<const StoredResponse> index_;
     OriginRoute route_;
-    std::string etag_;
+    BodyVersion version_;
     std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
     struct Held {
         std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk

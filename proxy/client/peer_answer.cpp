@@ -6,6 +6,7 @@
 #include "proxy/http/validators.hpp"
 #include "proxy/net/quick_recovery.hpp"
 #include "proxy/net/wall_clock.hpp"
+#include "proxy/storage/body_version.hpp"
 
 namespace proxy {
 namespace {
@@ -33,14 +34,16 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
         hashed_.emplace(hashes->value,
                         FieldHasher(frontend_.cache.shared.field_key, client_.key.uri()));
 
-    // One block of a body that is stored in such: named by version and range.
+    // One block of a body that is stored in such: named by version, form and range.
     const auto range = range_request(fields);
     const auto* version = find(fields, field::if_range);
+    const auto* form = find(fields, kFormField);
     const auto wants_block = range.form == RangeRequest::Form::bounded && version != nullptr;
     Store::Found found;
     auto hash = client_.hash;
-    if (wants_block) {
-        const auto uri = block_key(client_.key.uri(), version->value, {range.first, range.last});
+    if (wants_block && form) {
+        const auto uri =
+            block_key(client_.key.uri(), version->value, form->value, {range.first, range.last});
         hash = frontend_.cache.shared.key_hasher(uri);
         found = frontend_.cache.look_up(hash, uri, {}, transaction.begun);
         if (found.on_disk) found = co_await recall(std::move(found), hash, uri);
@@ -68,7 +71,11 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
     if (response) {
         for_peer.residence = response->residence(Clock::now());
         for_peer.is_variant = found.response || is_variant(*response);
-        for_peer.is_version = !wants_block || is_block || is_version(fields, *response);
+        const auto length = found.response ? response->body_bytes() : state.answer.length;
+        for_peer.is_version =
+            !wants_block || is_block ||
+            (form && is_version(fields, *response) &&
+             form->value == version_of(*response, length, frontend_.cache.shared.key_hasher).form);
     }
     const AskedByPeer asked{client_.directives, options, wants_block, client_.config().cache.block};
     const auto reply = reply_to_peer(asked, for_peer);

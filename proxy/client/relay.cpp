@@ -183,7 +183,7 @@ public:
         const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
                                      snapshot_.fields, client_.directives};
         const auto from = exchange_.received();
-        if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from);
+        if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from, asked_at_);
         KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
                       exchange_.content_length(), client_.own_head, asked_at_);
         if (!is_safe(client_.head.verb) && head.status < 400) {

@@ -23,7 +23,8 @@ bool always_stops(const Field& field) {
         case http_field::proxy_authorization:
             return true;
         case http_field::unknown:
-            return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField);
+            return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField) ||
+                   iequals(field.name, kFormField);
         default:
             return false;
     }

@@ -15,6 +15,10 @@ inline constexpr std::string_view kPeerField = "Hearsay-Peer";
 /// (hashed_fields.hpp).
 inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 
+/// Sent beside it with a question for a block: which of several bodies with one tag it is of
+/// (storage/body_version.hpp).
+inline constexpr std::string_view kFormField = "Hearsay-Form";
+
 /// Limit for the options of Connection, and for the field names in the argument of a no-cache or
 /// private directive: more than real messages have.
 inline constexpr std::size_t kMaxNamedFields = 32;
@@ -33,10 +37,10 @@ private:
 
 /// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what
 /// it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, Proxy-Authenticate,
-/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField and kFieldsField. Content-Length and
-/// Host never stop here, whatever Connection names: without them the message would mean something
-/// else. Views the head; cheap when there is no Connection field or it only says close or
-/// keep-alive.
+/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField, kFieldsField and kFormField.
+/// Content-Length and Host never stop here, whatever Connection names: without them the message
+/// would mean something else. Views the head; cheap when there is no Connection field or it only
+/// says close or keep-alive.
 class HopByHop {
 public:
     explicit HopByHop(Fields head);

@@ -12,9 +12,9 @@ namespace proxy {
 
 /// How a body is stored that does not stand in the store whole: large ones, and those of which only
 /// parts were asked for. The object at the target's own key is an *index*, head without body; each
-/// block of the body is an object of its own, under a key that names target, strong validator and
-/// range. So blocks of two versions never meet (RFC 9111 §3.4), and a block needs no freshness: the
-/// index has it.
+/// block of the body is an object of its own, under a key that names target, version (strong
+/// validator and form, see BodyVersion) and range. So blocks of two versions never meet (RFC 9111
+/// §3.4), and a block needs no freshness: the index has it.
 struct Blocks {
     std::uint64_t length = 0;  // of the whole body
     std::uint64_t block_bytes = 0;
@@ -44,12 +44,14 @@ struct Blocks {
     }
 };
 
-/// The key of one block. A space keeps it apart from every URI, and its target from the rest.
-inline std::string block_key(std::string_view uri, std::string_view etag, const ByteRange& range) {
+/// The key of one block; `etag`, `form`: as in BodyVersion. A space keeps it apart from every URI,
+/// and its target from the rest.
+inline std::string block_key(std::string_view uri, std::string_view etag, std::string_view form,
+                             const ByteRange& range) {
     std::string key;
-    key.reserve(uri.size() + etag.size() + 40);
-    key.append(uri).append(" ").append(etag).append(" ").append(std::to_string(range.first));
-    return key.append("-").append(std::to_string(range.last));
+    key.reserve(uri.size() + etag.size() + form.size() + 40);
+    key.append(uri).append(" ").append(etag).append(" ").append(form).append(" ");
+    return key.append(std::to_string(range.first)).append("-").append(std::to_string(range.last));
 }
 
 /// Of which URI this is the key of a block; none when it is a URI itself.

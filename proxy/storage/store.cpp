@@ -187,24 +187,26 @@ bool Store::has_lost_its_body(const Shard& in, summary::KeyHash hash,
     return body && !in.disk.find(hash, body->place());
 }
 
-bool Store::replace(summary::KeyHash hash, const StoredResponse* old,
-                    std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
+Store::Replaced Store::replace(summary::KeyHash hash, const StoredResponse* old,
+                               std::shared_ptr<const StoredResponse> response,
+                               Clock::time_point asked, Clock::time_point now) {
     std::optional<Variant> dropped;  // destroyed after the lock is gone
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) return false;
+    if (it == in.entries.end()) return Replaced::gone;
     auto& entry = *it->second;
     auto& variants = entry.variants;
     const auto place =
         std::ranges::find_if(variants, [old](const auto& v) { return v.response.get() == old; });
-    if (place == variants.end()) return false;
+    if (place == variants.end()) return Replaced::gone;
+    if (invalidated_at(hash, response->tags) >= asked) return Replaced::invalidated;
     dropped = std::move(*place);
     variants.erase(place);
     auto& renewed = variants.emplace_back(std::move(response));
     settle(in, entry, now);
     if (disk_) renew_on_disk(in, entry, *dropped, renewed);
-    return true;
+    return Replaced::done;
 }
 
 void Store::settle(Shard& in, Entry& entry, Clock::time_point now) {
@@ -314,16 +316,20 @@ bool Store::invalidate_entry(summary::KeyHash hash) {
 }
 
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
-    invalidated_.note(tag, now);   // first: what is published after its shard was passed is refused
-    auto uris = drop_tagged(tag);  // so that nothing of it is written behind its tombstone
+    std::vector<summary::KeyHash> in_blocks;
+    invalidated_.note(tag, now);  // first: what is published after its shard was passed is refused
+    // So that nothing of it is written behind its tombstone.
+    auto uris = drop_tagged(tag, &in_blocks);
     if (disk_) end_on_disk(tag);
     // What somebody has begun to read in between is refused, or has come by now.
     invalidated_.note(tag, now);
-    if (disk_) uris += drop_tagged(tag);
+    if (disk_) uris += drop_tagged(tag, &in_blocks);
+    // An index may have got the tag after its blocks were fetched.
+    for (const auto& target : in_blocks) invalidate(target, now);
     return uris;
 }
 
-std::size_t Store::drop_tagged(summary::KeyHash tag) {
+std::size_t Store::drop_tagged(summary::KeyHash tag, std::vector<summary::KeyHash>* in_blocks) {
     std::size_t uris = 0;
     for (auto& in : shards_) {
         Dropped dropped;
@@ -334,6 +340,9 @@ std::size_t Store::drop_tagged(summary::KeyHash tag) {
             if (next == in.tagged.end() || next->tag != tag) break;
             auto& entry = *in.entries.find(next->key)->second;
             if (!entry.variants.empty()) ++uris;
+            const auto is_index = [](const auto& v) { return v.response->blocks.has_value(); };
+            if (in_blocks && std::ranges::any_of(entry.variants, is_index))
+                in_blocks->push_back(entry.hash);
             if (entry.fill) ended.push_back(end_fill(entry));
             if (disk_) {
                 const auto announced = in.disk.announced(entry.hash);

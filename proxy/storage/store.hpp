@@ -119,10 +119,16 @@ public:
     /// it is asked for it may be gone.
     Where peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
 
-    /// Puts `response`, which selects as `old` does, in its place if that is still stored. False:
-    /// it is not.
-    bool replace(summary::KeyHash hash, const StoredResponse* old,
-                 std::shared_ptr<const StoredResponse> response, Clock::time_point now);
+    enum class Replaced : std::uint8_t {
+        done,
+        gone,         // `old` is not stored any more
+        invalidated,  // what is said of it now was since `asked`, by its key or a tag
+    };
+    /// Puts `response`, which selects as `old` does, in its place if that is still stored. `asked`:
+    /// before what it says was asked for.
+    Replaced replace(summary::KeyHash hash, const StoredResponse* old,
+                     std::shared_ptr<const StoredResponse> response, Clock::time_point asked,
+                     Clock::time_point now);
     /// Removes all variants, and keeps what is being fetched from being stored. True if there was
     /// one.
     bool invalidate(summary::KeyHash hash, Clock::time_point now);
@@ -133,8 +139,8 @@ public:
     std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
     /// The same for all there is. Takes each shard's lock for as long as its entries ask for.
     void invalidate_all(Clock::time_point now);
-    /// Grows by kNotesEach with each key and each tag that is invalidated; what Found says, for who
-    /// looks nothing up.
+    /// Grows by kNotesEach with each key and each tag that is invalidated, and with each body in
+    /// blocks that goes by a tag; what Found says, for who looks nothing up.
     std::uint64_t invalidations() const { return invalidated_.invalidations(); }
     /// Once when it begins, and once more when the disk gives nothing of it any longer: what is
     /// read in between is not stored either.
@@ -271,7 +277,9 @@ private:
     bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t invalidations) const;
     void erase_if_empty(Shard& shard, Entry& entry);
     bool invalidate_entry(summary::KeyHash hash);
-    std::size_t drop_tagged(summary::KeyHash tag);
+    /// `in_blocks`: is given those whose bodies stand in blocks; may be null.
+    std::size_t drop_tagged(summary::KeyHash tag,
+                            std::vector<summary::KeyHash>* in_blocks = nullptr);
     void drop_all();
     static bool in_use(const Entry& entry);
     /// One step. False when nothing here can be evicted, or no more than `left` anywhere.

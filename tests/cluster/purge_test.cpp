@@ -347,6 +347,37 @@ TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetched) {
     EXPECT_EQ(status("a").cache.objects, 1u);
 }
 
+// Some origins name a body's tags with the whole alone.
+TEST_F(Purge, ByTagTakesBlocksThatDoNotSayThatTheyHaveIt) {
+    std::atomic<bool> purged{false}, tagged{true};
+    const auto scripted = origin.set([&](Exchange& e) {
+        File file{bytes(20'000, purged ? 5 : 1)};  // whose version has the same name
+        if (e.field("Range").empty() && tagged) file.more += "Surrogate-Key: news\r\n";
+        file.answer(e);
+    });
+    auto settings = config("a");
+    settings.cache.block = kBlock;
+    settings.cache.slice_from = 4 * kBlock;
+    start(settings);
+    const auto purge = [&] {
+        auto admin = admin_client("a");
+        admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                  R"({"tags": ["news"]})");
+    };
+    EXPECT_EQ(get("a", "/one").body, bytes(20'000));
+    purged = true;
+    purge();
+    EXPECT_EQ(get("a", "/one").body, bytes(20'000, 5));
+    // Nor may they have it when they come: the whole gets it later.
+    purge();
+    purged = tagged = false;
+    EXPECT_EQ(get("a", "/one").body, bytes(20'000));
+    tagged = purged = true;
+    get("a", "/one", "Cache-Control: no-cache\r\n");  // 304
+    purge();
+    EXPECT_EQ(get("a", "/one").body, bytes(20'000, 5));
+}
+
 // What a range has begun ends as well: its head, and the block that came with it.
 TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetchedForAPart) {
     Gate gate;

@@ -290,6 +290,51 @@ TEST_F(Ranges, WhoseOriginForbidsToStoreThemAreNotStored) {  // RFC 9111 §5.2.2
 
 class LargeBodies : public Ranges {};
 
+// Some origins give all representations of a resource one tag (RFC 9110 §8.8.3.3 forbids it).
+TEST_F(LargeBodies, OfTwoVariantsWithOneTagAreNeverPutTogether) {
+    const File zipped{bytes(20'000, 3), "\"v1\"",
+                      "Cache-Control: max-age=1000\r\nVary: Accept-Encoding\r\n"
+                      "Content-Encoding: gzip\r\n"},
+        plain{bytes(20'000, 7), "\"v1\"",
+              "Cache-Control: max-age=1000\r\nVary: Accept-Encoding\r\n"};
+    const auto scripted = origin.set(
+        [&](Exchange& e) { (e.field("Accept-Encoding") == "gzip" ? zipped : plain).answer(e); });
+    start(settings("a"));
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(get("a", "/file", "Accept-Encoding: gzip\r\n").body, zipped.content);
+        EXPECT_EQ(part("0-9", "Accept-Encoding: gzip\r\n").body, zipped.content.substr(0, 10));
+        EXPECT_EQ(get("a", "/file").body, plain.content);
+        EXPECT_EQ(part("0-9").body, plain.content.substr(0, 10));
+    }
+    EXPECT_EQ(count("a", Outcome::local_hit), 6u);
+}
+
+// As long, and in one language, but for one client each.
+TEST_F(LargeBodies, OfTwoClientsWithOneTagAreNeverPutTogether) {
+    const std::string fields = "Cache-Control: max-age=1000\r\nVary: Accept-Encoding, X-User\r\n";
+    const File ones{bytes(20'000, 3), "\"v1\"", fields}, others{bytes(20'000, 7), "\"v1\"", fields};
+    const auto scripted =
+        origin.set([&](Exchange& e) { (e.field("X-User") == "1" ? ones : others).answer(e); });
+    start(settings("a"));
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(get("a", "/file", "X-User: 1\r\n").body, ones.content);
+        EXPECT_EQ(get("a", "/file", "X-User: 2\r\n").body, others.content);
+    }
+    EXPECT_EQ(count("a", Outcome::local_hit), 2u);
+}
+
+// One body for all who negotiate otherwise, which a strong tag says: it is fetched once.
+TEST_F(LargeBodies, AreOneForAllThatNegotiateTheSame) {
+    const File file{bytes(20'000), "\"v1\"",
+                    "Cache-Control: max-age=1000\r\nVary: Accept-Encoding\r\n"};
+    const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
+    start(settings("a"));
+    EXPECT_EQ(get("a", "/file", "Accept-Encoding: gzip\r\n").body, file.content);
+    EXPECT_EQ(asked().size(), 6u);
+    EXPECT_EQ(get("a", "/file", "Accept-Encoding: br\r\n").body, file.content);
+    EXPECT_EQ(asked().size(), 7u) << "the head of another variant";
+}
+
 TEST_F(LargeBodies, AreStoredInBlocks) {  // 15
     const File file{bytes(20'000)};
     const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });

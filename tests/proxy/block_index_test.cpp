@@ -64,7 +64,7 @@ protected:
         return head;
     }
 
-    const FetchJob::Block wanted{{100, 199}, 250, "\"1\"", {}};
+    const FetchJob::Block wanted{{100, 199}, 250, {"\"1\"", "0f"}, {}};
 
 private:
     mutable std::unique_ptr<test::Head> text_;

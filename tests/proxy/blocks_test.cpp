@@ -27,8 +27,8 @@ TEST(Blocks, OfARangeFallIntoPartsOfAboutTheSameSize) {
 }
 
 TEST(Blocks, TheirKeysNameTheirTarget) {
-    const auto key = block_key("http://a/b?c=d", R"("x y")", {262144, 524287});
-    EXPECT_EQ(key, R"(http://a/b?c=d "x y" 262144-524287)");
+    const auto key = block_key("http://a/b?c=d", R"("x y")", "0f", {262144, 524287});
+    EXPECT_EQ(key, R"(http://a/b?c=d "x y" 0f 262144-524287)");
     EXPECT_EQ(target_of_block(key), "http://a/b?c=d") << "whatever the validator has";
     EXPECT_FALSE(target_of_block("http://a/b?c=d"));
     EXPECT_FALSE(target_of_block(""));

@@ -152,7 +152,7 @@ TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKeyAlone) {
     head.fields.assign(fields.begin(), fields.end());
     const Received from{head, {}, {Clock::now(), {}}};
     EXPECT_NE(delivery->draft(from).verdict, StorageVerdict::store);
-    job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", hasher(key.uri())};
+    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri())};
     const auto block = delivery->draft(from);
     EXPECT_EQ(block.verdict, StorageVerdict::store) << "its index was judged";
     EXPECT_TRUE(is_fresh(block.response->freshness, 24h)) << "its key names the version";

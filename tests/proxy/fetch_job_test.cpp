@@ -11,7 +11,10 @@ class BlockJobTest : public ::testing::Test, protected test::IdleCache {
 protected:
     /// Of a body of 250 bytes in blocks of 100, version "1".
     std::unique_ptr<FetchJob> at(std::uint64_t offset) {
-        return make_block_job(cache, job->request, settings, job->route, Blocks{250, 100}, "\"1\"",
+        StoredMetadata index;
+        index.blocks = Blocks{250, 100};
+        index.tags = {{1, 2}};
+        return make_block_job(cache, job->request, settings, job->route, index, {"\"1\"", "0f"},
                               offset);
     }
 };
@@ -21,12 +24,13 @@ TEST_F(BlockJobTest, IsForTheBlockThatHoldsTheOffset) {
     EXPECT_EQ(at(199)->block->range, (ByteRange{100, 199}));
     EXPECT_EQ(at(200)->block->range, (ByteRange{200, 249})) << "the last one is shorter";
     EXPECT_EQ(at(0)->block->length, 250u);
-    EXPECT_EQ(at(0)->block->etag, "\"1\"");
+    EXPECT_EQ(at(0)->block->version.etag, "\"1\"");
+    EXPECT_EQ(at(0)->block->tags, (std::vector<summary::KeyHash>{{1, 2}}));
 }
 
 TEST_F(BlockJobTest, ClaimsAKeyOfTargetVersionAndRange) {
     const auto block = at(100);
-    EXPECT_EQ(block->claim.uri(), block_key(key.uri(), "\"1\"", {100, 199}));
+    EXPECT_EQ(block->claim.uri(), block_key(key.uri(), "\"1\"", "0f", {100, 199}));
     EXPECT_EQ(block->claim.hash(), hasher(block->claim.uri()));
     EXPECT_EQ(block->block->target, hasher(key.uri())) << "it goes with that";
 }

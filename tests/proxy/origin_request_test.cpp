@@ -44,7 +44,7 @@ TEST_F(OriginRequestTest, NamesTheValidatorsOfAPeersCopy) {
 }
 
 TEST_F(OriginRequestTest, AsksForABlockOfThatVersion) {  // RFC 9110 §13.1.5
-    job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", {}};
+    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, {}};
     EXPECT_EQ(request().kind, OriginRequestKind::block);
     EXPECT_EQ(request().lines, "Range: bytes=100-199\r\nIf-Range: \"1\"\r\n");
     EXPECT_FALSE(request().validators.any());

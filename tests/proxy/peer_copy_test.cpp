@@ -47,10 +47,10 @@ TEST_F(PeerCopiesTest, WantNothingOlderThanTheLastInvalidation) {
 }
 
 TEST_F(PeerCopiesTest, WantABlockOfAVersionHoweverOld) {
-    job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", job->claim.hash()};
+    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, job->claim.hash()};
     invalidated(1000s, job->claim.hash());
     const auto text = copies.question("token", kNow);
-    EXPECT_THAT(text, HasSubstr("Range: bytes=100-199\r\nIf-Range: \"1\"\r\n"));
+    EXPECT_THAT(text, HasSubstr("Range: bytes=100-199\r\nIf-Range: \"1\"\r\nHearsay-Form: 0f\r\n"));
     EXPECT_THAT(text, Not(HasSubstr("max-age")));
 }
 
@@ -69,7 +69,7 @@ TEST_F(PeerCopiesTest, AreCurrentUnlessInvalidatedByKeyOrTag) {
 
 TEST_F(PeerCopiesTest, OfABlockGoWithTheirTarget) {
     const summary::KeyHash target{7, 8};
-    job->block = FetchJob::Block{{100, 199}, 250, "\"1\"", target};
+    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, target};
     EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
     invalidated(0s, target);
     EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));

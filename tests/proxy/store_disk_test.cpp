@@ -342,7 +342,7 @@ TEST(StoreDiskTest, WhatIsReadFromTheDiskWhileAllIsPurgedDoesNotComeBack) {
 
 TEST(StoreDiskTest, ABlockThatIsReadWhileItsTargetIsPurgedDoesNotComeBack) {
     const std::string target = "http://h/large";
-    auto block = block_key(target, "\"1\"", {0, 99});
+    auto block = block_key(target, "\"1\"", "0f", {0, 99});
     while (shard_of(hash(block)) == shard_of(hash(target))) block += '0';
     Node node;
     node.store().will_hold_blocks();
@@ -444,7 +444,9 @@ TEST(StoreDiskTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {
     node.put("u", node.response(std::string(100'000, 'x'), {}, {}, 1000s));
     node.settle();
     const auto old = node.get("u");
-    ASSERT_TRUE(node.store().replace(hash("u"), old.get(), Node::renewed(*old, 5s), Clock::now()));
+    ASSERT_EQ(node.store().replace(hash("u"), old.get(), Node::renewed(*old, 5s), Clock::now(),
+                                   Clock::now()),
+              Store::Replaced::done);
     node.settle();
     node.restart();
     ASSERT_TRUE(node.get("u"));
@@ -606,8 +608,9 @@ TEST(StoreDiskTest, AValidationLeavesALargeBodyWhereItStands) {
         node.restart();
         const auto old = node.get("u");
         ASSERT_TRUE(old);
-        ASSERT_TRUE(node.store().replace(hash("u"), old.get(), Node::renewed(*old, lifetime),
-                                         Clock::now()));
+        ASSERT_EQ(node.store().replace(hash("u"), old.get(), Node::renewed(*old, lifetime),
+                                       Clock::now(), Clock::now()),
+                  Store::Replaced::done);
         node.settle();
         EXPECT_EQ(node.body_of("u"), body);
         EXPECT_EQ(node.get("u")->freshness.lifetime, lifetime);

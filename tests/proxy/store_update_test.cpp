@@ -82,11 +82,11 @@ protected:
     static bool fresh(const StoredResponse& response, Store::Clock::time_point now = kLater) {
         return is_fresh(response.freshness, response.residence(now));
     }
-    /// An answer to a HEAD of it has this head.
+    /// An answer to a HEAD of it, which was sent at kNow + 40 s, has this head.
     void head_says(const char* lines, unsigned status = 200) {
         const test::Head text(lines);
         const auto head = head_of(status, text);
-        learn_from_head(cache, asking(), hash(), {head, kWall, {kLater, kWall}});
+        learn_from_head(cache, asking(), hash(), {head, kWall, {kLater, kWall}}, kNow + 40s);
     }
     /// To a POST to it, which was sent at kNow + 40 s.
     std::unique_ptr<KeptCopy> posted(const char* lines, verb method = verb::post) {
@@ -120,6 +120,18 @@ TEST_F(LearningTest, AHeadOfAnotherVersionMakesWhatIsStoredStaleAndNotToBeServed
     EXPECT_FALSE(fresh(*stored()));
     EXPECT_EQ(stored()->freshness.stale_while_revalidate, StoredSeconds(-1));
     EXPECT_THAT(stored()->head, HasSubstr("ETag: \"1\""));
+}
+
+TEST_F(LearningTest, AHeadThatWasUnderWayWhenItsTagWasPurgedEndsWhatIsStored) {
+    constexpr auto kTagged = "ETag: \"1\"\nCache-Control: max-age=600\nSurrogate-Key: news";
+    shared.store.invalidate_tag(surrogate_tag("news", hasher), kNow + 39s);
+    head_says(kTagged);
+    ASSERT_NE(stored(), nullptr) << "it was purged before the HEAD was sent";
+    shared.store.invalidate_tag(surrogate_tag("news", hasher), kNow + 41s);
+    EXPECT_EQ(stored(), nullptr) << "as it is known by that tag now";
+    put("http://h/a", "ETag: \"1\"\r\n", "body", kNow + 42s);
+    head_says(kTagged);
+    EXPECT_EQ(stored(), nullptr);
 }
 
 TEST_F(LearningTest, AHeadThatForbidsStoringMakesItStaleToo) {
