@@ -8,15 +8,15 @@
 namespace protocol {
 
 /// Why a summary is not taken; nothing: it is.
-inline std::optional<Error> reason_against(summary::Verdict verdict) {
+inline std::optional<Error> reason_against(summary::DescriptorVerdict verdict) {
     switch (verdict) {
-        case summary::Verdict::accepted:
+        case summary::DescriptorVerdict::accepted:
             return std::nullopt;
-        case summary::Verdict::unknown_kind:
+        case summary::DescriptorVerdict::unknown_kind:
             return Error::unknown_kind;
-        case summary::Verdict::malformed:
+        case summary::DescriptorVerdict::malformed:
             return Error::malformed_summary;
-        case summary::Verdict::too_large:
+        case summary::DescriptorVerdict::too_large:
             return Error::summary_too_large;
     }
     return Error::malformed_summary;

@@ -5,38 +5,30 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_future.hpp>
-#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "protocol/cluster.hpp"
-#include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
-#include "proxy/cache/explain.hpp"
 #include "proxy/config/cluster_settings.hpp"
-#include "proxy/config/config_changes.hpp"
-#include "proxy/config/config_peers.hpp"
-#include "proxy/config/config_review.hpp"
-#include "proxy/config/parse_config.hpp"
-#include "proxy/control_feed.hpp"
 #include "proxy/disk_watch.hpp"
+#include "proxy/explain_url.hpp"
 #include "proxy/net/listen.hpp"
-#include "proxy/net/reply.hpp"
 #include "proxy/net/tls_contexts.hpp"
+#include "proxy/node_entries.hpp"
 #include "proxy/node_invalidations.hpp"
 #include "proxy/reloader.hpp"
+#include "proxy/settings_in_effect.hpp"
 #include "proxy/status_reports.hpp"
 #include "proxy/storage/local_secret.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/watchdog.hpp"
 #include "proxy/worker.hpp"
-#include "summary/kind.hpp"
 
 namespace proxy {
 namespace {
@@ -51,15 +43,6 @@ constexpr std::chrono::seconds kFillAtMost{60};
 constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read it
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
 constexpr int kLooksInPatience = 3;                  // of the service manager
-constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
-
-/// What a running cluster cannot take over by itself is different.
-bool needs_another_cluster(const Config& from, const Config& to) {
-    auto one = cluster_settings(from), other = cluster_settings(to);
-    one.peers = other.peers;
-    one.dns_peers = other.dns_peers;
-    return one != other;
-}
 
 /// Whoever embeds a node does not die of a client that has left: sendfile(), unlike send(), cannot
 /// be told not to raise SIGPIPE.
@@ -84,23 +67,15 @@ std::shared_ptr<const Config> complete(Config config) {
 
 class Node::Impl {
     using Whom = protocol::Cluster::Whom;
-    using Change = std::pair<summary::KeyHash, bool>;  // an entry: stored, or no longer
 
 public:
     Impl(Config settings, std::filesystem::path file, ServiceManager manager)
         : manager_(manager),
           config_(complete(std::move(settings))),
           cluster_(make_cluster(*config_)),
-          changes_(control_,
-                   [this](std::span<const Change> changes) {
-                       for (const auto& [entry, stored] : changes)
-                           stored ? cluster_->stored(entry) : cluster_->removed(entry);
-                   }),
+          entries_(control_, cluster_, cluster_settings(*config_).summary_kind),
           cache_(*config_, cluster_->key_hasher(),
-                 {[this, kind = cluster_settings(*config_).summary_kind](summary::KeyHash hash,
-                                                                         bool stored) {
-                      changes_.push({entry_of(kind, {hash, {}}), stored});
-                  },
+                 {[this](summary::KeyHash key, bool stored) { entries_.tell(key, stored); },
                   [this](protocol::Invalidation what) {
                       invalidations_.tell_peers(std::move(what));
                   }}),
@@ -110,8 +85,17 @@ public:
                        invalidations_.purge(std::move(order), std::move(done));
                    }),
           drain_timer_(control_),
+          settings_(
+              {config_, cluster_, earlier_links_, control_, cache_, clients_, workers_, leaving_},
+              [this](const Config& config) { return make_cluster(config); }),
           reloader_(control_, std::move(file),
-                    [this](auto read) { return replace_config(std::move(read)); }) {
+                    {[this] {
+                         if (!leaving_) manager_.reloading();
+                     },
+                     [this](auto read) { return settings_.replace(std::move(read)); },
+                     [this] {
+                         if (!leaving_) manager_.ready(told_ = state_line());
+                     }}) {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
             workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_, fd));
         if (config_->tls) {
@@ -131,12 +115,14 @@ public:
                 control_, config_->admin->listen,
                 AdminServer::Hooks{
                     [this] { return collect(); }, [this] { drain(); }, [this] { return config_; },
-                    [this] { return reload_and_wait(); },
+                    [this] { return reloader_.reload_and_wait("POST /api/v1/reload"); },
                     [this](PurgeOrder order) { return invalidations_.purge(std::move(order)); },
-                    [this](const auto& order) { return change_peers(order); },
-                    [this](CacheKey key) { return explain_url(std::move(key)); }});
+                    [this](const auto& order) { return settings_.change_peers(order); },
+                    [this](CacheKey key) {
+                        return explain_url(*workers_.front(), control_, std::move(key));
+                    }});
         invalidations_.keep(*config_);
-        if (filling_) cluster_->begin_fill();
+        if (cache_.store.disk()) entries_.begin_fill();
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -205,7 +191,7 @@ public:
 
     NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
 
-    void reload() { reload("HUP", nullptr); }
+    void reload() { reloader_.reload("HUP", nullptr); }
 
     void reopen_logs() { clients_.access_log.reopen(); }
     std::uint16_t proxy_port() const { return proxy_port_; }
@@ -244,27 +230,6 @@ private:
             asio::post(worker->io, [&worker = *worker, view] { worker.set_peers(view); });
     }
 
-    /// As one worker sees it, which has its own experience with peers and origins.
-    asio::awaitable<std::optional<Explanation>> explain_url(CacheKey key) {
-        auto& worker = *workers_.front();
-        if (worker.finished.load(std::memory_order_acquire)) co_return std::nullopt;
-        const auto reply =
-            std::make_shared<Reply<Explanation>>(std::make_shared<Wakeup>(control_.get_executor()));
-        asio::post(worker.io, [&worker, reply, key = std::move(key)]() mutable {
-            worker.upstream.fetches.spawn(give_explanation(worker.cache, std::move(key), reply));
-        });
-        const auto deadline = std::chrono::steady_clock::now() + 2 * kLookAtPeers;
-        const auto in_time = co_await reply->wait_until(deadline);
-        if (!in_time) co_return std::nullopt;
-        co_return reply->value();
-    }
-
-    static asio::awaitable<void> give_explanation(Cache& cache, CacheKey key,
-                                                  std::shared_ptr<Reply<Explanation>> reply) {
-        auto explained = co_await explain(cache, std::move(key));
-        reply->give(std::move(explained));
-    }
-
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
         auto settings = cluster_settings(config);
         if (settings.keys.empty() && !config.cache.disk.empty()) {
@@ -280,100 +245,17 @@ private:
                                    }});
     }
 
-    void put_in_effect(std::shared_ptr<const Config> config) {
-        config_ = std::move(config);
-        for (auto& worker : workers_)
-            asio::post(worker->io,
-                       [&worker = *worker, config = config_] { worker.set_config(config); });
-    }
-
-    /// All of it or nothing: what may fail comes first.
-    Reloaded replace_config(ConfigResult read) {
-        Reloaded result;
-        if (leaving_) {
-            result.outcome = Reloaded::Outcome::draining;
-            result.errors.push_back({"$", "this node is draining"});
-            return result;
-        }
-        if (!read.config) {
-            result.errors = std::move(read.errors);
-            return result;
-        }
-        const auto next = std::make_shared<const Config>(std::move(*read.config));
-        result.changed = changed_settings(*config_, *next);
-        result.errors = restart_only(*config_, *next, result.changed);
-        const auto changes = [&](std::string_view setting) {
-            return std::any_of(result.changed.begin(), result.changed.end(),
-                               [&](const auto& path) { return is_within(path, setting); });
-        };
-        std::unique_ptr<protocol::Cluster> cluster;
-        if (result.errors.empty() && needs_another_cluster(*config_, *next)) {
-            try {
-                cluster = make_cluster(*next);
-            } catch (const std::exception& error) {
-                result.errors.push_back({"$.cluster", protocol::plain_message(error)});
-            }
-        }
-        if (result.errors.empty() &&
-            (changes("$.log.access") || changes("$.log.format") || changes("$.log.peers"))) {
-            if (const auto error = clients_.access_log.reconfigure(next->log))
-                result.errors.push_back(
-                    {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});
-        }
-        if (!result.errors.empty()) {
-            result.changed.clear();
-            return result;
-        }
-
-        put_in_effect(next);
-        if (changes("$.log.level"))
-            spdlog::set_level(static_cast<spdlog::level::level_enum>(config_->log.level));
-        if (cluster) {
-            auto counted = cluster_->status();
-            add_earlier(counted, earlier_links_);
-            earlier_links_ = std::move(counted);
-            cluster->start_in_place_of(*cluster_);
-            cluster_ = std::move(cluster);
-        } else if (changes("$.cluster.peers")) {
-            cluster_->set_peers(config_->cluster->peers, config_->cluster->dns_peers);
-        }
-        cache_.windows.set_cap(config_->limits.body_windows);
-        cache_.follow(*config_);
-        if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
-        result.outcome = Reloaded::Outcome::applied;
-        return result;
-    }
-
-    /// Until the configuration is read again, which says it all anew.
-    PeersChanged change_peers(const PeerOrder& order) {
-        PeersChanged result;
-        result.draining = leaving_;
-        if (leaving_) result.errors.push_back({"$", "this node is draining"});
-        if (!config_->cluster)
-            result.errors.push_back(
-                {"$", "this node has no cluster: give it a key and a link address first"});
-        if (!result.errors.empty()) return result;
-        Config next = *config_;
-        result.errors = proxy::apply(order, *next.cluster);
-        if (result.errors.empty()) result.errors = contradictions(next);
-        if (!result.errors.empty()) return result;
-        result = difference(*config_->cluster, *next.cluster, config_->node);
-        const auto text = peers_changed_text(result);
-        if (text.empty()) return result;
-        cluster_->set_peers(next.cluster->peers, next.cluster->dns_peers);
-        put_in_effect(std::make_shared<const Config>(std::move(next)));
-        spdlog::info("node {}: POST /api/v1/peers: {}", config_->node, text);
-        return result;
-    }
-
     /// The allocator keeps what a crowd of connections took, or the reading of a disk, for the next
     /// one that may not come.
     void keep_house() {
-        housekeeping_.expires_after(filling_ ? kWhileFilling : kHousekeeping);
+        housekeeping_.expires_after(entries_.filling() ? kWhileFilling : kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
             auto* const disk = cache_.store.disk();
-            if (clients_.high_water_mark.has_fallen(clients_.connections) || end_fill())
+            const bool loading = disk && disk->loading() &&
+                                 std::chrono::steady_clock::now() < started_ + kFillAtMost;
+            if (clients_.high_water_mark.has_fallen(clients_.connections) ||
+                entries_.end_fill(loading))
                 ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
@@ -382,18 +264,6 @@ private:
             invalidations_.tend();
             keep_house();
         });
-    }
-
-    /// Once all that a start finds is in the own summary; true then.
-    bool end_fill() {
-        if (!filling_) return false;
-        const bool loading = cache_.store.disk() && cache_.store.disk()->loading();
-        if (loading && std::chrono::steady_clock::now() < started_ + kFillAtMost) return false;
-        if (!found_) found_ = changes_.pushed();
-        if (changes_.consumed() < *found_) return false;
-        filling_ = false;
-        cluster_->end_fill();
-        return true;
     }
 
     /// Workers find out in time why false hits were, and the own summary is corrected by that.
@@ -409,45 +279,7 @@ private:
     std::string state_line() const {
         if (leaving_)
             return "Draining, " + std::to_string(clients_.connections) + " connections are open";
-        auto line = "Serving at " + config_->listen.text();
-        const auto peers = cluster_->status().peers;
-        if (!peers.empty()) {
-            const auto in_sync = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
-                return peer.state == protocol::PeerState::in_sync;
-            });
-            line += ", " + std::to_string(in_sync) + " of " + std::to_string(peers.size()) +
-                    " peers are in step";
-        }
-        const auto& error = reloader_.status().last_error;
-        if (!error.empty()) line += "; the last reload was refused: " + error;
-        return line;
-    }
-
-    void step_cap() {
-        cap_moves_ = !cache_.store.step_cap_to(config_->cache.memory) && !clients_.draining;
-        if (cap_moves_) asio::post(control_, [this] { step_cap(); });
-    }
-
-    void reload(std::string who, Reloader::Done done) {
-        asio::post(control_, [this] {
-            if (!leaving_) manager_.reloading();
-        });
-        reloader_.reload(std::move(who), [this, done = std::move(done)](const Reloaded& reloaded) {
-            if (!leaving_) manager_.ready(told_ = state_line());
-            if (done) done(reloaded);
-        });
-    }
-
-    asio::awaitable<Reloaded> reload_and_wait() {
-        const auto reply =
-            std::make_shared<Reply<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
-        reload("POST /api/v1/reload", [reply](const Reloaded& reloaded) { reply->give(reloaded); });
-        const auto in_time =
-            co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);
-        if (in_time) co_return reply->value();
-        Reloaded late;
-        late.errors.push_back({"$", "reading the file takes long; the log will say how it ended"});
-        co_return late;
+        return serving_line(*config_, cluster_->status().peers, reloader_.status().last_error);
     }
 
     void worker_ended() {
@@ -488,15 +320,7 @@ private:
 
         co_await reports_.renew(workers_);
         status.work = reports_.work();
-        const auto store = cache_.store.stats();
-        status.cache.objects = store.objects;
-        status.cache.memory_bytes = store.memory_bytes;
-        status.cache.evictions = store.evictions;
-        if (auto* disk = cache_.store.disk()) status.disk = disk->status();
-        for (const auto& directory : status.disk) status.cache.disk_bytes += directory.bytes;
-        status.cache.disk_evictions = store.disk_evictions;
-        status.store_disk = store.disk;
-        status.window_bytes = cache_.windows.used();
+        show_store(cache_, status);
         auto links = cluster_->status();
         add_earlier(links, earlier_links_);
         const auto in_sync = show_links(links, reports_, status);
@@ -514,11 +338,9 @@ private:
         control_.get_executor()};
     std::unique_ptr<protocol::Cluster> cluster_;  // control thread, once that runs
     protocol::ClusterStatus earlier_links_;       // what those before it counted
-    ControlFeed<Change> changes_;
+    NodeEntries entries_;
     SharedCache cache_;
     DiskWatch disk_watch_;
-    bool filling_ = cache_.store.disk() != nullptr;  // what a start finds is not told yet
-    std::optional<std::uint64_t> found_;             // of changes_, when all had been found
     NodeInvalidations invalidations_;
     SharedFrontend clients_;
     std::vector<std::unique_ptr<Worker>> workers_;
@@ -527,8 +349,8 @@ private:
     asio::steady_timer drain_timer_, grace_timer_{control_}, housekeeping_{control_};
     bool leaving_ = false;  // control thread: drain() or stop() was called
     std::string told_;      // to the manager last
+    SettingsInEffect settings_;
     Reloader reloader_;
-    bool cap_moves_ = false;  // step_cap() is posted
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     std::size_t running_workers_ = 0;  // control thread
     WorkerReports reports_{control_};

@@ -9,9 +9,12 @@
 #include <utility>
 
 #include "proxy/net/load_config.hpp"
+#include "proxy/net/reply.hpp"
 
 namespace proxy {
 namespace {
+
+constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
 
 double unix_time() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
@@ -26,12 +29,13 @@ std::string join(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file, Apply apply)
-    : control_(control), file_(std::move(file)), apply_(std::move(apply)) {
+Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file, Hooks hooks)
+    : control_(control), file_(std::move(file)), hooks_(std::move(hooks)) {
     status_.loaded_at = unix_time();
 }
 
 void Reloader::reload(std::string who, Done done) {
+    boost::asio::post(control_, [this] { hooks_.begins(); });
     if (waiting_.fetch_add(1) >= kMaxWaiting) {
         boost::asio::post(control_, [this, who = std::move(who), done = std::move(done)] {
             finish(who, {std::nullopt, {{"$", "too many reloads are waiting already"}}}, done);
@@ -45,6 +49,18 @@ void Reloader::reload(std::string who, Done done) {
             finish(who, std::move(*result), done);
         });
     });
+}
+
+boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string who) {
+    const auto reply =
+        std::make_shared<Reply<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
+    reload(std::move(who), [reply](const Reloaded& reloaded) { reply->give(reloaded); });
+    const auto in_time =
+        co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);
+    if (in_time) co_return reply->value();
+    Reloaded late;
+    late.errors.push_back({"$", "reading the file takes long; the log will say how it ended"});
+    co_return late;
 }
 
 ConfigResult Reloader::read() const {
@@ -62,7 +78,7 @@ ConfigResult Reloader::read() const {
 void Reloader::finish(const std::string& who, ConfigResult read, const Done& done) {
     --waiting_;
     const auto warnings = std::move(read.warnings);
-    const auto result = apply_(std::move(read));
+    const auto result = hooks_.apply(std::move(read));
     switch (result.outcome) {
         case Reloaded::Outcome::applied:
             ++status_.reloads;
@@ -85,6 +101,7 @@ void Reloader::finish(const std::string& who, ConfigResult read, const Done& don
             spdlog::warn("{}: configuration not reloaded: the node is draining", who);
             break;
     }
+    hooks_.ended();
     if (done) done(result);
 }
 

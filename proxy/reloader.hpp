@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <filesystem>
@@ -20,14 +21,21 @@ class Reloader {
 public:
     static constexpr unsigned kMaxWaiting = 16;
     using Done = std::function<void(const Reloaded&)>;
-    /// Puts what was read in effect as a whole, or says why not. On the control thread.
-    using Apply = std::function<Reloaded(ConfigResult)>;
+    /// All on the control thread.
+    struct Hooks {
+        std::function<void()> begins;  // once for each that was asked for
+        /// Puts what was read in effect as a whole, or says why not.
+        std::function<Reloaded(ConfigResult)> apply;
+        std::function<void()> ended;  // before whoever asked is told
+    };
 
     /// `file`: absolute; empty for a node that was not started from a file.
-    Reloader(boost::asio::io_context& control, std::filesystem::path file, Apply apply);
+    Reloader(boost::asio::io_context& control, std::filesystem::path file, Hooks hooks);
 
     /// Any thread. `who` stands in the log; `done` runs on the control thread, if that still runs.
     void reload(std::string who, Done done);
+    /// Control thread. Of one that takes more than 10 s it says that it does; it goes on.
+    boost::asio::awaitable<Reloaded> reload_and_wait(std::string who);
 
     /// Control thread.
     const ConfigStatus& status() const { return status_; }
@@ -38,7 +46,7 @@ private:
 
     boost::asio::io_context& control_;
     const std::filesystem::path file_;
-    Apply apply_;
+    const Hooks hooks_;
     ConfigStatus status_;
     std::atomic<unsigned> waiting_{0};
     boost::asio::thread_pool reader_{1};

@@ -140,6 +140,33 @@ void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& 
     }
 }
 
+void show_store(SharedCache& cache, NodeStatus& status) {
+    const auto store = cache.store.stats();
+    status.cache.objects = store.objects;
+    status.cache.memory_bytes = store.memory_bytes;
+    status.cache.evictions = store.evictions;
+    if (auto* disk = cache.store.disk()) status.disk = disk->status();
+    for (const auto& directory : status.disk) status.cache.disk_bytes += directory.bytes;
+    status.cache.disk_evictions = store.disk_evictions;
+    status.store_disk = store.disk;
+    status.window_bytes = cache.windows.used();
+}
+
+std::string serving_line(const Config& config,
+                         const std::vector<protocol::ClusterStatus::Peer>& peers,
+                         const std::string& last_error) {
+    auto line = "Serving at " + config.listen.text();
+    if (!peers.empty()) {
+        const auto in_sync = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
+            return peer.state == protocol::PeerState::in_sync;
+        });
+        line += ", " + std::to_string(in_sync) + " of " + std::to_string(peers.size()) +
+                " peers are in step";
+    }
+    if (!last_error.empty()) line += "; the last reload was refused: " + last_error;
+    return line;
+}
+
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status) {
     status.summary = {links.own.kind,   links.own.objects, links.own.bits,

@@ -62,6 +62,15 @@ void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& 
 /// How long peers are waited for by the origins' times and these settings.
 std::vector<OriginStatus> show_origins(const OriginReports& origins, const ClusterConfig& settings);
 
+/// Writes what of `status` is of memory and disk.
+void show_store(SharedCache& cache, NodeStatus& status);
+
+/// One line for the service manager. `last_error`: why the last reload was refused; empty: it was
+/// not.
+std::string serving_line(const Config& config,
+                         const std::vector<protocol::ClusterStatus::Peer>& peers,
+                         const std::string& last_error);
+
 /// Writes summary and cluster of `status`. True when all peers are in sync, and all names behind
 /// which there may be more have been answered for.
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,

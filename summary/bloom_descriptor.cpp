@@ -54,12 +54,14 @@ std::uint64_t replica_bytes(Shape shape) {
 /// Each object, in an almost empty filter as in a full one, costs more than a bit of payload, or
 /// the payload has a bit for every other one of the filter. So whoever wants us to take memory has
 /// to send a byte for each 512 of it.
-Verdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes) {
-    if (shape.bits / kMostBitsPerObject > std::max(objects, kMinObjects)) return Verdict::too_large;
+DescriptorVerdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes) {
+    if (shape.bits / kMostBitsPerObject > std::max(objects, kMinObjects))
+        return DescriptorVerdict::too_large;
     if (payload_bytes + kPayloadSlack < std::min(objects, shape.bits / 2) / 8) {
-        return Verdict::too_large;
+        return DescriptorVerdict::too_large;
     }
-    return payload_bytes > max_snapshot_bytes(shape.bits) ? Verdict::malformed : Verdict::accepted;
+    return payload_bytes > max_snapshot_bytes(shape.bits) ? DescriptorVerdict::malformed
+                                                          : DescriptorVerdict::accepted;
 }
 
 }  // namespace summary

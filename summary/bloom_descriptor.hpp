@@ -17,6 +17,6 @@ std::optional<Shape> shape_of(const Descriptor& of);
 
 std::uint64_t replica_bytes(Shape shape);
 /// Of a snapshot for an accepted shape.
-Verdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes);
+DescriptorVerdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes);
 
 }  // namespace summary

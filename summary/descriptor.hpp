@@ -34,7 +34,7 @@ private:
 };
 
 /// May it be kept here?
-enum class Verdict {
+enum class DescriptorVerdict {
     accepted,
     unknown_kind,  // not known to this version
     malformed,     // not a descriptor, or not a payload, of its kind

@@ -80,13 +80,14 @@ std::uint64_t replica_bytes(const FingerprintShape& shape) {
 
 /// As judge_snapshot() of Bloom filters has it: whoever wants us to take memory has to send bytes
 /// for it, and the payload is no longer than one can be.
-Verdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
-                       std::uint64_t payload_bytes) {
+DescriptorVerdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
+                                 std::uint64_t payload_bytes) {
     const auto held = capacity(shape);
-    if (held / kMostRoom > std::max(objects, kMinObjects)) return Verdict::too_large;
-    if (payload_bytes + kPayloadSlack < std::min(objects, held) / 8) return Verdict::too_large;
+    if (held / kMostRoom > std::max(objects, kMinObjects)) return DescriptorVerdict::too_large;
+    if (payload_bytes + kPayloadSlack < std::min(objects, held) / 8)
+        return DescriptorVerdict::too_large;
     const auto most = kMostBytesEach * (held + held / 8) + 2 * kPayloadSlack;
-    return payload_bytes > most ? Verdict::malformed : Verdict::accepted;
+    return payload_bytes > most ? DescriptorVerdict::malformed : DescriptorVerdict::accepted;
 }
 
 }  // namespace summary

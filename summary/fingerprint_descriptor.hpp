@@ -25,7 +25,7 @@ std::optional<OfKind> shape_from(const Descriptor& of) {
 
 std::uint64_t replica_bytes(const FingerprintShape& shape);
 /// Of a snapshot for an accepted shape.
-Verdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
-                       std::uint64_t payload_bytes);
+DescriptorVerdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
+                                 std::uint64_t payload_bytes);
 
 }  // namespace summary

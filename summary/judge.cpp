@@ -28,16 +28,16 @@ std::optional<std::uint64_t> replica_bytes(const Descriptor& of) {
     return std::nullopt;
 }
 
-Verdict judge(const Descriptor& of, std::uint64_t max_bytes) {
-    if (!is_known(of)) return Verdict::unknown_kind;
+DescriptorVerdict judge(const Descriptor& of, std::uint64_t max_bytes) {
+    if (!is_known(of)) return DescriptorVerdict::unknown_kind;
     const auto bytes = replica_bytes(of);
-    if (!bytes) return Verdict::malformed;
-    return *bytes > max_bytes ? Verdict::too_large : Verdict::accepted;
+    if (!bytes) return DescriptorVerdict::malformed;
+    return *bytes > max_bytes ? DescriptorVerdict::too_large : DescriptorVerdict::accepted;
 }
 
-Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
+DescriptorVerdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
     const auto verdict = judge(head.of, max_bytes);
-    if (verdict != Verdict::accepted) return verdict;
+    if (verdict != DescriptorVerdict::accepted) return verdict;
     switch (head.of.kind()) {
         case Kind::counting_bloom:
             return judge_snapshot(*shape_of(head.of), head.objects, head.payload_bytes);
@@ -45,7 +45,7 @@ Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes) {
         case Kind::cuckoo:
             return judge_snapshot(*fingerprint_shape_of(head.of), head.objects, head.payload_bytes);
     }
-    return Verdict::unknown_kind;
+    return DescriptorVerdict::unknown_kind;
 }
 
 Description describe(const Descriptor& of) {

@@ -11,7 +11,7 @@ namespace summary {
 
 /// What a replica takes, in bytes; nothing for one of an unknown kind, or malformed.
 std::optional<std::uint64_t> replica_bytes(const Descriptor& of);
-Verdict judge(const Descriptor& of, std::uint64_t max_bytes);
+DescriptorVerdict judge(const Descriptor& of, std::uint64_t max_bytes);
 
 /// What a snapshot says of itself before it comes.
 struct SnapshotHead {
@@ -21,7 +21,7 @@ struct SnapshotHead {
 };
 /// The same, and does its size follow from the objects? Whoever wants us to take memory has to send
 /// bytes for it.
-Verdict judge(const SnapshotHead& head, std::uint64_t max_bytes);
+DescriptorVerdict judge(const SnapshotHead& head, std::uint64_t max_bytes);
 
 /// For status pages and logs.
 struct Description {

@@ -1,4 +1,4 @@
-// What a peer is answered; the rest of CacheAnswer stands in cache_answer.cpp.
+// What a peer is answered; the rest of CacheAnswer stands in cache_answer.cpp and cache_reply.cpp.
 #include "proxy/client/answer.hpp"
 #include "proxy/client/cache_answer.hpp"
 #include "proxy/http/field_list.hpp"

@@ -3,6 +3,7 @@
 #include "proxy/cache/store_update.hpp"
 #include "proxy/client/error_answer.hpp"
 #include "proxy/client/tunnel.hpp"
+#include "proxy/client/upload.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/upgrade.hpp"
@@ -34,11 +35,6 @@ bool is_idempotent(verb method) {
 
 constexpr std::chrono::seconds kKeptAtMost{1};
 constexpr std::string_view kChunkEnd = "\r\n", kLastChunk = "0\r\n\r\n";
-
-void append_chunk(std::string& out, std::string_view piece) {
-    append_chunk_size(out, piece.size());
-    out.append(piece).append("\r\n");
-}
 
 /// Ends an exchange when its client leaves while the origin is waited for.
 class ClientWatch final : TimerWheel::Timer {
@@ -73,10 +69,11 @@ public:
           asked_(frontend_.upstream, target),
           exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
           watch_(client, exchange_),
+          upload_(client, exchange_),
           upgrade_(std::move(upgrade)) {
         if (!upgrade_.empty()) exchange_.allow_upgrade();
         exchange_.count_into(frontend_.counters.bytes_from_origins);
-        exchange_.on_interim([this](const Head& interim) { return pass_on(interim); });
+        exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
     }
     Relay(const Relay&) = delete;
     Relay& operator=(const Relay&) = delete;
@@ -94,7 +91,7 @@ public:
             auto& cache = frontend_.cache.shared;
             if (!is_safe(client_.head.verb)) cache.invalidate(cache.of({&uri, 1}), Clock::now());
         }
-        if (!client_gone_) asked_.ended(error, exchange_.malformed());
+        if (!client_gone()) asked_.ended(error, exchange_.malformed());
         co_return error;
     }
 
@@ -126,19 +123,21 @@ private:
         if (error != FetchError::none) co_return error;
         error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
         if (error == FetchError::none && expects && client_.connection.input().empty()) {
-            error = co_await await_consent();
+            error = co_await upload_.await_consent();
             sent_whole_ = false;
-            if (error != FetchError::none || answered_) co_return error;
+            if (error != FetchError::none || upload_.answered()) co_return error;
         }
         if (error == FetchError::none && has_body) {
             watch_.end();  // the body comes from the client, who may end its side behind it
-            error = co_await send_body();
+            error = co_await upload_.send_body();
             watch_.begin();
+            sent_whole_ = upload_.sent_whole();
         }
         exchange_.stop_listening();
         if (error != FetchError::none) sent_whole_ = false;
-        if (client_gone_) co_return FetchError::abandoned;
-        if (answered_ || early_error_ != FetchError::none) co_return early_error_;
+        if (upload_.client_gone()) co_return FetchError::abandoned;
+        if (upload_.answered() || upload_.early_error() != FetchError::none)
+            co_return upload_.early_error();
         // An origin that refuses in the middle of a body has often said why before it closed.
         const auto answered =
             co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
@@ -154,13 +153,13 @@ public:
 
     asio::awaitable<bool> become_tunnel() {
         const auto& head = exchange_.head();
-        interim_.clear();
-        append_switching(interim_, head, config_.node);
+        std::string switching;
+        append_switching(switching, head, config_.node);
         client_.parser.reset();  // no other request on this connection
         client_.transaction.status = head.status;
         client_.transaction.outcome = Outcome::uncacheable;
         client_.transaction.source = Source::origin;
-        client_.buffers.assign(1, asio::buffer(interim_));
+        client_.buffers.assign(1, asio::buffer(switching));
         const auto sent = co_await client_.connection.send(client_.buffers);
         client_.transaction.aborted = !sent;
         if (!sent) co_return false;
@@ -277,114 +276,6 @@ private:
         return expect && client_.head.version >= 11 && iequals(expect->value, "100-continue");
     }
 
-    asio::awaitable<void> pass_on(const Head& interim) {
-        if (client_.head.version < 11 || (interim.status == 100 && continued_)) co_return;
-        continued_ = continued_ || interim.status == 100;
-        interim_.clear();
-        append_interim(interim_, interim, config_.node);
-        co_await send_interim();
-    }
-
-    asio::awaitable<void> send_interim() {
-        client_.buffers.assign(1, asio::buffer(interim_));
-        co_await client_.connection.send(client_.buffers);
-    }
-
-    /// Waits until the origin wants the body, or has answered without it, or has said nothing for
-    /// so long that client and body go on.
-    asio::awaitable<FetchError> await_consent() {
-        const auto deadline = Clock::now() + kExpectPatience;
-        while (!continued_) {
-            const auto error = co_await exchange_.receive_any_head(false, deadline);
-            if (error == FetchError::head_timeout) break;
-            if (error != FetchError::none) co_return error;
-            answered_ = exchange_.head().status >= 200;
-            if (answered_) co_return FetchError::none;
-            co_await pass_on(exchange_.head());
-        }
-        if (!continued_) {
-            interim_ = "HTTP/1.1 100 Continue\r\n\r\n";
-            co_await send_interim();
-            continued_ = true;
-        }
-        co_return FetchError::none;
-    }
-
-    /// As much of it as the origin wants.
-    asio::awaitable<FetchError> send_body() {
-        auto& input = client_.connection.input();
-        const auto chunked = client_.parser->chunked();
-        std::string out;
-        sent_whole_ = false;
-        listen();
-        for (;;) {
-            out.clear();
-            const auto consumed =
-                client_.parser->parse_body(input.data(), [&](std::string_view piece) {
-                    if (piece.empty()) return;
-                    if (chunked)
-                        append_chunk(out, piece);
-                    else
-                        out.append(piece);
-                });
-            if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
-                malformed_ = client_gone_ = true;
-                co_return FetchError::abandoned;
-            }
-            input.consume(*consumed);
-            const auto done = client_.parser->is_done();
-            if (done && chunked) out.append("0\r\n\r\n");
-            std::string_view rest(out);
-            while (!rest.empty()) {
-                const auto idle = answered_ ? kAnsweredPatience : config_.timeouts.body_idle;
-                const auto error = co_await exchange_.send_some(rest, Clock::now() + idle);
-                if (error != FetchError::none) co_return error;
-                if (!exchange_.heard()) continue;
-                const auto enough = co_await hear();
-                if (enough) co_return FetchError::none;
-            }
-            if (done) break;
-            const auto more = co_await client_.connection.receive_more();
-            if (exchange_.heard()) {
-                const auto enough = co_await hear();
-                if (enough) co_return FetchError::none;
-            } else if (!more) {
-                client_gone_ = true;
-                co_return FetchError::abandoned;
-            }
-        }
-        sent_whole_ = true;
-        co_return FetchError::none;
-    }
-
-    void listen() {
-        exchange_.listen([this] { client_.connection.interrupt(); });
-    }
-
-    /// The origin has said something before the body's end. True when no more of that is to be
-    /// sent.
-    asio::awaitable<bool> hear() {
-        for (;;) {
-            const auto said = exchange_.look();
-            if (said == Exchange::Said::nothing) {  // a part of a head, or of TLS
-                listen();
-                co_return false;
-            }
-            exchange_.stop_listening();
-            if (said == Exchange::Said::end) co_return true;
-            const auto error = co_await exchange_.receive_any_head(
-                client_.head.verb == verb::head, Clock::now() + config_.timeouts.origin_head);
-            early_error_ = error;
-            if (error != FetchError::none) co_return true;
-            const auto status = exchange_.head().status;
-            if (status >= 200) {
-                answered_ = true;
-                co_return status >= 400 || !exchange_.keep_alive();
-            }
-            co_await pass_on(exchange_.head());
-        }
-    }
-
 public:
     /// A 304 answers only who asked with a condition (RFC 9110 §15.4.5). What an unsafe method may
     /// have changed is forgotten all the same.
@@ -395,8 +286,8 @@ public:
             invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now());
         return true;
     }
-    bool client_gone() const { return client_gone_; }
-    bool malformed() const { return malformed_; }
+    bool client_gone() const { return client_gone_ || upload_.client_gone(); }
+    bool malformed() const { return upload_.malformed(); }
     ParseError what() const { return exchange_.malformed(); }
 
 private:
@@ -408,15 +299,11 @@ private:
     OriginQuestion asked_;
     Exchange exchange_;
     ClientWatch watch_;
+    Upload upload_;
     Clock::time_point asked_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
-    std::string interim_;
-    bool continued_ = false;                     // the client was told to send its body
-    bool answered_ = false;                      // before the body's end
-    FetchError early_error_ = FetchError::none;  // in place of such an answer
     bool sent_whole_ = true;
     bool client_gone_ = false;
-    bool malformed_ = false;
 };
 
 }  // namespace

@@ -1,18 +1,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <chrono>
+#include <string>
 
 #include "proxy/client/client_context.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
-
-/// How long an origin may take to say whether it wants a body that the client announced with
-/// Expect: 100-continue; then it is sent anyway (RFC 9110 §10.1.1).
-inline constexpr std::chrono::milliseconds kExpectPatience{1000};
-/// How long an origin that has answered may then take none of the body before the rest is dropped.
-inline constexpr std::chrono::seconds kAnsweredPatience{2};
 
 /// Passes one request through to the origin and its answer back, bodies streaming both ways in
 /// bounded memory, nothing stored. For methods other than GET, requests with a body or a Range

@@ -13,13 +13,13 @@ void FalseHits::judge(Time now, const Look& look, const Book& book) {
     while (!watched_.empty() && watched_.front().told_by <= now) {
         const auto& first = watched_.front();
         switch (look(first.node, {first.hash, first.uri})) {
-            case Claim::made:
+            case Withdrawal::no:
                 book(first.node, Cause::collision);
                 break;
-            case Claim::withdrawn:
+            case Withdrawal::yes:
                 book(first.node, Cause::withdrawn);
                 break;
-            case Claim::unknown:
+            case Withdrawal::unknown:
                 break;
         }
         watched_.pop_front();

@@ -21,10 +21,10 @@ public:
     /// Under observation at the same time; beyond that the oldest are let go without a judgement.
     static constexpr std::size_t kMaxWatched = 256;
 
-    /// What there is to be said when a claim's time has come.
-    enum class Claim { made, withdrawn, unknown };  // unknown: the peer counts no more
+    /// Was the claim withdrawn by the time it was looked at again?
+    enum class Withdrawal { no, yes, unknown };  // unknown: the peer counts no more
     enum class Cause { collision, withdrawn };
-    using Look = std::function<Claim(const std::string& node, const summary::Key& key)>;
+    using Look = std::function<Withdrawal(const std::string& node, const summary::Key& key)>;
     using Book = std::function<void(const std::string& node, Cause cause)>;
 
     /// `node` said that it has not what its summary claims. `told_by`: what it has dropped until

@@ -69,14 +69,14 @@ void Upstream::find_denying() {
 }
 
 void Upstream::judge_false_hits(PeerRecord::Time now) {
-    using Claim = FalseHits::Claim;
+    using Withdrawal = FalseHits::Withdrawal;
     const auto look = [this](const std::string& node, const summary::Key& key) {
         const auto named = peers ? peers_named({node}, *peers) : summary::PeerSet();
         if (named.empty() || !peers->directory || !peers->peers[*named.begin()].in_sync ||
             !peers->directory->is_active(*named.begin()))
-            return Claim::unknown;
+            return Withdrawal::unknown;
         const auto claims = peers->directory->candidates(key);
-        return claims.contains(*named.begin()) ? Claim::made : Claim::withdrawn;
+        return claims.contains(*named.begin()) ? Withdrawal::no : Withdrawal::yes;
     };
     const auto book = [this](const std::string& node, FalseHits::Cause cause) {
         record_or_gone(node).false_hit_was(cause);

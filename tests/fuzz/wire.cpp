@@ -136,8 +136,8 @@ void check_descriptor(ByteView bytes) {
     const auto verdict = judge(*of, kLimit);
     const auto kept = summary::replica_bytes(*of);
     FUZZ_CHECK(!kept || summary::kind_named(describe(*of).kind));
-    FUZZ_CHECK((verdict == summary::Verdict::accepted) == (kept && *kept <= kLimit));
-    if (verdict != summary::Verdict::accepted) return;
+    FUZZ_CHECK((verdict == summary::DescriptorVerdict::accepted) == (kept && *kept <= kLimit));
+    if (verdict != summary::DescriptorVerdict::accepted) return;
     summary::SnapshotReader reader(*of);
     if (!reader.take(bytes)) return;
     const auto filter = reader.finish();

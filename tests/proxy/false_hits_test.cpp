@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-using Claim = FalseHits::Claim;
+using Withdrawal = FalseHits::Withdrawal;
 using Cause = FalseHits::Cause;
 
 const FalseHits::Time kNow = FalseHits::Time(1000h);
@@ -20,7 +20,7 @@ protected:
     void note(const std::string& uri, std::chrono::nanoseconds told_in) {
         watched.note("b", {{uri.size(), 1}, uri}, kNow + told_in);
     }
-    /// Looks `after` that time; what each URI's claim is then, `withdrawn` if not said.
+    /// Looks `after` that time; whether each URI's claim is withdrawn then, `yes` if not said.
     void judge_after(std::chrono::nanoseconds after) {
         watched.judge(
             kNow + after,
@@ -29,7 +29,7 @@ protected:
                 EXPECT_EQ(key.hash.low, key.uri.size());
                 looked_at.emplace_back(key.uri);
                 const auto known = claims.find(std::string(key.uri));
-                return known == claims.end() ? Claim::withdrawn : known->second;
+                return known == claims.end() ? Withdrawal::yes : known->second;
             },
             [&](const std::string& node, Cause cause) {
                 EXPECT_EQ(node, "b");
@@ -38,7 +38,7 @@ protected:
     }
 
     FalseHits watched;
-    std::map<std::string, Claim> claims;
+    std::map<std::string, Withdrawal> claims;
     std::vector<std::string> looked_at;
     std::vector<Cause> booked;
 };
@@ -52,14 +52,14 @@ TEST_F(FalseHitsTest, AreOfWhatHadGoneIfTheClaimIsWithdrawnInTime) {
 }
 
 TEST_F(FalseHitsTest, AreCollisionsIfTheClaimStays) {
-    claims["one"] = Claim::made;
+    claims["one"] = Withdrawal::no;
     note("one", 2s);
     judge_after(3s);
     EXPECT_THAT(booked, ElementsAre(Cause::collision));
 }
 
 TEST_F(FalseHitsTest, AreNotJudgedOfAPeerThatCountsNoMore) {
-    claims["one"] = Claim::unknown;
+    claims["one"] = Withdrawal::unknown;
     note("one", 2s);
     judge_after(3s);
     EXPECT_THAT(looked_at, ElementsAre("one"));

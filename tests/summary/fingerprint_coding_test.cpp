@@ -88,7 +88,8 @@ TEST(FingerprintFormat, Descriptors) {
 TEST(FingerprintFormat, OtherDescriptorsAreRefused) {
     const auto refused = [](std::initializer_list<unsigned> values) {
         const auto of = *Descriptor::from(bytes(values));
-        return !fingerprint_shape_of(of) && judge(of, ~std::uint64_t{0}) == Verdict::malformed;
+        return !fingerprint_shape_of(of) &&
+               judge(of, ~std::uint64_t{0}) == DescriptorVerdict::malformed;
     };
     EXPECT_TRUE(refused({2}));
     EXPECT_TRUE(refused({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0}));
@@ -115,16 +116,19 @@ TEST(FingerprintFormat, SnapshotHeadsAreJudged) {
         return judge(SnapshotHead{descriptor_of(shape), objects, payload_bytes}, 1 << 26);
     };
     const auto roomy = quotient_shape_for(16 * 1'024, 0.001);
-    EXPECT_EQ(verdict(roomy, 0, 2), Verdict::accepted) << "as for 1,024 objects";
-    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 0, 2), Verdict::too_large);
-    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 2'500 - 64), Verdict::accepted);
-    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 2'500 - 65), Verdict::too_large);
-    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 1 << 20), Verdict::malformed);
+    EXPECT_EQ(verdict(roomy, 0, 2), DescriptorVerdict::accepted) << "as for 1,024 objects";
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 0, 2), DescriptorVerdict::too_large);
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 2'500 - 64),
+              DescriptorVerdict::accepted);
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 2'500 - 65),
+              DescriptorVerdict::too_large);
+    EXPECT_EQ(verdict(quotient_shape_for(20'000, 0.001), 20'000, 1 << 20),
+              DescriptorVerdict::malformed);
     EXPECT_EQ(verdict(quotient_shape_for(100'000'000, 0.001), 100'000'000, 1 << 27),
-              Verdict::too_large)
+              DescriptorVerdict::too_large)
         << "more than it may take";
-    EXPECT_EQ(verdict(CuckooShape{12, 12}, 900, 2'000), Verdict::accepted);
-    EXPECT_EQ(verdict(CuckooShape{13, 12}, 900, 2'000), Verdict::too_large);
+    EXPECT_EQ(verdict(CuckooShape{12, 12}, 900, 2'000), DescriptorVerdict::accepted);
+    EXPECT_EQ(verdict(CuckooShape{13, 12}, 900, 2'000), DescriptorVerdict::too_large);
 }
 
 TEST(FingerprintFormat, ReplicasTakeWhatTheirFiltersTake) {

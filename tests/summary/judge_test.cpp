@@ -21,11 +21,11 @@ Descriptor from(std::initializer_list<unsigned> values) {
 }
 
 TEST(Judge, ADescriptorIsJudgedBeforeAnythingIsKeptForIt) {
-    EXPECT_EQ(judge(bloom({8 * kMiB, 4}), kMiB), Verdict::accepted);
-    EXPECT_EQ(judge(bloom({8 * kMiB + 8, 4}), kMiB), Verdict::too_large);
-    EXPECT_EQ(judge(Descriptor(), kMiB), Verdict::unknown_kind);
-    EXPECT_EQ(judge(from({0}), kMiB), Verdict::unknown_kind);
-    EXPECT_EQ(judge(from({1, 0, 0, 0, 0, 0, 0, 0, 128, 4}), kMiB), Verdict::unknown_kind);
+    EXPECT_EQ(judge(bloom({8 * kMiB, 4}), kMiB), DescriptorVerdict::accepted);
+    EXPECT_EQ(judge(bloom({8 * kMiB + 8, 4}), kMiB), DescriptorVerdict::too_large);
+    EXPECT_EQ(judge(Descriptor(), kMiB), DescriptorVerdict::unknown_kind);
+    EXPECT_EQ(judge(from({0}), kMiB), DescriptorVerdict::unknown_kind);
+    EXPECT_EQ(judge(from({1, 0, 0, 0, 0, 0, 0, 0, 128, 4}), kMiB), DescriptorVerdict::unknown_kind);
 }
 
 TEST(Judge, ADescriptorThatIsNoneOfItsKindIsMalformed) {
@@ -39,7 +39,7 @@ TEST(Judge, ADescriptorThatIsNoneOfItsKindIsMalformed) {
         from({4, 0, 0, 0, 0, 0, 0, 0, 128, 17}),    // too many
     };
     for (const auto& of : none) {
-        EXPECT_EQ(judge(of, ~std::uint64_t{0}), Verdict::malformed) << of.bytes().size();
+        EXPECT_EQ(judge(of, ~std::uint64_t{0}), DescriptorVerdict::malformed) << of.bytes().size();
         EXPECT_EQ(replica_bytes(of), std::nullopt);
         EXPECT_EQ(shape_of(of), std::nullopt);
     }
@@ -65,17 +65,18 @@ TEST(SnapshotHead, IsRefusedWhenTheSizeDoesNotFollowFromTheObjects) {
     const auto verdict = [](Shape shape, std::uint64_t objects, std::uint64_t payload_bytes) {
         return judge(SnapshotHead{bloom(shape), objects, payload_bytes}, std::uint64_t{1} << 29);
     };
-    EXPECT_EQ(verdict({128, 4}, 2, 5), Verdict::accepted);
-    EXPECT_EQ(verdict({1024 * 512, 4}, 0, 2), Verdict::accepted) << "as for 1,024 objects";
-    EXPECT_EQ(verdict({1025 * 512, 4}, 0, 2), Verdict::too_large);
-    EXPECT_EQ(verdict({1 << 24, 4}, 1'000'000, 1'000'000 / 8 - 64), Verdict::accepted);
-    EXPECT_EQ(verdict({1 << 24, 4}, 1'000'000, 1'000'000 / 8 - 65), Verdict::too_large);
-    EXPECT_EQ(verdict({1 << 20, 4}, 1'000'000, (1 << 20) / 16 - 64), Verdict::accepted)
+    EXPECT_EQ(verdict({128, 4}, 2, 5), DescriptorVerdict::accepted);
+    EXPECT_EQ(verdict({1024 * 512, 4}, 0, 2), DescriptorVerdict::accepted)
+        << "as for 1,024 objects";
+    EXPECT_EQ(verdict({1025 * 512, 4}, 0, 2), DescriptorVerdict::too_large);
+    EXPECT_EQ(verdict({1 << 24, 4}, 1'000'000, 1'000'000 / 8 - 64), DescriptorVerdict::accepted);
+    EXPECT_EQ(verdict({1 << 24, 4}, 1'000'000, 1'000'000 / 8 - 65), DescriptorVerdict::too_large);
+    EXPECT_EQ(verdict({1 << 20, 4}, 1'000'000, (1 << 20) / 16 - 64), DescriptorVerdict::accepted)
         << "a bit for every other one of the filter";
-    EXPECT_EQ(verdict({128, 4}, 2, max_snapshot_bytes(128)), Verdict::accepted);
-    EXPECT_EQ(verdict({128, 4}, 2, max_snapshot_bytes(128) + 1), Verdict::malformed);
-    EXPECT_EQ(judge(SnapshotHead{from({7}), 1, 1}, 1000), Verdict::unknown_kind);
-    EXPECT_EQ(judge(SnapshotHead{bloom({8008, 4}), 100, 100}, 1000), Verdict::too_large);
+    EXPECT_EQ(verdict({128, 4}, 2, max_snapshot_bytes(128)), DescriptorVerdict::accepted);
+    EXPECT_EQ(verdict({128, 4}, 2, max_snapshot_bytes(128) + 1), DescriptorVerdict::malformed);
+    EXPECT_EQ(judge(SnapshotHead{from({7}), 1, 1}, 1000), DescriptorVerdict::unknown_kind);
+    EXPECT_EQ(judge(SnapshotHead{bloom({8008, 4}), 100, 100}, 1000), DescriptorVerdict::too_large);
 }
 
 }  // namespace

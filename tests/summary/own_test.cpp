@@ -45,7 +45,7 @@ protected:
         const auto payload = snapshot_of(own);
         const auto told = own.filling() ? 0 : own.objects();
         EXPECT_EQ(judge(SnapshotHead{own.descriptor(), told, payload.size()}, 1 << 28),
-                  Verdict::accepted);
+                  DescriptorVerdict::accepted);
         SnapshotReader reader(own.descriptor());
         EXPECT_TRUE(reader.take(payload));
         auto filter = reader.finish();
@@ -72,7 +72,7 @@ protected:
 TEST_P(OwnOfKind, IsOfTheKindItIsAskedToBe) {
     const Own own(config());
     EXPECT_EQ(describe(own.descriptor()).kind, name(GetParam()));
-    EXPECT_EQ(judge(own.descriptor(), 1 << 28), Verdict::accepted);
+    EXPECT_EQ(judge(own.descriptor(), 1 << 28), DescriptorVerdict::accepted);
     EXPECT_EQ(own.epoch(), 10U);
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <string>
+
+#include "proxy/client/client_context.hpp"
+#include "proxy/upstream/exchange.hpp"
+
+namespace proxy {
+
+/// How long an origin may take to say whether it wants a body that the client announced with
+/// Expect: 100-continue; then it is sent anyway (RFC 9110 §10.1.1).
+inline constexpr std::chrono::milliseconds kExpectPatience{1000};
+/// How long an origin that has answered may then take none of the body before the rest is dropped.
+inline constexpr std::chrono::seconds kAnsweredPatience{2};
+
+/// The body of one request on its way from the client to the origin, in bounded memory, and what
+/// the origin says before its end. One for each exchange, on the thread of its worker; both outlive
+/// it. The request's head has been sent. Errors are those of the exchange, or `abandoned` when the
+/// body cannot be had from the client.
+class Upload {
+public:
+    Upload(ClientContext& client, Exchange& exchange);
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
+
+    /// An interim answer to the client, if its version knows them; a 100 only once.
+    boost::asio::awaitable<void> pass_on(const Head& interim);
+
+    /// Waits until the origin wants the body, or has answered without it, or has said nothing for
+    /// so long that client and body go on.
+    boost::asio::awaitable<FetchError> await_consent();
+    /// As much of it as the origin wants.
+    boost::asio::awaitable<FetchError> send_body();
+
+    /// The exchange has the head of an answer that came before the body's end.
+    bool answered() const { return answered_; }
+    /// What went wrong with one that began to come.
+    FetchError early_error() const { return early_error_; }
+    bool sent_whole() const { return sent_whole_; }
+    /// The client has left, or what it sent is no body.
+    bool client_gone() const { return client_gone_; }
+    bool malformed() const { return malformed_; }
+
+private:
+    boost::asio::awaitable<void> send_interim();
+    void listen();
+    boost::asio::awaitable<bool> hear();
+
+    ClientContext& client_;
+    Exchange& exchange_;
+    const Config& config_;
+    std::string interim_;
+    bool continued_ = false;                     // the client was told to send its body
+    bool answered_ = false;                      // before the body's end
+    FetchError early_error_ = FetchError::none;  // in place of such an answer
+    bool sent_whole_ = false;
+    bool client_gone_ = false;
+    bool malformed_ = false;
+};
+
+}  // namespace proxy

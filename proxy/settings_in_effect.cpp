@@ -1,0 +1,122 @@
+#include "proxy/settings_in_effect.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "protocol/plain_message.hpp"
+#include "proxy/config/cluster_settings.hpp"
+#include "proxy/config/config_review.hpp"
+#include "proxy/status_reports.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+
+/// What a running cluster cannot take over by itself is different.
+bool needs_another_cluster(const Config& from, const Config& to) {
+    auto one = cluster_settings(from), other = cluster_settings(to);
+    one.peers = other.peers;
+    one.dns_peers = other.dns_peers;
+    return one != other;
+}
+
+}  // namespace
+
+// What may fail comes first.
+Reloaded SettingsInEffect::replace(ConfigResult read) {
+    Reloaded result;
+    if (node_.leaving) {
+        result.outcome = Reloaded::Outcome::draining;
+        result.errors.push_back({"$", "this node is draining"});
+        return result;
+    }
+    if (!read.config) {
+        result.errors = std::move(read.errors);
+        return result;
+    }
+    const auto next = std::make_shared<const Config>(std::move(*read.config));
+    result.changed = changed_settings(*node_.config, *next);
+    result.errors = restart_only(*node_.config, *next, result.changed);
+    const auto changes = [&](std::string_view setting) {
+        return std::any_of(result.changed.begin(), result.changed.end(),
+                           [&](const auto& path) { return is_within(path, setting); });
+    };
+    std::unique_ptr<protocol::Cluster> cluster;
+    if (result.errors.empty() && needs_another_cluster(*node_.config, *next)) {
+        try {
+            cluster = make_cluster_(*next);
+        } catch (const std::exception& error) {
+            result.errors.push_back({"$.cluster", protocol::plain_message(error)});
+        }
+    }
+    if (result.errors.empty() &&
+        (changes("$.log.access") || changes("$.log.format") || changes("$.log.peers"))) {
+        if (const auto error = node_.clients.access_log.reconfigure(next->log))
+            result.errors.push_back(
+                {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});
+    }
+    if (!result.errors.empty()) {
+        result.changed.clear();
+        return result;
+    }
+
+    put_in_effect(next);
+    if (changes("$.log.level"))
+        spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
+    if (cluster) {
+        auto counted = node_.cluster->status();
+        add_earlier(counted, node_.earlier_links);
+        node_.earlier_links = std::move(counted);
+        cluster->start_in_place_of(*node_.cluster);
+        node_.cluster = std::move(cluster);
+    } else if (changes("$.cluster.peers")) {
+        node_.cluster->set_peers(node_.config->cluster->peers, node_.config->cluster->dns_peers);
+    }
+    node_.cache.windows.set_cap(node_.config->limits.body_windows);
+    node_.cache.follow(*node_.config);
+    if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
+    result.outcome = Reloaded::Outcome::applied;
+    return result;
+}
+
+PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
+    PeersChanged result;
+    result.draining = node_.leaving;
+    if (node_.leaving) result.errors.push_back({"$", "this node is draining"});
+    if (!node_.config->cluster)
+        result.errors.push_back(
+            {"$", "this node has no cluster: give it a key and a link address first"});
+    if (!result.errors.empty()) return result;
+    Config next = *node_.config;
+    result.errors = proxy::apply(order, *next.cluster);
+    if (result.errors.empty()) result.errors = contradictions(next);
+    if (!result.errors.empty()) return result;
+    result = difference(*node_.config->cluster, *next.cluster, node_.config->node);
+    const auto text = peers_changed_text(result);
+    if (text.empty()) return result;
+    node_.cluster->set_peers(next.cluster->peers, next.cluster->dns_peers);
+    put_in_effect(std::make_shared<const Config>(std::move(next)));
+    spdlog::info("node {}: POST /api/v1/peers: {}", node_.config->node, text);
+    return result;
+}
+
+void SettingsInEffect::put_in_effect(std::shared_ptr<const Config> config) {
+    node_.config = std::move(config);
+    for (auto& worker : node_.workers)
+        asio::post(worker->io,
+                   [&worker = *worker, config = node_.config] { worker.set_config(config); });
+}
+
+void SettingsInEffect::step_cap() {
+    cap_moves_ =
+        !node_.cache.store.step_cap_to(node_.config->cache.memory) && !node_.clients.draining;
+    if (cap_moves_) asio::post(node_.control, [this] { step_cap(); });
+}
+
+}  // namespace proxy
