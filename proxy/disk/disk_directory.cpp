@@ -33,13 +33,15 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       seq_(std::uint64_t{super_.run()} << kRunShift),
       last_error_(config_.trouble),
       is_disowned_(!config_.trouble.empty()),
-      log_(calls, log_config(config_, super_), reclaiming()),
+      log_(calls, log_config(config_, super_), reclaiming(),
+           [this](SegmentPtr sealed) { sync_.take(std::move(sealed)); }),
       writer_(config_.writer,
               [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
                   if (covers(job.record.seq, job.key, job.record.tags)) return DiskError::purged;
                   return in_directory(config_.index, place);
               }),
-      reader_(config_.reader, [this](auto loaded) { return judge(std::move(loaded)); }) {}
+      reader_(config_.reader, [this](auto loaded) { return judge(std::move(loaded)); }),
+      sync_([this](const auto& error) { note_error(error, "writing"); }) {}
 
 DiskDirectory::~DiskDirectory() {
     begin_end();
@@ -301,6 +303,7 @@ void DiskDirectory::finish() {
     }
     if (error) return;
     if (const auto failed = log_.seal()) note_error(failed, "writing");
+    sync_.wait();
 }
 
 void DiskDirectory::go_off() {

@@ -13,6 +13,7 @@
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/disk/disk_writer.hpp"
 #include "proxy/disk/fault_window.hpp"
+#include "proxy/disk/segment_sync.hpp"
 #include "proxy/disk/super_file.hpp"
 #include "proxy/disk/tombstones.hpp"
 
@@ -139,6 +140,7 @@ private:
     SegmentLog log_;
     DiskWriter writer_;
     DiskReader reader_;
+    SegmentSync sync_;
     std::thread thread_;  // last: it uses all of the above
 };
 

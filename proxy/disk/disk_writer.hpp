@@ -25,9 +25,9 @@ public:
         std::chrono::milliseconds pause{10'000};    // after an error of the disk
         std::chrono::milliseconds retry{200};       // of tombstones after an error of the disk
     };
-    /// Where the record is now, which no kill of the process undoes (a loss of power may, until its
-    /// segment is sealed); called by write(), once for each job that was taken, when stats() have
-    /// it. It may have been purged meanwhile: then it must not get into the index.
+    /// Where the record is now, which no kill of the process undoes (a loss of power may, until the
+    /// device has taken its segment); called by write(), once for each job that was taken, when
+    /// stats() have it. It may have been purged meanwhile: then it must not get into the index.
     using Done = std::function<void(DiskResult<DiskPlace>)>;
 
     /// A record whose texts and body `owner` keeps. A tombstone without hashes is none: it is done

@@ -177,10 +177,7 @@ boost::system::error_code seal_segment(const Segment& segment, DiskView footer,
                                        std::uint32_t entries, std::uint64_t end) {
     const auto trailer = encode_trailer(footer, end, entries, segment.header);
     if (const auto error = segment.file.write(footer, end)) return error;
-    if (const auto error =
-            segment.file.write(DiskView(trailer), segment.header.bytes - kDiskSector))
-        return error;
-    return segment.file.sync();
+    return segment.file.write(DiskView(trailer), segment.header.bytes - kDiskSector);
 }
 
 DiskResult<SegmentContents> read_contents(const Segment& segment) {

@@ -43,8 +43,7 @@ DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::p
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
                                     const std::optional<RecordHome>& home);
 
-/// Writes a closed footer and its trailer behind what ends at `end`, and lets the device take all.
-/// Precondition: they fit.
+/// Writes a closed footer and its trailer behind what ends at `end`. Precondition: they fit.
 boost::system::error_code seal_segment(const Segment& segment, DiskView footer,
                                        std::uint32_t entries, std::uint64_t end);
 

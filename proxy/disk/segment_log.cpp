@@ -21,8 +21,11 @@ std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
     return std::min(segment_bytes / kReadmittedPart, earned - std::min(earned, readmitted));
 }
 
-SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming)
-    : calls_(calls), config_(std::move(config)), reclaiming_(std::move(reclaiming)) {
+SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming, SyncLater sync)
+    : calls_(calls),
+      config_(std::move(config)),
+      reclaiming_(std::move(reclaiming)),
+      sync_(std::move(sync)) {
     assert(config_.segment_bytes % kDiskSector == 0 && config_.segment_bytes <= kMaxSegmentBytes);
     set_cap(config_.cap_bytes);
 }
@@ -122,8 +125,12 @@ boost::system::error_code SegmentLog::seal() {
     if (!active_) return {};
     close_footer(footer_);
     const auto error = seal_segment(*active_, footer_, entries_, end_);
+    const auto sealed = std::move(active_);
     give_up_active();
-    return error;
+    if (error) return error;
+    if (!sync_) return sealed->file.sync();
+    sync_(sealed);
+    return {};
 }
 
 bool SegmentLog::next_exceeds_cap() const {

@@ -48,6 +48,9 @@ struct Reclaiming {
     std::function<void(const boost::system::error_code&)> failed;
 };
 
+/// Lets the device take what was sealed, by and by.
+using SyncLater = std::function<void(SegmentPtr)>;
+
 /// The segments of one directory as one log: records are added at its end, whole segments go at
 /// its beginning, and the files never take more than the cap (those that somebody still reads
 /// apart). What was used lately is written again when its segment goes, as far as readmittable()
@@ -65,7 +68,8 @@ public:
         std::uint64_t segment_bytes = 0;
         std::uint32_t next_segment = 1;
     };
-    SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming);
+    /// Without `sync` the device is waited for.
+    SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming, SyncLater sync = {});
 
     /// Puts one before all that there are; it is read and given back. False when its number cannot
     /// be told from that of another in kNumberBits.
@@ -89,7 +93,7 @@ public:
     /// Writes what was added. After an error none of it counts (a restart may find some of it all
     /// the same, but for what was purged), and what comes next goes to a new segment.
     boost::system::error_code flush();
-    /// Ends the segment that is being written, with its footer, and lets the device take all.
+    /// Ends the segment that is being written, with its footer.
     boost::system::error_code seal();
 
     /// Takes effect with give_back(), or with the next segment. Any thread.
@@ -132,6 +136,7 @@ private:
     DiskCalls& calls_;
     Config config_;
     Reclaiming reclaiming_;
+    SyncLater sync_;
 
     SegmentPtr active_;
     FooterBytes footer_;              // of active_, not closed
