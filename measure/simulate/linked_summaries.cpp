@@ -18,7 +18,7 @@ constexpr int kHelloWays = 4;
 }  // namespace
 
 LinkedSummaries::LinkedSummaries(const Shared& shared, SimulatedLines& lines)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared),
       lines_(lines),
       beat_(protocol::beat_interval(timings_.heartbeat, shared.config.proxies - 1)),
       random_(shared.config.seed ^ 0x11) {
@@ -283,7 +283,7 @@ summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t ob
 }
 
 bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
-    return ToldSharing::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
+    return ToldKnowledge::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
 }
 
 /// Its own summary, the peers' replicas as far as a node would not have moved them there, and its

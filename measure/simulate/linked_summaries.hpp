@@ -7,7 +7,7 @@
 
 #include "measure/simulate/heard_summaries.hpp"
 #include "measure/simulate/network.hpp"
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/told_knowledge.hpp"
 #include "protocol/cluster_config.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/outbox.hpp"
@@ -22,7 +22,7 @@ namespace measure {
 /// come after it, unless the link has ended by then, for silence. Deltas that the network drops
 /// never reach the outbox. Of the heartbeats only those go out that can change something: while one
 /// end is behind the other.
-class LinkedSummaries final : public ToldSharing {
+class LinkedSummaries final : public ToldKnowledge {
 public:
     LinkedSummaries(const Shared& shared, SimulatedLines& lines);
 

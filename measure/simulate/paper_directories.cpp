@@ -28,7 +28,7 @@ std::vector<std::uint32_t> hosts_of(const Shared& shared) {
 }  // namespace
 
 PaperDirectories::PaperDirectories(const Shared& shared)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared),
       hosts_(hosts_of(shared)),
       names_(shared.objects.size()),  // there are no more hosts than objects
       told_of_(shared.config.proxies),
@@ -68,7 +68,7 @@ summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t o
 
 bool PaperDirectories::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
     // What is known by its name was told by its name.
-    return hosts_.empty() || ToldSharing::was_told(proxy, peer, object);
+    return hosts_.empty() || ToldKnowledge::was_told(proxy, peer, object);
 }
 
 /// An entry for each name of each peer.

@@ -4,13 +4,13 @@
 #include <deque>
 #include <vector>
 
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/told_knowledge.hpp"
 
 namespace measure {
 
 /// The paper's first two representations: each proxy tells all others which URLs it has, or of
 /// which hosts it has any, when a part of them has changed. Source: Fan et al. 2000 §V-A.
-class PaperDirectories final : public ToldSharing {
+class PaperDirectories final : public ToldKnowledge {
 public:
     // The paper's model of an update: its head, and each change.
     static constexpr std::uint64_t kHeadBytes = 20, kChangeBytes = 16;

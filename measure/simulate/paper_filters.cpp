@@ -9,7 +9,7 @@
 namespace measure {
 
 PaperFilters::PaperFilters(const Shared& shared)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared),
       shape_(summary::shape_for_load_factor(shared.expected_objects, shared.config.load_factor,
                                             kHashes)) {
     const summary::Filter empty = summary::BloomFilter(shape_);

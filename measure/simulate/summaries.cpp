@@ -33,7 +33,7 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
 }
 
 Summaries::Summaries(const Shared& shared)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared),
       heard_(shared.config.proxies),
       heard_objects_(shared.objects.size(), shared.config.proxies) {
     const auto config = publisher_config(shared.config);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "measure/simulate/heard_summaries.hpp"
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/told_knowledge.hpp"
 #include "protocol/publisher.hpp"
 #include "summary/replica.hpp"
 
@@ -22,7 +22,7 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image);
 /// Our summaries in an even network, where all others hear the same at the same time: production
 /// publishers, whose announcements are decoded and applied once, into one replica and one directory
 /// that stand for everybody's. Heartbeats and check-hashes are left out, as nothing is ever lost.
-class Summaries final : public ToldSharing {
+class Summaries final : public ToldKnowledge {
 public:
     explicit Summaries(const Shared& shared);
 

@@ -57,13 +57,13 @@ void write_traces(const std::vector<Study>& studies, std::string& out) {
     }
 }
 
-const char* word(Verdict::Is is) {
+const char* word(PaperVerdict::Is is) {
     switch (is) {
-        case Verdict::Is::as_published:
+        case PaperVerdict::Is::as_published:
             return "agrees";
-        case Verdict::Is::otherwise:
+        case PaperVerdict::Is::otherwise:
             return "DIFFERS";
-        case Verdict::Is::not_shown:
+        case PaperVerdict::Is::not_shown:
             return "not shown";
     }
     return "";

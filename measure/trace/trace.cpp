@@ -126,12 +126,6 @@ std::string describe_nothing(const Trace& trace) {
 
 }  // namespace
 
-std::uint64_t Trace::skipped_total() const {
-    std::uint64_t total = 0;
-    for (const auto& [reason, count] : skipped) total += count;
-    return total;
-}
-
 std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
     auto at = url_index_.find(text);
     if (at == url_index_.end()) {

@@ -57,7 +57,6 @@ struct Trace {
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
-    std::uint64_t skipped_total() const;
     /// Keeps one copy of `text`; the first `bytes` other than 0 is its object's size.
     std::uint32_t add_url(std::string_view text, std::uint64_t bytes);
     /// The same for a URL that is new, in no other spelling either, and is not looked for later:

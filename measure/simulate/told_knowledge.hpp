@@ -1,13 +1,13 @@
 #pragma once
 
-#include "measure/simulate/sharing.hpp"
+#include "measure/simulate/knowledge.hpp"
 #include "measure/simulate/told_objects.hpp"
 
 namespace measure {
 
-/// What ways of sharing have in common whose proxies tell each other of what changes: what each
+/// What ways of knowing have in common whose proxies tell each other of what changes: what each
 /// has told, object by object, and what that took.
-class ToldSharing : public Sharing {
+class ToldKnowledge : public Knowledge {
 public:
     void stored(std::size_t proxy, std::uint32_t object, TimePoint now) final {
         told_.stored(proxy, object);
@@ -24,7 +24,7 @@ public:
     Announced announced() const final { return announced_; }
 
 protected:
-    explicit ToldSharing(const Shared& shared)
+    explicit ToldKnowledge(const Shared& shared)
         : shared_(shared), told_(shared.holders, shared.objects.size(), shared.config.proxies) {}
 
     /// It holds the object now, or no longer.
