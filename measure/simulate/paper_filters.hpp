@@ -29,7 +29,8 @@ private:
     struct Update {
         TimePoint arrives;
         unsigned proxy = 0;
-        summary::Change change;
+        summary::Delta delta;                      // empty: what was told flips no bit
+        std::vector<ToldObjects::Change> changes;  // what it tells, object by object
     };
     struct Own {
         summary::CountingBloomFilter filter;
