@@ -60,8 +60,9 @@ public:
             candidates, {}, std::nullopt, {peers_, records, bounds_, origin_, now, node.denying});
         if (whom.count > 0 && candidates.empty()) ++counts.overruled;
         if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
-        const auto answer = whom.count == 0 ? Answer{{}, {}, shared_.config.network.origin}
-                                            : race(proxy, object, whom, now, counts);
+        auto answer = whom.count == 0 ? Answer{{}, {}, shared_.config.network.origin}
+                                      : race(proxy, object, whom, now, counts);
+        answer.too_far = whom.too_far;
         if (!answer.from) sample(proxy, object, candidates, now, counts);
         correct(proxy, now);
         return answer;

@@ -22,6 +22,7 @@ public:
         std::optional<std::size_t>
             stale_at;  // has it, and the origin must be asked whether so still
         SimulatedLines::Duration waited{0};  // until the answer is there
+        bool too_far = false;                // some are said to have it; the origin is nearer
     };
 
     virtual ~Asking() = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include "measure/simulate/caches.hpp"
 #include "measure/simulate/flights.hpp"
@@ -179,7 +180,10 @@ private:
             hit_at_peer(*answer.from, object, bytes);
             return {true, freshness_.of(*answer.from, object), answer.waited};
         }
-        if (knowledge_ && !held && !answer.stale_at && caches_.holders().any_but(object, proxy))
+        if (answer.too_far)
+            ++counts_.peers_too_far;
+        else if (knowledge_ && !held && !answer.stale_at &&
+                 caches_.holders().any_but(object, proxy))
             ++counts_.false_misses;
         Fetched fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
         if ((!held && !answer.stale_at) || freshness_.has_changed()) return fetched;
@@ -278,11 +282,24 @@ private:
     SimulationCounts counts_;
 };
 
+/// Times are nanoseconds here.
+void check_span(const Trace& trace, double requests_per_second) {
+    if (trace.requests.empty()) return;
+    const double seconds =
+        requests_per_second > 0
+            ? static_cast<double>(trace.requests.size()) / requests_per_second
+            : static_cast<double>(trace.requests.back().time_ms - trace.requests.front().time_ms) /
+                  1000;
+    if (!(seconds <= std::chrono::duration<double>(kLongestSpan).count()))
+        throw std::invalid_argument("the requests span more than a hundred years");
+}
+
 }  // namespace
 
 SimulationCounts simulate(const Trace& trace, const SimulationConfig& config,
                           const std::function<bool(double)>& progress) {
     check(config);
+    check_span(trace, config.requests_per_second);
     return Simulation(trace, config).run(progress);
 }
 

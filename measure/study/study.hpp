@@ -25,6 +25,7 @@ struct LogFacts {
     std::chrono::milliseconds span{0};
     std::uint64_t lines = 0;                       // that were read
     std::map<std::string, std::uint64_t> skipped;  // of these, by reason
+    std::uint64_t out_of_order = 0;                // requests that it has after a later one
 };
 /// Sizes as the simulations of this base take them.
 LogFacts facts_of(const Trace& trace, const SimulationConfig& base);

@@ -151,7 +151,7 @@ std::string study_html(const Study& study, const std::string& advice) {
         "<title>What sharing would do</title>\n<style>" +
         std::string(kStyle) + "</style></head>\n<body>\n<h1>What sharing would do</h1>\n";
     out += "<p>" + escaped(study.log.title) + ": " + escaped(describe(study.log)) + ".</p>\n";
-    for (const auto& each : skipped_lines(study.log)) out += "<p>" + escaped(each) + ".</p>\n";
+    for (const auto& each : notes_on(study.log)) out += "<p>" + escaped(each) + ".</p>\n";
     if (study.log.synthetic)
         out +=
             "<p><strong>A made-up workload: good for comparing, not for deciding.</strong></p>\n";

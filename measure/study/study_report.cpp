@@ -82,11 +82,14 @@ std::string describe(const LogFacts& log) {
                        size_text(static_cast<double>(log.distinct_bytes)), span_text(log.span));
 }
 
-std::vector<std::string> skipped_lines(const LogFacts& log) {
+std::vector<std::string> notes_on(const LogFacts& log) {
     std::vector<std::string> out;
     for (const auto& [reason, count] : log.skipped)
         out.push_back(fmt::format("skipped: {} of {}: {}", grouped(count),
                                   amount(log.lines, "line"), reason));
+    if (log.out_of_order > 0)
+        out.push_back(fmt::format("out of order: {}, taken in the order of their times",
+                                  amount(log.out_of_order, "request")));
     return out;
 }
 

@@ -37,8 +37,9 @@ std::string_view subject(StudyTable::About about);
 std::string describe(const Study& study, const StudyTable& table);
 /// One line about the log.
 std::string describe(const LogFacts& log);
-/// For each reason why lines of it are not simulated: how many.
-std::vector<std::string> skipped_lines(const LogFacts& log);
+/// What else is to be known of it, a line each: how many of its lines are not simulated, and why;
+/// how many come after a later one.
+std::vector<std::string> notes_on(const LogFacts& log);
 /// 99.5 days, 24.0 h, 12 s.
 std::string span_text(std::chrono::milliseconds span);
 

@@ -79,6 +79,7 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("questions in spite of a no", counts.overruled);
     line("questions to test a no", counts.samples);
     line("origin asked beside a peer", counts.origin_beside);
+    line("peers too far to be asked", counts.peers_too_far);
     line("false misses", counts.false_misses);
     line("announcements", counts.announcements);
     line("  of these snapshots", counts.snapshots);
@@ -98,7 +99,7 @@ std::string study_text(const Study& study, bool colour) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
-    for (const auto& each : skipped_lines(study.log)) out.line("{}", each);
+    for (const auto& each : notes_on(study.log)) out.line("{}", each);
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     const auto shown = [&](const StudyTable::Line& line) {
         return study.row(line).counts || !study.row(line).refused.empty();

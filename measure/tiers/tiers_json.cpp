@@ -79,7 +79,8 @@ std::string tiers_json(const TiersStudy& study) {
                         {"bytes", study.log.bytes},
                         {"distinct_bytes", study.log.distinct_bytes},
                         {"lines", study.log.lines},
-                        {"skipped", study.log.skipped}}},
+                        {"skipped", study.log.skipped},
+                        {"out_of_order", study.log.out_of_order}}},
                       {"stopped", study.stopped},
                       {"tables", std::move(tables)}};
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -55,7 +55,7 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
-    for (const auto& each : skipped_lines(study.log)) out.line("{}", each);
+    for (const auto& each : notes_on(study.log)) out.line("{}", each);
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     for (const auto& table : study.tables) {
         out.line("");

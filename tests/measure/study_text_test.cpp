@@ -53,6 +53,10 @@ TEST(StudyText, SaysWhatOfTheLogIsNotSimulated) {
     const auto text = study_text(finished_study(log), false);
     EXPECT_THAT(text, HasSubstr("\nskipped: 1,234 of 1,500 lines: not a GET\n"));
     EXPECT_THAT(text, HasSubstr(" of 1 client for "));
+    EXPECT_THAT(text, Not(HasSubstr("out of order")));
+    log.out_of_order = 2'999;
+    EXPECT_THAT(study_text(finished_study(log), false),
+                HasSubstr("\nout of order: 2,999 requests, taken in the order of their times\n"));
 }
 
 TEST(StudyText, FitsAHundredColumns) {

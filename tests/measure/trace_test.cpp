@@ -178,11 +178,15 @@ TEST(Trace, TakesSpellingsOfOneTargetUriForOneObject) {  // RFC 9110 §7.1
     EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{500, 900}));
 }
 
-TEST(Trace, RaisesTimesThatGoBack) {
-    const auto trace = load(tab("10", "1", "http://a/") + tab("5", "1", "http://b/") +
-                            tab("11", "1", "http://c/"));
-    EXPECT_EQ(trace.requests[1].time_ms, 10);
-    EXPECT_EQ(trace.requests[2].time_ms, 11);
+TEST(Trace, IsInTheOrderOfItsTimesAndSaysHowManyWereNot) {
+    const auto trace =
+        load(tab("10", "1", "http://a/") + tab("5", "1", "http://b/") +
+             tab("11", "1", "http://c/") + tab("5", "1", "http://d/") + tab("9", "1", "http://e/"));
+    EXPECT_THAT(urls_in_order(trace),
+                ElementsAre("http://b/", "http://d/", "http://e/", "http://a/", "http://c/"));
+    EXPECT_EQ(trace.requests[0].time_ms, 5);
+    EXPECT_EQ(trace.out_of_order, 3u);
+    EXPECT_EQ(load(kSquid).out_of_order, 0u);
 }
 
 TEST(Trace, StopsAtItsLimit) {
@@ -210,6 +214,16 @@ TEST(Retime, SpreadsRequestsEvenlyOrSqueezesThem) {
     retime(trace, 0, 0);
     EXPECT_EQ(trace.requests[2].time_ms, 200);
     EXPECT_EQ(trace.source, ", 2 times faster, at 10 requests/s");
+}
+
+TEST(Retime, RefusesTimesThatNobodyCanCount) {
+    Trace trace;
+    trace.clients = {1};
+    const auto url = trace.add_url("http://a/", 1);
+    for (const int time : {0, 1'000}) trace.add({time, 0, url, kGet});
+    EXPECT_THROW(retime(trace, 1e-300, 0), std::invalid_argument);
+    EXPECT_THROW(retime(trace, 0, 1e-300), std::invalid_argument);
+    EXPECT_EQ(trace.requests[1].time_ms, 1'000);
 }
 
 TEST(Trace, TakesTheVirtualHostOfALineForThatOfItsPath) {
