@@ -136,8 +136,9 @@ void write_finding(const Finding& finding, std::string& out) {
 constexpr const char* kWords =
     R"(<p>Local and peer hits, false misses: parts of the requests. Against ideal: hits more or less than
 with a directory that is right at once. False hits, announcements, queries and bytes: for each request;
-queries are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. A false miss is a request whose object a peer had, while
-no summary said so. Memory: of one proxy, for its own summary and those of its peers.</p>
+queries are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. A
+false miss is a request whose object a peer had, while no summary said so; one that said so and was
+too far to be asked makes none. Memory: of one proxy, for its own summary and those of its peers.</p>
 <p>Simulated with hearsay's own code for eviction, summaries and announcements, in virtual time. Each URL is
 one object that stays fresh, so a real cluster has fewer hits, with and without sharing.</p>
 )";

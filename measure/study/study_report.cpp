@@ -7,6 +7,16 @@
 #include "measure/report/numbers.hpp"
 
 namespace measure {
+namespace {
+
+/// From here on so many times are easier to read than so many percent.
+constexpr double kManyTimes = 10;
+
+std::string times_text(double times) {
+    return grouped(static_cast<std::uint64_t>(std::llround(times))) + " times";
+}
+
+}  // namespace
 
 PerRequest per_request(const SimulationCounts& counts) {
     const auto each = [&](double value) {
@@ -54,9 +64,15 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table) {
 std::string describe(const Study& study, const StudyTable& table) {
     const auto each = table.cache.of_each(study.log.distinct_bytes, table.proxies);
     const auto part = ratio(each * table.proxies, study.log.distinct_bytes);
-    return fmt::format("{} proxies, each with {} ({:.3g}% of the distinct bytes in all): {}",
-                       grouped(table.proxies), size_text(static_cast<double>(each)), part * 100,
+    return fmt::format("{}{} {} ({} the distinct bytes in all): {}", proxies_text(table.proxies),
+                       table.proxies == 1 ? " with" : ", each with",
+                       size_text(static_cast<double>(each)),
+                       part < kManyTimes ? fmt::format("{:.3g}% of", part * 100) : times_text(part),
                        subject(table.about));
+}
+
+std::string proxies_text(std::size_t proxies) {
+    return proxies == 1 ? "1 proxy" : grouped(proxies) + " proxies";
 }
 
 std::string_view subject(StudyTable::About about) {

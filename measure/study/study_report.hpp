@@ -33,7 +33,9 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
 
 /// What its rows differ in: "copies and eviction".
 std::string_view subject(StudyTable::About about);
-/// "16 proxies, each with 6.2 MB (10% of the distinct bytes in all): copies and eviction".
+/// "1 proxy", "1,000 proxies".
+std::string proxies_text(std::size_t proxies);
+/// "16 proxies, each with 6.2 MiB (10% of the distinct bytes in all): copies and eviction".
 std::string describe(const Study& study, const StudyTable& table);
 /// One line about the log.
 std::string describe(const LogFacts& log);

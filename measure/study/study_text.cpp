@@ -15,9 +15,10 @@ namespace {
 constexpr const char* kLegend =
     R"(local, peer: hits in % of the requests. vs ideal: % of hits more or less than with a directory that
 is right at once (ICP's). false miss: % of the requests whose object a peer had, and no summary of
-it said so. false hits: questions to peers in vain. messages and bytes are for each request; queries
-are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. memory:
-one proxy's, for its own summary and its peers'.)";
+it said so; one that said so and was too far to be asked makes none. false hits: questions to peers
+in vain. messages and bytes are for each request; queries are those in vain, and all of ICP's and
+the paper's schemes, which ask before they fetch. memory: one proxy's, for its own summary and its
+peers'.)";
 
 void write_columns(Writer& out) {
     out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>13} {:>13} {:>8}",

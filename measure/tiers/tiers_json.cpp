@@ -50,7 +50,7 @@ Json json_of(const TiersRow& row, const TierCounts* everything) {
     out["written_ratio"] = ratio(counts.written_bytes(), counts.bytes);
     out["write_amplification"] = ratio(counts.written_bytes(), counts.admitted_bytes);
     if (everything) {
-        out["writes_saved"] = 1 - ratio(counts.written_bytes(), everything->written_bytes());
+        out["writes_saved"] = writes_saved(counts, *everything);
         out["hits_lost"] = ratio(everything->hits(), everything->requests) - hits;
     }
     return out;

@@ -26,7 +26,7 @@ std::string about_admission(const TierCounts& counts, const TierCounts& everythi
     return fmt::format(
         " Writing what is asked for again spares {:.0f} % of the writes and {} against writing "
         "everything.",
-        100 - percent(counts.written_bytes(), everything.written_bytes()), hits);
+        100 * writes_saved(counts, everything), hits);
 }
 
 }  // namespace
@@ -45,7 +45,10 @@ std::string tiers_words(const TiersStudy& study) {
             size_text(static_cast<double>(table.memory_bytes)),
             percent(counts->hits(), counts->requests), percent(counts->disk_hits, counts->requests),
             percent(counts->hit_bytes(), counts->bytes));
-        if (const auto* everything = table.everything()) {
+        const auto* everything = table.everything();
+        if (everything && everything->written_bytes() == 0) {
+            out += " It took nothing: no object of the log fits into it.";
+        } else if (everything) {
             out += about_admission(*counts, *everything);
             loses = loses || lost_points(*counts, *everything) > kPointsThatMatter;
             ++compared;
