@@ -18,6 +18,7 @@
 #include "measure/study/study_report.hpp"
 #include "measure/trace/printable.hpp"
 #include "protocol/plain_message.hpp"
+#include "proxy/config/config_values.hpp"
 
 namespace measure {
 namespace {
@@ -47,8 +48,7 @@ private:
         if (now.part > 0.05) {
             const auto left = elapsed * (1 / now.part - 1);
             out +=
-                fmt::format(", {} left",
-                            span_text(std::chrono::duration_cast<std::chrono::milliseconds>(left)));
+                fmt::format(", {} left", span_text(std::chrono::ceil<std::chrono::seconds>(left)));
         }
         return out;
     }
@@ -99,6 +99,11 @@ void write_file(const std::string& path, const std::string& text) {
     if (!written || !closed) throw std::runtime_error("cannot write " + printable(path));
 }
 
+/// Not fmt::print(), which throws: main() looks at the end whether all has arrived.
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 /// Throws std::invalid_argument for what no number of proxies, or none of those asked for, makes
 /// sense with; the same for the schemes that a study compares would only be refused row by row.
 void check_once(const SimulateCommand& command, const std::vector<std::size_t>& proxies) {
@@ -108,6 +113,19 @@ void check_once(const SimulateCommand& command, const std::vector<std::size_t>& 
         config.proxies = each;
         check(config);
     }
+}
+
+/// Throws std::invalid_argument for what would come after the last request.
+void check_times(const SimulatedNetwork& network, const LogFacts& log) {
+    const auto refuse = [&](const char* what, std::chrono::milliseconds at) {
+        if (at > log.span)
+            throw std::invalid_argument(
+                fmt::format("{} at {} never comes: the requests end {} "
+                            "after the first",
+                            what, proxy::format_duration(at), span_text(log.span)));
+    };
+    for (const auto& cut : network.partitions) refuse("the partition", cut.from);
+    for (const auto& restart : network.restarts) refuse("the restart", restart.at);
 }
 
 /// Was anything counted?
@@ -123,6 +141,7 @@ int run_study_command(const SimulateCommand& command) {
     const auto log = facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
     check_once(command, {options.proxies.front()});
+    check_times(command.study.base.network, log);
     if (command.only) options.base.scheme = *command.only;
     auto study = command.only ? plan_single(log, options) : plan_study(log, options);
     run_study(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
@@ -136,13 +155,10 @@ int run_study_command(const SimulateCommand& command) {
     tell.clear();
     const auto words = advice ? advice_text(study, *advice) : std::string();
     if (!command.html.empty()) write_file(command.html, study_html(study, words));
-    if (command.json) {
-        fmt::print("{}", study_json(study, advice ? advice_json(study, *advice) : std::string()));
-    } else {
-        fmt::print("{}{}{}", study_text(study, output_may_be_coloured()), words.empty() ? "" : "\n",
-                   words);
-    }
-    std::fflush(stdout);
+    if (command.json)
+        print(study_json(study, advice ? advice_json(study, *advice) : std::string()));
+    else
+        print(study_text(study, output_may_be_coloured()) + (words.empty() ? "" : "\n" + words));
     return study.stopped || !any(study) ? kFailed : kOk;
 }
 
@@ -161,9 +177,7 @@ int run_tiers_command(const SimulateCommand& command) {
         plan_tiers(facts_of(input.trace, given), command.study.caches, command.memory, base);
     run_tiers(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
     tell.clear();
-    fmt::print("{}",
-               command.json ? tiers_json(study) : tiers_text(study, output_may_be_coloured()));
-    std::fflush(stdout);
+    print(command.json ? tiers_json(study) : tiers_text(study, output_may_be_coloured()));
     return study.stopped ? kFailed : kOk;
 }
 
@@ -183,9 +197,7 @@ int run_paper_command(const SimulateCommand& command) {
         stopped = study.stopped;
     }
     tell.clear();
-    fmt::print("{}",
-               command.json ? paper_json(studies) : paper_text(studies, output_may_be_coloured()));
-    std::fflush(stdout);
+    print(command.json ? paper_json(studies) : paper_text(studies, output_may_be_coloured()));
     return stopped ? kFailed : kOk;
 }
 
@@ -213,6 +225,9 @@ int simulate_command(SimulateCommand command) {
         if (command.kind && command.only && *command.only != Scheme::summary)
             throw std::invalid_argument("--kind is of the scheme summary");
         if (command.kind) command.study.base.kind = *command.kind;
+        if (command.load && command.only != Scheme::paper_bloom)
+            throw std::invalid_argument("--load is of --scheme paper_bloom");
+        if (command.load) command.study.base.load_factor = *command.load;
         check_once(command, command.study.proxies);
         return command.paper ? run_paper_command(command) : run_study_command(command);
     } catch (const std::invalid_argument& error) {

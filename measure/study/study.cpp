@@ -41,6 +41,15 @@ std::vector<SimulationConfig> with_thresholds(const SimulationConfig& base) {
     return out;
 }
 
+/// Each keeps its first place.
+template <typename Value>
+void drop_repeats(std::vector<Value>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values.erase(std::remove(values.begin() + static_cast<std::ptrdiff_t>(i) + 1, values.end(),
+                                 Value(values[i])),
+                     values.end());
+}
+
 class Planner {
 public:
     Planner(const LogFacts& log, const StudyOptions& options) : options_(options) {
@@ -178,6 +187,8 @@ std::size_t Study::add(const SimulationConfig& config, const CacheSize& cache) {
 }
 
 StudyOptions completed(StudyOptions options, const LogFacts& log) {
+    drop_repeats(options.proxies);
+    drop_repeats(options.caches);
     if (options.proxies.empty()) {
         auto most = std::max<std::uint64_t>(log.clients, 4);
         if (!options.base.network.is_even())

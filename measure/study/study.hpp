@@ -95,7 +95,7 @@ inline constexpr std::chrono::seconds kLongestAdvised = std::chrono::minutes(1);
 /// Above all delays, so that only the threshold counts.
 inline constexpr std::chrono::milliseconds kNoDelay = std::chrono::hours(24 * 3650);
 
-/// With its lists filled.
+/// With its lists filled, and nothing twice in them.
 StudyOptions completed(StudyOptions options, const LogFacts& log);
 
 /// All schemes at the first size for each number of proxies, and for the first number at each size;
