@@ -374,8 +374,11 @@ int run_command_line(int argc, char** argv) {
 
 /// What was printed must have arrived.
 int checked_output(int code) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    std::fprintf(stderr, "hearsay: cannot write to standard output: %s\n", std::strerror(errno));
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::ferror(stdout) == 0) return code;
+    // What an earlier write met, errno no longer tells.
+    std::fprintf(stderr, "hearsay: cannot write to standard output%s%s\n", flushed ? "" : ": ",
+                 flushed ? "" : std::strerror(errno));
     return code == kOk ? kFailed : code;
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 struct Ended {
     std::string how, said;
@@ -141,8 +142,9 @@ TEST(Simulate, SaysOnceThatItsOutputTakesNothing) {
     child.wait();
     EXPECT_EQ(child.ended(), "exit code 1");
     std::ifstream in(log);
-    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
-              "hearsay: cannot write to standard output: No space left on device\n");
+    const std::string said{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_THAT(said, StartsWith("hearsay: cannot write to standard output"));
+    EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
 }
 
 TEST(Simulate, SaysWhatADiskDoesForALog) {
