@@ -128,9 +128,8 @@ Finding hits_by_cache(const Study& study) {
     const auto *alone = series(out.chart, "no sharing"), *ours = series(out.chart, kind);
     if (!alone || !ours) return out;
     const auto at = [](const Chart::Point& shared, const Chart::Point& apart) {
-        return fmt::format(
-            "{:.1f} % instead of {:.1f} % where the caches hold {:.3g} % of the distinct bytes",
-            shared.y, apart.y, shared.x);
+        return fmt::format("{:.1f} % instead of {:.1f} % where the caches hold {}", shared.y,
+                           apart.y, of_distinct_text(shared.x / 100));
     };
     out.words = fmt::format("With {}, sharing by summaries ({}) answers {}", proxies_text(proxies),
                             kind, at(ours->points.front(), alone->points.front()));

@@ -12,10 +12,6 @@ namespace {
 /// From here on so many times are easier to read than so many percent.
 constexpr double kManyTimes = 10;
 
-std::string times_text(double times) {
-    return grouped(static_cast<std::uint64_t>(std::llround(times))) + " times";
-}
-
 }  // namespace
 
 PerRequest per_request(const SimulationCounts& counts) {
@@ -64,11 +60,17 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table) {
 std::string describe(const Study& study, const StudyTable& table) {
     const auto each = table.cache.of_each(study.log.distinct_bytes, table.proxies);
     const auto part = ratio(each * table.proxies, study.log.distinct_bytes);
-    return fmt::format("{}{} {} ({} the distinct bytes in all): {}", proxies_text(table.proxies),
+    return fmt::format("{}{} {} ({} in all): {}", proxies_text(table.proxies),
                        table.proxies == 1 ? " with" : ", each with",
-                       size_text(static_cast<double>(each)),
-                       part < kManyTimes ? fmt::format("{:.3g}% of", part * 100) : times_text(part),
+                       size_text(static_cast<double>(each)), of_distinct_text(part),
                        subject(table.about));
+}
+
+std::string of_distinct_text(double part) {
+    return (part < kManyTimes
+                ? fmt::format("{:.3g}% of", part * 100)
+                : grouped(static_cast<std::uint64_t>(std::llround(part))) + " times") +
+           " the distinct bytes";
 }
 
 std::string proxies_text(std::size_t proxies) {

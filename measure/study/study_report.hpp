@@ -35,6 +35,8 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
 std::string_view subject(StudyTable::About about);
 /// "1 proxy", "1,000 proxies".
 std::string proxies_text(std::size_t proxies);
+/// "10% of the distinct bytes", "29 times the distinct bytes".
+std::string of_distinct_text(double part);
 /// "16 proxies, each with 6.2 MiB (10% of the distinct bytes in all): copies and eviction".
 std::string describe(const Study& study, const StudyTable& table);
 /// One line about the log.
