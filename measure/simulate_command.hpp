@@ -31,7 +31,8 @@ struct SimulateCommand {
     unsigned jobs = 0;  // 0: one for each processor
 };
 
-/// `hearsay simulate`. Returns the exit code; says what went wrong on standard error.
+/// `hearsay simulate`. Returns the exit code; says what went wrong on standard error. Throws
+/// std::system_error when standard output takes nothing.
 int simulate_command(SimulateCommand command);
 
 }  // namespace measure
