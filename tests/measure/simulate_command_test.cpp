@@ -121,7 +121,7 @@ TEST(Simulate, SaysWhatItWouldTakeInstead) {
                 HasSubstr("--scheme: foo is not one of none, icp, squid_"));
     EXPECT_THAT(said("--kind", "foo"),
                 HasSubstr("foo is not one of counting_bloom, quotient, cuckoo\n"));
-    EXPECT_THAT(said("--copy", "foo"), HasSubstr("foo is not one of while_room, always, second_"));
+    EXPECT_THAT(said("--copy", "foo"), HasSubstr("foo is not one of always, while_room, second_"));
     EXPECT_THAT(said("--replacement", "foo"),
                 HasSubstr("foo is not one of s3_fifo, sieve, w_tiny"));
     EXPECT_THAT(said("--delay", "5"), HasSubstr("5 is not a time (250ms, 10s, 2h)"));
