@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/report/numbers.hpp"
-#include "measure/simulate/objects.hpp"
 #include "measure/study/advice.hpp"
 #include "measure/study/study_report.hpp"
 #include "proxy/config/config_values.hpp"
@@ -14,9 +13,6 @@ namespace measure {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::uint64_t kFewestRequests = 100;  // for each proxy
-constexpr double kFewestObjects = 10;           // that a cache holds, if they are all alike
 
 std::string day(const Gain& gain) {
     return gain.timed ? "per day" : "over the whole log";
@@ -97,8 +93,7 @@ std::string too_little_to_tell(const LogFacts& log, const SimulationConfig& conf
         return fmt::format("{} are too few for {}: take a longer log, or fewer --proxies.",
                            amount(log.requests, "request"), proxies_text(config.proxies));
     if (config.cache_bytes == 0) return {};
-    const double mean = static_cast<double>(log.distinct_bytes) / static_cast<double>(log.objects) +
-                        static_cast<double>(config.unit_objects ? 0 : kStoredHeadBytes);
+    const double mean = mean_object_bytes(log, config.unit_objects);
     const double held = static_cast<double>(config.cache_bytes) / mean;
     if (held >= kFewestObjects) return {};
     return fmt::format(
@@ -117,10 +112,10 @@ std::string advice_text(const Study& study, const Advice& advice) {
     const auto each = per_request(*shared), each_alone = per_request(*alone);
     const auto& config = advice.config;
     const auto too_little = too_little_to_tell(study.log, config);
-    std::string out =
-        fmt::format("{} with {} each{}:\n\n", proxies_text(config.proxies),
-                    size_text(static_cast<double>(config.cache_bytes)),
-                    study.log.synthetic ? ", and a made-up workload (do not decide by it)" : "");
+    std::string out = fmt::format(
+        "{} with {}{}{}:\n\n", proxies_text(config.proxies),
+        size_text(static_cast<double>(config.cache_bytes)), config.proxies == 1 ? "" : " each",
+        study.log.synthetic ? ", and a made-up workload (do not decide by it)" : "");
     out += fmt::format(
         "{}: {:.1f} % of the requests are hits with it ({:.1f} % local, {:.1f} % from a peer), "
         "{:.1f} % without.\n",

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "measure/report/numbers.hpp"
+#include "measure/simulate/objects.hpp"
 
 namespace measure {
 namespace {
@@ -33,6 +34,12 @@ PerRequest per_request(const SimulationCounts& counts) {
     out.query_bytes = of_requests(counts.query_bytes);
     out.waited_ms = each(counts.waited_ms);
     return out;
+}
+
+double mean_object_bytes(const LogFacts& log, bool unit_objects) {
+    if (unit_objects || log.objects == 0) return 1;
+    return static_cast<double>(log.distinct_bytes) / static_cast<double>(log.objects) +
+           static_cast<double>(kStoredHeadBytes);
 }
 
 double lost_hits(const SimulationCounts& counts, const SimulationCounts& ideal) {

@@ -22,6 +22,12 @@ struct PerRequest {
 };
 PerRequest per_request(const SimulationCounts& counts);
 
+/// Below these nothing is judged.
+inline constexpr std::uint64_t kFewestRequests = 100;  // for each proxy
+inline constexpr double kFewestObjects = 10;           // that a cache has room for
+/// What an object takes in a cache, in the mean: its head, too, unless each weighs one byte.
+double mean_object_bytes(const LogFacts& log, bool unit_objects);
+
 /// How many of the hits of an instant directory are lost (below 0: won), as a part of them.
 double lost_hits(const SimulationCounts& counts, const SimulationCounts& ideal);
 /// The same as tables have it: "-0.12", "+3.00", in %.

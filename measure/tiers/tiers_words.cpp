@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "measure/report/numbers.hpp"
+#include "measure/study/study_report.hpp"
 #include "measure/tiers/tiers_study.hpp"
 
 namespace measure {
@@ -29,6 +30,18 @@ std::string about_admission(const TierCounts& counts, const TierCounts& everythi
         100 * writes_saved(counts, everything), hits);
 }
 
+/// Why nothing is to be learnt from a disk of this size; empty when something is.
+std::string too_little_to_tell(const LogFacts& log, const TiersTable& table,
+                               const TierCounts& everything) {
+    if (everything.written_bytes() == 0) return " It took nothing: no object of the log fits.";
+    const bool unit_objects = table.groups.front().rows.front().config.unit_objects;
+    const auto held = static_cast<double>(table.disk_bytes) / mean_object_bytes(log, unit_objects);
+    if (log.requests >= kFewestRequests && held >= kFewestObjects) return {};
+    return fmt::format(
+        " That is too little to go by: the log has {}, and there is room for {:.0f} of its {}.",
+        amount(log.requests, "request"), std::floor(held), amount(log.objects, "object"));
+}
+
 }  // namespace
 
 std::string tiers_words(const TiersStudy& study) {
@@ -45,13 +58,14 @@ std::string tiers_words(const TiersStudy& study) {
             size_text(static_cast<double>(table.memory_bytes)),
             percent(counts->hits(), counts->requests), percent(counts->disk_hits, counts->requests),
             percent(counts->hit_bytes(), counts->bytes));
-        const auto* everything = table.everything();
-        if (everything && everything->written_bytes() == 0) {
-            out += " It took nothing: no object of the log fits into it.";
-        } else if (everything) {
-            out += about_admission(*counts, *everything);
-            loses = loses || lost_points(*counts, *everything) > kPointsThatMatter;
-            ++compared;
+        if (const auto* everything = table.everything()) {
+            if (const auto why = too_little_to_tell(study.log, table, *everything); !why.empty()) {
+                out += why;
+            } else {
+                out += about_admission(*counts, *everything);
+                loses = loses || lost_points(*counts, *everything) > kPointsThatMatter;
+                ++compared;
+            }
         }
         out += '\n';
     }

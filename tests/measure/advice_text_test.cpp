@@ -96,7 +96,7 @@ TEST(AdviceText, DoesNotJudgeByTooLittle) {
     options.proxies = {4};
     EXPECT_THAT(judged(log, options), HasSubstr("399 requests are too few for 4 proxies: take"));
     options.proxies = {1};
-    EXPECT_THAT(judged(log, options), HasSubstr("1 proxy with 95.4 MiB each"));
+    EXPECT_THAT(judged(log, options), HasSubstr("1 proxy with 95.4 MiB:"));
     EXPECT_THAT(judged(log, options), HasSubstr("One proxy has no peers"));
     log = small_log();
     options = {};
