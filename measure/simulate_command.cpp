@@ -154,7 +154,9 @@ Done run_study_command(const SimulateCommand& command) {
         run_study(input.trace, study, 1, std::ref(tell));
     }
     tell.clear();
-    const auto words = advice ? advice_text(study, *advice) : std::string();
+    const auto words = advice           ? advice_text(study, *advice)
+                       : command.advise ? no_advice_text(study)
+                                        : std::string();
     if (!command.html.empty()) write_file(command.html, study_html(study, words));
     const int code = study.stopped || !any(study) ? kFailed : kOk;
     if (command.json)

@@ -44,5 +44,7 @@ std::string advice_text(const Study& study, const Advice& advice);
 /// The same as members of a JSON object: {"advice": {...}}, with `reasons` and `settings`, or with
 /// `why_not`.
 std::string advice_json(const Study& study, const Advice& advice);
+/// Where advise() has given none: why.
+std::string no_advice_text(const Study& study);
 
 }  // namespace measure

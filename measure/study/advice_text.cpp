@@ -146,6 +146,12 @@ std::string advice_text(const Study& study, const Advice& advice) {
     return out + "\n" + settings_of(config, study.tables.front().cache).dump(2) + "\n";
 }
 
+std::string no_advice_text(const Study& study) {
+    return study.stopped ? "No advice: it was stopped before all was simulated.\n"
+                         : "No advice: that needs ICP, our summaries and no sharing, of which some "
+                           "cannot be simulated so.\n";
+}
+
 std::string advice_json(const Study& study, const Advice& advice) {
     const auto rows = counted(study, advice);
     const auto [alone, shared, ideal] = rows;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "measure/report/numbers.hpp"
 #include "measure/study/study_charts.hpp"
@@ -125,10 +126,18 @@ void write_points(const Chart& chart, std::string& out) {
     out += "</table></div></details>\n";
 }
 
+/// Is there more than one place on the x axis?
+bool is_a_curve(const Chart& chart) {
+    std::set<double> places;
+    for (const auto& series : chart.series)
+        for (const auto& point : series.points) places.insert(point.x);
+    return places.size() > 1;
+}
+
 void write_finding(const Finding& finding, std::string& out) {
     out += "<section><h2>" + escaped(finding.chart.title) + "</h2>\n";
     if (!finding.words.empty()) out += "<p>" + escaped(finding.words) + "</p>\n";
-    out += svg_of(finding.chart);
+    if (is_a_curve(finding.chart)) out += svg_of(finding.chart);
     write_points(finding.chart, out);
     out += "</section>\n";
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/wrapped.hpp"
 #include "measure/report/writer.hpp"
 #include "measure/study/scheme_name.hpp"
 #include "measure/study/study_report.hpp"
@@ -39,12 +40,9 @@ std::string short_figure(double value) {
     return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0);
 }
 
+/// Precondition: it was run.
 void write_row(const std::string& title, const StudyRow& row, const SimulationCounts* ideal,
                Writer& out) {
-    if (!row.counts) {
-        out.line("{:<22} {}", title, row.refused);
-        return;
-    }
     const auto each = per_request(*row.counts);
     const auto against = ideal ? against_ideal(*row.counts, *ideal) : std::string();
     out.line("{:<22} {:>5.2f} {:>5.2f} {:>5.2f} {:>6} {:>6.3f} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8}",
@@ -94,6 +92,19 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
              short_figure(per_request(counts).waited_ms));
 }
 
+/// Which rows of the table cannot be simulated, each reason once.
+void write_refused(const Study& study, const StudyTable& table, Writer& out) {
+    std::map<std::string, std::string> refused;  // titles by reason
+    for (const auto& line : table.lines) {
+        const auto& row = study.row(line);
+        if (row.counts || row.refused.empty()) continue;
+        auto& titles = refused[row.refused];
+        titles += (titles.empty() ? "" : "; ") + line.title;
+    }
+    for (const auto& [why, titles] : refused)
+        out.append(wrapped(fmt::format("not simulated, as {}: {}", why, titles)));
+}
+
 }  // namespace
 
 std::string study_text(const Study& study, bool colour) {
@@ -115,11 +126,11 @@ std::string study_text(const Study& study, bool colour) {
         Writer rows(colour);
         for (const auto& line : table.lines) {
             const auto& row = study.row(line);
-            if (!shown(line)) continue;
+            if (!row.counts) continue;
             write_row(line.title, row, ideal, rows);
-            if (table.about == StudyTable::About::asked && row.counts)
-                write_counts(*row.counts, rows);
+            if (table.about == StudyTable::About::asked) write_counts(*row.counts, rows);
         }
+        write_refused(study, table, rows);
         const auto [same, is_new] = shown_tables.try_emplace(rows.take(), title);
         if (!is_new) {
             out.line("the same as of {}", same->second);

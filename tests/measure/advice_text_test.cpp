@@ -109,6 +109,13 @@ TEST(AdviceText, DoesNotJudgeByTooLittle) {
     EXPECT_THAT(judged(log, options), HasSubstr("has room for none of the log's 100,000 objects"));
 }
 
+TEST(AdviceText, SaysWhyThereIsNone) {
+    auto study = finished_study();
+    EXPECT_THAT(no_advice_text(study), HasSubstr("some cannot be simulated"));
+    study.stopped = true;
+    EXPECT_THAT(no_advice_text(study), HasSubstr("stopped before all was simulated"));
+}
+
 TEST(AdviceText, SaysOnHowLittleItStands) {
     auto log = small_log();
     log.requests = 399;

@@ -86,14 +86,26 @@ TEST(StudyText, LeavesOutWhatWasNotRunAndSaysWhatIsRefused) {
         if (late || row.config.scheme == Scheme::server_names) row.counts.reset();
         if (late || row.config.scheme != Scheme::squid_digest) continue;
         row.counts.reset();
-        row.refused = "no owl";
+        row.refused = "there is no owl";
     }
     const auto text = study_text(study, false);
     EXPECT_THAT(text, HasSubstr("STOPPED EARLY"));
     EXPECT_THAT(text, Not(HasSubstr("server names")));
     EXPECT_THAT(text, HasSubstr("\n64 proxies"));
     EXPECT_THAT(text, Not(HasSubstr("256 proxies"))) << "nothing of it was run";
-    EXPECT_EQ(line_of(text, "Squid"), "Squid digests no owl");
+    EXPECT_THAT(text, HasSubstr("\nnot simulated, as there is no owl: Squid digests\n"));
+}
+
+TEST(StudyText, SaysOnceWhySeveralAreRefused) {
+    auto study = finished_study();
+    for (auto& row : study.rows) {
+        if (row.config.scheme != Scheme::paper_bloom) continue;
+        row.counts.reset();
+        row.refused = "there is no owl";
+    }
+    EXPECT_THAT(study_text(study, false),
+                HasSubstr("\nnot simulated, as there is no owl: Bloom 8, 1%; Bloom 16, 1%; Bloom "
+                          "32, 1%\n"));
 }
 
 TEST(StudyText, GivesEveryCountOfASingleSimulation) {
