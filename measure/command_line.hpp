@@ -19,12 +19,15 @@ inline CLI::Validator number_that(const char* what, bool (*holds)(double)) {
             },
             ""};
 }
-/// A sign would be taken, and wrap around.
-inline CLI::Validator whole_number() {
-    return {[](std::string& text) {
-                return text.find_first_not_of("0123456789") == std::string::npos && !text.empty()
+/// A sign would be taken, and wrap around. `least`: 0 or 1.
+inline CLI::Validator whole_number(int least = 0) {
+    return {[least](std::string& text) {
+                const bool digits =
+                    !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+                const bool enough = least == 0 || text.find_first_not_of('0') != std::string::npos;
+                return digits && enough
                            ? std::string()
-                           : text + " is not a whole number from 0 on";
+                           : text + " is not a whole number from " + std::to_string(least) + " on";
             },
             ""};
 }
@@ -45,7 +48,7 @@ CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value
 /// An option whose words become a value by `parse`, which gives none for words that are not `what`.
 template <typename Value, typename Parse>
 CLI::Option* parsed(CLI::App& command, const char* name, const char* kind, Value& value,
-                    Parse parse, const char* what, const char* text) {
+                    Parse parse, std::string what, const char* text) {
     const auto take = [name, &value, parse, what](const std::string& words) {
         const auto read = parse(words);
         if (!read) throw CLI::ValidationError(name, words + " is not " + what);
@@ -56,7 +59,7 @@ CLI::Option* parsed(CLI::App& command, const char* name, const char* kind, Value
 /// Several of them, with commas between.
 template <typename Value, typename Parse>
 CLI::Option* parsed_list(CLI::App& command, const char* name, const char* kind,
-                         std::vector<Value>& values, Parse parse, const char* what,
+                         std::vector<Value>& values, Parse parse, std::string what,
                          const char* text) {
     const auto take = [name, &values, parse, what](const std::vector<std::string>& all) {
         for (const auto& words : all) {

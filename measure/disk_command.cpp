@@ -47,7 +47,7 @@ std::string age_text(milliseconds age) {
 }
 
 /// `1,234 (56.7 %)`
-std::string part_text(std::uint64_t part, std::uint64_t whole) {
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
     return fmt::format("{} ({:.1f} %)", grouped(part), 100 * ratio(part, whole));
 }
 
@@ -76,7 +76,7 @@ void print_contents(const DiskSurvey& s, DiskTime now) {
     if (objects > 0) {
         fmt::print("stored    {} to {} ago, half of them less than {}\n", age_text(now - s.newest),
                    age_text(now - s.oldest), age_text(now - s.median));
-        fmt::print("expired   {}\n", part_text(s.expired, objects));
+        fmt::print("expired   {}\n", share_text(s.expired, objects));
         fmt::print("tags      {} on {}\n", amount(s.tags, "tag"), amount(s.tagged, "response"));
     }
     fmt::print("besides   {} that later ones replaced, {} purged by tag or all at once, {}\n",

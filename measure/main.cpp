@@ -289,6 +289,9 @@ int run_help(const CLI::App& app, const std::string& name) {
 /// The exit code.
 int run_command_line(int argc, char** argv) {
     CLI::App app("hearsay: HTTP caches that answer for one another", "hearsay");
+    app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+        return "hearsay: " + CLI::FailureMessage::simple(failed, error);
+    });
     app.require_subcommand(0, 1);  // none is told below: the parser would hide an unknown option
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
@@ -371,8 +374,11 @@ int run_command_line(int argc, char** argv) {
 
 /// What was printed must have arrived.
 int checked_output(int code) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    std::fprintf(stderr, "hearsay: cannot write to standard output: %s\n", std::strerror(errno));
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::ferror(stdout) == 0) return code;
+    // What an earlier write met, errno no longer tells.
+    std::fprintf(stderr, "hearsay: cannot write to standard output%s%s\n", flushed ? "" : ": ",
+                 flushed ? "" : std::strerror(errno));
     return code == kOk ? kFailed : code;
 }
 

@@ -131,6 +131,7 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
     report.pace = describe_pace(options.replay);
     report.lines = trace.lines;
     report.skipped = trace.skipped;
+    report.out_of_order = trace.out_of_order;
     report.clients = trace.clients.size();
     report.urls = trace.object_bytes.size();
     return report;

@@ -18,6 +18,7 @@
 #include "measure/study/study_report.hpp"
 #include "measure/trace/printable.hpp"
 #include "protocol/plain_message.hpp"
+#include "proxy/config/config_values.hpp"
 
 namespace measure {
 namespace {
@@ -47,8 +48,7 @@ private:
         if (now.part > 0.05) {
             const auto left = elapsed * (1 / now.part - 1);
             out +=
-                fmt::format(", {} left",
-                            span_text(std::chrono::duration_cast<std::chrono::milliseconds>(left)));
+                fmt::format(", {} left", span_text(std::chrono::ceil<std::chrono::seconds>(left)));
         }
         return out;
     }
@@ -99,6 +99,12 @@ void write_file(const std::string& path, const std::string& text) {
     if (!written || !closed) throw std::runtime_error("cannot write " + printable(path));
 }
 
+/// How it ends, and what is left to be printed.
+struct Done {
+    int code = kOk;
+    std::string text;
+};
+
 /// Throws std::invalid_argument for what no number of proxies, or none of those asked for, makes
 /// sense with; the same for the schemes that a study compares would only be refused row by row.
 void check_once(const SimulateCommand& command, const std::vector<std::size_t>& proxies) {
@@ -110,6 +116,19 @@ void check_once(const SimulateCommand& command, const std::vector<std::size_t>& 
     }
 }
 
+/// Throws std::invalid_argument for what would come after the last request.
+void check_times(const SimulatedNetwork& network, const LogFacts& log) {
+    const auto refuse = [&](const char* what, std::chrono::milliseconds at) {
+        if (at > log.span)
+            throw std::invalid_argument(
+                fmt::format("{} at {} never comes: the requests end {} "
+                            "after the first",
+                            what, proxy::format_duration(at), span_text(log.span)));
+    };
+    for (const auto& cut : network.partitions) refuse("the partition", cut.from);
+    for (const auto& restart : network.restarts) refuse("the restart", restart.at);
+}
+
 /// Was anything counted?
 bool any(const Study& study) {
     for (const auto& row : study.rows)
@@ -117,12 +136,13 @@ bool any(const Study& study) {
     return false;
 }
 
-int run_study_command(const SimulateCommand& command) {
+Done run_study_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
     const Input input(command);
     const auto log = facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
     check_once(command, {options.proxies.front()});
+    check_times(command.study.base.network, log);
     if (command.only) options.base.scheme = *command.only;
     auto study = command.only ? plan_single(log, options) : plan_study(log, options);
     run_study(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
@@ -134,20 +154,19 @@ int run_study_command(const SimulateCommand& command) {
         run_study(input.trace, study, 1, std::ref(tell));
     }
     tell.clear();
-    const auto words = advice ? advice_text(study, *advice) : std::string();
+    const auto words = advice           ? advice_text(study, *advice)
+                       : command.advise ? no_advice_text(study)
+                                        : std::string();
     if (!command.html.empty()) write_file(command.html, study_html(study, words));
-    if (command.json) {
-        fmt::print("{}", study_json(study, advice ? advice_json(study, *advice) : std::string()));
-    } else {
-        fmt::print("{}{}{}", study_text(study, output_may_be_coloured()), words.empty() ? "" : "\n",
-                   words);
-    }
-    std::fflush(stdout);
-    return study.stopped || !any(study) ? kFailed : kOk;
+    const int code = study.stopped || !any(study) ? kFailed : kOk;
+    if (command.json)
+        return {code, study_json(study, advice ? advice_json(study, *advice) : std::string())};
+    return {code,
+            study_text(study, output_may_be_coloured()) + (words.empty() ? "" : "\n" + words)};
 }
 
 /// One proxy with a disk.
-int run_tiers_command(const SimulateCommand& command) {
+Done run_tiers_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
     const Input input(command);
     const auto& given = command.study.base;
@@ -161,14 +180,12 @@ int run_tiers_command(const SimulateCommand& command) {
         plan_tiers(facts_of(input.trace, given), command.study.caches, command.memory, base);
     run_tiers(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
     tell.clear();
-    fmt::print("{}",
-               command.json ? tiers_json(study) : tiers_text(study, output_may_be_coloured()));
-    std::fflush(stdout);
-    return study.stopped ? kFailed : kOk;
+    return {study.stopped ? kFailed : kOk,
+            command.json ? tiers_json(study) : tiers_text(study, output_may_be_coloured())};
 }
 
 /// The paper's simulation of each log.
-int run_paper_command(const SimulateCommand& command) {
+Done run_paper_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
     std::vector<Study> studies;
     bool stopped = false;
@@ -183,43 +200,51 @@ int run_paper_command(const SimulateCommand& command) {
         stopped = study.stopped;
     }
     tell.clear();
-    fmt::print("{}",
-               command.json ? paper_json(studies) : paper_text(studies, output_may_be_coloured()));
-    std::fflush(stdout);
-    return stopped ? kFailed : kOk;
+    return {stopped ? kFailed : kOk,
+            command.json ? paper_json(studies) : paper_text(studies, output_may_be_coloured())};
+}
+
+Done run(SimulateCommand& command) {
+    if (command.traces.empty() && !command.synthetic)
+        throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
+    if (command.only && (command.advise || !command.html.empty()))
+        throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
+    if (command.paper && (command.only || command.advise || !command.html.empty()))
+        throw std::invalid_argument(
+            "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
+    if (command.paper && command.synthetic)
+        throw std::invalid_argument("--paper is for logs: leave out --synthetic");
+    if (!command.paper && command.traces.size() > 1)
+        throw std::invalid_argument("several --trace are for --paper");
+    if (command.seed) command.workload.seed = command.study.base.seed = *command.seed;
+    if (command.tiers) return run_tiers_command(command);
+    if (command.changed)
+        command.study.base.announce_changed = *command.changed;
+    else if (command.only && *command.only != Scheme::summary)
+        command.study.base.announce_changed = kPaperThreshold;
+    if (command.kind && command.only && *command.only != Scheme::summary)
+        throw std::invalid_argument("--kind is of the scheme summary");
+    if (command.kind) command.study.base.kind = *command.kind;
+    if (command.load && command.only != Scheme::paper_bloom)
+        throw std::invalid_argument("--load is of the scheme paper_bloom");
+    if (command.load) command.study.base.load_factor = *command.load;
+    check_once(command, command.study.proxies);
+    return command.paper ? run_paper_command(command) : run_study_command(command);
 }
 
 }  // namespace
 
 int simulate_command(SimulateCommand command) {
+    Done done;
     try {
-        if (command.traces.empty() && !command.synthetic)
-            throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
-        if (command.only && (command.advise || !command.html.empty()))
-            throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
-        if (command.paper && (command.only || command.advise || !command.html.empty()))
-            throw std::invalid_argument(
-                "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
-        if (command.paper && command.synthetic)
-            throw std::invalid_argument("--paper is for logs: leave out --synthetic");
-        if (!command.paper && command.traces.size() > 1)
-            throw std::invalid_argument("several --trace are for --paper");
-        if (command.seed) command.workload.seed = command.study.base.seed = *command.seed;
-        if (command.tiers) return run_tiers_command(command);
-        if (command.changed)
-            command.study.base.announce_changed = *command.changed;
-        else if (command.only && *command.only != Scheme::summary)
-            command.study.base.announce_changed = kPaperThreshold;
-        if (command.kind && command.only && *command.only != Scheme::summary)
-            throw std::invalid_argument("--kind is of the scheme summary");
-        if (command.kind) command.study.base.kind = *command.kind;
-        check_once(command, command.study.proxies);
-        return command.paper ? run_paper_command(command) : run_study_command(command);
+        done = run(command);
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
     } catch (const std::exception& error) {
         return fail(kFailed, "{}", protocol::plain_message(error));
     }
+    fmt::print("{}", done.text);  // an output that takes nothing is for main() to tell
+    return done.code;
 }
 
 }  // namespace measure

@@ -23,6 +23,7 @@ struct SimulateCommand {
     std::optional<Scheme> only;         // one scheme instead of the study
     std::optional<double> changed;      // of the base, when it was said
     std::optional<summary::Kind> kind;  // so, too
+    std::optional<unsigned> load;       // so, too; of the scheme paper_bloom alone
     bool tiers = false;
     CacheSize memory{0, kUsualMemoryPart};  // of `tiers`: its disks are study.caches
     bool paper = false, advise = false, json = false, quiet = false;
@@ -30,7 +31,8 @@ struct SimulateCommand {
     unsigned jobs = 0;  // 0: one for each processor
 };
 
-/// `hearsay simulate`. Returns the exit code; says what went wrong on standard error.
+/// `hearsay simulate`. Returns the exit code; says what went wrong on standard error. Throws
+/// std::system_error when standard output takes nothing.
 int simulate_command(SimulateCommand command);
 
 }  // namespace measure

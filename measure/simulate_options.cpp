@@ -32,6 +32,9 @@ paper_bloom, summary, consistent_hashing, single_cache.
 
 Exit codes: 0; 1 when it was stopped (what is through is shown) or nothing could be simulated; 2 usage.)";
 
+constexpr const char* kTime = "a time (250ms, 10s, 2h)";
+constexpr const char* kSize = "a size (64MiB, 1GB)";
+
 constexpr auto parse_milliseconds = [](const std::string& text) {
     const auto read = proxy::parse_duration(text);
     return read && *read >= 0ns
@@ -68,6 +71,14 @@ std::optional<std::size_t> parse_proxies(std::string_view text) {
     return count && *count >= 1 && *count <= summary::kMaxPeers ? count : std::nullopt;
 }
 
+/// "one of a, b, c".
+template <typename Values, typename Name>
+std::string one_of(const Values& values, Name name_of) {
+    std::string out;
+    for (const auto value : values) (out += out.empty() ? "one of " : ", ").append(name_of(value));
+    return out;
+}
+
 /// `10s-20s:2`: from, until, and how many proxies are cut off.
 std::optional<SimulatedNetwork::Partition> parse_partition(const std::string& text) {
     const auto dash = text.find('-'), colon = text.find(':');
@@ -76,7 +87,7 @@ std::optional<SimulatedNetwork::Partition> parse_partition(const std::string& te
     const auto from = parse_milliseconds(text.substr(0, dash));
     const auto until = parse_milliseconds(text.substr(dash + 1, colon - dash - 1));
     const auto proxies = parse_count(std::string_view(text).substr(colon + 1));
-    if (!from || !until || *until <= *from || !proxies || *proxies == 0) return std::nullopt;
+    if (!from || !until || !proxies || *proxies == 0) return std::nullopt;
     SimulatedNetwork::Partition out;
     out.from = *from;
     out.until = *until;
@@ -101,28 +112,30 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
     auto* trace = option(command, "--trace", "FILE", simulate.traces,
                          "Request log, plain or gzip; - is standard input; formats: see "
                          "`hearsay help replay`. --paper takes several");
-    option(command, "--site", "URL", simulate.trace.site,
-           "Put before URLs that are only a path, as in server logs")
-        ->capture_default_str();
-    option(command, "--limit", "N", simulate.trace.limit, "Take at most so many requests")
-        ->check(whole_number());
-    option(command, "--speedup", "N", simulate.speedup, "The log's times, so many times faster")
-        ->check(above_zero());
+    auto* site = option(command, "--site", "URL", simulate.trace.site,
+                        "Put before URLs that are only a path, as in server logs")
+                     ->capture_default_str();
+    auto* limit =
+        option(command, "--limit", "N", simulate.trace.limit, "Take at most so many requests")
+            ->check(whole_number(1));
+    auto* speedup =
+        option(command, "--speedup", "N", simulate.speedup, "The log's times, so many times faster")
+            ->check(above_zero());
     option(command, "--rate", "N", simulate.rate,
            "Requests per second of all clients together, instead of the log's times; of the "
            "made-up workload 1000 if not given")
         ->check(above_zero())
-        ->excludes("--speedup");
+        ->excludes(speedup);
     auto* synthetic =
         command.add_flag("--synthetic", simulate.synthetic, "Instead of a log: a made-up workload");
-    synthetic->excludes(trace);
+    for (auto* of_logs : {trace, site, limit, speedup}) synthetic->excludes(of_logs);
     WorkloadOptions& workload = simulate.workload;
     auto* requests = option(command, "--requests", "N", workload.requests, "Of the workload")
                          ->check(within(1u, 100'000'000u))
                          ->capture_default_str();
     parsed(
         command, "--duration", "TIME", simulate.duration,
-        [](const std::string& text) { return proxy::parse_duration(text); }, "a time",
+        [](const std::string& text) { return proxy::parse_duration(text); }, kTime,
         "As many requests as come in so long")
         ->excludes(requests);
     option(command, "--seed", "N", simulate.seed,
@@ -144,59 +157,66 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
     option(command, "--once", "PART", workload.once, "Requests for what nobody asks for again")
         ->check(within(0.0, 1.0))
         ->capture_default_str();
+    for (const auto* of_workload :
+         {"--requests", "--duration", "--clients", "--objects", "--zipf", "--again", "--once"})
+        trace->excludes(command.get_option(of_workload));
 }
 
 void add_proxies(CLI::App& command, SimulateCommand& simulate) {
     parsed_list(command, "--proxies", "N,N...", simulate.study.proxies, parse_proxies,
-                "a number from 1 to 1024",
+                "a number from 1 to " + std::to_string(summary::kMaxPeers),
                 "How many share (default 16, 4, 64, 256 and 1000, as there are clients)");
     parsed_list(command, "--cache", "SIZE,SIZE...", simulate.study.caches, parse_cache_size,
                 "a size (64MiB) or a part (10%)",
                 "Memory of each proxy; or, as a part of the log's distinct bytes, of all together "
                 "(default 10%, 1%, 5%, 20%)");
     auto& base = simulate.study.base;
-    parsed(command, "--scheme", "NAME", simulate.only, scheme_named, "a scheme",
+    parsed(command, "--scheme", "NAME", simulate.only, scheme_named,
+           one_of(kSchemes, [](Scheme each) { return name(each); }),
            "Only this one: none, icp, summary, ...; see below");
-    parsed(command, "--kind", "KIND", simulate.kind, summary::kind_named, "a kind of summary",
+    parsed(command, "--kind", "KIND", simulate.kind, summary::kind_named,
+           one_of(summary::kKinds, summary::name),
            "Of our summaries: counting_bloom, quotient, cuckoo");
-    parsed(command, "--copy", "POLICY", base.copy, copy_named, "a copy policy",
+    parsed(command, "--copy", "POLICY", base.copy, copy_named,
+           one_of(proxy::kCopyPolicies, [](proxy::CopyPolicy each) { return to_string(each); }),
            "Whether a peer's copy is stored, too: while_room (the default), always, second_use, "
            "never");
     parsed(command, "--replacement", "NAME", base.replacement, replacement_named,
-           "a replacement policy",
+           one_of(kReplacements, [](Replacement each) { return name(each); }),
            "s3_fifo, sieve, w_tiny_lfu, gdsf, lru, lru_copies, lru_keep_last");
     parsed(command, "--changed", "PART", simulate.changed, parse_part_above_zero,
            "a part above 0 (1%, 0.01)",
            "Announce when this part of the objects has changed (default 0.1%; of schemes that are "
            "not ours 1%)");
-    parsed(command, "--announce-delay", "TIME", base.announce_delay, parse_milliseconds, "a time",
+    parsed(command, "--announce-delay", "TIME", base.announce_delay, parse_milliseconds, kTime,
            "Or so long after the first change (default 1s)");
     parsed(command, "--false-hits", "PART", base.false_hit_budget, parse_part_above_zero,
            "a part above 0 (0.4%, 0.004)",
            "False hits per local miss, over all peers (default 0.4%)");
-    option(command, "--load", "N", base.load_factor, "Bits per object of paper_bloom: 8, 16, 32")
-        ->check(within(2u, 64u))
-        ->capture_default_str();
-    parsed(command, "--object-max", "SIZE", base.object_max, parse_bytes, "a size",
+    option(command, "--load", "N", simulate.load,
+           "Bits per object of --scheme paper_bloom (default 16; the paper's: 8, 16, 32)")
+        ->check(within(kLeastLoadFactor, kMostLoadFactor));
+    parsed(command, "--object-max", "SIZE", base.object_max, parse_bytes, kSize,
            "Larger objects are not stored");
-    parsed(command, "--unknown-size", "SIZE", base.unknown_bytes, parse_bytes, "a size",
+    parsed(command, "--unknown-size", "SIZE", base.unknown_bytes, parse_bytes, kSize,
            "Of objects whose size the log never tells (default 8KiB)");
     command.add_flag("--unit-objects", base.unit_objects,
                      "Each object weighs one byte: --cache 10KB holds ten thousand");
-    parsed(command, "--fresh-for", "TIME", base.fresh_for, parse_milliseconds, "a time",
-           "So long the origin's answers are fresh (default: for ever)");
+    auto* fresh_for = parsed(command, "--fresh-for", "TIME", base.fresh_for, parse_milliseconds,
+                             kTime, "So long the origin's answers are fresh (default: for ever)");
     parsed(command, "--changes", "PART", base.changes, parse_part, "a part (10%, 0.1)",
-           "Of what went stale, this is another by the time the origin is asked (default 0)");
+           "Of what went stale, this is another by the time the origin is asked (default 0)")
+        ->needs(fresh_for);
     parsed(command, "--warm-up", "PART", base.warm_up, parse_part_below_one,
            "a part below 1 (10%, 0.1)", "This part of the requests is not counted");
 }
 
 void add_network(CLI::App& command, SimulatedNetwork& network) {
-    parsed(command, "--delay", "TIME", network.delay, parse_microseconds, "a time",
+    parsed(command, "--delay", "TIME", network.delay, parse_microseconds, kTime,
            "From proxy to proxy, one way (default 250us)");
-    parsed(command, "--jitter", "TIME", network.jitter, parse_microseconds, "a time",
+    parsed(command, "--jitter", "TIME", network.jitter, parse_microseconds, kTime,
            "Up to so much more, by chance");
-    parsed(command, "--origin-delay", "TIME", network.origin, parse_milliseconds, "a time",
+    parsed(command, "--origin-delay", "TIME", network.origin, parse_milliseconds, kTime,
            "What an answer of the origin takes (default 100ms)");
     parsed(command, "--loss", "PART", network.dropped, parse_part_below_one,
            "a part below 1 (1%, 0.01)", "Of the announcements that are lost before they are sent");
@@ -215,9 +235,10 @@ void add_tiers(CLI::App& command, SimulateCommand& simulate) {
            "a size (64MiB) or a part (10%)", "Before the disk; a part is one of it (default 5%)")
         ->needs(tiers);
     for (const auto* of_several :
-         {"--proxies", "--scheme", "--kind", "--copy", "--replacement", "--changed",
-          "--announce-delay", "--false-hits", "--load", "--delay", "--jitter", "--origin-delay",
-          "--loss", "--partition", "--restart", "--paper", "--advise", "--html"})
+         {"--proxies",   "--scheme",         "--kind",       "--copy",      "--replacement",
+          "--changed",   "--announce-delay", "--false-hits", "--load",      "--delay",
+          "--jitter",    "--origin-delay",   "--loss",       "--partition", "--restart",
+          "--fresh-for", "--changes",        "--paper",      "--advise",    "--html"})
         tiers->excludes(command.get_option(of_several));
 }
 

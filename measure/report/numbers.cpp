@@ -33,19 +33,27 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string size_text(double bytes) {
-    constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+    constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     std::size_t unit = 0;
-    while (bytes >= 10'000 && unit + 1 < std::size(kUnits)) {
-        bytes /= 1000;
+    while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+        bytes /= 1024;
         ++unit;
     }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes)
-                     : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+    const bool whole = unit == 0 || bytes == std::floor(bytes);
+    const int digits = whole || bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2;
+    return fmt::format("{:.{}f} {}", bytes, digits, kUnits[unit]);
+}
+
+std::string fixed_text(double value, int digits) {
+    const double scale = std::pow(10, digits);
+    const double rounded = std::round(value * scale) / scale;
+    return fmt::format("{:.{}f}", rounded == 0 ? 0 : rounded, digits);
 }
 
 std::string figure_text(double value) {
     if (value == 0) return "0";
-    if (value > 0 && value < 0.001) {
+    if (value < 0) return "-" + figure_text(-value);
+    if (value < 0.001) {
         const auto digits = 1 + static_cast<int>(std::ceil(-std::log10(value)));
         return fmt::format("{:.{}f}", value, std::min(digits, kMostDigits));
     }

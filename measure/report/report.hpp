@@ -35,6 +35,7 @@ struct Report {
     std::string note;   ///< what the reader must know to judge the figures; may be empty
     std::uint64_t lines = 0;
     std::map<std::string, std::uint64_t> skipped;
+    std::uint64_t out_of_order = 0;  ///< requests that the log has after a later one
     std::uint64_t clients = 0, urls = 0;
     std::uint64_t sent = 0;
     bool stopped = false;

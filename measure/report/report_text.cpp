@@ -31,6 +31,9 @@ void write_workload(const Report& report, Writer& out) {
     for (const auto& [reason, count] : report.skipped) {
         out.line("skipped: {} of {} lines: {}", grouped(count), grouped(report.lines), reason);
     }
+    if (report.out_of_order > 0)
+        out.line("out of order: {}, taken in the order of their times",
+                 amount(report.out_of_order, "request"));
     if (!report.note.empty()) out.line("{}", report.note);
     for (const auto& warning : report.warnings) out.line("{} {}", out.bad("NOTE:"), warning);
 }

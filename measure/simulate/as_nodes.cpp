@@ -14,7 +14,7 @@
 namespace measure {
 namespace {
 
-using TimePoint = Sharing::TimePoint;
+using TimePoint = Knowledge::TimePoint;
 using Duration = SimulatedLines::Duration;
 
 /// As often a node looks at what its false hits were.
@@ -33,9 +33,9 @@ struct Question {
 
 class AsNodes final : public Asking {
 public:
-    AsNodes(const Shared& shared, Sharing& sharing, SimulatedLines& lines)
+    AsNodes(const Shared& shared, Knowledge& knowledge, SimulatedLines& lines)
         : shared_(shared),
-          sharing_(sharing),
+          knowledge_(knowledge),
           lines_(lines),
           proxies_(shared.config.proxies),
           records_(proxies_ * proxies_) {
@@ -60,8 +60,9 @@ public:
             candidates, {}, std::nullopt, {peers_, records, bounds_, origin_, now, node.denying});
         if (whom.count > 0 && candidates.empty()) ++counts.overruled;
         if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
-        const auto answer = whom.count == 0 ? Answer{{}, {}, shared_.config.network.origin}
-                                            : race(proxy, object, whom, now, counts);
+        auto answer = whom.count == 0 ? Answer{{}, {}, shared_.config.network.origin}
+                                      : race(proxy, object, whom, now, counts);
+        answer.too_far = whom.too_far;
         if (!answer.from) sample(proxy, object, candidates, now, counts);
         correct(proxy, now);
         return answer;
@@ -184,7 +185,7 @@ private:
             record.ended(PeerVerdict::refused, ended.ends);
         } else {
             record.ended(PeerVerdict::false_hit, ended.ends);
-            const bool was_told = sharing_.was_told(proxy, peer, object);
+            const bool was_told = knowledge_.was_told(proxy, peer, object);
             if (!was_told) ++nodes_[proxy].seen.collisions;
             ++(was_told ? counts.false_hits_evicted : counts.false_hits_collision);
         }
@@ -227,7 +228,7 @@ private:
         if (verdict == Verdict::too_early) return;
         node.seen = {};
         if (verdict == Verdict::corrected)
-            sharing_.set_error(proxy, node.control.error(budget, proxies_ - 1), now);
+            knowledge_.set_error(proxy, node.control.error(budget, proxies_ - 1), now);
     }
 
     void note_vain(std::uint32_t object, SimulationCounts& counts) const {
@@ -236,7 +237,7 @@ private:
     }
 
     const Shared shared_;
-    Sharing& sharing_;
+    Knowledge& knowledge_;
     SimulatedLines& lines_;
     const std::size_t proxies_;
     protocol::PeerView::Peers peers_;
@@ -249,9 +250,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Asking> make_as_nodes(const Shared& shared, Sharing& sharing,
+std::unique_ptr<Asking> make_as_nodes(const Shared& shared, Knowledge& knowledge,
                                       SimulatedLines& lines) {
-    return std::make_unique<AsNodes>(shared, sharing, lines);
+    return std::make_unique<AsNodes>(shared, knowledge, lines);
 }
 
 }  // namespace measure

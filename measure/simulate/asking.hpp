@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "measure/simulate/knowledge.hpp"
 #include "measure/simulate/network.hpp"
-#include "measure/simulate/sharing.hpp"
 
 namespace measure {
 
@@ -15,13 +15,14 @@ inline constexpr std::uint64_t kIcpBytes = 20 + 50;
 /// A miss asks other proxies: those that may have the object, in which order, how long that takes.
 class Asking {
 public:
-    using TimePoint = Sharing::TimePoint;
+    using TimePoint = Knowledge::TimePoint;
 
     struct Answer {
         std::optional<std::size_t> from;  // none: the origin
         std::optional<std::size_t>
             stale_at;  // has it, and the origin must be asked whether so still
         SimulatedLines::Duration waited{0};  // until the answer is there
+        bool too_far = false;                // some are said to have it; the origin is nearer
     };
 
     virtual ~Asking() = default;

@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "measure/simulate/summaries.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/heartbeat.hpp"
 #include "summary/judge.hpp"
@@ -18,15 +17,12 @@ constexpr int kHelloWays = 4;
 }  // namespace
 
 LinkedSummaries::LinkedSummaries(const Shared& shared, SimulatedLines& lines)
-    : ToldSharing(shared),
+    : PublishedKnowledge(shared, Hears::at_once),
       lines_(lines),
       beat_(protocol::beat_interval(timings_.heartbeat, shared.config.proxies - 1)),
       random_(shared.config.seed ^ 0x11) {
     const auto count = shared.config.proxies;
-    const auto config = publisher_config(shared.config);
-    for (std::size_t i = 0; i < count; ++i)
-        proxies_.push_back({std::make_unique<protocol::Publisher>(config, shared.start),
-                            HeardSummaries(count), config.summary.first_epoch});
+    for (std::size_t i = 0; i < count; ++i) heard_.emplace_back(count);
     links_.resize(count * count);
     for (std::size_t from = 0; from < count; ++from) {
         for (std::size_t to = 0; to < count; ++to) {
@@ -71,10 +67,7 @@ void LinkedSummaries::advance(TimePoint now) {
 }
 
 void LinkedSummaries::handle(const Event& event) {
-    if (event.what == Event::What::announce) {
-        proxies_[event.of].timed = false;
-        return see_to_announcement(event.of, event.at);
-    }
+    if (event.what == Event::What::announce) return awake(event.of, event.at);
     auto& link = links_[event.of];
     if (event.what == Event::What::down) {
         go_down(link);
@@ -100,22 +93,11 @@ void LinkedSummaries::handle(const Event& event) {
             kHelloWays * lines_.delay());
 }
 
-void LinkedSummaries::changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) {
-    auto& publisher = *proxies_[proxy].publisher;
-    const auto entry = shared_.objects.entry(object);
-    held ? publisher.stored(entry, now) : publisher.removed(entry, now);
-    see_to_announcement(proxy, now);
-}
-
 /// All that know of its earlier run hear that this has ended; it dials them, and then they dial it.
 void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
-    auto& which = proxies_[proxy];
-    auto config = publisher_config(shared_.config);
-    config.summary.first_epoch = which.epochs += std::uint64_t{1} << 32;
-    which.publisher = std::make_unique<protocol::Publisher>(config, now);
-    which.heard = HeardSummaries(proxies_.size());
-    told_.forget(proxy);
-    const auto count = proxies_.size();
+    begin_anew(proxy, now);
+    heard_[proxy] = HeardSummaries(heard_.size());
+    const auto count = heard_.size();
     for (std::size_t peer = 0; peer < count; ++peer) {
         if (peer == proxy) continue;
         go_down(link(proxy, peer));
@@ -125,29 +107,14 @@ void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
     }
 }
 
-/// Announces when that is due, or sees to it that it will be.
-void LinkedSummaries::see_to_announcement(std::size_t index, TimePoint now) {
-    auto& proxy = proxies_[index];
-    auto due = proxy.publisher->announce_due();
-    while (due && *due <= now) {
-        announce(index, now);
-        due = proxy.publisher->announce_due();
-    }
-    if (!due || proxy.timed) return;
-    proxy.timed = true;
-    add(Event::What::announce, index, *due);
-}
-
-void LinkedSummaries::announce(std::size_t proxy, TimePoint now) {
-    if (const auto announcement = proxies_[proxy].publisher->announce(now))
-        offer(proxy, *announcement, now);
-    finish_work(proxy, now);
+void LinkedSummaries::wake(std::size_t proxy, TimePoint at) {
+    add(Event::What::announce, proxy, at);
 }
 
 void LinkedSummaries::offer(std::size_t proxy, const protocol::Announcement& announcement,
                             TimePoint now) {
     told_.tell(proxy);
-    for (std::size_t to = 0; to < proxies_.size(); ++to) {
+    for (std::size_t to = 0; to < heard_.size(); ++to) {
         auto& link = this->link(proxy, to);
         if (!link.outbox) continue;
         if (!announcement.delta || !lines_.drops()) {
@@ -158,21 +125,9 @@ void LinkedSummaries::offer(std::size_t proxy, const protocol::Announcement& ann
     }
 }
 
-void LinkedSummaries::set_error(std::size_t proxy, double error, TimePoint now) {
-    proxies_[proxy].publisher->set_error(error);
-    finish_work(proxy, now);
-}
-
-/// What takes several slices takes no time here.
-void LinkedSummaries::finish_work(std::size_t proxy, TimePoint now) {
-    auto& publisher = *proxies_[proxy].publisher;
-    while (publisher.busy())
-        if (const auto announcement = publisher.work()) offer(proxy, *announcement, now);
-}
-
 bool LinkedSummaries::is_behind(const Link& link) const {
     if (!link.session) return true;
-    const auto& own = proxies_[link.from].publisher->own();
+    const auto& own = publisher(link.from).own();
     const auto& replica = link.session->replica();
     return !link.session->in_sync() || replica.epoch() != own.epoch() ||
            replica.generation() != own.generation();
@@ -180,7 +135,7 @@ bool LinkedSummaries::is_behind(const Link& link) const {
 
 /// All that the publisher has to say now.
 void LinkedSummaries::speak(Link& link, TimePoint now) {
-    auto& publisher = *proxies_[link.from].publisher;
+    auto& publisher = this->publisher(link.from);
     do {
         while (link.outbox) {
             const auto message = link.outbox->next(publisher, now);
@@ -208,7 +163,7 @@ void LinkedSummaries::see_to_beats(Link& link, TimePoint now) {
     if (link.beats || !link.outbox || !is_behind(link)) return;
     link.beats = true;
     const auto due = link.outbox->due();
-    add(Event::What::beat, link.from * proxies_.size() + link.to,
+    add(Event::What::beat, link.from * heard_.size() + link.to,
         due > now ? due : now + up_to(beat_));
 }
 
@@ -227,7 +182,7 @@ void LinkedSummaries::send(Link& link, Event::What way, const protocol::Message&
     Event event;
     event.at = last;
     event.what = way;
-    event.of = link.from * proxies_.size() + link.to;
+    event.of = link.from * heard_.size() + link.to;
     event.run = link.run;
     event.type = static_cast<std::uint8_t>(type_of(message));
     event.body = std::move(body);
@@ -247,9 +202,9 @@ void LinkedSummaries::hear(Link& link, const Event& event, TimePoint now) {
     const auto from = static_cast<unsigned>(link.from);
     if (action) {
         if (std::holds_alternative<protocol::SyncSession::Load>(*action))
-            proxies_[link.to].heard.load(from, link.session->replica().filter());
+            heard_[link.to].load(from, link.session->replica().filter());
         if (const auto* change = std::get_if<protocol::SyncSession::Change>(&*action))
-            proxies_[link.to].heard.apply(from, change->what);
+            heard_[link.to].apply(from, change->what);
         if (std::holds_alternative<protocol::SyncSession::Close>(*action)) {
             go_down(link);
             return add(Event::What::up, event.of, now + timings_.reconnect_min);
@@ -271,7 +226,7 @@ void LinkedSummaries::go_up(Link& link, TimePoint now) {
 
 /// What is under way is lost, and what was heard does not count any more.
 void LinkedSummaries::go_down(Link& link) {
-    proxies_[link.to].heard.drop(static_cast<unsigned>(link.from));
+    heard_[link.to].drop(static_cast<unsigned>(link.from));
     link.outbox.reset();
     link.session.reset();
     link.beats = false;
@@ -279,21 +234,20 @@ void LinkedSummaries::go_down(Link& link) {
 }
 
 summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t object) const {
-    return proxies_[proxy].heard.candidates(shared_.objects.key(object));
+    return heard_[proxy].candidates(shared_.objects.key(object));
 }
 
 bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
-    return ToldSharing::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
+    return ToldKnowledge::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
 }
 
 /// Its own summary, the peers' replicas as far as a node would not have moved them there, and its
 /// directory.
 std::uint64_t LinkedSummaries::summary_bytes() const {
-    std::uint64_t bytes =
-        proxies_[0].publisher->own().memory_bytes() + proxies_[0].heard.memory_bytes();
-    for (std::size_t peer = 1; peer < proxies_.size(); ++peer) {
+    std::uint64_t bytes = publisher(0).own().memory_bytes() + heard_[0].memory_bytes();
+    for (std::size_t peer = 1; peer < heard_.size(); ++peer) {
         const auto& session = link(peer, 0).session;
-        if (!session || proxies_[0].heard.holds(static_cast<unsigned>(peer))) continue;
+        if (!session || heard_[0].holds(static_cast<unsigned>(peer))) continue;
         bytes += summary::replica_bytes(session->replica().descriptor()).value_or(0);
     }
     return bytes;

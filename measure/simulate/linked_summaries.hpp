@@ -7,11 +7,10 @@
 
 #include "measure/simulate/heard_summaries.hpp"
 #include "measure/simulate/network.hpp"
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/published_knowledge.hpp"
 #include "protocol/cluster_config.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/outbox.hpp"
-#include "protocol/publisher.hpp"
 #include "protocol/sync_session.hpp"
 
 namespace measure {
@@ -22,24 +21,17 @@ namespace measure {
 /// come after it, unless the link has ended by then, for silence. Deltas that the network drops
 /// never reach the outbox. Of the heartbeats only those go out that can change something: while one
 /// end is behind the other.
-class LinkedSummaries final : public ToldSharing {
+class LinkedSummaries final : public PublishedKnowledge {
 public:
     LinkedSummaries(const Shared& shared, SimulatedLines& lines);
 
     void advance(TimePoint now) override;
-    void set_error(std::size_t proxy, double error, TimePoint now) override;
     void restarted(std::size_t proxy, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 
 private:
-    struct Proxy {
-        std::unique_ptr<protocol::Publisher> publisher;
-        HeardSummaries heard;
-        std::uint64_t epochs = 0;  // the first of its run
-        bool timed = false;        // an announcement has its event
-    };
     /// From a publisher to a subscriber.
     struct Link {
         std::size_t from = 0, to = 0;
@@ -67,20 +59,18 @@ private:
 
     using Duration = SimulatedLines::Duration;
 
-    Link& link(std::size_t from, std::size_t to) { return links_[from * proxies_.size() + to]; }
+    Link& link(std::size_t from, std::size_t to) { return links_[from * heard_.size() + to]; }
     const Link& link(std::size_t from, std::size_t to) const {
-        return links_[from * proxies_.size() + to];
+        return links_[from * heard_.size() + to];
     }
     Duration up_to(Duration most);
 
     void add(Event event);
     void add(Event::What what, std::size_t of, TimePoint at);
     void handle(const Event& event);
-    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
-    void see_to_announcement(std::size_t proxy, TimePoint now);
-    void announce(std::size_t proxy, TimePoint now);
-    void offer(std::size_t proxy, const protocol::Announcement& announcement, TimePoint now);
-    void finish_work(std::size_t proxy, TimePoint now);
+    void offer(std::size_t proxy, const protocol::Announcement& announcement,
+               TimePoint now) override;
+    void wake(std::size_t proxy, TimePoint at) override;
 
     bool is_behind(const Link& link) const;
     void speak(Link& link, TimePoint now);
@@ -95,8 +85,8 @@ private:
     const protocol::Timings timings_;
     const Duration beat_;
     SplitMix random_;
-    std::vector<Proxy> proxies_;
-    std::vector<Link> links_;  // by from and to
+    std::vector<HeardSummaries> heard_;  // by each proxy
+    std::vector<Link> links_;            // by from and to
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t events_made_ = 0;
 };

@@ -12,7 +12,7 @@ using Duration = SimulatedLines::Duration;
 /// What all ways of asking go by.
 struct Ways {
     const Shared shared;
-    const Sharing& sharing;
+    const Knowledge& knowledge;
     SimulatedLines& lines;
 
     Duration origin() const { return shared.config.network.origin; }
@@ -25,8 +25,8 @@ struct Ways {
     }
     void note_false_hit(std::size_t proxy, std::size_t peer, std::uint32_t object,
                         SimulationCounts& counts) const {
-        ++(sharing.was_told(proxy, peer, object) ? counts.false_hits_evicted
-                                                 : counts.false_hits_collision);
+        ++(knowledge.was_told(proxy, peer, object) ? counts.false_hits_evicted
+                                                   : counts.false_hits_collision);
     }
 };
 
@@ -102,9 +102,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Asking> make_asking(const Shared& shared, Sharing& sharing,
-                                    SimulatedLines& network) {
-    const Ways ways{shared, sharing, network};
+std::unique_ptr<Asking> make_asking(const Shared& shared, Knowledge& knowledge,
+                                    SimulatedLines& lines) {
+    const Ways ways{shared, knowledge, lines};
     switch (shared.config.scheme) {
         case Scheme::icp:
             return std::make_unique<ByIcp>(ways);
@@ -115,7 +115,7 @@ std::unique_ptr<Asking> make_asking(const Shared& shared, Sharing& sharing,
         case Scheme::squid_digest:
             return std::make_unique<InTurn>(ways, false);
         default:
-            return make_as_nodes(shared, sharing, network);
+            return make_as_nodes(shared, knowledge, lines);
     }
 }
 

@@ -6,8 +6,8 @@
 
 namespace measure {
 
-/// As the scheme does it. `sharing` and `network` must outlive it.
-std::unique_ptr<Asking> make_asking(const Shared& shared, Sharing& sharing,
-                                    SimulatedLines& network);
+/// As the scheme does it. `knowledge` and `lines` must outlive it.
+std::unique_ptr<Asking> make_asking(const Shared& shared, Knowledge& knowledge,
+                                    SimulatedLines& lines);
 
 }  // namespace measure

@@ -28,7 +28,8 @@ std::vector<std::uint32_t> hosts_of(const Shared& shared) {
 }  // namespace
 
 PaperDirectories::PaperDirectories(const Shared& shared)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared,
+                    shared.config.scheme == Scheme::server_names ? Hears::later : Hears::at_once),
       hosts_(hosts_of(shared)),
       names_(shared.objects.size()),  // there are no more hosts than objects
       told_of_(shared.config.proxies),
@@ -37,29 +38,33 @@ PaperDirectories::PaperDirectories(const Shared& shared)
 void PaperDirectories::advance(TimePoint now) {
     while (!under_way_.empty() && under_way_.front().arrives <= now) {
         const auto& update = under_way_.front();
-        for (const auto& [name, held] : update.changes) heard_.set(name, update.proxy, held);
+        for (const auto& [name, held] : update.names) heard_.set(name, update.proxy, held);
+        hear(update.proxy, update.objects);
         under_way_.pop_front();
     }
 }
 
 void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint now) {
     if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
-    Update update{now + shared_.config.network.delay, proxy, {}};
-    auto& counts = told_of_[proxy];
-    told_.tell(proxy, [&](std::uint32_t object, bool held) {
-        const auto name = name_of(object);
-        if (!hosts_.empty()) {
-            const auto count = counts[name] += held ? 1 : -1u;
-            if (count == 0) counts.erase(name);
-            if (count != (held ? 1u : 0u)) return;  // the host was there before, or is still
-        }
-        update.changes.push_back({name, held});
-    });
-    if (update.changes.empty()) return;
-    const auto peers = shared_.config.proxies - 1;
-    announced_.messages += peers;
-    announced_.bytes += peers * (kHeadBytes + kChangeBytes * update.changes.size());
+    Update update{now + shared_.config.network.delay, proxy, {}, told_.tell(proxy)};
+    for (const auto& [object, held] : update.objects)
+        if (is_news(proxy, name_of(object), held)) update.names.push_back({name_of(object), held});
+    if (hosts_.empty()) update.objects.clear();
+    if (!update.names.empty()) {
+        const auto peers = shared_.config.proxies - 1;
+        announced_.messages += peers;
+        announced_.bytes += peers * (kHeadBytes + kChangeBytes * update.names.size());
+    }
     under_way_.push_back(std::move(update));
+}
+
+/// Is the name the first of its kind there, or the last that goes?
+bool PaperDirectories::is_news(std::size_t proxy, std::uint32_t name, bool held) {
+    if (hosts_.empty()) return true;
+    auto& counts = told_of_[proxy];
+    const auto count = counts[name] += held ? 1 : -1u;
+    if (count == 0) counts.erase(name);
+    return count == (held ? 1u : 0u);
 }
 
 summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t object) const {
@@ -67,8 +72,7 @@ summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t o
 }
 
 bool PaperDirectories::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
-    // What is known by its name was told by its name.
-    return hosts_.empty() || ToldSharing::was_told(proxy, peer, object);
+    return hosts_.empty() ? heard_.has(object, peer) : ToldKnowledge::was_told(proxy, peer, object);
 }
 
 /// An entry for each name of each peer.

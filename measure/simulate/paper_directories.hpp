@@ -4,13 +4,13 @@
 #include <deque>
 #include <vector>
 
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/told_knowledge.hpp"
 
 namespace measure {
 
 /// The paper's first two representations: each proxy tells all others which URLs it has, or of
 /// which hosts it has any, when a part of them has changed. Source: Fan et al. 2000 §V-A.
-class PaperDirectories final : public ToldSharing {
+class PaperDirectories final : public ToldKnowledge {
 public:
     // The paper's model of an update: its head, and each change.
     static constexpr std::uint64_t kHeadBytes = 20, kChangeBytes = 16;
@@ -20,23 +20,26 @@ public:
 
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
+    /// By name, where that is what is told.
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 
 private:
-    struct Change {
+    struct NameChange {
         std::uint32_t name = 0;
         bool held = false;
     };
     struct Update {
         TimePoint arrives;
         std::size_t proxy = 0;
-        std::vector<Change> changes;
+        std::vector<NameChange> names;
+        std::vector<ToldObjects::Change> objects;  // of which hosts are told
     };
 
     std::uint32_t name_of(std::uint32_t object) const {
         return hosts_.empty() ? object : hosts_[object];
     }
+    bool is_news(std::size_t proxy, std::uint32_t name, bool held);
     void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
 
     std::vector<std::uint32_t> hosts_;  // by object; empty: each object is its own name

@@ -9,7 +9,7 @@
 namespace measure {
 
 PaperFilters::PaperFilters(const Shared& shared)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared, Hears::later),
       shape_(summary::shape_for_load_factor(shared.expected_objects, shared.config.load_factor,
                                             kHashes)) {
     const summary::Filter empty = summary::BloomFilter(shape_);
@@ -23,7 +23,10 @@ PaperFilters::PaperFilters(const Shared& shared)
 
 void PaperFilters::advance(TimePoint now) {
     while (!under_way_.empty() && under_way_.front().arrives <= now) {
-        heard_->apply(under_way_.front().proxy, under_way_.front().change);
+        auto& update = under_way_.front();
+        hear(update.proxy, update.changes);
+        if (!update.delta.empty())
+            heard_->apply(update.proxy, summary::Change(std::move(update.delta)));
         under_way_.pop_front();
     }
 }
@@ -33,14 +36,15 @@ void PaperFilters::changed(std::size_t proxy, std::uint32_t object, bool held, T
     const auto hash = shared_.objects.hash(object);
     held ? filter.insert(hash, flips) : filter.erase(hash, flips);
     if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
-    told_.tell(proxy);
-    auto delta = net_effect(std::exchange(flips, {}));
-    if (delta.empty()) return;
-    const auto peers = shared_.config.proxies - 1;
-    announced_.messages += peers;
-    announced_.bytes += peers * (kHeadBytes + kFlipBytes * (delta.set.size() + delta.clear.size()));
-    under_way_.push_back({now + shared_.config.network.delay, static_cast<unsigned>(proxy),
-                          summary::Change(std::move(delta))});
+    Update update{now + shared_.config.network.delay, static_cast<unsigned>(proxy),
+                  net_effect(std::exchange(flips, {})), told_.tell(proxy)};
+    if (const auto& delta = update.delta; !delta.empty()) {
+        const auto peers = shared_.config.proxies - 1;
+        announced_.messages += peers;
+        announced_.bytes +=
+            peers * (kHeadBytes + kFlipBytes * (delta.set.size() + delta.clear.size()));
+    }
+    under_way_.push_back(std::move(update));
 }
 
 summary::PeerSet PaperFilters::candidates(std::size_t proxy, std::uint32_t object) const {

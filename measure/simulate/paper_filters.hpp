@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/told_knowledge.hpp"
 #include "summary/counting_bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -14,7 +14,7 @@ namespace measure {
 /// may hold, whose flips each proxy tells all others as records of 32 bits, when a part of what it
 /// holds has changed. All proxies hear the same, so they share one directory. Source: Fan et al.
 /// 2000 §V-B, §VI.
-class PaperFilters final : public ToldSharing {
+class PaperFilters final : public ToldKnowledge {
 public:
     static constexpr unsigned kHashes = 4;
     static constexpr std::uint64_t kHeadBytes = 32, kFlipBytes = 4;
@@ -29,7 +29,8 @@ private:
     struct Update {
         TimePoint arrives;
         unsigned proxy = 0;
-        summary::Change change;
+        summary::Delta delta;                      // empty: what was told flips no bit
+        std::vector<ToldObjects::Change> changes;  // what it tells, object by object
     };
     struct Own {
         summary::CountingBloomFilter filter;

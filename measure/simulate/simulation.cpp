@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include "measure/simulate/caches.hpp"
 #include "measure/simulate/flights.hpp"
 #include "measure/simulate/freshness.hpp"
 #include "measure/simulate/make_asking.hpp"
-#include "measure/simulate/make_sharing.hpp"
+#include "measure/simulate/make_knowledge.hpp"
 #include "measure/trace/splitmix.hpp"
 #include "proxy/cache/peer_plan.hpp"
 
 namespace measure {
 namespace {
 
-using TimePoint = Sharing::TimePoint;
+using TimePoint = Knowledge::TimePoint;
 
 constexpr TimePoint kStart{std::chrono::seconds(1000)};
 constexpr std::size_t kRequestsBetweenReports = 8192;
@@ -37,14 +38,14 @@ public:
                          [](const auto& a, const auto& b) { return a.at > b.at; });
         const Shared shared{config_,    objects_,           caches_.holders(),
                             freshness_, expected_objects(), kStart};
-        sharing_ = make_sharing(shared, lines_);
-        if (sharing_) asking_ = make_asking(shared, *sharing_, lines_);
+        knowledge_ = make_knowledge(shared, lines_);
+        if (knowledge_) asking_ = make_asking(shared, *knowledge_, lines_);
     }
 
     SimulationCounts run(const std::function<bool(double)>& progress) {
         const auto total = trace_.requests.size();
         const auto warm = static_cast<std::size_t>(config_.warm_up * static_cast<double>(total));
-        Sharing::Announced before;
+        Knowledge::Announced before;
         for (std::size_t i = 0; i < total; ++i) {
             if (progress && i % kRequestsBetweenReports == 0 &&
                 !progress(static_cast<double>(i) / static_cast<double>(total)))
@@ -52,15 +53,15 @@ public:
             restart_until(time_of(i));
             now_ = time_of(i);
             land_until(now_);
-            if (sharing_) sharing_->advance(now_);
+            if (knowledge_) knowledge_->advance(now_);
             if (i == warm && i > 0) {
                 counts_ = {};
-                if (sharing_) before = sharing_->announced();
+                if (knowledge_) before = knowledge_->announced();
             }
             serve(trace_.requests[i]);
         }
         land_until(TimePoint::max());
-        if (sharing_) note_announced(before);
+        if (knowledge_) note_announced(before);
         return counts_;
     }
 
@@ -77,13 +78,13 @@ private:
         for (; !restarts_.empty() && kStart + restarts_.back().at <= now; restarts_.pop_back()) {
             const auto& [at, proxy] = restarts_.back();
             land_until(kStart + at);
-            if (sharing_) sharing_->advance(kStart + at);
+            if (knowledge_) knowledge_->advance(kStart + at);
             flights_.drop(proxy);
             freshness_.clear(proxy);
             caches_.clear(proxy);
             lately_[proxy] = proxy::RemoteHits();
-            if (!sharing_) continue;
-            sharing_->restarted(proxy, kStart + at);
+            if (!knowledge_) continue;
+            knowledge_->restarted(proxy, kStart + at);
             asking_->restarted(proxy);
         }
     }
@@ -110,18 +111,18 @@ private:
         return most;
     }
 
-    void note_announced(const Sharing::Announced& before) {
-        const auto announced = sharing_->announced();
+    void note_announced(const Knowledge::Announced& before) {
+        const auto announced = knowledge_->announced();
         counts_.announcements = announced.messages - before.messages;
         counts_.announcement_bytes = announced.bytes - before.bytes;
         counts_.snapshots = announced.snapshots - before.snapshots;
-        counts_.summary_bytes = sharing_->summary_bytes();
+        counts_.summary_bytes = knowledge_->summary_bytes();
     }
 
     /// What is fetched arrives, as far as it does until `until`.
     void land_until(TimePoint until) {
         while (const auto flight = flights_.take_ended(until)) {
-            if (sharing_) sharing_->advance(flight->ends);
+            if (knowledge_) knowledge_->advance(flight->ends);
             land(*flight);
         }
     }
@@ -172,14 +173,17 @@ private:
     /// From a peer or the origin; books whose hit it is. `held`: it is here, and stale.
     Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool held) {
         Asking::Answer answer{{}, {}, config_.network.origin};
-        if (sharing_)
+        if (knowledge_)
             answer =
-                asking_->ask(proxy, object, sharing_->candidates(proxy, object), now_, counts_);
+                asking_->ask(proxy, object, knowledge_->candidates(proxy, object), now_, counts_);
         if (answer.from) {
             hit_at_peer(*answer.from, object, bytes);
             return {true, freshness_.of(*answer.from, object), answer.waited};
         }
-        if (sharing_ && !held && !answer.stale_at && caches_.holders().any_but(object, proxy))
+        if (answer.too_far)
+            ++counts_.peers_too_far;
+        else if (knowledge_ && !held && !answer.stale_at &&
+                 caches_.holders().any_but(object, proxy))
             ++counts_.false_misses;
         Fetched fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
         if ((!held && !answer.stale_at) || freshness_.has_changed()) return fetched;
@@ -252,10 +256,10 @@ private:
         caches_.store(proxy, object, [&](std::uint32_t victim) {
             ++counts_.evicted;
             freshness_.removed(proxy, victim);
-            if (sharing_) sharing_->removed(proxy, victim, now);
+            if (knowledge_) knowledge_->removed(proxy, victim, now);
         });
         ++counts_.stored;
-        if (sharing_) sharing_->stored(proxy, object, now);
+        if (knowledge_) knowledge_->stored(proxy, object, now);
     }
 
     void wait(SimulatedLines::Duration time) {
@@ -271,18 +275,31 @@ private:
     SimulatedLines lines_;
     std::vector<proxy::RemoteHits> lately_;  // of each proxy
     std::vector<std::size_t> homes_;         // of the clients
-    std::unique_ptr<Sharing> sharing_;
+    std::unique_ptr<Knowledge> knowledge_;
     std::unique_ptr<Asking> asking_;
     std::vector<SimulatedNetwork::Restart> restarts_;  // that are to come, the next one last
     TimePoint now_ = kStart;
     SimulationCounts counts_;
 };
 
+/// Times are nanoseconds here.
+void check_span(const Trace& trace, double requests_per_second) {
+    if (trace.requests.empty()) return;
+    const double seconds =
+        requests_per_second > 0
+            ? static_cast<double>(trace.requests.size()) / requests_per_second
+            : static_cast<double>(trace.requests.back().time_ms - trace.requests.front().time_ms) /
+                  1000;
+    if (!(seconds <= std::chrono::duration<double>(kLongestSpan).count()))
+        throw std::invalid_argument("the requests span more than a hundred years");
+}
+
 }  // namespace
 
 SimulationCounts simulate(const Trace& trace, const SimulationConfig& config,
                           const std::function<bool(double)>& progress) {
     check(config);
+    check_span(trace, config.requests_per_second);
     return Simulation(trace, config).run(progress);
 }
 

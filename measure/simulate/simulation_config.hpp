@@ -61,6 +61,10 @@ struct SimulatedNetwork {
     bool operator==(const SimulatedNetwork&) const = default;
 };
 
+/// Of paper_bloom, in bits per object.
+inline constexpr unsigned kLeastLoadFactor = 2, kMostLoadFactor = 64;
+inline constexpr unsigned kPaperLoadFactors[] = {8, 16, 32};
+
 /// In a network that is not even, the work and the memory grow with the square of the proxies.
 inline constexpr std::size_t kMostUnevenProxies = 64;
 
@@ -75,7 +79,7 @@ struct SimulationConfig {
     double false_hit_budget = summary::kDefaultFalseHitBudget;
     double announce_changed = 0.001;                 // also the threshold of the paper's schemes
     std::chrono::milliseconds announce_delay{1000};  // ours alone
-    unsigned load_factor = 16;                       // of paper_bloom: 8, 16, 32
+    unsigned load_factor = 16;                       // of paper_bloom
 
     SimulatedNetwork network;
     std::uint64_t unknown_bytes = 8192;      // for sizes that the log never tells
@@ -108,7 +112,9 @@ struct SimulationCounts {
     std::uint64_t overruled = 0;             // misses put to a peer in spite of its summary's no
     std::uint64_t samples = 0;               // questions to learn how often such a no is wrong
     std::uint64_t failures = 0;              // asked, and cut off
-    std::uint64_t false_misses = 0;          // a peer had it, and nobody was asked who has
+    std::uint64_t peers_too_far = 0;         // some were said to have it, the origin is nearer
+    std::uint64_t false_misses = 0;          // a peer had it, and nobody was asked who has, nor
+                                             // was any too far
     std::uint64_t announcements = 0;  // messages: deltas and snapshots, once for each receiver
     std::uint64_t announcement_bytes = 0;
     std::uint64_t snapshots = 0;

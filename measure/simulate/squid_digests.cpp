@@ -23,7 +23,7 @@ std::vector<summary::Directory::Member> members_of(std::size_t proxies, summary:
 }  // namespace
 
 SquidDigests::SquidDigests(const Shared& shared)
-    : ToldSharing(shared),
+    : ToldKnowledge(shared, Hears::at_once),
       shape_(shape_for(shared.expected_objects)),
       heard_(members_of(shared.config.proxies, shape_)) {
     SplitMix random(shared.config.seed);

@@ -3,7 +3,7 @@
 #include <queue>
 #include <vector>
 
-#include "measure/simulate/told_sharing.hpp"
+#include "measure/simulate/told_knowledge.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -12,7 +12,7 @@ namespace measure {
 /// As Squid does it by default: each proxy makes a digest of what it has once an hour, at a time of
 /// its own, and all others fetch it whole. Source: Hamilton, Rousskov, Wessels, Cache Digest
 /// specification, version 5 (1998).
-class SquidDigests final : public ToldSharing {
+class SquidDigests final : public ToldKnowledge {
 public:
     static constexpr std::uint64_t kHeadBytes = 128, kBitsPerObject = 5;
     static constexpr unsigned kHashes = 4;

@@ -10,21 +10,16 @@
 
 namespace measure {
 
-protocol::Publisher::Config publisher_config(const SimulationConfig& config) {
-    protocol::Publisher::Config result;
-    result.summary.kind = config.kind;
-    result.summary.error = summary::error_per_summary(config.false_hit_budget, config.proxies - 1);
-    result.announce_changed = config.announce_changed;
-    result.announce_delay = config.announce_delay;
-    return result;
-}
+namespace {
 
+/// What a message weighs on a link, frame and all.
 std::uint64_t frame_bytes(const protocol::Message& message) {
     protocol::Bytes body;
     encode_body(message, body);
     return protocol::kTaggedOverheadBytes + body.size();
 }
 
+/// A whole snapshot: its begin and its parts.
 std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
     const auto payload = image.payload.size();
     const auto parts = (payload + protocol::kSnapshotPartBytes - 1) / protocol::kSnapshotPartBytes;
@@ -32,15 +27,14 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
            parts * frame_bytes(protocol::Message(protocol::SnapshotPart{})) + payload;
 }
 
+}  // namespace
+
 Summaries::Summaries(const Shared& shared)
-    : ToldSharing(shared),
-      heard_(shared.config.proxies),
-      heard_objects_(shared.objects.size(), shared.config.proxies) {
-    const auto config = publisher_config(shared.config);
-    for (unsigned i = 0; i < shared.config.proxies; ++i) {
-        proxies_.push_back({std::make_unique<protocol::Publisher>(config, shared.start), {}});
-        send(i, {}, shared.start);  // links begin with a snapshot
-    }
+    : PublishedKnowledge(shared, Hears::later),
+      replicas_(shared.config.proxies),
+      heard_(shared.config.proxies) {
+    for (std::size_t i = 0; i < replicas_.size(); ++i)
+        offer(i, {}, shared.start);  // links begin with a snapshot
 }
 
 void Summaries::advance(TimePoint now) {
@@ -55,61 +49,26 @@ void Summaries::advance(TimePoint now) {
         }
         const auto proxy = due_.top().proxy;
         due_.pop();
-        proxies_[proxy].timed = false;
-        see_to_announcement(proxy, due);
+        awake(proxy, due);
     }
 }
 
-void Summaries::changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) {
-    auto& publisher = *proxies_[proxy].publisher;
-    const auto entry = shared_.objects.entry(object);
-    held ? publisher.stored(entry, now) : publisher.removed(entry, now);
-    see_to_announcement(static_cast<unsigned>(proxy), now);
+void Summaries::wake(std::size_t proxy, TimePoint at) {
+    due_.push({at, static_cast<unsigned>(proxy)});
 }
 
-/// Announces when that is due, or sees to it that it will be.
-void Summaries::see_to_announcement(unsigned index, TimePoint now) {
-    auto& proxy = proxies_[index];
-    auto due = proxy.publisher->announce_due();
-    while (due && *due <= now) {
-        announce(index, now);
-        due = proxy.publisher->announce_due();
-    }
-    if (!due || proxy.timed) return;
-    proxy.timed = true;
-    due_.push({*due, index});
-}
-
-void Summaries::announce(unsigned index, TimePoint now) {
-    auto& publisher = *proxies_[index].publisher;
-    if (auto announcement = publisher.announce(now)) send(index, std::move(*announcement), now);
-    finish_work(index, now);
-}
-
-void Summaries::finish_work(unsigned index, TimePoint now) {
-    auto& publisher = *proxies_[index].publisher;
-    while (publisher.busy())
-        if (auto announcement = publisher.work()) send(index, std::move(*announcement), now);
-}
-
-void Summaries::set_error(std::size_t proxy, double error, TimePoint now) {
-    proxies_[proxy].publisher->set_error(error);
-    finish_work(static_cast<unsigned>(proxy), now);
-}
-
-void Summaries::send(unsigned proxy, protocol::Announcement announcement, TimePoint now) {
-    Update update{now + shared_.config.network.delay, proxy, std::move(announcement), nullptr, {}};
-    told_.tell(proxy, [&](std::uint32_t object, bool held) {
-        update.changes.push_back({object, held});
-    });
+void Summaries::offer(std::size_t proxy, const protocol::Announcement& announcement,
+                      TimePoint now) {
+    Update update{now + shared_.config.network.delay, static_cast<unsigned>(proxy), announcement,
+                  nullptr, told_.tell(proxy)};
     const auto peers = shared_.config.proxies - 1;
-    const auto& sent = update.announcement;
     announced_.messages += peers;
-    if (sent.delta) {
+    if (announcement.delta) {
         announced_.bytes +=
-            peers * frame_bytes(protocol::Delta{sent.epoch, sent.generation, *sent.delta});
+            peers * frame_bytes(protocol::Delta{announcement.epoch, announcement.generation,
+                                                *announcement.delta});
     } else {
-        update.image = proxies_[proxy].publisher->snapshot();
+        update.image = publisher(proxy).snapshot();
         announced_.snapshots += peers;
         announced_.bytes += peers * frame_bytes(*update.image);
     }
@@ -117,7 +76,7 @@ void Summaries::send(unsigned proxy, protocol::Announcement announcement, TimePo
 }
 
 void Summaries::take(const Update& update) {
-    auto& replica = proxies_[update.proxy].replica;
+    auto& replica = replicas_[update.proxy];
     if (update.image != nullptr) {
         const auto& begin = update.image->begin;
         summary::SnapshotReader reader(begin.summary);
@@ -131,8 +90,7 @@ void Summaries::take(const Update& update) {
         assert(done.change);
         if (replica.holder() == nullptr) heard_.apply(update.proxy, *done.change);
     }
-    for (const auto& [object, held] : update.changes)
-        heard_objects_.set(object, update.proxy, held);
+    hear(update.proxy, update.changes);
 }
 
 summary::PeerSet Summaries::candidates(std::size_t proxy, std::uint32_t object) const {
@@ -140,15 +98,11 @@ summary::PeerSet Summaries::candidates(std::size_t proxy, std::uint32_t object) 
            summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
-bool Summaries::was_told(std::size_t, std::size_t peer, std::uint32_t object) const {
-    return heard_objects_.has(object, peer);
-}
-
 /// Its own summary, the peers' replicas as far as they are not in the directory, and that.
 std::uint64_t Summaries::summary_bytes() const {
-    std::uint64_t bytes = heard_.memory_bytes() + proxies_.front().publisher->own().memory_bytes();
-    for (std::size_t i = 1; i < proxies_.size(); ++i)
-        if (const auto& replica = proxies_[i].replica; replica.holder() == nullptr)
+    std::uint64_t bytes = heard_.memory_bytes() + publisher(0).own().memory_bytes();
+    for (std::size_t i = 1; i < replicas_.size(); ++i)
+        if (const auto& replica = replicas_[i]; replica.holder() == nullptr)
             bytes += summary::replica_bytes(replica.descriptor()).value_or(0);
     return bytes;
 }

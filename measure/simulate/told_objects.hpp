@@ -12,6 +12,11 @@ namespace measure {
 /// since. `holders` must outlive it.
 class ToldObjects {
 public:
+    struct Change {
+        std::uint32_t object = 0;
+        bool held = false;
+    };
+
     ToldObjects(const Holders& holders, std::size_t objects, std::size_t proxies)
         : holders_(holders), told_(objects, proxies), proxies_(proxies) {}
 
@@ -34,21 +39,19 @@ public:
                part * static_cast<double>(of.held);
     }
 
-    /// All is told now. Calls `visit(object, held)` for what has changed.
-    template <class Visit>
-    void tell(std::size_t proxy, Visit visit) {
+    /// All is told now: what has changed by it.
+    std::vector<Change> tell(std::size_t proxy) {
+        std::vector<Change> changes;
         auto& of = proxies_[proxy];
         for (const auto object : of.touched) {
             const bool held = holders_.has(object, proxy);
             if (held == told_.has(object, proxy)) continue;
             told_.set(object, proxy, held);
-            visit(object, held);
+            changes.push_back({object, held});
         }
         of.touched.clear();
         of.stored = of.removed = 0;
-    }
-    void tell(std::size_t proxy) {
-        tell(proxy, [](std::uint32_t, bool) {});
+        return changes;
     }
     /// It holds nothing, and has told nothing.
     void forget(std::size_t proxy) {

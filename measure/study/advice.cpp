@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "measure/report/numbers.hpp"
 #include "measure/study/scheme_name.hpp"
@@ -15,9 +13,7 @@ namespace measure {
 namespace {
 
 using About = StudyTable::About;
-using Json = nlohmann::ordered_json;
 
-constexpr double kWorthIt = 0.01;       // of the origin's requests
 constexpr double kLossAllowed = 0.001;  // of the hits, for fewer messages
 constexpr double kBytesWorth = 0.9;     // another kind must cost less than this part of ours
 constexpr double kHitsWorth = 0.002;    // another copy policy must bring more hits than this
@@ -95,20 +91,50 @@ void choose_announce(const std::vector<Choice>& rows, const SimulationCounts& id
         proxy::format_duration(kLongestAdvised)));
 }
 
-/// What speaks against a copy policy, beside the default; empty when nothing does.
+/// What would be worse with a copy policy than with the default; empty when nothing.
 std::string against_copy(const Choice& each, const Choice& usual) {
     const auto &counts = *each.row->counts, &usually = *usual.row->counts;
     const double hops = per_request(counts).peer - per_request(usually).peer;
     if (static_cast<double>(counts.hits()) <=
         static_cast<double>(usually.hits()) * (1 + kHitsWorth))
-        return fmt::format("brings no {:.1f} % more hits", kHitsWorth * 100);
+        return fmt::format("there would be at most {:.1f} % more hits", kHitsWorth * 100);
     if (counts.waited_ms > kWaitAllowed * usually.waited_ms)
-        return fmt::format("lets requests wait {:.1f} % longer",
+        return fmt::format("requests would wait {:.1f} % longer",
                            (counts.waited_ms / usually.waited_ms - 1) * 100);
     if (hops > kHopsAllowed)
-        return fmt::format("takes {:.2f} more answers of peers per request", hops);
+        return fmt::format("a request would take {:.2f} more answers of peers", hops);
     return {};
 }
+
+/// "a, b or c".
+std::string any_of(const std::vector<std::string>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        out += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+    return out;
+}
+
+/// What speaks against the other copy policies, each reason once.
+class Against {
+public:
+    void add(std::string_view policy, const std::string& why) {
+        const auto at = std::find_if(reasons_.begin(), reasons_.end(),
+                                     [&](const auto& each) { return each.first == why; });
+        auto& named = at == reasons_.end() ? reasons_.emplace_back(why, Names()) : *at;
+        named.second.emplace_back(policy);
+    }
+    /// A sentence after a blank, or nothing.
+    std::string text() const {
+        std::string out;
+        for (const auto& [why, names] : reasons_)
+            out += fmt::format("{} {} {}", out.empty() ? " With" : "; with", any_of(names), why);
+        return out.empty() ? out : out + '.';
+    }
+
+private:
+    using Names = std::vector<std::string>;
+    std::vector<std::pair<std::string, Names>> reasons_;
+};
 
 void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
     const Choice* usual = nullptr;
@@ -119,22 +145,21 @@ void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
     const auto hits = [](const Choice& each) {
         return static_cast<double>(each.row->counts->hits());
     };
-    std::string others;
+    Against others;
     for (const auto& each : rows) {
         if (&each == usual || !each.title.starts_with("copy ")) continue;
         const auto against = against_copy(each, *usual);
         if (against.empty()) {
             if (hits(each) > hits(*best)) best = &each;
         } else {
-            others += fmt::format("{} {} {}", others.empty() ? ":" : ",",
-                                  proxy::to_string(each.row->config.copy), against);
+            others.add(proxy::to_string(each.row->config.copy), against);
         }
     }
     advice.config.copy = best->row->config.copy;
     advice.reasons.push_back(
         best == usual
-            ? fmt::format("Copies of what a peer gives: {}, the default{}.",
-                          proxy::to_string(advice.config.copy), others)
+            ? fmt::format("Copies of what a peer gives: {}, the default.{}",
+                          proxy::to_string(advice.config.copy), others.text())
             : fmt::format("Copies of what a peer gives: {}, which brings {:.1f} % more hits than "
                           "{}.",
                           proxy::to_string(advice.config.copy),
@@ -142,69 +167,10 @@ void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
                           proxy::to_string(proxy::kDefaultCopyPolicy)));
 }
 
-std::string day(const Gain& gain) {
-    return gain.timed ? "per day" : "over the whole log";
-}
-
-std::string many(double count) {
-    return grouped(static_cast<std::uint64_t>(std::llround(std::max(count, 0.0))));
-}
-
-/// As a node's configuration has them.
-Json settings_of(const SimulationConfig& config, const CacheSize& cache) {
-    Json out = Json::object();
-    if (cache.part == 0) out["cache"]["memory"] = cache.text();
-    out["cluster"]["copy"] = proxy::to_string(config.copy);
-    auto& summaries = out["summary"];
-    summaries["kind"] = summary::name(config.kind);
-    summaries["false_hit_budget"] = config.false_hit_budget;
-    summaries["announce"]["changed"] = config.announce_changed;
-    summaries["announce"]["delay"] = proxy::format_duration(config.announce_delay);
-    return out;
-}
-
-/// Rows that the words are about.
-struct Counted {
-    const SimulationCounts *alone, *shared, *ideal;
-};
-Counted counted(const Study& study, const Advice& advice) {
-    const auto rows = run_rows(study, About::schemes);
-    const auto of = [&](Scheme scheme) {
-        const auto* row = of_scheme(rows, scheme);
-        return row ? &*row->row->counts : nullptr;
-    };
-    return {of(Scheme::none), study.counts(advice.config), of(Scheme::icp)};
-}
-
-/// Why sharing does not pay; empty when it does.
-std::string why_not(const Study& study, const Advice& advice, const Counted& rows,
-                    const Gain& gain) {
-    if (gain.pays()) return {};
-    if (gain.origin_requests >= kWorthIt)
-        return gain.waited_ms > gain.waited_ms_alone
-                   ? "The way to the peers takes more than it spares."
-                   : "It moves more bytes between the proxies than it spares at the origin.";
-    const bool much_in_common =
-        rows.ideal && gain_of(study.log, *rows.alone, *rows.ideal).origin_requests >= kWorthIt;
-    if (!much_in_common)
-        return "The clients of different proxies hardly ask for the same things, or the caches "
-               "are too small to keep them: more memory comes first.";
-    if (rows.shared->questions < rows.ideal->peer_hits / 2) {
-        const auto& network = advice.config.network;
-        return fmt::format(
-            "The peers are too far to be asked: {:.4g} ms there and back at the least, the origin "
-            "takes {} ms. They were asked {}, though they had {}.",
-            std::chrono::duration<double, std::milli>(2 * network.delay).count(),
-            network.origin.count(), amount(rows.shared->questions, "time"),
-            amount(rows.ideal->peer_hits, "answer"));
-    }
-    return "The peers have what is asked for, but what they tell of it comes too late or is lost.";
-}
-
 }  // namespace
 
 bool Gain::pays() const {
-    return origin_requests >= kWorthIt && saved_bytes_per_day > message_bytes_per_day &&
+    return origin_requests >= kWorthSparing && saved_bytes_per_day > message_bytes_per_day &&
            waited_ms <= waited_ms_alone;
 }
 
@@ -237,75 +203,6 @@ std::optional<Advice> advise(const Study& study) {
     choose_announce(run_rows(study, About::announce), *ideal->row->counts, out);
     choose_copy(run_rows(study, About::copies), out);
     return out;
-}
-
-std::string advice_text(const Study& study, const Advice& advice) {
-    const auto rows = counted(study, advice);
-    const auto [alone, shared, ideal] = rows;
-    if (!alone || !shared) return {};
-    const auto gain = gain_of(study.log, *alone, *shared);
-    const auto each = per_request(*shared), each_alone = per_request(*alone);
-    const auto& config = advice.config;
-    std::string out =
-        fmt::format("{} proxies with {} each{}:\n\n", config.proxies,
-                    size_text(static_cast<double>(config.cache_bytes)),
-                    study.log.synthetic ? ", and a made-up workload (do not decide by it)" : "");
-    out += fmt::format(
-        "{}: {:.1f} % of the requests are hits with it ({:.1f} % local, {:.1f} % from a peer), "
-        "{:.1f} % without.\n",
-        gain.pays() ? "Sharing pays" : "Sharing DOES NOT PAY", each.total * 100, each.local * 100,
-        each.peer * 100, each_alone.total * 100);
-    out += fmt::format(
-        "It spares the origin {} requests {} ({:.1f} % of what it is asked without) and {}.\n",
-        many(gain.saved_requests_per_day), day(gain), gain.origin_requests * 100,
-        size_text(std::max(gain.saved_bytes_per_day, 0.0)));
-    out +=
-        fmt::format("It costs {} messages between the proxies {}, {} of them.\n",
-                    many(gain.messages_per_day), day(gain), size_text(gain.message_bytes_per_day));
-    out += fmt::format("A request waits {:.1f} ms in the mean, {:.1f} without.\n", gain.waited_ms,
-                       gain.waited_ms_alone);
-    if (!gain.pays()) return out + why_not(study, advice, rows, gain) + "\n";
-    out += "\nWhat to set:\n";
-    for (const auto& reason : advice.reasons) out += "- " + reason + "\n";
-    const auto error = summary::error_per_summary(config.false_hit_budget, config.proxies - 1);
-    out += fmt::format(
-        "- Error of a summary: 1 in {:.0f} ({:.1f} bits per object at the least), which keeps "
-        "false "
-        "hits to {:.4g} per miss over all peers; {} were counted per request.\n",
-        1 / error, std::log2(1 / error), config.false_hit_budget, figure_text(each.false_hits));
-    out += fmt::format("- Memory for summaries at each proxy: {}, beside the {} of its cache.\n",
-                       size_text(static_cast<double>(shared->summary_bytes)),
-                       size_text(static_cast<double>(config.cache_bytes)));
-    return out + "\n" + settings_of(config, study.tables.front().cache).dump(2) + "\n";
-}
-
-std::string advice_json(const Study& study, const Advice& advice) {
-    const auto rows = counted(study, advice);
-    const auto [alone, shared, ideal] = rows;
-    if (!alone || !shared) return {};
-    const auto gain = gain_of(study.log, *alone, *shared);
-    Json inner = {{"pays", gain.pays()},
-                  {"proxies", advice.config.proxies},
-                  {"hit_ratio", per_request(*shared).total},
-                  {"hit_ratio_alone", per_request(*alone).total},
-                  {"origin_requests_spared", gain.origin_requests},
-                  {"per", gain.timed ? "day" : "log"},
-                  {"saved_requests", gain.saved_requests_per_day},
-                  {"saved_bytes", gain.saved_bytes_per_day},
-                  {"messages", gain.messages_per_day},
-                  {"message_bytes", gain.message_bytes_per_day},
-                  {"waited_ms", gain.waited_ms},
-                  {"waited_ms_alone", gain.waited_ms_alone},
-                  {"summary_bytes", shared->summary_bytes}};
-    if (gain.pays()) {
-        inner["reasons"] = advice.reasons;
-        inner["settings"] = settings_of(advice.config, study.tables.front().cache);
-    } else {
-        inner["why_not"] = why_not(study, advice, rows, gain);
-    }
-    Json out = Json::object();
-    out["advice"] = inner;
-    return out.dump();
 }
 
 }  // namespace measure

@@ -8,6 +8,8 @@
 
 namespace measure {
 
+inline constexpr double kWorthSparing = 0.01;  // of what the origin is asked without sharing
+
 /// What a study says should be done, for the first number of proxies and the first size of caches.
 struct Advice {
     SimulationConfig config;           // kind, announcements and copy policy that are advised
@@ -32,11 +34,17 @@ struct Gain {
 };
 Gain gain_of(const LogFacts& log, const SimulationCounts& alone, const SimulationCounts& shared);
 
+/// Why the study cannot tell whether sharing pays; empty when it can: who shares, how much is asked
+/// and how much is stored are enough to go by.
+std::string too_little_to_tell(const LogFacts& log, const SimulationConfig& config);
+
 /// The advice in plain words, for which `config` was run and counted; with the settings as JSON, or
-/// with the reason why sharing does not pay.
+/// with the reason why sharing does not pay, or why that cannot be told.
 std::string advice_text(const Study& study, const Advice& advice);
 /// The same as members of a JSON object: {"advice": {...}}, with `reasons` and `settings`, or with
 /// `why_not`.
 std::string advice_json(const Study& study, const Advice& advice);
+/// Where advise() has given none: why.
+std::string no_advice_text(const Study& study);
 
 }  // namespace measure

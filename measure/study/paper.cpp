@@ -11,7 +11,7 @@
 namespace measure {
 namespace {
 
-using Is = Verdict::Is;
+using Is = PaperVerdict::Is;
 
 constexpr double kTooLittle = 0.0005;  // of the hits: below it a loss is chance
 constexpr double kSameHits = 0.005;    // relative
@@ -45,8 +45,8 @@ Is judged(bool as_published) {
     return as_published ? Is::as_published : Is::otherwise;
 }
 
-Verdict loss_at_one_percent(const Rows& rows) {
-    Verdict out;
+PaperVerdict loss_at_one_percent(const Rows& rows) {
+    PaperVerdict out;
     out.claim = "told at 1 %, an exact directory loses 0.1 to 1.7 % of the hits";
     const auto *icp = rows.of(Scheme::icp),
                *exact = rows.of(Scheme::exact_directory, kPaperThreshold);
@@ -61,8 +61,8 @@ Verdict loss_at_one_percent(const Rows& rows) {
     return out;
 }
 
-Verdict loss_grows(const Rows& rows) {
-    Verdict out;
+PaperVerdict loss_grows(const Rows& rows) {
+    PaperVerdict out;
     out.claim = "the loss grows almost linearly with the threshold";
     const auto *icp = rows.of(Scheme::icp),
                *low = rows.of(Scheme::exact_directory, kPaperThreshold),
@@ -78,8 +78,8 @@ Verdict loss_grows(const Rows& rows) {
     return out;
 }
 
-Verdict bloom_hits(const Rows& rows) {
-    Verdict out;
+PaperVerdict bloom_hits(const Rows& rows) {
+    PaperVerdict out;
     out.claim = "Bloom filters have the hits of the exact directory";
     const auto *exact = rows.of(Scheme::exact_directory, kPaperThreshold),
                *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
@@ -97,8 +97,8 @@ double objects_each(const Study& study, const SimulationCounts& counts) {
            static_cast<double>(study.tables.front().proxies);
 }
 
-Verdict fewer_messages(const Study& study, const Rows& rows) {
-    Verdict out;
+PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
+    PaperVerdict out;
     out.claim =
         "Bloom filters of 16 bits, told at 1 %, need 25 to 60 times fewer messages than ICP";
     const auto *icp = rows.of(Scheme::icp), *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
@@ -125,8 +125,8 @@ Verdict fewer_messages(const Study& study, const Rows& rows) {
     return out;
 }
 
-Verdict fewer_bytes(const Rows& rows) {
-    Verdict out;
+PaperVerdict fewer_bytes(const Rows& rows) {
+    PaperVerdict out;
     out.claim = "and more than 50 % fewer bytes";
     const auto *icp = rows.of(Scheme::icp), *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!icp || !bloom || icp->query_bytes == 0) return out;
@@ -139,8 +139,8 @@ Verdict fewer_bytes(const Rows& rows) {
     return out;
 }
 
-Verdict server_names(const Rows& rows) {
-    Verdict out;
+PaperVerdict server_names(const Rows& rows) {
+    PaperVerdict out;
     out.claim = "server names make too many false hits, and many more messages than Bloom filters";
     const auto *names = rows.of(Scheme::server_names, kPaperThreshold),
                *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
@@ -153,8 +153,8 @@ Verdict server_names(const Rows& rows) {
     return out;
 }
 
-Verdict more_bits(const Rows& rows) {
-    Verdict out;
+PaperVerdict more_bits(const Rows& rows) {
+    PaperVerdict out;
     out.claim =
         "false hits fall from 8 to 16 to 32 bits, to hardly more than the exact directory's";
     const auto *exact = rows.of(Scheme::exact_directory, kPaperThreshold),
@@ -174,7 +174,7 @@ Verdict more_bits(const Rows& rows) {
 
 }  // namespace
 
-std::vector<Verdict> verdicts_of(const Study& study) {
+std::vector<PaperVerdict> verdicts_of(const Study& study) {
     const Rows rows(study);
     if (study.tables.empty()) return {};
     return {loss_at_one_percent(rows),

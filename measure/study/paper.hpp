@@ -28,12 +28,12 @@ inline constexpr double kPaperFewerMessages[] = {25, 60};  // times fewer than I
 inline constexpr double kPaperFewerBytes = 0.5;            // at least this part less than ICP's
 
 /// Something that the paper says, and what a log says to it.
-struct Verdict {
+struct PaperVerdict {
     std::string claim, ours;
     enum class Is : std::uint8_t { as_published, otherwise, not_shown } is = Is::not_shown;
 };
 /// Of a study planned by plan_paper() and run; what needs rows that were not run is not shown.
-std::vector<Verdict> verdicts_of(const Study& study);
+std::vector<PaperVerdict> verdicts_of(const Study& study);
 
 /// All tables and verdicts, at most 100 columns wide.
 std::string paper_text(const std::vector<Study>& studies, bool colour);

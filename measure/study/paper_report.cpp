@@ -7,6 +7,7 @@
 #include "measure/report/wrapped.hpp"
 #include "measure/study/paper.hpp"
 #include "measure/study/study_report.hpp"
+#include "proxy/config/config_values.hpp"
 
 namespace measure {
 namespace {
@@ -57,13 +58,13 @@ void write_traces(const std::vector<Study>& studies, std::string& out) {
     }
 }
 
-const char* word(Verdict::Is is) {
+const char* word(PaperVerdict::Is is) {
     switch (is) {
-        case Verdict::Is::as_published:
+        case PaperVerdict::Is::as_published:
             return "agrees";
-        case Verdict::Is::otherwise:
+        case PaperVerdict::Is::otherwise:
             return "DIFFERS";
-        case Verdict::Is::not_shown:
+        case PaperVerdict::Is::not_shown:
             return "not shown";
     }
     return "";
@@ -77,11 +78,11 @@ std::string paper_text(const std::vector<Study>& studies, bool colour) {
     line(out,
          "Beside the paper (Fan, Cao, Almeida, Broder: SIGCOMM 1998; IEEE/ACM ToN 8(3), 2000)");
     line(out, "LRU, objects above {} not stored, as in its simulations\n",
-         size_text(static_cast<double>(kPaperObjectMax)));
+         proxy::format_size(kPaperObjectMax));
     write_traces(studies, out);
     for (const auto& study : studies) {
-        line(out, "\n{}, {} proxies, caches of {} in all", short_title(study),
-             study.tables.front().proxies, study.tables.front().cache.text());
+        line(out, "\n{}, {}, caches of {} in all", short_title(study),
+             proxies_text(study.tables.front().proxies), study.tables.front().cache.text());
         for (const auto& verdict : verdicts_of(study)) {
             line(out, "  {}: {}", word(verdict.is), verdict.claim);
             out += wrapped(verdict.ours, 11);

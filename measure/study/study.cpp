@@ -13,8 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kMostApart = 64;  // proxies, when each pair is simulated apart
-
 SimulationConfig with(SimulationConfig config, Scheme scheme) {
     config.scheme = scheme;
     if (scheme != Scheme::summary && has_threshold(scheme))
@@ -38,9 +36,18 @@ SimulationConfig with_kind(SimulationConfig config, summary::Kind kind) {
 std::vector<SimulationConfig> with_thresholds(const SimulationConfig& base) {
     std::vector<SimulationConfig> out{with(base, Scheme::exact_directory),
                                       with(base, Scheme::server_names)};
-    for (const unsigned load : {8u, 16u, 32u}) out.push_back(with_load(base, load));
+    for (const auto load : kPaperLoadFactors) out.push_back(with_load(base, load));
     for (const auto kind : summary::kKinds) out.push_back(with_kind(base, kind));
     return out;
+}
+
+/// Each keeps its first place.
+template <typename Value>
+void drop_repeats(std::vector<Value>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values.erase(std::remove(values.begin() + static_cast<std::ptrdiff_t>(i) + 1, values.end(),
+                                 Value(values[i])),
+                     values.end());
 }
 
 class Planner {
@@ -140,6 +147,7 @@ LogFacts facts_of(const Trace& trace, const SimulationConfig& base) {
     facts.clients = trace.clients.size();
     facts.lines = trace.lines;
     facts.skipped = trace.skipped;
+    facts.out_of_order = trace.out_of_order;
     facts.objects = trace.object_bytes.size();
     const auto size_of = [&](std::uint64_t known) {
         return base.unit_objects ? 1 : known != 0 ? known : base.unknown_bytes;
@@ -179,9 +187,12 @@ std::size_t Study::add(const SimulationConfig& config, const CacheSize& cache) {
 }
 
 StudyOptions completed(StudyOptions options, const LogFacts& log) {
+    drop_repeats(options.proxies);
+    drop_repeats(options.caches);
     if (options.proxies.empty()) {
         auto most = std::max<std::uint64_t>(log.clients, 4);
-        if (!options.base.network.is_even()) most = std::min(most, kMostApart);
+        if (!options.base.network.is_even())
+            most = std::min<std::uint64_t>(most, kMostUnevenProxies);
         for (const auto proxies : kUsualProxies)
             if (proxies <= most) options.proxies.push_back(proxies);
     }

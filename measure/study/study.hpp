@@ -25,6 +25,7 @@ struct LogFacts {
     std::chrono::milliseconds span{0};
     std::uint64_t lines = 0;                       // that were read
     std::map<std::string, std::uint64_t> skipped;  // of these, by reason
+    std::uint64_t out_of_order = 0;                // requests that it has after a later one
 };
 /// Sizes as the simulations of this base take them.
 LogFacts facts_of(const Trace& trace, const SimulationConfig& base);
@@ -94,7 +95,7 @@ inline constexpr std::chrono::seconds kLongestAdvised = std::chrono::minutes(1);
 /// Above all delays, so that only the threshold counts.
 inline constexpr std::chrono::milliseconds kNoDelay = std::chrono::hours(24 * 3650);
 
-/// With its lists filled.
+/// With its lists filled, and nothing twice in them.
 StudyOptions completed(StudyOptions options, const LogFacts& log);
 
 /// All schemes at the first size for each number of proxies, and for the first number at each size;

@@ -44,6 +44,11 @@ const Chart::Series* series(const Chart& chart, const std::string& name) {
     return at == chart.series.end() || at->points.empty() ? nullptr : &*at;
 }
 
+/// Of a chart whose x axis they are.
+std::string proxies_of(const Chart::Point& point) {
+    return proxies_text(static_cast<std::size_t>(point.x));
+}
+
 /// The kind that the study is about.
 std::string own_kind(const Study& study) {
     const auto* table = study.table(About::announce);
@@ -123,12 +128,11 @@ Finding hits_by_cache(const Study& study) {
     const auto *alone = series(out.chart, "no sharing"), *ours = series(out.chart, kind);
     if (!alone || !ours) return out;
     const auto at = [](const Chart::Point& shared, const Chart::Point& apart) {
-        return fmt::format(
-            "{:.1f} % instead of {:.1f} % where the caches hold {:.3g} % of the distinct bytes",
-            shared.y, apart.y, shared.x);
+        return fmt::format("{:.1f} % instead of {:.1f} % where the caches hold {}", shared.y,
+                           apart.y, of_distinct_text(shared.x / 100));
     };
-    out.words = fmt::format("With {} proxies, sharing by summaries ({}) answers {}", proxies, kind,
-                            at(ours->points.front(), alone->points.front()));
+    out.words = fmt::format("With {}, sharing by summaries ({}) answers {}", proxies_text(proxies),
+                            kind, at(ours->points.front(), alone->points.front()));
     if (ours->points.size() > 1)
         out.words += ", and " + at(ours->points.back(), alone->points.back());
     out.words += '.';
@@ -167,13 +171,12 @@ Finding false_hits_by_proxies(const Study& study) {
     const auto *paper = series(out.chart, "Bloom 16"), *ours = series(out.chart, own_kind(study));
     if (!paper || !ours) return out;
     out.words = fmt::format(
-        "With {:.0f} proxies Bloom filters of 16 bits ask {} times per request in vain, our "
-        "summaries ({}) {}",
-        paper->points.front().x, figure_text(paper->points.front().y), own_kind(study),
+        "With {} Bloom filters of 16 bits ask {} times per request in vain, our summaries ({}) {}",
+        proxies_of(paper->points.front()), figure_text(paper->points.front().y), own_kind(study),
         figure_text(ours->points.front().y));
     if (ours->points.size() > 1)
         out.words +=
-            fmt::format("; with {:.0f} proxies {} and {}", paper->points.back().x,
+            fmt::format("; with {} {} and {}", proxies_of(paper->points.back()),
                         figure_text(paper->points.back().y), figure_text(ours->points.back().y));
     out.words +=
         ". Ours are sized for a budget over all peers, so that more peers do not mean more false "

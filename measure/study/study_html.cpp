@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "measure/report/numbers.hpp"
 #include "measure/study/study_charts.hpp"
@@ -125,10 +126,18 @@ void write_points(const Chart& chart, std::string& out) {
     out += "</table></div></details>\n";
 }
 
+/// Is there more than one place on the x axis?
+bool is_a_curve(const Chart& chart) {
+    std::set<double> places;
+    for (const auto& series : chart.series)
+        for (const auto& point : series.points) places.insert(point.x);
+    return places.size() > 1;
+}
+
 void write_finding(const Finding& finding, std::string& out) {
     out += "<section><h2>" + escaped(finding.chart.title) + "</h2>\n";
     if (!finding.words.empty()) out += "<p>" + escaped(finding.words) + "</p>\n";
-    out += svg_of(finding.chart);
+    if (is_a_curve(finding.chart)) out += svg_of(finding.chart);
     write_points(finding.chart, out);
     out += "</section>\n";
 }
@@ -136,8 +145,9 @@ void write_finding(const Finding& finding, std::string& out) {
 constexpr const char* kWords =
     R"(<p>Local and peer hits, false misses: parts of the requests. Against ideal: hits more or less than
 with a directory that is right at once. False hits, announcements, queries and bytes: for each request;
-queries are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. A false miss is a request whose object a peer had, while
-no summary said so. Memory: of one proxy, for its own summary and those of its peers.</p>
+queries are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. A
+false miss is a request whose object a peer had, while no summary said so; one that said so and was
+too far to be asked makes none. Memory: of one proxy, for its own summary and those of its peers.</p>
 <p>Simulated with hearsay's own code for eviction, summaries and announcements, in virtual time. Each URL is
 one object that stays fresh, so a real cluster has fewer hits, with and without sharing.</p>
 )";
@@ -151,7 +161,7 @@ std::string study_html(const Study& study, const std::string& advice) {
         "<title>What sharing would do</title>\n<style>" +
         std::string(kStyle) + "</style></head>\n<body>\n<h1>What sharing would do</h1>\n";
     out += "<p>" + escaped(study.log.title) + ": " + escaped(describe(study.log)) + ".</p>\n";
-    for (const auto& each : skipped_lines(study.log)) out += "<p>" + escaped(each) + ".</p>\n";
+    for (const auto& each : notes_on(study.log)) out += "<p>" + escaped(each) + ".</p>\n";
     if (study.log.synthetic)
         out +=
             "<p><strong>A made-up workload: good for comparing, not for deciding.</strong></p>\n";

@@ -35,7 +35,8 @@ Json json_of(const LogFacts& log) {
             {"distinct_bytes", log.distinct_bytes},
             {"span_seconds", std::chrono::duration<double>(log.span).count()},
             {"lines", log.lines},
-            {"skipped", log.skipped}};
+            {"skipped", log.skipped},
+            {"out_of_order", log.out_of_order}};
 }
 
 Json json_of(const SimulationConfig& config) {
@@ -78,6 +79,7 @@ Json json_of(const SimulationCounts& counts) {
             {"overruled", counts.overruled},
             {"samples", counts.samples},
             {"failures", counts.failures},
+            {"peers_too_far", counts.peers_too_far},
             {"false_misses", counts.false_misses},
             {"announcements", counts.announcements},
             {"announcement_bytes", counts.announcement_bytes},

@@ -5,8 +5,15 @@
 #include <cmath>
 
 #include "measure/report/numbers.hpp"
+#include "measure/simulate/objects.hpp"
 
 namespace measure {
+namespace {
+
+/// From here on so many times are easier to read than so many percent.
+constexpr double kManyTimes = 10;
+
+}  // namespace
 
 PerRequest per_request(const SimulationCounts& counts) {
     const auto each = [&](double value) {
@@ -27,6 +34,12 @@ PerRequest per_request(const SimulationCounts& counts) {
     out.query_bytes = of_requests(counts.query_bytes);
     out.waited_ms = each(counts.waited_ms);
     return out;
+}
+
+double mean_object_bytes(const LogFacts& log, bool unit_objects) {
+    if (unit_objects || log.objects == 0) return 1;
+    return static_cast<double>(log.distinct_bytes) / static_cast<double>(log.objects) +
+           static_cast<double>(kStoredHeadBytes);
 }
 
 double lost_hits(const SimulationCounts& counts, const SimulationCounts& ideal) {
@@ -54,9 +67,21 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table) {
 std::string describe(const Study& study, const StudyTable& table) {
     const auto each = table.cache.of_each(study.log.distinct_bytes, table.proxies);
     const auto part = ratio(each * table.proxies, study.log.distinct_bytes);
-    return fmt::format("{} proxies, each with {} ({:.3g}% of the distinct bytes in all): {}",
-                       grouped(table.proxies), size_text(static_cast<double>(each)), part * 100,
+    return fmt::format("{}{} {} ({} in all): {}", proxies_text(table.proxies),
+                       table.proxies == 1 ? " with" : ", each with",
+                       size_text(static_cast<double>(each)), of_distinct_text(part),
                        subject(table.about));
+}
+
+std::string of_distinct_text(double part) {
+    return (part < kManyTimes
+                ? fmt::format("{:.3g}% of", part * 100)
+                : grouped(static_cast<std::uint64_t>(std::llround(part))) + " times") +
+           " the distinct bytes";
+}
+
+std::string proxies_text(std::size_t proxies) {
+    return proxies == 1 ? "1 proxy" : grouped(proxies) + " proxies";
 }
 
 std::string_view subject(StudyTable::About about) {
@@ -82,11 +107,14 @@ std::string describe(const LogFacts& log) {
                        size_text(static_cast<double>(log.distinct_bytes)), span_text(log.span));
 }
 
-std::vector<std::string> skipped_lines(const LogFacts& log) {
+std::vector<std::string> notes_on(const LogFacts& log) {
     std::vector<std::string> out;
     for (const auto& [reason, count] : log.skipped)
         out.push_back(fmt::format("skipped: {} of {}: {}", grouped(count),
                                   amount(log.lines, "line"), reason));
+    if (log.out_of_order > 0)
+        out.push_back(fmt::format("out of order: {}, taken in the order of their times",
+                                  amount(log.out_of_order, "request")));
     return out;
 }
 

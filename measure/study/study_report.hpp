@@ -22,6 +22,12 @@ struct PerRequest {
 };
 PerRequest per_request(const SimulationCounts& counts);
 
+/// Below these nothing is judged.
+inline constexpr std::uint64_t kFewestRequests = 100;  // for each proxy
+inline constexpr double kFewestObjects = 10;           // that a cache has room for
+/// What an object takes in a cache, in the mean: its head, too, unless each weighs one byte.
+double mean_object_bytes(const LogFacts& log, bool unit_objects);
+
 /// How many of the hits of an instant directory are lost (below 0: won), as a part of them.
 double lost_hits(const SimulationCounts& counts, const SimulationCounts& ideal);
 /// The same as tables have it: "-0.12", "+3.00", in %.
@@ -33,12 +39,17 @@ const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
 
 /// What its rows differ in: "copies and eviction".
 std::string_view subject(StudyTable::About about);
-/// "16 proxies, each with 6.2 MB (10% of the distinct bytes in all): copies and eviction".
+/// "1 proxy", "1,000 proxies".
+std::string proxies_text(std::size_t proxies);
+/// "10% of the distinct bytes", "29 times the distinct bytes".
+std::string of_distinct_text(double part);
+/// "16 proxies, each with 6.2 MiB (10% of the distinct bytes in all): copies and eviction".
 std::string describe(const Study& study, const StudyTable& table);
 /// One line about the log.
 std::string describe(const LogFacts& log);
-/// For each reason why lines of it are not simulated: how many.
-std::vector<std::string> skipped_lines(const LogFacts& log);
+/// What else is to be known of it, a line each: how many of its lines are not simulated, and why;
+/// how many come after a later one.
+std::vector<std::string> notes_on(const LogFacts& log);
 /// 99.5 days, 24.0 h, 12 s.
 std::string span_text(std::chrono::milliseconds span);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/wrapped.hpp"
 #include "measure/report/writer.hpp"
 #include "measure/study/scheme_name.hpp"
 #include "measure/study/study_report.hpp"
@@ -15,9 +16,10 @@ namespace {
 constexpr const char* kLegend =
     R"(local, peer: hits in % of the requests. vs ideal: % of hits more or less than with a directory that
 is right at once (ICP's). false miss: % of the requests whose object a peer had, and no summary of
-it said so. false hits: questions to peers in vain. messages and bytes are for each request; queries
-are those in vain, and all of ICP's and the paper's schemes, which ask before they fetch. memory:
-one proxy's, for its own summary and its peers'.)";
+it said so; one that said so and was too far to be asked makes none. false hits: questions to peers
+in vain. messages and bytes are for each request; queries are those in vain, and all of ICP's and
+the paper's schemes, which ask before they fetch. memory: one proxy's, for its own summary and its
+peers'.)";
 
 void write_columns(Writer& out) {
     out.heading(fmt::format("{:<22} {:>5} {:>5} {:>5} {:>6} {:>6} {:>6} {:>13} {:>13} {:>8}",
@@ -38,12 +40,9 @@ std::string short_figure(double value) {
     return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0);
 }
 
+/// Precondition: it was run.
 void write_row(const std::string& title, const StudyRow& row, const SimulationCounts* ideal,
                Writer& out) {
-    if (!row.counts) {
-        out.line("{:<22} {}", title, row.refused);
-        return;
-    }
     const auto each = per_request(*row.counts);
     const auto against = ideal ? against_ideal(*row.counts, *ideal) : std::string();
     out.line("{:<22} {:>5.2f} {:>5.2f} {:>5.2f} {:>6} {:>6.3f} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8}",
@@ -79,6 +78,7 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("questions in spite of a no", counts.overruled);
     line("questions to test a no", counts.samples);
     line("origin asked beside a peer", counts.origin_beside);
+    line("peers too far to be asked", counts.peers_too_far);
     line("false misses", counts.false_misses);
     line("announcements", counts.announcements);
     line("  of these snapshots", counts.snapshots);
@@ -92,13 +92,26 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
              short_figure(per_request(counts).waited_ms));
 }
 
+/// Which rows of the table cannot be simulated, each reason once.
+void write_refused(const Study& study, const StudyTable& table, Writer& out) {
+    std::map<std::string, std::string> refused;  // titles by reason
+    for (const auto& line : table.lines) {
+        const auto& row = study.row(line);
+        if (row.counts || row.refused.empty()) continue;
+        auto& titles = refused[row.refused];
+        titles += (titles.empty() ? "" : "; ") + line.title;
+    }
+    for (const auto& [why, titles] : refused)
+        out.append(wrapped(fmt::format("not simulated, as {}: {}", why, titles)));
+}
+
 }  // namespace
 
 std::string study_text(const Study& study, bool colour) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
-    for (const auto& each : skipped_lines(study.log)) out.line("{}", each);
+    for (const auto& each : notes_on(study.log)) out.line("{}", each);
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     const auto shown = [&](const StudyTable::Line& line) {
         return study.row(line).counts || !study.row(line).refused.empty();
@@ -113,11 +126,11 @@ std::string study_text(const Study& study, bool colour) {
         Writer rows(colour);
         for (const auto& line : table.lines) {
             const auto& row = study.row(line);
-            if (!shown(line)) continue;
+            if (!row.counts) continue;
             write_row(line.title, row, ideal, rows);
-            if (table.about == StudyTable::About::asked && row.counts)
-                write_counts(*row.counts, rows);
+            if (table.about == StudyTable::About::asked) write_counts(*row.counts, rows);
         }
+        write_refused(study, table, rows);
         const auto [same, is_new] = shown_tables.try_emplace(rows.take(), title);
         if (!is_new) {
             out.line("the same as of {}", same->second);

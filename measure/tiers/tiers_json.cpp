@@ -50,7 +50,7 @@ Json json_of(const TiersRow& row, const TierCounts* everything) {
     out["written_ratio"] = ratio(counts.written_bytes(), counts.bytes);
     out["write_amplification"] = ratio(counts.written_bytes(), counts.admitted_bytes);
     if (everything) {
-        out["writes_saved"] = 1 - ratio(counts.written_bytes(), everything->written_bytes());
+        out["writes_saved"] = writes_saved(counts, *everything);
         out["hits_lost"] = ratio(everything->hits(), everything->requests) - hits;
     }
     return out;
@@ -79,7 +79,8 @@ std::string tiers_json(const TiersStudy& study) {
                         {"bytes", study.log.bytes},
                         {"distinct_bytes", study.log.distinct_bytes},
                         {"lines", study.log.lines},
-                        {"skipped", study.log.skipped}}},
+                        {"skipped", study.log.skipped},
+                        {"out_of_order", study.log.out_of_order}}},
                       {"stopped", study.stopped},
                       {"tables", std::move(tables)}};
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "measure/report/numbers.hpp"
 #include "measure/study/scheme_name.hpp"
 #include "measure/tiers/simulate_tiers.hpp"
 #include "measure/tiers/tiers_name.hpp"
@@ -53,6 +54,11 @@ const TierCounts* TiersTable::as_nodes() const {
 
 const TierCounts* TiersTable::everything() const {
     return segments_with(*this, proxy::DiskAdmission::always);
+}
+
+double writes_saved(const TierCounts& counts, const TierCounts& everything) {
+    if (everything.written_bytes() == 0) return 0;
+    return 1 - ratio(counts.written_bytes(), everything.written_bytes());
 }
 
 TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const CacheSize& memory,

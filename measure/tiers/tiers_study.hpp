@@ -54,6 +54,10 @@ struct TiersStudy {
 inline constexpr double kUsualMemoryPart = 0.05;
 inline constexpr double kUsualDiskParts[] = {0.01, 0.05, 0.10};  // of the log's distinct bytes
 
+/// The part of the bytes written that is spared beside a disk that takes everything; below 0:
+/// added. 0 when nothing is written at all.
+double writes_saved(const TierCounts& counts, const TierCounts& everything);
+
 /// `disks`: empty for kUsualDiskParts. `memory`: a part of it is one of the disk. `base`: what
 /// holds in all rows but where they are compared in it; its sizes do not count.
 TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> disks, const CacheSize& memory,

@@ -39,9 +39,9 @@ void write_row(const TiersRow& row, const TierCounts* everything, Writer& out) {
     }
     std::string against;
     if (everything)
-        against = fmt::format(" {:>7.2f} {:>7.2f}",
-                              100 - percent(counts.written_bytes(), everything->written_bytes()),
-                              percent(everything->hits(), everything->requests) - hits);
+        against =
+            fmt::format(" {:>7} {:>7}", fixed_text(100 * writes_saved(counts, *everything), 2),
+                        fixed_text(percent(everything->hits(), everything->requests) - hits, 2));
     out.line("  {:<26} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>7.3f}{}", row.title,
              percent(counts.memory_hits, counts.requests),
              percent(counts.disk_hits, counts.requests), hits, bytes,
@@ -55,7 +55,7 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
-    for (const auto& each : skipped_lines(study.log)) out.line("{}", each);
+    for (const auto& each : notes_on(study.log)) out.line("{}", each);
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     for (const auto& table : study.tables) {
         out.line("");

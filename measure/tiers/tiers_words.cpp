@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "measure/report/numbers.hpp"
+#include "measure/study/study_report.hpp"
 #include "measure/tiers/tiers_study.hpp"
 
 namespace measure {
@@ -26,7 +27,19 @@ std::string about_admission(const TierCounts& counts, const TierCounts& everythi
     return fmt::format(
         " Writing what is asked for again spares {:.0f} % of the writes and {} against writing "
         "everything.",
-        100 - percent(counts.written_bytes(), everything.written_bytes()), hits);
+        100 * writes_saved(counts, everything), hits);
+}
+
+/// Why nothing is to be learnt from a disk of this size; empty when something is.
+std::string too_little_to_tell(const LogFacts& log, const TiersTable& table,
+                               const TierCounts& everything) {
+    if (everything.written_bytes() == 0) return " It took nothing: no object of the log fits.";
+    const bool unit_objects = table.groups.front().rows.front().config.unit_objects;
+    const auto held = static_cast<double>(table.disk_bytes) / mean_object_bytes(log, unit_objects);
+    if (log.requests >= kFewestRequests && held >= kFewestObjects) return {};
+    return fmt::format(
+        " That is too little to go by: the log has {}, and there is room for {:.0f} of its {}.",
+        amount(log.requests, "request"), std::floor(held), amount(log.objects, "object"));
 }
 
 }  // namespace
@@ -46,9 +59,13 @@ std::string tiers_words(const TiersStudy& study) {
             percent(counts->hits(), counts->requests), percent(counts->disk_hits, counts->requests),
             percent(counts->hit_bytes(), counts->bytes));
         if (const auto* everything = table.everything()) {
-            out += about_admission(*counts, *everything);
-            loses = loses || lost_points(*counts, *everything) > kPointsThatMatter;
-            ++compared;
+            if (const auto why = too_little_to_tell(study.log, table, *everything); !why.empty()) {
+                out += why;
+            } else {
+                out += about_admission(*counts, *everything);
+                loses = loses || lost_points(*counts, *everything) > kPointsThatMatter;
+                ++compared;
+            }
         }
         out += '\n';
     }

@@ -50,7 +50,10 @@ public:
         if (const auto why = refuse(line)) ++trace_.skipped[std::string(*why)];
     }
     bool full() const { return trace_.requests.size() >= limit(); }
-    Trace finish() && { return std::move(trace_); }
+    Trace finish() && {
+        trace_.put_in_order();
+        return std::move(trace_);
+    }
 
 private:
     std::uint64_t limit() const { return std::min<std::uint64_t>(options_.limit, kMaxRequests); }
@@ -117,7 +120,7 @@ private:
 
 std::string describe_nothing(const Trace& trace) {
     std::string out =
-        trace.source + ": no request to send in " + std::to_string(trace.lines) + " lines";
+        trace.source + ": no request is left of " + std::to_string(trace.lines) + " lines";
     for (const auto& [reason, count] : trace.skipped) {
         out += "\n  " + std::to_string(count) + ": " + reason;
     }
@@ -125,12 +128,6 @@ std::string describe_nothing(const Trace& trace) {
 }
 
 }  // namespace
-
-std::uint64_t Trace::skipped_total() const {
-    std::uint64_t total = 0;
-    for (const auto& [reason, count] : skipped) total += count;
-    return total;
-}
 
 std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
     auto at = url_index_.find(text);
@@ -156,14 +153,28 @@ std::uint32_t Trace::add_new_url(std::string_view text, std::uint64_t bytes) {
     return static_cast<std::uint32_t>(urls.size() - 1);
 }
 
-void Trace::add(Request request) {
-    if (!requests.empty()) request.time_ms = std::max(request.time_ms, requests.back().time_ms);
-    requests.push_back(request);
+void Trace::put_in_order() {
+    auto latest = std::numeric_limits<std::int64_t>::min();
+    for (const auto& request : requests) {
+        if (request.time_ms < latest) ++out_of_order;
+        latest = std::max(latest, request.time_ms);
+    }
+    if (out_of_order == 0) return;
+    std::stable_sort(requests.begin(), requests.end(),
+                     [](const auto& a, const auto& b) { return a.time_ms < b.time_ms; });
 }
 
 void retime(Trace& trace, double rate, double speedup) {
     if (rate <= 0 && speedup <= 0) return;
-    const auto begin = trace.requests.empty() ? 0 : trace.requests.front().time_ms;
+    if (trace.requests.empty()) return;
+    const auto begin = trace.requests.front().time_ms;
+    const double longest =
+        rate > 0 ? static_cast<double>(trace.requests.size() - 1) * 1000 / rate
+                 : static_cast<double>(trace.requests.back().time_ms - begin) / speedup;
+    if (!(longest <= static_cast<double>(kLongestSpan.count())))
+        throw std::invalid_argument(
+            fmt::format("{} {:g} makes the log last longer than a hundred years",
+                        rate > 0 ? "--rate" : "--speedup", rate > 0 ? rate : speedup));
     for (std::size_t i = 0; i < trace.requests.size(); ++i) {
         auto& time = trace.requests[i].time_ms;
         time = rate > 0 ? static_cast<std::int64_t>(static_cast<double>(i) * 1000 / rate)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -19,6 +20,9 @@ inline constexpr std::size_t kMaxRequests = 1u << 28;  ///< 24 bytes each in mem
 inline constexpr std::size_t kMaxMethods = 64;
 /// No log is believed more, so that sums of sizes stay numbers.
 inline constexpr std::uint64_t kMaxObjectBytes = 1ull << 50;
+/// From the first request to the last, so that nanoseconds between them stay numbers: a hundred
+/// years.
+inline constexpr std::chrono::milliseconds kLongestSpan = std::chrono::hours(24 * 36'525);
 
 /// One request to send.
 struct Request {
@@ -35,7 +39,8 @@ struct Url {
     std::uint32_t object = 0;  ///< index into Trace::object_bytes
 };
 
-/// The requests of one log that will be sent, in its order, with each URL and client kept once.
+/// The requests of one log that will be sent, in the order of their times (of equal ones in the
+/// log's), with each URL and client kept once.
 /// Movable, not copyable (the URLs are views into its own memory).
 struct Trace {
     std::string source;  ///< file name, or what the workload is made of
@@ -49,6 +54,7 @@ struct Trace {
     std::vector<std::string> methods{"GET", "HEAD"};
     std::uint64_t lines = 0;                       ///< read, comments and blank ones left out
     std::map<std::string, std::uint64_t> skipped;  ///< lines that are not sent, by reason
+    std::uint64_t out_of_order = 0;                ///< requests that were logged after a later one
     std::optional<LogFormat> format;
 
     Trace() = default;
@@ -57,14 +63,15 @@ struct Trace {
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
-    std::uint64_t skipped_total() const;
     /// Keeps one copy of `text`; the first `bytes` other than 0 is its object's size.
     std::uint32_t add_url(std::string_view text, std::uint64_t bytes);
     /// The same for a URL that is new, in no other spelling either, and is not looked for later:
     /// what is made up needs no index, which would take three times what is left.
     std::uint32_t add_new_url(std::string_view text, std::uint64_t bytes);
-    /// Appends a request; a time that goes back is raised to the one before.
-    void add(Request);
+    /// Appends a request. Where a time may go back, put_in_order() must follow the last.
+    void add(Request request) { requests.push_back(request); }
+    /// Sorts by time, and counts what was out of order.
+    void put_in_order();
 
 private:
     std::deque<std::string> text_;
@@ -86,7 +93,7 @@ struct TraceOptions {
 };
 
 /// The requests evenly at so many each second, or the log's own times so many times faster;
-/// whichever is not 0.
+/// whichever is not 0. Throws std::invalid_argument when that takes longer than kLongestSpan.
 void retime(Trace& trace, double rate, double speedup);
 
 /// True for what a proxy may answer from its cache: GET with 200, 203, 300, 301, 304 or 410.

@@ -67,6 +67,10 @@ Trace make_workload(const WorkloadOptions& o) {
             "a synthetic workload needs requests, clients and objects, and "
             "parts that add up to at most 1");
     }
+    if (o.requests * 1000.0 / o.requests_per_second > static_cast<double>(kLongestSpan.count()))
+        throw std::invalid_argument(
+            fmt::format("{} requests at {:g} each second take longer than a hundred years",
+                        o.requests, o.requests_per_second));
     Trace trace;
     trace.synthetic = true;
     trace.source = fmt::format(

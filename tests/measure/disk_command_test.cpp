@@ -36,7 +36,7 @@ TEST(DiskCommand, ShowsWhatACacheHolds) {
     folder.leave();
     const auto ended = run({.places = {folder.path()}});
     EXPECT_EQ(ended.code, kOk) << ended.error;
-    EXPECT_THAT(ended.out, HasSubstr("files     1, 65.5 kB\n"));
+    EXPECT_THAT(ended.out, HasSubstr("files     1, 64 KiB\n"));
     EXPECT_THAT(ended.out, HasSubstr("objects   2: 2 responses, 0 blocks of large bodies; they "
                                      "take 1024 B (1.6 % of the files)\n"));
     EXPECT_THAT(ended.out, HasSubstr("expired   2 (100.0 %)\n"));

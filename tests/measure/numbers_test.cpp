@@ -13,17 +13,27 @@ TEST(Grouped, SetsCommas) {
     EXPECT_EQ(grouped(18'446'744'073'709'551'615u), "18,446,744,073,709,551,615");
 }
 
-TEST(Numbers, SizesKeepFourDigitsAtMostBeforeTheUnit) {
+TEST(Numbers, SizesAreInTheUnitsOfSettings) {
     EXPECT_EQ(size_text(0), "0 B");
-    EXPECT_EQ(size_text(9'999), "9999 B");
-    EXPECT_EQ(size_text(10'000), "10.0 kB");
-    EXPECT_EQ(size_text(985e6), "985.0 MB");
-    EXPECT_EQ(size_text(2e16), "20000.0 TB");
+    EXPECT_EQ(size_text(1023), "1023 B");
+    EXPECT_EQ(size_text(1024), "1 KiB");
+    EXPECT_EQ(size_text(10'000), "9.77 KiB");
+    EXPECT_EQ(size_text(64 << 20), "64 MiB");
+    EXPECT_EQ(size_text(985e6), "939 MiB");
+    EXPECT_EQ(size_text(2.0 * (1u << 30)), "2 GiB");
+    EXPECT_EQ(size_text(1e14), "90.9 TiB");
+    EXPECT_EQ(size_text(2e16), "18190 TiB");
+}
+TEST(Numbers, WhatRoundsToNothingHasNoSign) {
+    EXPECT_EQ(fixed_text(-0.004, 2), "0.00");
+    EXPECT_EQ(fixed_text(-0.006, 2), "-0.01");
+    EXPECT_EQ(fixed_text(12.345, 1), "12.3");
 }
 TEST(Numbers, SmallFiguresHaveMoreDigits) {
     EXPECT_EQ(figure_text(0.01234), "0.0123");
     EXPECT_EQ(figure_text(0.0000123), "0.000012");
     EXPECT_EQ(figure_text(0), "0");
+    EXPECT_EQ(figure_text(-0.0000123), "-0.000012");
     EXPECT_EQ(figure_text(12.34), "12.3");
     EXPECT_EQ(figure_text(1234.5), "1234");
 }

@@ -28,7 +28,7 @@ std::vector<Study> studies() {
 
 TEST(PaperReport, SetsTracesBesideThePapers) {
     const auto text = paper_text(studies(), false);
-    EXPECT_THAT(text, HasSubstr("paper: DEC                    3,543,968   10,089     28.8 GB      "
+    EXPECT_THAT(text, HasSubstr("paper: DEC                    3,543,968   10,089    26.8 GiB      "
                                 "0.49      0.36       16    1.7 %\n"));
     EXPECT_THAT(text, HasSubstr("\na.log.gz                        864,000      300"));
     EXPECT_THAT(text, HasSubstr("\na.log.gz, 8 proxies, caches of 10% in all\n  agrees: told at 1 "

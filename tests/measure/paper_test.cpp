@@ -9,7 +9,7 @@ namespace measure {
 namespace {
 
 using testing::HasSubstr;
-using Is = Verdict::Is;
+using Is = PaperVerdict::Is;
 
 /// As the paper found it: the larger the threshold, the more hits are lost, and fewer messages.
 SimulationCounts as_published(const SimulationConfig& config) {

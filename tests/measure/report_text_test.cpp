@@ -38,16 +38,16 @@ TEST(ReportText, GivesOutcomesPerProxyInAllAndIdeally) {
 
 TEST(ReportText, GivesBytesAndAnnouncementsPerProxy) {
     const auto text = report_text(two_proxies(), false);
-    EXPECT_EQ(line_of(text, "a  ", 1), "a 100.0 kB 60.0% 16.0% 76.0% 5 0.0500 1000 B 10");
-    EXPECT_EQ(line_of(text, "all", 1), "all 200.0 kB 50.0% 13.0% 63.0% 8 0.0400 1600 B 8.0000");
-    EXPECT_EQ(line_of(text, "ideal", 1), "ideal 200.0 kB 50.0% 15.0% 65.0%");
+    EXPECT_EQ(line_of(text, "a  ", 1), "a 97.7 KiB 60.0% 16.0% 76.0% 5 0.0500 1000 B 10");
+    EXPECT_EQ(line_of(text, "all", 1), "all 195 KiB 50.0% 13.0% 63.0% 8 0.0400 1.56 KiB 8.0000");
+    EXPECT_EQ(line_of(text, "ideal", 1), "ideal 195 KiB 50.0% 15.0% 65.0%");
 }
 
 TEST(ReportText, SetsIcpBesideItsMessages) {
     const auto text = report_text(two_proxies(), false);
     EXPECT_EQ(line_of(text, "announcements + false hits"),
-              "announcements + false hits 9 0.0450 1600 B 8.0000");
-    EXPECT_EQ(line_of(text, "ICP would"), "ICP would have sent 200 1.0000 10.6 kB 53");
+              "announcements + false hits 9 0.0450 1.56 KiB 8.0000");
+    EXPECT_EQ(line_of(text, "ICP would"), "ICP would have sent 200 1.0000 10.4 KiB 53");
     EXPECT_EQ(line_of(text, "requests to the origin"),
               "requests to the origin 74 (74 answered by the built-in origin)");
     EXPECT_THAT(text, HasSubstr("books: balanced between all 2 pairs"));

@@ -16,6 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 struct Ended {
     std::string how, said;
@@ -77,7 +78,16 @@ TEST(Simulate, RefusesWhatItCannotDo) {
              {"--synthetic", "--warm-up", "1"},
              {"--synthetic", "--loss", "100%"},
              {"--synthetic", "--seed", "-1"},
-             {"--synthetic", "--limit", "-1"},
+             {"--trace", "a", "--limit", "-1"},
+             {"--trace", "a", "--limit", "0"},
+             {"--trace", "a", "--clients", "5"},
+             {"--synthetic", "--site", "http://a"},
+             {"--synthetic", "--load", "12"},
+             {"--synthetic", "--scheme", "summary", "--load", "16"},
+             {"--synthetic", "--scheme", "paper_bloom", "--load", "1"},
+             {"--synthetic", "--changes", "10%"},
+             {"--synthetic", "--partition", "1s-2s:4", "--proxies", "4"},
+             {"--synthetic", "--tiers", "--fresh-for", "1m"},
              {"--synthetic", "--paper"},
              {"--synthetic", "--scheme", "none", "--kind", "quotient"},
              {"--synthetic", "--proxies", "100", "--jitter", "1ms"},
@@ -92,11 +102,50 @@ TEST(Simulate, RefusesWhatItCannotDo) {
     const auto ended = run({"--synthetic", "--cache", "5%,much"});
     EXPECT_THAT(ended.said, HasSubstr("--cache: much is not a size (64MiB) or a part (10%)"));
     EXPECT_EQ(run({"--trace", "/nowhere/log"}).how, "exit code 1");
+    const auto late = run({"--synthetic", "--requests", "5000", "--restart", "10s:0"});
+    EXPECT_EQ(late.how, "exit code 2");
+    EXPECT_EQ(late.said,
+              "hearsay: the restart at 10s never comes: the requests end 5 s after the first\n");
     const auto nobody = run({"--synthetic", "--restart", "1s:99", "--proxies", "4"});
     EXPECT_EQ(nobody.how, "exit code 2");
     EXPECT_EQ(nobody.said, "hearsay: proxy 99 cannot restart: there are 4, and the first is 0\n");
     const auto unnamed = run({"--synthetic", "--restart", "1s:99", "--requests", "10"});
     EXPECT_EQ(unnamed.how, "exit code 2") << "the log says how many";
+}
+
+TEST(Simulate, SaysWhatItWouldTakeInstead) {
+    const auto said = [](const char* option, const char* value) {
+        return run({"--synthetic", option, value}).said;
+    };
+    EXPECT_THAT(said("--scheme", "foo"),
+                HasSubstr("--scheme: foo is not one of none, icp, squid_"));
+    EXPECT_THAT(said("--kind", "foo"),
+                HasSubstr("foo is not one of counting_bloom, quotient, cuckoo\n"));
+    EXPECT_THAT(said("--copy", "foo"), HasSubstr("foo is not one of always, while_room, second_"));
+    EXPECT_THAT(said("--replacement", "foo"),
+                HasSubstr("foo is not one of s3_fifo, sieve, w_tiny"));
+    EXPECT_THAT(said("--delay", "5"), HasSubstr("5 is not a time (250ms, 10s, 2h)"));
+    EXPECT_EQ(said("--partition", "20s-10s:2"),
+              "hearsay: a partition from 20s to 10s ends before it begins\n");
+    EXPECT_THAT(run({"--trace", "a", "--limit", "0"}).said,
+                HasSubstr("hearsay: --limit: 0 is not a whole number from 1 on"));
+}
+
+TEST(Simulate, SaysOnceThatItsOutputTakesNothing) {
+    const TemporaryDirectory directory("hearsay-test-");
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    const auto log = directory.path() + "/log";
+    ChildProcess child({"/bin/sh", "-c",
+                        program.string() + " simulate --synthetic --requests 100 --scheme icp "
+                                           "--quiet > /dev/full"},
+                       log);
+    child.wait();
+    EXPECT_EQ(child.ended(), "exit code 1");
+    std::ifstream in(log);
+    const std::string said{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_THAT(said, StartsWith("hearsay: cannot write to "));
+    EXPECT_THAT(said, HasSubstr("No space left on device"));
+    EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
 }
 
 TEST(Simulate, SaysWhatADiskDoesForALog) {

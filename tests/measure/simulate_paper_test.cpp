@@ -61,6 +61,35 @@ TEST(PaperDirectories, AServerOfWhichNothingIsLeftIsToldToo) {
     EXPECT_EQ(counts.false_hits_collision, 2u);
 }
 
+/// What was evicted is asked for while nobody has heard of that, and once more when all have.
+SimulationCounts asked_before_and_after_it_is_heard(Scheme scheme) {
+    Asked asked(3);
+    auto config = small(scheme, 3, 1);
+    config.announce_changed = 1e-6;
+    config.load_factor = 64;
+    config.network.delay = 200ms;
+    asked.at(0s).by(0, {1});
+    asked.at(1s).by(0, {11});  // the first goes, and its host
+    asked.at(1100ms).by(1, {1});
+    asked.at(2s).by(1, {21});  // and goes there, too
+    asked.at(3s).by(2, {1});
+    return simulate(asked.trace, config);
+}
+
+TEST(PaperFilters, WhatWasEvictedAndNotYetHeardOfIsNoCollision) {
+    const auto counts = asked_before_and_after_it_is_heard(Scheme::paper_bloom);
+    EXPECT_EQ(counts.false_hits_evicted, 1u);
+    EXPECT_EQ(counts.false_hits_collision, 0u);
+}
+
+TEST(PaperDirectories, WhatWasEvictedAndNotYetHeardOfWasTold) {
+    for (const auto scheme : {Scheme::exact_directory, Scheme::server_names}) {
+        const auto counts = asked_before_and_after_it_is_heard(scheme);
+        EXPECT_EQ(counts.false_hits_evicted, 1u);
+        EXPECT_EQ(counts.false_hits_collision, 0u);
+    }
+}
+
 TEST(PaperFilters, TellFlipsAsRecords) {
     Asked asked(2);
     auto config = small(Scheme::paper_bloom, 2);

@@ -324,7 +324,16 @@ TEST(Simulation, NumbersThatMakeNoSenseAreRefused) {
     refused([](auto& config) { config.requests_per_second = -1; });
     refused([](auto& config) { config.announce_changed = 0; });
     refused([](auto& config) { config.false_hit_budget = 0; });
-    refused([](auto& config) { config.load_factor = 0; });
+    refused([](auto& config) { config.requests_per_second = 1e-300; });
+    refused([](auto& config) { config.announce_delay = -1ms; });
+    refused([](auto& config) { config.announce_delay = kLongestSpan + 1ms; });
+    refused([](auto& config) { config.fresh_for = kLongestSpan + 1ms; });
+    refused([](auto& config) { config.network.restarts = {{-1ms, 0}}; });
+    refused([](auto& config) { config.network.partitions = {{-1ms, 1s, 1}}; });
+    refused([](auto& config) { config.network.partitions = {{2s, 1s, 1}}; });
+    refused([](auto& config) { config.network.partitions = {{0s, 1s, config.proxies}}; });
+    refused([](auto& config) { config.load_factor = kLeastLoadFactor - 1; });
+    refused([](auto& config) { config.load_factor = kMostLoadFactor + 1; });
     refused([](auto& config) { config.network.delay = -1us; });
     refused([](auto& config) { config.network.dropped = 1; });
 }
@@ -338,6 +347,18 @@ TEST(Simulation, PeersFartherThanTheOriginAreNotWaitedFor) {
     const auto counts = simulate(trace, config);
     EXPECT_LT(counts.questions, 1000u);
     EXPECT_EQ(counts.peer_hits, 0u);
+    EXPECT_GT(counts.peers_too_far, 1000u);
+    EXPECT_LT(counts.false_misses, counts.peers_too_far / 4) << "they are told of";
+    config.network.delay = 250us;
+    EXPECT_EQ(simulate(trace, config).peers_too_far, 0u);
+}
+
+TEST(Simulation, TimesThatNobodyCanCountAreRefused) {
+    Asked asked(1);
+    asked.at(0s).by(0, {1}).at(kLongestSpan).by(0, {1});
+    EXPECT_EQ(simulate(asked.trace, small(Scheme::none, 1)).local_hits, 1u);
+    asked.at(kLongestSpan + 1s).by(0, {1});
+    EXPECT_THROW(simulate(asked.trace, small(Scheme::none, 1)), std::invalid_argument);
 }
 
 TEST(Simulation, EachSchemeFindsPartOfWhatIcpFinds) {

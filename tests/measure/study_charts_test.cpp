@@ -32,7 +32,7 @@ TEST(StudyCharts, ShowHitsAtEachCacheSizeInOrder) {
     EXPECT_DOUBLE_EQ(finding.chart.series[0].points[0].y, 30);
     EXPECT_THAT(finding.words,
                 HasSubstr("With 16 proxies, sharing by summaries (counting_bloom) answers 49.9 % "
-                          "instead of 30.0 % where the caches hold 1 % of the distinct bytes"));
+                          "instead of 30.0 % where the caches hold 1% of the distinct bytes"));
 }
 
 TEST(StudyCharts, ShowMessagesAndBytesAtEachThreshold) {
@@ -77,7 +77,7 @@ TEST(StudyCharts, SayOnceWhatHoldsForOneSizeAlone) {
     for (auto& row : study.rows) row.counts = made_up(row.config);
     EXPECT_EQ(hits_by_cache(study).words,
               "With 16 proxies, sharing by summaries (counting_bloom) answers 49.9 % instead of "
-              "30.0 % where the caches hold 10 % of the distinct bytes.");
+              "30.0 % where the caches hold 10% of the distinct bytes.");
     EXPECT_THAT(false_hits_by_proxies(study).words,
                 testing::StartsWith("With 16 proxies Bloom filters of 16 bits ask 0.0160 times per "
                                     "request in vain, our summaries (counting_bloom) 0.0020. "));

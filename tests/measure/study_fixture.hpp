@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
+#include "measure/study/advice.hpp"
 #include "measure/study/study.hpp"
 
 namespace measure {
@@ -11,7 +13,7 @@ inline LogFacts small_log() {
     log.title = "test.log (squid format)";
     log.requests = 864'000;
     log.clients = 300;
-    log.objects = 1'000;
+    log.objects = 100'000;
     log.bytes = 8'640'000'000;
     log.distinct_bytes = 1'000'000'000;
     log.span = std::chrono::hours(24 * 10);
@@ -60,6 +62,18 @@ inline Study finished_study(const LogFacts& log = small_log()) {
     auto study = plan_study(log, completed({}, log));
     for (auto& row : study.rows) row.counts = made_up(row.config);
     return study;
+}
+
+/// A study that is run by these counts, and the advice's own simulation with it.
+template <typename Counts>
+std::pair<Study, Advice> advised(const Counts& counts, const LogFacts& log = small_log(),
+                                 const StudyOptions& options = {}) {
+    auto study = plan_study(log, completed(options, log));
+    for (auto& row : study.rows) row.counts = counts(row.config);
+    const auto advice = advise(study);
+    const auto own = study.add(advice->config, study.tables.front().cache);
+    study.rows[own].counts = counts(advice->config);
+    return {std::move(study), *advice};
 }
 
 }  // namespace measure

@@ -58,6 +58,17 @@ TEST(StudyHtml, SaysWhatCannotBeReliedOn) {
     EXPECT_THAT(study_html(finished_study()), Not(HasSubstr("<strong>")));
 }
 
+TEST(StudyHtml, DrawsNoCurveThroughOnePoint) {
+    StudyOptions options;
+    options.proxies = {4};
+    options.caches = {{0, 0.1}};
+    auto study = plan_study(small_log(), completed(options, small_log()));
+    for (auto& row : study.rows) row.counts = made_up(row.config);
+    const auto page = study_html(study);
+    EXPECT_EQ(count(page, "<svg class=\"chart\""), 3u) << "neither by cache nor by proxies";
+    EXPECT_EQ(count(page, "<details>"), 5u) << "the figures are there";
+}
+
 TEST(StudyHtml, ShowsNoEmptyChart) {
     auto study = finished_study();
     for (auto& row : study.rows) row.counts.reset();

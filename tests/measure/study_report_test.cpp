@@ -42,6 +42,18 @@ TEST(IdealOf, IsTheInstantDirectoryOfThatSize) {
     }
 }
 
+TEST(OfDistinctText, IsAPercentageWhileThatCanBeRead) {
+    EXPECT_EQ(of_distinct_text(0.1), "10% of the distinct bytes");
+    EXPECT_EQ(of_distinct_text(9.99), "999% of the distinct bytes");
+    EXPECT_EQ(of_distinct_text(28.8), "29 times the distinct bytes");
+    EXPECT_EQ(of_distinct_text(210'000), "210,000 times the distinct bytes");
+}
+
+TEST(ProxiesText, KnowsOneFromMany) {
+    EXPECT_EQ(proxies_text(1), "1 proxy");
+    EXPECT_EQ(proxies_text(1'000), "1,000 proxies");
+}
+
 TEST(SpanText, HasAUnitThatFits) {
     EXPECT_EQ(span_text(1500ms), "1.5 s");
     EXPECT_EQ(span_text(30min), "30.0 min");

@@ -54,6 +54,16 @@ TEST(StudyOptions, HaveNoMoreProxiesThanThereAreClients) {
     EXPECT_THAT(completed(given, log).proxies, ElementsAre(1000)) << "who asks for it, gets it";
 }
 
+TEST(StudyOptions, HaveNothingTwice) {
+    StudyOptions given;
+    given.proxies = {4, 8, 4, 4};
+    given.caches = {{0, 0.01}, {0, 0.01}, {1 << 20, 0}};
+    const auto options = completed(given, small_log());
+    EXPECT_THAT(options.proxies, ElementsAre(4, 8));
+    ASSERT_EQ(options.caches.size(), 2u);
+    EXPECT_EQ(options.caches[1].bytes, 1u << 20);
+}
+
 TEST(StudyOptions, HaveFewProxiesWhenEachPairIsSimulatedApart) {
     StudyOptions options;
     options.base.network.dropped = 0.01;

@@ -30,16 +30,16 @@ TEST(StudyText, GivesASchemesHitsAndWhatTheyCost) {
     EXPECT_EQ(line_of(text, "no sharing"), "no sharing 30.00 0.00 30.00 -40.00 0.000 0 0 0 0 0 0");
     EXPECT_EQ(line_of(text, "ICP"), "ICP 30.00 20.00 50.00 0 0.000 0 0 0 21.0 1470 0");
     EXPECT_EQ(line_of(text, "quotient "),
-              "quotient 30.00 19.90 49.90 -0.20 0.100 0.0020 0.1000 0.0400 0.0020 0.2800 123.5 kB");
+              "quotient 30.00 19.90 49.90 -0.20 0.100 0.0020 0.1000 0.0400 0.0020 0.2800 121 KiB");
 }
 
 TEST(StudyText, SaysWhatALogAndATableAreAbout) {
     const auto text = study_text(finished_study(), false);
     EXPECT_THAT(text, HasSubstr("test.log (squid format)\n864,000 requests of 300 clients for "
-                                "1,000 objects, 8640.0 MB (1000.0 MB distinct), in 10.0 days\n"));
-    EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 6250.0 kB (10% of the distinct bytes in "
+                                "100,000 objects, 8.05 GiB (954 MiB distinct), in 10.0 days\n"));
+    EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 5.96 MiB (10% of the distinct bytes in "
                                 "all): all schemes\n"));
-    EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 625.0 kB (1% of the"));
+    EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 610 KiB (1% of the"));
     EXPECT_THAT(text, HasSubstr(": when to announce\n"));
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(study_text(finished_study(), true), HasSubstr("\x1b[1mtest.log"));
@@ -53,6 +53,10 @@ TEST(StudyText, SaysWhatOfTheLogIsNotSimulated) {
     const auto text = study_text(finished_study(log), false);
     EXPECT_THAT(text, HasSubstr("\nskipped: 1,234 of 1,500 lines: not a GET\n"));
     EXPECT_THAT(text, HasSubstr(" of 1 client for "));
+    EXPECT_THAT(text, Not(HasSubstr("out of order")));
+    log.out_of_order = 2'999;
+    EXPECT_THAT(study_text(finished_study(log), false),
+                HasSubstr("\nout of order: 2,999 requests, taken in the order of their times\n"));
 }
 
 TEST(StudyText, FitsAHundredColumns) {
@@ -69,8 +73,8 @@ TEST(StudyText, FitsAHundredColumns) {
 TEST(StudyText, GivesTheSameFiguresOnce) {
     const auto text = study_text(finished_study(), false);
     EXPECT_THAT(text,
-                HasSubstr("\n16 proxies, each with 625.0 kB (1% of the distinct bytes in all): "
-                          "all schemes\nthe same as of 16 proxies, each with 6250.0 kB "
+                HasSubstr("\n16 proxies, each with 610 KiB (1% of the distinct bytes in all): "
+                          "all schemes\nthe same as of 16 proxies, each with 5.96 MiB "
                           "(10% of the distinct bytes in all): all schemes\n"));
 }
 
@@ -82,14 +86,26 @@ TEST(StudyText, LeavesOutWhatWasNotRunAndSaysWhatIsRefused) {
         if (late || row.config.scheme == Scheme::server_names) row.counts.reset();
         if (late || row.config.scheme != Scheme::squid_digest) continue;
         row.counts.reset();
-        row.refused = "no owl";
+        row.refused = "there is no owl";
     }
     const auto text = study_text(study, false);
     EXPECT_THAT(text, HasSubstr("STOPPED EARLY"));
     EXPECT_THAT(text, Not(HasSubstr("server names")));
     EXPECT_THAT(text, HasSubstr("\n64 proxies"));
     EXPECT_THAT(text, Not(HasSubstr("256 proxies"))) << "nothing of it was run";
-    EXPECT_EQ(line_of(text, "Squid"), "Squid digests no owl");
+    EXPECT_THAT(text, HasSubstr("\nnot simulated, as there is no owl: Squid digests\n"));
+}
+
+TEST(StudyText, SaysOnceWhySeveralAreRefused) {
+    auto study = finished_study();
+    for (auto& row : study.rows) {
+        if (row.config.scheme != Scheme::paper_bloom) continue;
+        row.counts.reset();
+        row.refused = "there is no owl";
+    }
+    EXPECT_THAT(study_text(study, false),
+                HasSubstr("\nnot simulated, as there is no owl: Bloom 8, 1%; Bloom 16, 1%; Bloom "
+                          "32, 1%\n"));
 }
 
 TEST(StudyText, GivesEveryCountOfASingleSimulation) {
@@ -103,7 +119,7 @@ TEST(StudyText, GivesEveryCountOfASingleSimulation) {
     EXPECT_EQ(line_of(text, "  announcement bytes"), " announcement bytes 100 0.1000");
     EXPECT_EQ(line_of(text, "  milliseconds waited"), " milliseconds waited 50000 50.0");
     EXPECT_EQ(line_of(text, "counting_bloom"),
-              "counting_bloom 30.00 19.90 49.90 0.100 0.0020 0.1000 0.1000 0.0020 0.2800 123.5 kB")
+              "counting_bloom 30.00 19.90 49.90 0.100 0.0020 0.1000 0.1000 0.0020 0.2800 121 KiB")
         << "with nothing to measure it by";
 }
 

@@ -22,8 +22,11 @@ TierCounts counted(std::uint64_t memory_hits, std::uint64_t disk_hits, std::uint
 }
 
 /// A disk of a tenth of 1,000 MB.
-TiersStudy study_of(const TierCounts& second_request, const TierCounts& always) {
+TiersStudy study_of(const TierCounts& second_request, const TierCounts& always,
+                    std::uint64_t objects = 100'000) {
     LogFacts log;
+    log.requests = 1'000;
+    log.objects = objects;
     log.distinct_bytes = 1'000'000'000;
     auto study = plan_tiers(log, {{0, 0.1}}, {0, kUsualMemoryPart}, {});
     for (auto& group : study.tables[0].groups)
@@ -36,7 +39,7 @@ TiersStudy study_of(const TierCounts& second_request, const TierCounts& always) 
 
 TEST(TiersWords, SayWhatADiskBringsAndWhatAdmissionSpares) {
     EXPECT_EQ(tiers_words(study_of(counted(200, 345, 1'000), counted(200, 300, 4'000))),
-              "With a disk of 100.0 MB behind 5000.0 kB of memory 54.5 % of the requests are hits, "
+              "With a disk of 95.4 MiB behind 4.77 MiB of memory 54.5 % of the requests are hits, "
               "34.5 points of them from the disk, and 25.0 % of the bytes. Writing what is asked "
               "for again spares 75 % of the writes and wins 4.50 points of hits against writing "
               "everything.\nSo \"disk_admission\" may stay \"second_request\", the default.\n");
@@ -49,6 +52,14 @@ TEST(TiersWords, NameTheSettingThatHasMoreHits) {
     const auto none = tiers_words(study_of(counted(200, 300, 1'000), counted(100, 400, 4'000)));
     EXPECT_THAT(none, HasSubstr(" and loses no hits against"));
     EXPECT_THAT(none, EndsWith("\"second_request\", the default.\n"));
+}
+
+TEST(TiersWords, AdviseNothingForADiskThatHoldsNothingMuch) {
+    const auto words = tiers_words(study_of(counted(200, 0, 0), counted(200, 0, 0)));
+    EXPECT_THAT(words, EndsWith(" It took nothing: no object of the log fits.\n"));
+    const auto few = tiers_words(study_of(counted(200, 300, 1'000), counted(200, 345, 4'000), 90));
+    EXPECT_THAT(few, EndsWith(" That is too little to go by: the log has 1,000 requests, and there "
+                              "is room for 8 of its 90 objects.\n"));
 }
 
 TEST(TiersWords, SayNothingOfWhatWasNotRun) {

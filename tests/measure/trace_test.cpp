@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/measure/temporary_file.hpp"
 
 namespace measure {
@@ -130,7 +132,10 @@ TEST(Trace, CountsWhatCannotBeSentByReason) {
                                 tab("1", "1", "http://a/" + std::string(20'000, 'x')),
                             options);
     EXPECT_EQ(trace.requests.size(), 1u);
-    EXPECT_EQ(trace.skipped_total(), 7u);
+    EXPECT_EQ(trace.lines, 8u);
+    EXPECT_EQ(std::accumulate(trace.skipped.begin(), trace.skipped.end(), std::uint64_t{0},
+                              [](auto sum, const auto& each) { return sum + each.second; }),
+              7u);
     EXPECT_EQ(trace.skipped.at("no URL"), 1u);
     EXPECT_EQ(trace.skipped.at("URL too long"), 1u);
     EXPECT_EQ(trace.skipped.at("CONNECT"), 1u);
@@ -173,11 +178,15 @@ TEST(Trace, TakesSpellingsOfOneTargetUriForOneObject) {  // RFC 9110 §7.1
     EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{500, 900}));
 }
 
-TEST(Trace, RaisesTimesThatGoBack) {
-    const auto trace = load(tab("10", "1", "http://a/") + tab("5", "1", "http://b/") +
-                            tab("11", "1", "http://c/"));
-    EXPECT_EQ(trace.requests[1].time_ms, 10);
-    EXPECT_EQ(trace.requests[2].time_ms, 11);
+TEST(Trace, IsInTheOrderOfItsTimesAndSaysHowManyWereNot) {
+    const auto trace =
+        load(tab("10", "1", "http://a/") + tab("5", "1", "http://b/") +
+             tab("11", "1", "http://c/") + tab("5", "1", "http://d/") + tab("9", "1", "http://e/"));
+    EXPECT_THAT(urls_in_order(trace),
+                ElementsAre("http://b/", "http://d/", "http://e/", "http://a/", "http://c/"));
+    EXPECT_EQ(trace.requests[0].time_ms, 5);
+    EXPECT_EQ(trace.out_of_order, 3u);
+    EXPECT_EQ(load(kSquid).out_of_order, 0u);
 }
 
 TEST(Trace, StopsAtItsLimit) {
@@ -205,6 +214,16 @@ TEST(Retime, SpreadsRequestsEvenlyOrSqueezesThem) {
     retime(trace, 0, 0);
     EXPECT_EQ(trace.requests[2].time_ms, 200);
     EXPECT_EQ(trace.source, ", 2 times faster, at 10 requests/s");
+}
+
+TEST(Retime, RefusesTimesThatNobodyCanCount) {
+    Trace trace;
+    trace.clients = {1};
+    const auto url = trace.add_url("http://a/", 1);
+    for (const int time : {0, 1'000}) trace.add({time, 0, url, kGet});
+    EXPECT_THROW(retime(trace, 1e-300, 0), std::invalid_argument);
+    EXPECT_THROW(retime(trace, 0, 1e-300), std::invalid_argument);
+    EXPECT_EQ(trace.requests[1].time_ms, 1'000);
 }
 
 TEST(Trace, TakesTheVirtualHostOfALineForThatOfItsPath) {

@@ -73,6 +73,9 @@ TEST(Workload, RefusesPartsThatAreTooMuch) {
     options = small();
     options.clients = 0;
     EXPECT_THROW(make_workload(options), std::invalid_argument);
+    options = small();
+    options.requests_per_second = 1e-300;
+    EXPECT_THROW(make_workload(options), std::invalid_argument);
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace measure {
 
 /// How simulated proxies know what the others hold, over virtual time. Told of all that is stored
 /// and evicted.
-class Sharing {
+class Knowledge {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    virtual ~Sharing() = default;
+    virtual ~Knowledge() = default;
 
     /// All that happens until `now`, which never goes back.
     virtual void advance(TimePoint now) = 0;
@@ -44,14 +44,14 @@ public:
     virtual std::uint64_t summary_bytes() const = 0;
 };
 
-/// What a way of sharing works on. All of it outlives that.
+/// What a way of knowing works on. All of it outlives that.
 struct Shared {
     const SimulationConfig& config;
     const Objects& objects;
     const Holders& holders;
     const Freshness& freshness;
     std::uint64_t expected_objects;  // of one proxy, if filters are made for so many
-    Sharing::TimePoint start;
+    Knowledge::TimePoint start;
 };
 
 }  // namespace measure

@@ -1,4 +1,4 @@
-#include "measure/simulate/make_sharing.hpp"
+#include "measure/simulate/make_knowledge.hpp"
 
 #include "measure/simulate/linked_summaries.hpp"
 #include "measure/simulate/paper_directories.hpp"
@@ -10,7 +10,7 @@ namespace measure {
 namespace {
 
 /// What is there is known at once: what ICP finds out by asking everybody.
-class Truth final : public Sharing {
+class Truth final : public Knowledge {
 public:
     explicit Truth(const Holders& holders) : holders_(holders) {}
 
@@ -30,7 +30,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_sharing(const Shared& shared, SimulatedLines& lines) {
+std::unique_ptr<Knowledge> make_knowledge(const Shared& shared, SimulatedLines& lines) {
     switch (shared.config.scheme) {
         case Scheme::none:
         case Scheme::consistent_hashing:

@@ -2,12 +2,12 @@
 
 #include <memory>
 
+#include "measure/simulate/knowledge.hpp"
 #include "measure/simulate/network.hpp"
-#include "measure/simulate/sharing.hpp"
 
 namespace measure {
 
 /// As the configuration says; null for schemes without. `lines` must outlive it.
-std::unique_ptr<Sharing> make_sharing(const Shared& shared, SimulatedLines& lines);
+std::unique_ptr<Knowledge> make_knowledge(const Shared& shared, SimulatedLines& lines);
 
 }  // namespace measure

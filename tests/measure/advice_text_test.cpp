@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "measure/study/advice.hpp"
+#include "proxy/config/config_values.hpp"
+#include "tests/measure/study_fixture.hpp"
+
+namespace measure {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Nobody has anything of a peer.
+SimulationCounts apart(const SimulationConfig& config) {
+    auto out = made_up(config);
+    out.peer_hits = out.peer_hit_bytes = 0;
+    return out;
+}
+
+TEST(AdviceText, SaysInWordsWhatSharingBrings) {
+    const auto [study, advice] = advised(made_up);
+    const auto text = advice_text(study, advice);
+    EXPECT_THAT(text, HasSubstr("Sharing pays: 50.9 % of the requests are hits with it (30.0 % "
+                                "local, 20.9 % from a peer), 30.0 % without.\n"));
+    EXPECT_THAT(text, HasSubstr("It spares the origin 18,058 requests per day (29.9 % of"));
+    EXPECT_THAT(text, HasSubstr("Summaries of kind quotient"));
+    EXPECT_THAT(text, HasSubstr("Memory for summaries at each proxy: 121 KiB"));
+}
+
+TEST(AdviceText, SaysThatSharingDoesNotPay) {
+    const auto [study, advice] = advised(apart);
+    const auto text = advice_text(study, advice);
+    EXPECT_THAT(text, Not(HasSubstr("What to set"))) << "there is nothing to set";
+    const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
+    EXPECT_EQ(json["pays"], false);
+    EXPECT_EQ(json["can_tell"], true);
+    EXPECT_THAT(json["why_not"], HasSubstr("hardly ask for the same things"));
+    EXPECT_FALSE(json.contains("settings"));
+    EXPECT_THAT(text, HasSubstr("Sharing DOES NOT PAY: 30.0 % of the requests are hits with it"));
+    EXPECT_THAT(text, HasSubstr("hardly ask for the same things"));
+    const auto far = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::none) out.waited_ms = 90'000;
+        return out;
+    };
+    const auto distant = advised(far);
+    EXPECT_THAT(advice_text(distant.first, distant.second),
+                HasSubstr("The way to the peers takes more than it spares"));
+}
+
+TEST(AdviceText, SaysThatPeersAreTooFarToBeAsked) {
+    const auto unasked = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::summary) return out;
+        out.peer_hits = out.peer_hit_bytes = 2;
+        out.peers_too_far = 190;
+        return out;
+    };
+    const auto far = advised(unasked);
+    EXPECT_THAT(advice_text(far.first, far.second),
+                HasSubstr("too far to be asked: 0.5 ms there and back at the least, the origin "
+                          "takes 100 ms. So the origin was asked for 190 answers that some peer "
+                          "was said to have.\n"));
+    const auto unheard = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::summary) return out;
+        out.peer_hits = out.peer_hit_bytes = 2;
+        out.peers_too_far = 50;
+        return out;
+    };
+    const auto late = advised(unheard);
+    EXPECT_THAT(advice_text(late.first, late.second), HasSubstr("comes too late or is lost"));
+}
+
+TEST(AdviceText, DoesNotJudgeByTooLittle) {
+    const auto judged = [](const LogFacts& log, const StudyOptions& options = {}) {
+        const auto [study, advice] = advised(apart, log, options);
+        const auto text = advice_text(study, advice);
+        const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
+        EXPECT_THAT(text, Not(HasSubstr("DOES NOT PAY")));
+        EXPECT_THAT(text, HasSubstr("TOO LITTLE TO TELL whether sharing pays: 30.0 % of"));
+        EXPECT_EQ(json["pays"], false);
+        EXPECT_EQ(json["can_tell"], false);
+        EXPECT_THAT(text, HasSubstr(json["why_not"].get<std::string>()));
+        return text;
+    };
+    auto log = small_log();
+    log.clients = 1;
+    EXPECT_THAT(judged(log), HasSubstr("All requests are of one client"));
+    log = small_log();
+    log.requests = 399;
+    StudyOptions options;
+    options.proxies = {4};
+    EXPECT_THAT(judged(log, options), HasSubstr("399 requests are too few for 4 proxies: take"));
+    options.proxies = {1};
+    EXPECT_THAT(judged(log, options), HasSubstr("1 proxy with 95.4 MiB:"));
+    EXPECT_THAT(judged(log, options), HasSubstr("One proxy has no peers"));
+    log = small_log();
+    options = {};
+    options.caches = {*parse_cache_size("60KiB")};
+    EXPECT_THAT(
+        judged(log, options),
+        HasSubstr("A cache of 60 KiB has room for 5 of the log's 100,000 objects, which are "
+                  "of 10.0 KiB in the mean, head and all: take a larger --cache"));
+    options.caches = {*parse_cache_size("1225B")};
+    EXPECT_THAT(judged(log, options), HasSubstr("has room for none of the log's 100,000 objects"));
+}
+
+TEST(AdviceText, SaysWhyThereIsNone) {
+    auto study = finished_study();
+    EXPECT_THAT(no_advice_text(study), HasSubstr("some cannot be simulated"));
+    study.stopped = true;
+    EXPECT_THAT(no_advice_text(study), HasSubstr("stopped before all was simulated"));
+}
+
+TEST(AdviceText, SaysOnHowLittleItStands) {
+    auto log = small_log();
+    log.requests = 399;
+    const auto [study, advice] = advised(made_up, log);
+    const auto text = advice_text(study, advice);
+    EXPECT_THAT(text, HasSubstr("Sharing pays"));
+    EXPECT_THAT(text, HasSubstr("That is little to go by. 399 requests are too few"));
+    const auto [much, advised_by_much] = advised(made_up);
+    EXPECT_THAT(advice_text(much, advised_by_much), Not(HasSubstr("little to go by")));
+}
+
+TEST(AdviceText, GivesSettingsThatANodeTakes) {
+    const auto [study, advice] = advised(made_up);
+    const auto text = advice_text(study, advice);
+    const auto settings = nlohmann::json::parse(text.substr(text.find("\n{") + 1));
+    EXPECT_EQ(settings["summary"]["kind"], "quotient");
+    EXPECT_EQ(settings["summary"]["announce"]["changed"], 0.01);
+    EXPECT_EQ(settings["cluster"]["copy"], "second_use");
+    EXPECT_FALSE(settings.contains("cache")) << "which was given as a part";
+    EXPECT_TRUE(proxy::parse_duration(settings["summary"]["announce"]["delay"].get<std::string>()));
+    const auto json = nlohmann::json::parse(advice_json(study, advice));
+    EXPECT_EQ(json["advice"]["pays"], true);
+    EXPECT_EQ(json["advice"]["settings"], settings);
+    EXPECT_NEAR(json["advice"]["saved_requests"].get<double>(), 18'057.6, 0.1);
+}
+
+}  // namespace
+}  // namespace measure
