@@ -62,30 +62,32 @@ private:
     std::thread thread_;
 };
 
-void print_invitation(const DemoCluster& cluster, std::uint16_t origin_port, bool has_disk) {
+void print_invitation(std::FILE* to, const DemoCluster& cluster, std::uint16_t origin_port,
+                      bool has_disk) {
     const auto& members = cluster.members();
-    fmt::print("\nThe cluster stays up until Ctrl-C. Its origin (port {}) answers any URL.\n\n",
+    fmt::print(to, "\nThe cluster stays up until Ctrl-C. Its origin (port {}) answers any URL.\n\n",
                origin_port);
-    fmt::print("{:<7} {:<24} {:<42} {}\n", "proxy", "as http_proxy", "counters", "process");
+    fmt::print(to, "{:<7} {:<24} {:<42} {}\n", "proxy", "as http_proxy", "counters", "process");
     for (const auto& m : members) {
-        fmt::print("{:<7} {:<24} {:<42} {}\n", m.name, "http://" + m.proxy.text(),
+        fmt::print(to, "{:<7} {:<24} {:<42} {}\n", m.name, "http://" + m.proxy.text(),
                    fmt::format("http://{}/api/v1/status", m.admin.text()), m.process->pid());
     }
     const auto curl = "curl -so /dev/null -D- -x";
-    fmt::print(
-        "\nTry, and read Cache-Status:\n"
-        "  {0} {1} http://any.example/page  # fetched from the origin\n"
-        "  {0} {1} http://any.example/page  # a hit in {3}\n"
-        "  {0} {2} http://any.example/page  # a second later: {4} has it from {3}\n"
-        "  {5} status --url http://{6}\n"
-        "  curl -s http://{6}/metrics | grep ^hearsay_\n"
-        "  kill -9 {7}  # then ask {3} for anything: nobody notices\n",
-        curl, members[0].proxy.text(), members[1].proxy.text(), members[0].name, members[1].name,
-        own_executable(), members[0].admin.text(), members[2].process->pid());
+    fmt::print(to,
+               "\nTry, and read Cache-Status:\n"
+               "  {0} {1} http://any.example/page  # fetched from the origin\n"
+               "  {0} {1} http://any.example/page  # a hit in {3}\n"
+               "  {0} {2} http://any.example/page  # a second later: {4} has it from {3}\n"
+               "  {5} status --url http://{6}\n"
+               "  curl -s http://{6}/metrics | grep ^hearsay_\n"
+               "  kill -9 {7}  # then ask {3} for anything: nobody notices\n",
+               curl, members[0].proxy.text(), members[1].proxy.text(), members[0].name,
+               members[1].name, own_executable(), members[0].admin.text(),
+               members[2].process->pid());
     if (has_disk)
-        fmt::print("  {0} run --config {1}  # after that: {2} has what it had\n", own_executable(),
-                   members[2].config, members[2].name);
-    std::fflush(stdout);
+        fmt::print(to, "  {0} run --config {1}  # after that: {2} has what it had\n",
+                   own_executable(), members[2].config, members[2].name);
+    std::fflush(to);
 }
 
 void stay_until_interrupted(const DemoCluster& cluster, const Interrupts& interrupts) {
@@ -132,7 +134,8 @@ public:
         std::fflush(stdout);
         const auto trouble = judge();
         if (command_.stay && !reports_.back().stopped) {
-            print_invitation(cluster_, origin_.port(), command_.disk_bytes.has_value());
+            print_invitation(command_.json ? stderr : stdout, cluster_, origin_.port(),
+                             command_.disk_bytes.has_value());
             stay_until_interrupted(cluster_, interrupts_);
         }
         cluster_.terminate();

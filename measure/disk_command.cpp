@@ -79,8 +79,10 @@ void print_contents(const DiskSurvey& s, DiskTime now) {
         fmt::print("expired   {}\n", share_text(s.expired, objects));
         fmt::print("tags      {} on {}\n", amount(s.tags, "tag"), amount(s.tagged, "response"));
     }
-    fmt::print("besides   {} that later ones replaced, {} purged by tag or all at once, {}\n",
-               grouped(s.superseded), grouped(s.purged), amount(s.tombstones, "tombstone"));
+    fmt::print(
+        "besides   {} that later ones replaced, {} purged (by tag, with their URL as blocks, or "
+        "all at once), {}\n",
+        grouped(s.superseded), grouped(s.purged), amount(s.tombstones, "tombstone"));
 }
 
 void print_finds(const DiskSurvey& s, const std::string& url, DiskTime now) {

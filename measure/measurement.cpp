@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace measure {
 namespace {
@@ -124,6 +125,14 @@ std::string describe(const ReplayProgress& p) {
     return out;
 }
 
+/// Distinct target URIs.
+std::uint64_t objects_in(const Trace& trace, const TracePart& part) {
+    std::vector<bool> seen(trace.object_bytes.size());
+    const auto end = std::min(part.end, trace.requests.size());
+    for (auto i = part.first; i < end; ++i) seen[trace.urls[trace.requests[i].url].object] = true;
+    return static_cast<std::uint64_t>(std::ranges::count(seen, true));
+}
+
 Report begin_report(const Trace& trace, const MeasureOptions& options) {
     Report report;
     report.title = trace.source;
@@ -133,7 +142,7 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
     report.skipped = trace.skipped;
     report.out_of_order = trace.out_of_order;
     report.clients = trace.clients.size();
-    report.urls = trace.object_bytes.size();
+    report.urls = objects_in(trace, options.replay.part);
     return report;
 }
 

@@ -33,13 +33,13 @@ void Announcer::provide_for_peers(bool anew) {
 }
 
 void Announcer::note_false_hits(const summary::FalseHitsSeen& in_all) {
-    using Verdict = summary::ErrorControl::Verdict;
+    using Judgement = summary::ErrorControl::Judgement;
     const summary::FalseHitsSeen seen{in_all.misses - judged_.misses,
                                       in_all.collisions - judged_.collisions};
     const auto verdict = error_control_.judge(shared_.config.false_hit_budget, seen);
-    if (verdict == Verdict::too_early) return;
+    if (verdict == Judgement::too_early) return;
     judged_ = in_all;
-    if (verdict == Verdict::corrected) provide_for_peers(true);
+    if (verdict == Judgement::corrected) provide_for_peers(true);
 }
 
 void Announcer::take_over(Announcer& earlier) {

@@ -4,19 +4,19 @@
 
 namespace summary {
 
-ErrorControl::Verdict ErrorControl::judge(double budget, const FalseHitsSeen& seen) {
+ErrorControl::Judgement ErrorControl::judge(double budget, const FalseHitsSeen& seen) {
     const auto allowed = budget * static_cast<double>(seen.misses);
     const auto paid = static_cast<double>(seen.collisions);
-    if (std::max(allowed, paid) < kEnough) return Verdict::too_early;
+    if (std::max(allowed, paid) < kEnough) return Judgement::too_early;
     // Going back doubles what is paid: a quarter leaves it at half.
     if (paid > 2 * allowed && halvings_ < kMaxHalvings) {
         ++halvings_;
     } else if (paid < allowed / 4 && halvings_ > 0) {
         --halvings_;
     } else {
-        return Verdict::holds;
+        return Judgement::holds;
     }
-    return Verdict::corrected;
+    return Judgement::corrected;
 }
 
 }  // namespace summary

@@ -35,12 +35,12 @@ public:
         return clamped_error(error_per_summary(budget, peers) / (1U << halvings_));
     }
 
-    enum class Verdict {
+    enum class Judgement {
         too_early,  // go on counting
         holds,      // begin to count anew
         corrected,  // the same, and error() has changed; a window counts with one error only
     };
-    Verdict judge(double budget, const FalseHitsSeen& seen);
+    Judgement judge(double budget, const FalseHitsSeen& seen);
 
 private:
     unsigned halvings_ = 0;

@@ -222,12 +222,12 @@ private:
         auto& node = nodes_[proxy];
         if (now - node.judged < kBetweenJudgements) return;
         node.judged = now;
-        using Verdict = summary::ErrorControl::Verdict;
+        using Judgement = summary::ErrorControl::Judgement;
         const auto budget = shared_.config.false_hit_budget;
         const auto verdict = node.control.judge(budget, node.seen);
-        if (verdict == Verdict::too_early) return;
+        if (verdict == Judgement::too_early) return;
         node.seen = {};
-        if (verdict == Verdict::corrected)
+        if (verdict == Judgement::corrected)
             knowledge_.set_error(proxy, node.control.error(budget, proxies_ - 1), now);
     }
 

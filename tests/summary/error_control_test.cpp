@@ -9,7 +9,7 @@
 namespace summary {
 namespace {
 
-using Verdict = ErrorControl::Verdict;
+using Judgement = ErrorControl::Judgement;
 
 constexpr double kBudget = 0.004;
 constexpr std::uint64_t kPeers = 16;
@@ -17,7 +17,7 @@ constexpr double kNominal = error_per_summary(kBudget, kPeers);
 constexpr std::uint64_t kWindow = 16'000;  // misses: 64 false hits are allowed
 
 /// A window that ends with so many of them.
-Verdict seen(ErrorControl& control, std::uint64_t collisions) {
+Judgement seen(ErrorControl& control, std::uint64_t collisions) {
     return control.judge(kBudget, {kWindow, collisions});
 }
 
@@ -28,17 +28,17 @@ TEST(ErrorControl, BeginsWithWhatTheBudgetSays) {
 
 TEST(ErrorControl, WaitsUntilThereIsEnoughToJudgeBy) {
     ErrorControl control;
-    EXPECT_EQ(control.judge(kBudget, {0, 0}), Verdict::too_early);
-    EXPECT_EQ(control.judge(kBudget, {kWindow - 1, 0}), Verdict::too_early);
-    EXPECT_EQ(control.judge(kBudget, {100, 63}), Verdict::too_early);
+    EXPECT_EQ(control.judge(kBudget, {0, 0}), Judgement::too_early);
+    EXPECT_EQ(control.judge(kBudget, {kWindow - 1, 0}), Judgement::too_early);
+    EXPECT_EQ(control.judge(kBudget, {100, 63}), Judgement::too_early);
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal);
-    EXPECT_EQ(control.judge(kBudget, {100, 64}), Verdict::corrected) << "so many are enough, too";
+    EXPECT_EQ(control.judge(kBudget, {100, 64}), Judgement::corrected) << "so many are enough, too";
 }
 
 TEST(ErrorControl, KeepsWhatIsAboutRight) {
     ErrorControl control;
     for (const std::uint64_t collisions : {0, 10, 64, 128}) {
-        EXPECT_EQ(seen(control, collisions), Verdict::holds) << collisions;
+        EXPECT_EQ(seen(control, collisions), Judgement::holds) << collisions;
     }
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal) << "never a larger error";
 }
@@ -46,10 +46,10 @@ TEST(ErrorControl, KeepsWhatIsAboutRight) {
 TEST(ErrorControl, HalvesTheErrorStepByStepAndNoFurtherThanItMay) {
     ErrorControl control;
     for (unsigned step = 1; step <= ErrorControl::kMaxHalvings; ++step) {
-        EXPECT_EQ(seen(control, 5'000), Verdict::corrected);
+        EXPECT_EQ(seen(control, 5'000), Judgement::corrected);
         EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / (1 << step));
     }
-    EXPECT_EQ(seen(control, 5'000), Verdict::holds);
+    EXPECT_EQ(seen(control, 5'000), Judgement::holds);
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / ErrorControl::kMaxCorrection);
     EXPECT_DOUBLE_EQ(control.error(kBudget, 4 * kPeers),
                      kNominal / 4 / ErrorControl::kMaxCorrection)
@@ -59,8 +59,8 @@ TEST(ErrorControl, HalvesTheErrorStepByStepAndNoFurtherThanItMay) {
 TEST(ErrorControl, GoesBackWhenItIsNotNeededAnyMore) {
     ErrorControl control;
     seen(control, 1'000);
-    EXPECT_EQ(seen(control, 16), Verdict::holds);
-    EXPECT_EQ(seen(control, 15), Verdict::corrected);
+    EXPECT_EQ(seen(control, 16), Judgement::holds);
+    EXPECT_EQ(seen(control, 15), Judgement::corrected);
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal);
 }
 
@@ -73,7 +73,7 @@ TEST(ErrorControl, AStepIsNotUndoneByTheNextWhateverIsSeen) {
         for (int window = 0; window < 50; ++window) {
             const auto error = control.error(kBudget, kPeers);
             last = error * kPeers * excess * kWindow;
-            corrections += seen(control, static_cast<std::uint64_t>(last)) == Verdict::corrected;
+            corrections += seen(control, static_cast<std::uint64_t>(last)) == Judgement::corrected;
         }
         EXPECT_LE(corrections, ErrorControl::kMaxHalvings) << excess;
         if (excess <= 2 * ErrorControl::kMaxCorrection) {
@@ -89,7 +89,7 @@ TEST(ErrorControl, ChanceSeldomMovesIt) {
     for (int window = 0; window < 500; ++window) {
         std::uint64_t collisions = 0;  // the budget is just used up
         for (std::uint64_t i = 0; i < kWindow; ++i) collisions += random.one_in(250) ? 1 : 0;
-        corrections += seen(control, collisions) == Verdict::corrected ? 1 : 0;
+        corrections += seen(control, collisions) == Judgement::corrected ? 1 : 0;
     }
     EXPECT_EQ(corrections, 0);
 }
