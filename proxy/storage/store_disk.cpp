@@ -25,9 +25,8 @@ constexpr std::chrono::seconds kRounding{2};
 bool has_more_tags(const StoredResponse& now, const StoredResponse& before) {
     auto had = before.tags;
     std::ranges::sort(had, precedes);
-    return !std::ranges::all_of(now.tags, [&](const auto& tag) {
-        return std::ranges::binary_search(had, tag, precedes);
-    });
+    return !std::ranges::all_of(
+        now.tags, [&](const auto& tag) { return std::ranges::binary_search(had, tag, precedes); });
 }
 
 /// May it be used in fewer cases than before, or is it ended by more?
