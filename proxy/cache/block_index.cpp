@@ -54,6 +54,10 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
     std::optional<BlockIndex> index;
     if (given && given->range && given->length)
         index = make_index(delivery, asked, exchange.received(), *given->length);
+    // What was purged meanwhile goes to whom it was fetched for alone, and in one piece.
+    if (index && !index->draft.response->tags.empty() &&
+        !asked.claim.tag(index->draft.response->tags))
+        index.reset();
     const auto meaning = first_block(part, asked.part_of_a_version, given,
                                      index ? index->draft.response->blocks : std::nullopt);
     if (meaning == FirstBlock::as_it_is) {

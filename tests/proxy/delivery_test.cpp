@@ -144,21 +144,37 @@ TEST_F(DeliveryTest, LeavesAJobThatAnotherHasTheClaimOf) {
     EXPECT_EQ(state().phase, Fill::Phase::waiting);
 }
 
-TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKeyAlone) {
-    const test::Head text("Cache-Control: no-store\nSurrogate-Key: t");
+TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKey) {
+    const test::Head text("Cache-Control: max-age=0\nSurrogate-Key: t");
     const Fields fields = text;
     Head head;
     head.status = 206;
     head.fields.assign(fields.begin(), fields.end());
     const Received from{head, {}, {Clock::now(), {}}};
     EXPECT_NE(delivery->draft(from).verdict, StorageVerdict::store);
-    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri())};
+    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri()), {{7, 7}}};
     const auto block = delivery->draft(from);
     EXPECT_EQ(block.verdict, StorageVerdict::store) << "its index was judged";
     EXPECT_TRUE(is_fresh(block.response->freshness, 24h)) << "its key names the version";
-    auto tags = std::vector{hasher(key.uri()), surrogate_tag("t", hasher)};
+    auto tags = std::vector{hasher(key.uri()), surrogate_tag("t", hasher), {7, 7}};
     std::sort(tags.begin(), tags.end(), precedes);
-    EXPECT_EQ(block.response->tags, tags) << "it goes with its target, too";
+    EXPECT_EQ(block.response->tags, tags) << "it goes with its target, and with its index";
+}
+
+TEST_F(DeliveryTest, StoresNoBlockWhoseHeadForbidsIt) {  // RFC 9111 §5.2.2.5, §5.2.2.7
+    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri())};
+    const auto verdict = [&](const char* lines) {
+        const test::Head text(lines);
+        const Fields fields = text;
+        Head head;
+        head.status = 206;
+        head.fields.assign(fields.begin(), fields.end());
+        return delivery->draft({head, {}, {Clock::now(), {}}}).verdict;
+    };
+    EXPECT_EQ(verdict("Cache-Control: no-store"), StorageVerdict::no_store);
+    EXPECT_EQ(verdict("Cache-Control: max-age=9, private"), StorageVerdict::is_private);
+    EXPECT_EQ(verdict("Cache-Control: must-understand, no-store"), StorageVerdict::store);
+    EXPECT_EQ(verdict(""), StorageVerdict::store);
 }
 
 }  // namespace

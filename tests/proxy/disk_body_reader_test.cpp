@@ -143,7 +143,7 @@ TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
     // Not even what the system could give at once: who knows where it has it from.
     bytes.give_bytes_only();
     EXPECT_EQ(read_bytes(bytes).text, body_);
-    EXPECT_EQ(reader_->stats().by_threads, 10u);
+    EXPECT_EQ(reader_->stats().by_threads, 9u);
 }
 
 TEST_F(DiskBodyReaderTest, HoldsNoMoreThanThereIsRoomFor) {
