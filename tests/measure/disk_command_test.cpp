@@ -38,7 +38,7 @@ TEST(DiskCommand, ShowsWhatACacheHolds) {
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("files     1, 64 KiB\n"));
     EXPECT_THAT(ended.out, HasSubstr("objects   2: 2 responses, 0 blocks of large bodies; they "
-                                     "take 1024 B (1.6 % of the files)\n"));
+                                     "take 1 KiB (1.6 % of the files)\n"));
     EXPECT_THAT(ended.out, HasSubstr("expired   2 (100.0 %)\n"));
     EXPECT_THAT(ended.out, HasSubstr("tags      2 tags on 2 responses\n"));
     EXPECT_THAT(ended.out, HasSubstr("0 tombstones\n"));
