@@ -339,6 +339,8 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatWasEmptied) {
 // A disk that hangs is not to be waited for by ever more purges: then all is purged.
 TEST_F(DiskTierTest, EndsAllThereIsWhenTooManyPurgesWait) {
     config_.writer.retry = std::chrono::hours(1);
+    config_.directories[0].segment_bytes = 1 << 20;
+    config_.directories[0].cap_bytes = 64 << 20;
     open_and_load();
     ASSERT_TRUE(write(uri(1)));
     calls_.on_write = EIO;
