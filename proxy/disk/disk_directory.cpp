@@ -37,7 +37,10 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
            [this](SegmentPtr sealed) { sync_.take(std::move(sealed)); }),
       writer_(config_.writer,
               [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
-                  if (covers(job.record.seq, job.key, job.record.tags)) return DiskError::purged;
+                  // A tombstone that a later one covers is written all the same.
+                  if (!is_tombstone(job.record.type) &&
+                      covers(job.record.seq, job.key, job.record.tags))
+                      return DiskError::purged;
                   return in_directory(config_.index, place);
               }),
       reader_(config_.reader, [this](auto loaded) { return judge(std::move(loaded)); }),
