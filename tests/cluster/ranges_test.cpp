@@ -23,6 +23,15 @@ protected:
         return get("a", "/file", "Range: bytes=" + std::string(range) + "\r\n" + std::string(more));
     }
     Asked asked() const { return ranges_asked(origin); }
+    /// From now on it is what the origin has; it may be changed under changing_.
+    auto serve(const File& file) {
+        return origin.set([&](Exchange& e) {
+            const std::lock_guard lock(changing_);
+            file.answer(e);
+        });
+    }
+
+    std::mutex changing_;
 };
 
 TEST_F(Ranges, OfAStoredResponseComeOutOfTheStore) {  // 14
@@ -242,16 +251,12 @@ TEST_F(Ranges, OnlyIfCachedFetchNothing) {  // 42, RFC 9111 §5.2.1.7
 
 TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M
     File file{bytes(10'000)};
-    std::mutex mutex;
-    const auto scripted = origin.set([&](Exchange& e) {
-        const std::lock_guard lock(mutex);
-        file.answer(e);
-    });
+    const auto scripted = serve(file);
     start(settings("a"));
     EXPECT_EQ(part("0-9").status, 206u);
     const auto changed = bytes(9'000, 5);
     {
-        const std::lock_guard lock(mutex);
+        const std::lock_guard lock(changing_);
         file.content = changed;
         file.etag = "\"v2\"";
     }
@@ -267,16 +272,12 @@ TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M
 
 TEST_F(Ranges, WhoseOriginForbidsToStoreThemAreNotStored) {  // RFC 9111 §5.2.2.5, §5.2.2.7
     File file{bytes(20'000)};
-    std::mutex mutex;
-    const auto scripted = origin.set([&](Exchange& e) {
-        const std::lock_guard lock(mutex);
-        file.answer(e);
-    });
+    const auto scripted = serve(file);
     start(settings("a"));
     EXPECT_EQ(part("0-9").status, 206u);
     for (const auto* forbidding : {"private", "no-store"}) {
         {
-            const std::lock_guard lock(mutex);
+            const std::lock_guard lock(changing_);
             file.more = std::string("Cache-Control: ") + forbidding + "\r\n";
         }
         for (int i = 0; i < 2; ++i)
