@@ -40,10 +40,9 @@ public:
 
     /// Takes the directory for as long as this object lives; makes the file where there is nothing
     /// but what is nobody's. Segments without one are left, and of no use. `secret_mark`:
-    /// secret_mark_of(). Errors: in_use, foreign (there
-    /// are other files and no super file, or it is none of ours), newer_format, bad_checksum,
-    /// other_secret (nothing in it can be matched with tags: empty the directory), those of the
-    /// system.
+    /// secret_mark_of(). Errors: in_use, foreign (there are other files and no super file, or it is
+    /// none of ours), newer_format, bad_checksum, other_secret (nothing in it can be matched with
+    /// tags: empty the directory), those of the system.
     static DiskResult<SuperFile> take(DiskCalls& calls, const std::filesystem::path& directory,
                                       std::uint64_t secret_mark);
 

@@ -26,7 +26,8 @@ BodyVersion version_of(const StoredMetadata& response, std::uint64_t length,
     auto text = std::to_string(length);
     for (const auto name : {field::content_encoding, field::content_language})
         for (const auto& line : fields)
-            if (line.id == name) text.append("\n").append(line.name).append(line.value);
+            if (line.id == name)
+                text.append("\n").append(boost::beast::http::to_string(name)).append(line.value);
     if (!negotiates_only(response.vary_names))
         text.append("\n").append(response.vary_names).append("\n").append(response.variant);
     constexpr std::string_view kDigits = "0123456789abcdef";

@@ -1,0 +1,58 @@
+#include "proxy/storage/body_version.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/proxy/hash.hpp"
+
+namespace proxy {
+namespace {
+
+StoredMetadata stored(const std::string& lines = {}) {
+    StoredMetadata response;
+    response.status = 200;
+    response.head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n" + lines;
+    return response;
+}
+std::string form(const StoredMetadata& response, std::uint64_t length = 100) {
+    return version_of(response, length, test::hasher()).form;
+}
+
+TEST(BodyVersion, IsTheStrongTagAndWhatElseTheBytesMayDependOn) {
+    const auto version = version_of(stored(), 100, test::hasher());
+    EXPECT_EQ(version.etag, "\"1\"");
+    EXPECT_EQ(version.form.size(), kFormDigits);
+    EXPECT_EQ(version.form.find_first_not_of("0123456789abcdef"), std::string::npos);
+    EXPECT_EQ(version, version_of(stored("X-Other: 1\r\n"), 100, test::hasher()));
+    EXPECT_NE(form(stored()), form(stored(), 101));
+    EXPECT_NE(form(stored()), form(stored("Content-Encoding: gzip\r\n")));
+    EXPECT_NE(form(stored("Content-Language: de\r\n")), form(stored("Content-Encoding: de\r\n")));
+    EXPECT_EQ(form(stored("Content-Encoding: gzip\r\n")),
+              form(stored("content-encoding: gzip\r\n")));
+}
+
+TEST(BodyVersion, IsOneForAllThatNegotiateAndAnotherForEachWhoIsToldApart) {
+    auto one = stored(), other = stored();
+    one.vary_names = other.vary_names = "accept-encoding,accept-language";
+    one.variant = "gzip\n\x01\n";
+    other.variant = "br\n\x01\n";
+    EXPECT_EQ(form(one), form(other));
+    EXPECT_EQ(form(one), form(stored()));
+    one.vary_names = other.vary_names = "accept-encoding,cookie";
+    EXPECT_NE(form(one), form(other));
+    EXPECT_NE(form(one), form(stored()));
+}
+
+/// What protocol/FORMAT.md says of the text that is hashed.
+TEST(BodyVersion, IsTheHashOfTheTextThatThePageDescribes) {
+    auto response = stored("Content-Encoding: gzip\r\n");
+    response.vary_names = "accept-encoding,cookie";
+    response.variant = "gzip\n\x01\n";
+    const auto hash =
+        test::hasher()("100\nContent-Encodinggzip\naccept-encoding,cookie\ngzip\n\x01\n").low;
+    char digits[kFormDigits + 1];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+    EXPECT_EQ(form(response), digits);
+}
+
+}  // namespace
+}  // namespace proxy
