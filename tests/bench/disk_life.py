@@ -9,7 +9,8 @@
 kills   clients ask for some thousand URLs (whole and in parts, small and in blocks) while these change at the origin and
         are purged, by URL, tag and POST; the node is killed (-9) at random moments and started again at once. Each body
         is compared to its last byte with what its URL and version give. *Wrong*: it differs. *Back*: its version is
-        older than one whose purge was answered before it was asked for. Exit 1 on either
+        older than one whose purge was answered before it was asked for. Exit 1 on either, and when
+        requests failed or were cut but for a kill
 churn   writes --times the cap, of objects of 16 KiB in the mean of which most are asked for again (`replay` proves
         all bodies), and looks at memory, files and written bytes every 10 s; at the end, at what of the full files is
         neither URI nor head nor body
