@@ -15,14 +15,13 @@ void read_origin_url(ConfigSection& in, OriginConfig& out) {
     in.require("url");
     const auto url = in.text("url");
     if (!url) return;
-    constexpr std::string_view kExpected = "must be http[s]://host or http[s]://host:port";
+    static const std::string kExpected = "must be http[s]://host or http[s]://host:port";
     CacheKey target;
     const auto error = target.assign_url(*url);
     if (error != TargetError::none) {
-        return in.fail("url", std::string(kExpected).append(": ").append(to_string(error)));
+        return in.fail("url", kExpected + ": " + std::string(to_string(error)));
     }
-    if (target.path() != "/")
-        return in.fail("url", std::string(kExpected).append(", without a path"));
+    if (target.path() != "/") return in.fail("url", kExpected + ", without a path");
     out.server = {std::string(target.address()), target.port()};
     if (target.scheme() == Scheme::https) out.tls.emplace();
 }
