@@ -11,28 +11,28 @@
 namespace measure {
 namespace {
 
-using Json = nlohmann::json;
+using ReportedJson = nlohmann::json;
 
-std::string text_of(const Json& from, const char* name) {
+std::string text_of(const ReportedJson& from, const char* name) {
     const auto at = from.find(name);
     return at != from.end() && at->is_string() ? printable(at->get<std::string>()) : std::string();
 }
 
-bool is_true(const Json& from, const char* name) {
-    return from.value(name, Json()) == Json(true);
+bool is_true(const ReportedJson& from, const char* name) {
+    return from.value(name, ReportedJson()) == ReportedJson(true);
 }
 
 /// 0 when it is not there.
-double number_of(const Json& from, const char* name) {
+double number_of(const ReportedJson& from, const char* name) {
     const auto at = from.find(name);
     return at != from.end() && at->is_number() ? at->get<double>() : 0;
 }
 
-std::string milliseconds(double seconds) {
+std::string milliseconds_text(double seconds) {
     return seconds > 0 ? fmt::format("{:.1f} ms", seconds * 1000) : "not known";
 }
 
-std::string here_text(const Json& page) {
+std::string here_text(const ReportedJson& page) {
     const auto word = text_of(page, "here");
     const auto ttl = page.find("ttl_seconds");
     const bool has_ttl = ttl != page.end() && ttl->is_number_integer();
@@ -43,14 +43,14 @@ std::string here_text(const Json& page) {
 }
 
 /// What summaries are judged by: a claim that is not so, or the other way round.
-std::string verdict(const Json& peer) {
+std::string verdict(const ReportedJson& peer) {
     const auto has = text_of(peer, "has");
     if (has == "absent" && is_true(peer, "claims")) return "a false hit";
     return has == "has" && !is_true(peer, "claims") ? "a false miss" : "";
 }
 
 /// The peers that would be asked, in turn.
-std::vector<std::string> asked(const Json& peers) {
+std::vector<std::string> asked(const ReportedJson& peers) {
     std::vector<std::pair<double, std::string>> turns;
     for (const auto& peer : peers)
         if (number_of(peer, "turn") > 0)
@@ -61,7 +61,7 @@ std::vector<std::string> asked(const Json& peers) {
     return names;
 }
 
-std::string whom_a_miss_asks(const Json& page, const Json& peers) {
+std::string whom_a_miss_asks(const ReportedJson& page, const ReportedJson& peers) {
     const auto turns = asked(peers);
     if (turns.empty())
         return is_true(page, "just_invalidated")
@@ -74,7 +74,7 @@ std::string whom_a_miss_asks(const Json& page, const Json& peers) {
     return out + "the origin";
 }
 
-void write_peers(const Json& peers, Writer& out) {
+void write_peers(const ReportedJson& peers, Writer& out) {
     std::size_t width = 16;
     for (const auto& peer : peers) width = std::max(width, text_of(peer, "node").size());
     out.line("");
@@ -88,25 +88,25 @@ void write_peers(const Json& peers, Writer& out) {
             choice += fmt::format(" {:.0f}", turn);
         out.line("{:<{}} {:>7} {:>10} {:>16} {:>11}  {}", text_of(peer, "node"), width,
                  is_true(peer, "claims") ? "yes" : "no", has == "has" ? "yes" : has, choice,
-                 milliseconds(number_of(peer, "round_trip_seconds")), verdict(peer));
+                 milliseconds_text(number_of(peer, "round_trip_seconds")), verdict(peer));
     }
 }
 
 }  // namespace
 
 std::string explanation_text(std::string_view json, std::string& why) {
-    const auto page = Json::parse(json, nullptr, false);
+    const auto page = ReportedJson::parse(json, nullptr, false);
     if (!page.is_object() || text_of(page, "here").empty()) {
         why = "what answers there does not explain URLs";
         return {};
     }
     const auto at = page.find("peers");
-    const auto peers = at != page.end() && at->is_array() ? *at : Json::array();
+    const auto peers = at != page.end() && at->is_array() ? *at : ReportedJson::array();
     Writer out(false);
     out.line("{}", text_of(page, "url"));
     out.line("  here: {}", here_text(page));
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
-             milliseconds(number_of(page, "origin_answer_seconds")));
+             milliseconds_text(number_of(page, "origin_answer_seconds")));
     out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));
     if (!peers.empty()) write_peers(peers, out);
     return out.take();

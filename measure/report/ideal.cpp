@@ -7,7 +7,7 @@
 namespace measure {
 namespace {
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
+double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -27,10 +27,10 @@ void count(IdealCounts& counts, std::uint64_t bytes, bool local, bool shared) {
 }  // namespace
 
 double IdealCounts::local_ratio() const {
-    return ratio(local_hits, requests);
+    return share_of(local_hits, requests);
 }
 double IdealCounts::shared_ratio() const {
-    return ratio(shared_hits, requests);
+    return share_of(shared_hits, requests);
 }
 
 Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_bytes, TracePart part,

@@ -13,7 +13,7 @@
 namespace measure {
 namespace {
 
-constexpr const char* kLegend =
+constexpr const char* kStudyLegend =
     R"(local, peer: hits in % of the requests. vs ideal: % of hits more or less than with a directory that
 is right at once (ICP's). false miss: % of the requests whose object a peer had, and no summary of
 it said so; one that said so and was too far to be asked makes none. false hits: questions to peers
@@ -140,7 +140,7 @@ std::string study_text(const Study& study, bool colour) {
         out.append(same->first);
     }
     out.line("");
-    out.line("{}", kLegend);
+    out.line("{}", kStudyLegend);
     return out.take();
 }
 

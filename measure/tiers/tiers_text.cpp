@@ -9,7 +9,7 @@
 namespace measure {
 namespace {
 
-constexpr const char* kLegend =
+constexpr const char* kTiersLegend =
     R"(memory, disk, hits: in % of the requests; bytes: hits in % of the bytes asked for. written: to the
 disk, in % of those; times: as many bytes as were admitted, as some are written again. saved,
 lost: writes (in %) and hits (in points) against a disk of segments that takes everything. segments:
@@ -77,7 +77,7 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
         }
     }
     out.line("");
-    out.line("{}", kLegend);
+    out.line("{}", kTiersLegend);
     auto text = out.take();
     if (const auto words = tiers_words(study); !words.empty()) text += '\n' + wrapped(words);
     return text;

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20;
+constexpr std::uint64_t kKibibyte = 1ull << 10, kMebibyte = 1ull << 20;
 
 /// `key`, or `keys` while it is changed. Messages never show a key.
 void read_keys(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
@@ -76,7 +76,7 @@ void read_summary(ConfigSection& root, SummaryConfig& out) {
     in->read_named("kind", out.kind, summary::kKinds,
                    [](summary::Kind kind) { return summary::name(kind); });
     in->read("false_hit_budget", out.false_hit_budget, 0.0, 0.5);
-    in->read_size("peer_max", out.peer_max, 64 * kKiB, 512 * kMiB);
+    in->read_size("peer_max", out.peer_max, 64 * kKibibyte, 512 * kMebibyte);
     if (auto announce = in->section("announce")) {
         announce->read("changed", out.announce.changed, 0.0, 1.0);
         announce->read("delay", out.announce.delay, 1ms, 1h);

@@ -21,10 +21,10 @@ constexpr int kBacklog = 4096;
                              std::system_category().message(error));
 }
 
-class Socket {
+class PassiveSocket {
 public:
-    Socket(const protocol::HostPort& where, const sockaddr_storage& address, socklen_t size,
-           bool shared)
+    PassiveSocket(const protocol::HostPort& where, const sockaddr_storage& address, socklen_t size,
+                  bool shared)
         : fd_(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
         const int on = 1;
         if (fd_ < 0) fail(where, errno);
@@ -37,9 +37,9 @@ public:
             fail(where, error);
         }
     }
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    ~Socket() {
+    PassiveSocket(const PassiveSocket&) = delete;
+    PassiveSocket& operator=(const PassiveSocket&) = delete;
+    ~PassiveSocket() {
         if (fd_ >= 0) ::close(fd_);
     }
     /// From now on others of this user may listen there, too.
@@ -69,14 +69,14 @@ std::vector<int> listen_shared(const protocol::HostPort& where, unsigned workers
     std::memcpy(&address, found->ai_addr, found->ai_addrlen);
     auto size = static_cast<socklen_t>(found->ai_addrlen);
 
-    std::vector<std::unique_ptr<Socket>> sockets;
+    std::vector<std::unique_ptr<PassiveSocket>> sockets;
     // The first without SO_REUSEPORT: the kernel then refuses if anybody else is there, be it by
     // sharing. It stays open, as clients may have connected to it by now.
-    sockets.push_back(std::make_unique<Socket>(where, address, size, false));
+    sockets.push_back(std::make_unique<PassiveSocket>(where, address, size, false));
     ::getsockname(sockets.front()->get(), reinterpret_cast<sockaddr*>(&address), &size);
     sockets.front()->share();
     while (sockets.size() < workers)
-        sockets.push_back(std::make_unique<Socket>(where, address, size, true));
+        sockets.push_back(std::make_unique<PassiveSocket>(where, address, size, true));
     std::vector<int> result;
     for (auto& socket : sockets) result.push_back(socket->release());
     return result;

@@ -2,7 +2,7 @@
 #include "tests/cluster/tls_kit.hpp"
 
 namespace proxy::test {
-namespace {
+namespace access_test {
 
 using namespace std::string_literals;
 
@@ -265,5 +265,5 @@ TEST_F(ProxyProtocol, ComesBeforeTheHandshakeOfTLS) {
     EXPECT_EQ(told("X-Forwarded-Proto"), "https");
 }
 
-}  // namespace
+}  // namespace access_test
 }  // namespace proxy::test

@@ -5,7 +5,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace admin_test {
 
 constexpr const char* kToken = "0123456789abcdef";
 
@@ -125,5 +125,5 @@ TEST_F(AdminPort, IdleConnectionsKeepNobodyOut) {
     EXPECT_TRUE(idle.front().at_end());
 }
 
-}  // namespace
+}  // namespace admin_test
 }  // namespace proxy::test

@@ -1,7 +1,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace caching_test {
 
 using ::testing::Test;
 
@@ -413,5 +413,5 @@ INSTANTIATE_TEST_SUITE_P(
                   "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n", 431}),
     [](const auto& each) { return each.param.name; });
 
-}  // namespace
+}  // namespace caching_test
 }  // namespace proxy::test

@@ -2,7 +2,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace copy_policy_test {
 
 /// Nodes a, b and c; what a stored first is asked for at the others.
 class CopyPolicies : public NodesTest {
@@ -174,5 +174,5 @@ TEST_F(CopyPolicies, StoreTheSecondUseWhileTheFirstIsStillPassedOn) {
     expect_balanced();
 }
 
-}  // namespace
+}  // namespace copy_policy_test
 }  // namespace proxy::test

@@ -1,7 +1,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace destinations_test {
 
 /// A forward proxy that may reach private addresses, and a peer of it.
 class OwnListeners : public NodesTest {
@@ -66,5 +66,5 @@ TEST_F(OwnListeners, DoNotCloseTheirAddressesToOtherPorts) {
     EXPECT_EQ(status("a").work.origin_requests, 1u);
 }
 
-}  // namespace
+}  // namespace destinations_test
 }  // namespace proxy::test

@@ -8,7 +8,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy::test {
-namespace {
+namespace disk_test {
 
 class Disk : public NodesTest {
 protected:
@@ -372,5 +372,5 @@ TEST_F(Disk, TwoNodesDoNotShareADirectory) {
     }
 }
 
-}  // namespace
+}  // namespace disk_test
 }  // namespace proxy::test

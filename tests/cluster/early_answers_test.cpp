@@ -1,7 +1,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace early_answers_test {
 
 /// Answers that come before the request's body has ended.
 class EarlyAnswers : public NodesTest {
@@ -101,5 +101,5 @@ TEST_F(EarlyAnswers, AnOriginThatClosesInTheMiddleOfABodyIsABadGateway) {
     EXPECT_EQ(uploader.read().status, 502u);
 }
 
-}  // namespace
+}  // namespace early_answers_test
 }  // namespace proxy::test

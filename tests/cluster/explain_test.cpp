@@ -3,7 +3,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace explain_test {
 
 using nlohmann::json;
 
@@ -92,5 +92,5 @@ TEST_F(Explain, RefusesWhatIsNoUrl) {
     EXPECT_EQ(admin("a", "/api/v1/explain?url=one").status, 400u);
 }
 
-}  // namespace
+}  // namespace explain_test
 }  // namespace proxy::test

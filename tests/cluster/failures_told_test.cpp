@@ -8,7 +8,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace failures_told_test {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
@@ -140,5 +140,5 @@ TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
                 testing::ElementsAre(HasSubstr("this is not HTTP")));
 }
 
-}  // namespace
+}  // namespace failures_told_test
 }  // namespace proxy::test

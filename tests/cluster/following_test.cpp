@@ -4,7 +4,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace following_test {
 
 /// Many clients and one fetch (DESIGN: "Filling is an ordinary entry").
 class Following : public NodesTest {
@@ -278,5 +278,5 @@ TEST_F(Following, SendsAFollowerOfAnotherVariantToTheOrigin) {
     EXPECT_EQ(french.read().body, "fr");
 }
 
-}  // namespace
+}  // namespace following_test
 }  // namespace proxy::test

@@ -5,7 +5,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace hung_origin_test {
 
 using namespace std::chrono_literals;
 
@@ -165,5 +165,5 @@ TEST_F(UnreachableOrigin, FailsAtOnceUntilItTakesConnectionsAgain) {
     EXPECT_EQ(work().origins_down, 0u);
 }
 
-}  // namespace
+}  // namespace hung_origin_test
 }  // namespace proxy::test

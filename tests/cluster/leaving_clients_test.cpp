@@ -5,7 +5,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace leaving_clients_test {
 
 /// An origin that says nothing to /hung, half of an answer to /stuck, and answers all else.
 class LeavingClients : public NodesTest {
@@ -166,5 +166,5 @@ TEST_F(LeavingReadersOfBlocks, LeaveItToOthersWhoFollow) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
-}  // namespace
+}  // namespace leaving_clients_test
 }  // namespace proxy::test

@@ -7,7 +7,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace leaving_test {
 
 using namespace std::chrono_literals;
 
@@ -156,5 +156,5 @@ TEST_F(Leaving, OfFiveNodesThreeUnderLoadLosesNoRequest) {
             EXPECT_EQ(seen(stays, left).failures, 0u) << stays << " asked " << left;
 }
 
-}  // namespace
+}  // namespace leaving_test
 }  // namespace proxy::test

@@ -6,7 +6,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace lifecycle_test {
 
 class Lifecycle : public NodesTest {};
 
@@ -237,5 +237,5 @@ TEST_F(Lifecycle, IsNotReadyBeforeItsPeersAreInStep) {
     EXPECT_TRUE(eventually([&] { return admin("a", "/readyz").status == 200u; }));
 }
 
-}  // namespace
+}  // namespace lifecycle_test
 }  // namespace proxy::test

@@ -15,7 +15,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace load_test {
 
 using namespace std::chrono_literals;
 
@@ -453,5 +453,5 @@ TEST_F(ProcessDeathTest, EndsNowAfterASecondTerm) {
     EXPECT_EXIT(end_by_signals(2), ::testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace load_test
 }  // namespace proxy::test

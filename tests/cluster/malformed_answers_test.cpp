@@ -4,7 +4,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace malformed_answers_test {
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
@@ -486,5 +486,5 @@ TEST_F(MalformedAnswers, ThatNobodyReadsHoldUpNobodyElse) {  // memory for them 
     EXPECT_TRUE(eventually([&] { return status("a").cache.memory_bytes == 0; }));
 }
 
-}  // namespace
+}  // namespace malformed_answers_test
 }  // namespace proxy::test

@@ -2,7 +2,7 @@
 #include "tests/cluster/malformed_requests.hpp"
 
 namespace proxy::test {
-namespace {
+namespace malformed_framing_test {
 
 using namespace std::string_literals;
 
@@ -271,5 +271,5 @@ TEST_F(MalformedRequests, AreNotMadeByExpect) {  // RFC 9110 §10.1.1
     }
 }
 
-}  // namespace
+}  // namespace malformed_framing_test
 }  // namespace proxy::test

@@ -2,7 +2,7 @@
 #include "tests/cluster/malformed_requests.hpp"
 
 namespace proxy::test {
-namespace {
+namespace malformed_requests_test {
 
 using namespace std::string_literals;
 
@@ -348,5 +348,5 @@ TEST_F(MalformedRequests, AreTheSameHoweverTheirBytesArrive) {
     }
 }
 
-}  // namespace
+}  // namespace malformed_requests_test
 }  // namespace proxy::test

@@ -12,7 +12,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy::test {
-namespace {
+namespace peer_faults_test {
 
 using namespace std::chrono_literals;
 
@@ -523,5 +523,5 @@ TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {
     EXPECT_EQ(count("a", Outcome::error) + count("b", Outcome::error), 0u);
 }
 
-}  // namespace
+}  // namespace peer_faults_test
 }  // namespace proxy::test

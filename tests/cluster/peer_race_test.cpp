@@ -5,7 +5,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace peer_race_test {
 
 using namespace std::chrono_literals;
 
@@ -164,5 +164,5 @@ TEST_F(PeerRace, APeerIsWaitedForOnWhenTheOriginFails) {
     EXPECT_EQ(work().requests[Outcome::error], 0u);
 }
 
-}  // namespace
+}  // namespace peer_race_test
 }  // namespace proxy::test

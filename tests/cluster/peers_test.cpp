@@ -2,7 +2,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace peers_test {
 
 class Peers : public NodesTest {
 protected:
@@ -499,5 +499,5 @@ TEST_F(Peers, KeepBalancedBooks) {
     expect_balanced("b", "c");
 }
 
-}  // namespace
+}  // namespace peers_test
 }  // namespace proxy::test

@@ -8,7 +8,7 @@
 #include "tests/cluster/wire.hpp"
 
 namespace proxy::test {
-namespace {
+namespace purge_test {
 
 using nlohmann::json;
 
@@ -411,5 +411,5 @@ TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetchedForAPart) {
     EXPECT_EQ(get("a", "/one").body, bytes(10'000, 5));
 }
 
-}  // namespace
+}  // namespace purge_test
 }  // namespace proxy::test

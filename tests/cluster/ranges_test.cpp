@@ -7,7 +7,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace ranges_test {
 
 using namespace std::chrono_literals;
 
@@ -702,5 +702,5 @@ TEST_F(StaleAtAPeer, GivesWayToWhatTheOriginHasNow) {
     EXPECT_EQ(peer("a").served, 0u);
 }
 
-}  // namespace
+}  // namespace ranges_test
 }  // namespace proxy::test

@@ -11,7 +11,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace reload_test {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
@@ -601,5 +601,5 @@ TEST_F(Reload, ChangesTheAdminTokenWithoutShowingIt) {
     EXPECT_FALSE(contains(again.body, "second"));
 }
 
-}  // namespace
+}  // namespace reload_test
 }  // namespace proxy::test

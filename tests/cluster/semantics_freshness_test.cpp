@@ -6,7 +6,7 @@
 // How long what is stored may be used: age, lifetime, stale answers, directives of both sides.
 
 namespace proxy::test {
-namespace {
+namespace semantics_freshness_test {
 
 using namespace std::chrono_literals;
 
@@ -655,5 +655,5 @@ TEST_P(Freshness, MakesNoWarning) {
     EXPECT_EQ(lines(get("/refreshed").head, "Warning"), 0u);
 }
 
-}  // namespace
+}  // namespace semantics_freshness_test
 }  // namespace proxy::test

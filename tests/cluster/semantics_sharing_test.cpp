@@ -3,7 +3,7 @@
 // What was made for one client: nobody else gets it without its origin's word.
 
 namespace proxy::test {
-namespace {
+namespace semantics_sharing_test {
 
 using namespace std::chrono_literals;
 
@@ -173,5 +173,5 @@ TEST_P(Sharing, ACookieOfAHeadIsForTheClientThatCausedIt) {
     EXPECT_EQ(asked("/page"), 2u);
 }
 
-}  // namespace
+}  // namespace semantics_sharing_test
 }  // namespace proxy::test

@@ -3,7 +3,7 @@
 // What is stored and reused at all: cache key, storing, interim answers, Vary and invalidation.
 
 namespace proxy::test {
-namespace {
+namespace semantics_storing_test {
 
 using namespace std::chrono_literals;
 
@@ -576,5 +576,5 @@ TEST_P(Storing, NeverForgetsWhatAnotherOriginHas) {  // 39
     EXPECT_EQ(connection.get(other + "/kept").body, "old");
 }
 
-}  // namespace
+}  // namespace semantics_storing_test
 }  // namespace proxy::test

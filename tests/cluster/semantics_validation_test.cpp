@@ -3,7 +3,7 @@
 // Validation in both directions, what a 304 or a HEAD changes, and what POST leaves for GET.
 
 namespace proxy::test {
-namespace {
+namespace semantics_validation_test {
 
 using namespace std::chrono_literals;
 
@@ -553,5 +553,5 @@ TEST_P(Validation, PassesAGetWithABodyAndStoresNothingOfIt) {  // RFC 9110 §9.3
     EXPECT_EQ(asked("/body"), 3u);
 }
 
-}  // namespace
+}  // namespace semantics_validation_test
 }  // namespace proxy::test

@@ -10,7 +10,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace shared_blocks_test {
 
 using nlohmann::json;
 
@@ -491,5 +491,5 @@ TEST_F(Roles, OfPeersAreLeftOutOnWish) {
     EXPECT_EQ(lines[0]["role"], "client");
 }
 
-}  // namespace
+}  // namespace shared_blocks_test
 }  // namespace proxy::test

@@ -1,7 +1,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace sharing_counts_test {
 
 /// What nodes count of each other's summaries.
 class SharingCounts : public NodesTest {
@@ -62,5 +62,5 @@ TEST_F(SharingCounts, ComparePeersWithTheTimeThatTheOriginTakes) {
     EXPECT_GT(peer.announcement_bytes_received, 0u);
 }
 
-}  // namespace
+}  // namespace sharing_counts_test
 }  // namespace proxy::test

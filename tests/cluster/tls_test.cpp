@@ -11,7 +11,7 @@
 #include "tests/cluster/tls_kit.hpp"
 
 namespace proxy::test {
-namespace {
+namespace tls_test {
 
 using namespace std::chrono_literals;
 
@@ -537,5 +537,5 @@ TEST(TlsFiles, AreChecked) {
     EXPECT_THROW(Node{config}, std::runtime_error);
 }
 
-}  // namespace
+}  // namespace tls_test
 }  // namespace proxy::test

@@ -9,7 +9,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace {
+namespace tunnel_test {
 
 using namespace std::chrono_literals;
 
@@ -339,5 +339,5 @@ TEST_F(Hops, RefuseTlsOnThePlainPortAtOnce) {
     EXPECT_TRUE(connection.at_end());
 }
 
-}  // namespace
+}  // namespace tunnel_test
 }  // namespace proxy::test

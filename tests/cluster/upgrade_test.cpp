@@ -2,7 +2,7 @@
 #include "tests/cluster/tls_kit.hpp"
 
 namespace proxy::test {
-namespace {
+namespace upgrade_test {
 
 using namespace std::chrono_literals;
 
@@ -163,5 +163,5 @@ TEST_F(Upgrades, WorkOverTLSToTheOrigin) {
     EXPECT_EQ(receive(client.socket, first.size()), first);
 }
 
-}  // namespace
+}  // namespace upgrade_test
 }  // namespace proxy::test

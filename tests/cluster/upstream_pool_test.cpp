@@ -9,7 +9,7 @@
 #include "tests/protocol/silent_listener.hpp"
 
 namespace proxy::test {
-namespace {
+namespace upstream_pool_test {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -87,10 +87,10 @@ TEST_F(UpstreamPoolTest, WhatMayNotBeConnectedToIsNotTried) {
 
 TEST_F(UpstreamPoolTest, AnAddressThatTakesARequestAndSaysNothingIsTriedLast) {
     silent.speak();  // it takes connections now, and no more
-    Exchange exchange(pool, HeadLimits{});
-    auto ask = [](Exchange& with, UpstreamTarget target) -> asio::awaitable<FetchError> {
-        const Exchange::Request request{"GET / HTTP/1.1\r\n\r\n", false, true};
-        const Exchange::Patience patience{Clock::now() + 20s, 50ms};
+    proxy::Exchange exchange(pool, HeadLimits{});
+    auto ask = [](proxy::Exchange& with, UpstreamTarget target) -> asio::awaitable<FetchError> {
+        const proxy::Exchange::Request request{"GET / HTTP/1.1\r\n\r\n", false, true};
+        const proxy::Exchange::Patience patience{Clock::now() + 20s, 50ms};
         co_return co_await with.run(target, request, patience);
     };
     auto error = FetchError::none;
@@ -117,5 +117,5 @@ TEST_F(UpstreamPoolTest, AnAddressThatGivesWayIsReplacedByTheOther) {
     EXPECT_EQ(gave.connection->socket.remote_endpoint(), silent.endpoint());
 }
 
-}  // namespace
+}  // namespace upstream_pool_test
 }  // namespace proxy::test

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <vector>
 
-namespace {
+namespace seeds_test {
 
 constexpr std::size_t kMaxTruncations = 2000;  // of one seed
 
@@ -52,4 +52,4 @@ TEST_P(Seeds, HoldWholeAndCutOffAnywhere) {
 INSTANTIATE_TEST_SUITE_P(Fuzz, Seeds, testing::ValuesIn(kFuzzTargets),
                          [](const auto& seed) { return std::string(seed.param.name); });
 
-}  // namespace
+}  // namespace seeds_test

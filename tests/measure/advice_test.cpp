@@ -6,7 +6,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace advice_test {
 
 using testing::HasSubstr;
 
@@ -119,5 +119,5 @@ TEST(Gain, DoesNotPayWhenLittleIsSparedMuchIsSentOrAllWait) {
     EXPECT_FALSE(other.pays());
 }
 
-}  // namespace
+}  // namespace advice_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace advice_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -142,5 +142,5 @@ TEST(AdviceText, GivesSettingsThatANodeTakes) {
     EXPECT_NEAR(json["advice"]["saved_requests"].get<double>(), 18'057.6, 0.1);
 }
 
-}  // namespace
+}  // namespace advice_text_test
 }  // namespace measure

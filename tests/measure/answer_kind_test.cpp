@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace measure {
-namespace {
+namespace answer_kind_test {
 
 AnswerKind kind(std::string_view cache_status) {
     const std::vector<proxy::Field> fields{{{}, "Cache-Status", cache_status}};
@@ -100,5 +100,5 @@ TEST(AnswerKind, ReadsXCacheOfOtherProxies) {
     EXPECT_EQ(answer_kind(both), AnswerKind::origin_fetch);
 }
 
-}  // namespace
+}  // namespace answer_kind_test
 }  // namespace measure

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace measure {
-namespace {
+namespace body_test {
 
 Body body_of(std::string_view url) {
     proxy::CacheKey key;
@@ -77,5 +77,5 @@ TEST(Body, CopiesDoNotPointIntoTheirOriginal) {
     EXPECT_EQ(content(copy, 0, 16), "000000000000feed");
 }
 
-}  // namespace
+}  // namespace body_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace cache_size_test {
 
 TEST(CacheSize, IsAPartOfTheDistinctBytesInAllOrSoManyBytesEach) {
     EXPECT_EQ(parse_cache_size("10%")->of_each(1'000'000, 4), 25'000u);
@@ -29,5 +29,5 @@ TEST(Part, IsAPercentageOrANumberUpToOne) {
     EXPECT_EQ(part_text(0.1), "10%");
 }
 
-}  // namespace
+}  // namespace cache_size_test
 }  // namespace measure

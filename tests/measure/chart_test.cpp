@@ -8,7 +8,7 @@
 #include "tests/measure/markup.hpp"
 
 namespace measure {
-namespace {
+namespace chart_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -80,5 +80,5 @@ TEST(Chart, IsDrawnWithoutPoints) {
     EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
-}  // namespace
+}  // namespace chart_test
 }  // namespace measure

@@ -13,7 +13,7 @@
 #include <thread>
 
 namespace measure {
-namespace {
+namespace child_process_test {
 
 using namespace std::chrono_literals;
 
@@ -142,5 +142,5 @@ TEST(OwnExecutable, IsThisProgram) {
     EXPECT_EQ(std::filesystem::path(own_executable()).filename(), "measure_test");
 }
 
-}  // namespace
+}  // namespace child_process_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace client_order_test {
 
 /// A log in which these clients ask, in this order.
 Trace log_of(std::initializer_list<std::uint32_t> clients) {
@@ -47,5 +47,5 @@ TEST(ClientOrder, StartsNothingThatWasNotReleased) {
     EXPECT_TRUE(order.release(2));
 }
 
-}  // namespace
+}  // namespace client_order_test
 }  // namespace measure

@@ -9,7 +9,7 @@
 #include "tests/measure/temporary_file.hpp"
 
 namespace measure {
-namespace {
+namespace commands_test {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -468,5 +468,5 @@ TEST(Explain, SaysWhyThereIsNoAnswer) {
     EXPECT_THAT(said_by(nobody()), HasSubstr("no node answers at http://"));
 }
 
-}  // namespace
+}  // namespace commands_test
 }  // namespace measure

@@ -6,7 +6,7 @@
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace demo_test {
 
 using testing::HasSubstr;
 
@@ -76,5 +76,5 @@ TEST(OverTheRestart, ComparesBothPartsAndWhatWouldHaveBeenLost) {
               "objects came back from the disks; empty caches could have found 0.5000)");
 }
 
-}  // namespace
+}  // namespace demo_test
 }  // namespace measure

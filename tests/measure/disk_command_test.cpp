@@ -10,7 +10,7 @@
 #include "tests/proxy/disk_folder.hpp"
 
 namespace measure {
-namespace {
+namespace disk_command_test {
 
 using nlohmann::json;
 using proxy::test::DiskFolder;
@@ -148,5 +148,5 @@ TEST(DiskCommand, SaysThatAFileIsNoneOfACache) {
                 StartsWith("hearsay: " + file + ": is no file of a cache (*.segment)"));
 }
 
-}  // namespace
+}  // namespace disk_command_test
 }  // namespace measure

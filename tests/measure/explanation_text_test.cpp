@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace explanation_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -73,5 +73,5 @@ TEST(PercentEncoded, LeavesWhatMeansNothing) {
               "http%3A%2F%2Fh%2F~a-b_c.d%3Fe%3D1%26f%23%FF");
 }
 
-}  // namespace
+}  // namespace explanation_text_test
 }  // namespace measure

@@ -5,7 +5,7 @@
 #include "measure/trace/splitmix.hpp"
 
 namespace measure {
-namespace {
+namespace frequency_sketch_test {
 
 summary::KeyHash key(std::uint64_t number) {
     SplitMix random(number);
@@ -65,5 +65,5 @@ TEST(FrequencySketch, IsSeldomTooHigh) {
     EXPECT_LT(wrong, kKeys / 100);
 }
 
-}  // namespace
+}  // namespace frequency_sketch_test
 }  // namespace measure

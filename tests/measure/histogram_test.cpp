@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace histogram_test {
 
 using namespace std::chrono_literals;
 
@@ -59,5 +59,5 @@ TEST(Histogram, HoldsWhatIsOutsideItsRange) {
     EXPECT_GT(h.quantile(1), 1h);
 }
 
-}  // namespace
+}  // namespace histogram_test
 }  // namespace measure

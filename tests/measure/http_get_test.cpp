@@ -9,7 +9,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace {
+namespace http_get_test {
 
 using namespace std::chrono_literals;
 
@@ -61,5 +61,5 @@ TEST(HttpGet, GivesUpAfterItsTimeout) {
     done.set_value();
 }
 
-}  // namespace
+}  // namespace http_get_test
 }  // namespace measure

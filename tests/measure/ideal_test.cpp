@@ -5,7 +5,7 @@
 #include "measure/trace/splitmix.hpp"
 
 namespace measure {
-namespace {
+namespace ideal_test {
 
 /// Two clients that use different ones of two proxies.
 struct TwoClients {
@@ -122,5 +122,5 @@ TEST(Ideal, TakesTheSizesThatCameBeforeTheLogs) {
               by_log - log.trace.object_bytes[0] + 1000);
 }
 
-}  // namespace
+}  // namespace ideal_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "tests/measure/temporary_file.hpp"
 
 namespace measure {
-namespace {
+namespace line_reader_test {
 
 using Kind = TemporaryFile::Kind;
 
@@ -61,5 +61,5 @@ TEST(LineReader, FailsOnAGzipFileThatEndsEarly) {
     EXPECT_THROW(lines_of(file.path()), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace line_reader_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "proxy/telemetry/access_log.hpp"
 
 namespace measure {
-namespace {
+namespace log_line_test {
 
 LogLine parse(LogFormat format, std::string_view line) {
     static LineParser* parser = nullptr;  // views must outlive the call
@@ -205,5 +205,5 @@ TEST(JsonLog, RefusesWhatIsNotItsFormat) {
     }
 }
 
-}  // namespace
+}  // namespace log_line_test
 }  // namespace measure

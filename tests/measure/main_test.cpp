@@ -9,7 +9,7 @@
 #include "measure/run/child_process.hpp"
 
 namespace measure {
-namespace {
+namespace main_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -107,5 +107,5 @@ TEST(CommandLine, SaysWhatTheColumnsOfTheStatusMean) {
     EXPECT_THAT(run({"help", "status"}).said, HasSubstr("bits/obj"));
 }
 
-}  // namespace
+}  // namespace main_test
 }  // namespace measure

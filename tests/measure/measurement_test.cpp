@@ -8,7 +8,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace {
+namespace measurement_test {
 
 using namespace std::chrono_literals;
 
@@ -191,5 +191,5 @@ TEST(WaitUntilInStep, EndsWhenThereIsAReason) {
     EXPECT_EQ(wait_until_in_sync({nobody()}, 1h, quiet, [] { return "enough"; }), "enough");
 }
 
-}  // namespace
+}  // namespace measurement_test
 }  // namespace measure

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 namespace measure {
-namespace {
+namespace node_addresses_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -138,5 +138,5 @@ TEST(NodeAddresses, AsksTheSystem) {
     }
 }
 
-}  // namespace
+}  // namespace node_addresses_test
 }  // namespace measure

@@ -6,7 +6,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace {
+namespace node_counters_test {
 
 using namespace std::chrono_literals;
 using Time = CounterTrack::Time;
@@ -245,5 +245,5 @@ TEST(Books, AreOnlyOfThoseWhoKnowEachOther) {
     EXPECT_TRUE(books_between({node("a", "b", 1, 0, 1), node("c", "a", 1, 0, 1)}).empty());
 }
 
-}  // namespace
+}  // namespace node_counters_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace numbers_test {
 
 TEST(Grouped, SetsCommas) {
     EXPECT_EQ(grouped(0), "0");
@@ -43,5 +43,5 @@ TEST(Numbers, NothingOfNothingIsNothing) {
     EXPECT_EQ(percent(1, 4), 25);
 }
 
-}  // namespace
+}  // namespace numbers_test
 }  // namespace measure

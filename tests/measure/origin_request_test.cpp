@@ -7,7 +7,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace {
+namespace origin_request_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -178,5 +178,5 @@ TEST(OriginRequest, RefusesTargetsThatNameNothing) {
     EXPECT_EQ(answer("", "GET http://u@a/ HTTP/1.1").status(), "400");
 }
 
-}  // namespace
+}  // namespace origin_request_test
 }  // namespace measure

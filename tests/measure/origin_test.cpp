@@ -11,7 +11,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace {
+namespace origin_test {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
@@ -144,5 +144,5 @@ TEST(Origin, EndsWhileConnectionsAreOpen) {
     client.join();
 }
 
-}  // namespace
+}  // namespace origin_test
 }  // namespace measure

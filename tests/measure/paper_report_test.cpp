@@ -8,7 +8,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace paper_report_test {
 
 using testing::HasSubstr;
 
@@ -47,5 +47,5 @@ TEST(PaperReport, GivesTheSameAsJson) {
     EXPECT_EQ(json["studies"][0]["tables"][1]["about"], "staleness");
 }
 
-}  // namespace
+}  // namespace paper_report_test
 }  // namespace measure

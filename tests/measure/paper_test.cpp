@@ -6,7 +6,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace paper_test {
 
 using testing::HasSubstr;
 using Is = PaperVerdict::Is;
@@ -94,5 +94,5 @@ TEST(Paper, SaysNothingOfWhatWasNotRun) {
     for (const auto& verdict : verdicts_of(study)) EXPECT_EQ(verdict.is, Is::not_shown);
 }
 
-}  // namespace
+}  // namespace paper_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace printable_test {
 
 TEST(Printable, ShowsWhatATerminalWouldObeyAsNumbers) {
     EXPECT_EQ(printable("a b~"), "a b~");
@@ -11,5 +11,5 @@ TEST(Printable, ShowsWhatATerminalWouldObeyAsNumbers) {
     EXPECT_EQ(printable(std::string_view("\0\xc3\xa9", 3)), "\\x00\\xc3\\xa9");
 }
 
-}  // namespace
+}  // namespace printable_test
 }  // namespace measure

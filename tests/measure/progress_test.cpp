@@ -5,7 +5,7 @@
 #include "tests/measure/captured.hpp"
 
 namespace measure {
-namespace {
+namespace progress_test {
 
 template <typename Action>
 std::string written_by(Action&& action) {
@@ -41,5 +41,5 @@ TEST(Colour, IsNotForFiles) {
     EXPECT_EQ(captured([] { return output_may_be_coloured() ? 1 : 0; }).code, 0);
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace measure

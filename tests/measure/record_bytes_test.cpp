@@ -8,7 +8,7 @@
 #include "proxy/disk/record.hpp"
 
 namespace measure {
-namespace {
+namespace record_bytes_test {
 
 /// Of one object of so many bytes.
 std::uint64_t taken_by(std::uint64_t bytes) {
@@ -30,5 +30,5 @@ TEST(RecordBytes, AreToldOfWhateverSizeALogMayHold) {
     EXPECT_EQ(taken_by(std::numeric_limits<std::uint64_t>::max()), taken_by(kMaxObjectBytes));
 }
 
-}  // namespace
+}  // namespace record_bytes_test
 }  // namespace measure

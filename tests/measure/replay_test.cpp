@@ -17,7 +17,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace {
+namespace replay_test {
 
 using namespace std::chrono_literals;
 
@@ -572,5 +572,5 @@ TEST(Replay, RefusesSenselessOptions) {
     EXPECT_THROW(replay(log, through({{"no such host.invalid", 1}})), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace measure

@@ -6,7 +6,7 @@
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace report_json_test {
 
 nlohmann::json json_of(const Report& report) {
     const auto text = report_json(report);
@@ -72,5 +72,5 @@ TEST(ReportJson, SurvivesBytesThatAreNoText) {
     json_of(report);
 }
 
-}  // namespace
+}  // namespace report_json_test
 }  // namespace measure

@@ -6,7 +6,7 @@
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace report_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -124,5 +124,5 @@ TEST(Report, SaysThatOthersUsedTheCaches) {
                 ElementsAre("others used the caches meanwhile (requests: b 1,200)"));
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace report_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -159,5 +159,5 @@ TEST(ReportText, AddsNothingButEscapesForColour) {
     EXPECT_EQ(without_escapes(coloured), plain);
 }
 
-}  // namespace
+}  // namespace report_text_test
 }  // namespace measure

@@ -9,7 +9,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace run_study_test {
 
 Study small_study() {
     auto options = completed({}, small_log());
@@ -109,5 +109,5 @@ TEST(Jobs, AreTheProcessorsUnlessGiven) {
     EXPECT_GE(jobs_or_processors(0), 1u);
 }
 
-}  // namespace
+}  // namespace run_study_test
 }  // namespace measure

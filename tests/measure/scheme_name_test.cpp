@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace scheme_name_test {
 
 TEST(SchemeName, LeadsBack) {
     for (const auto each : kSchemes) EXPECT_EQ(scheme_named(name(each)), each);
@@ -31,5 +31,5 @@ TEST(SchemeName, TitlesTellApartWhatStandsInOneTable) {
     }
 }
 
-}  // namespace
+}  // namespace scheme_name_test
 }  // namespace measure

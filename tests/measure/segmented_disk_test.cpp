@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace segmented_disk_test {
 
 /// Records of one byte, four in a segment; 0 to 255 are on the disk, which is full.
 struct FullDisk {
@@ -76,5 +76,5 @@ TEST(SegmentedDisk, NeverTakesMoreThanItsCapacity) {
     EXPECT_GT(disk.written_again_bytes(), 0u);
 }
 
-}  // namespace
+}  // namespace segmented_disk_test
 }  // namespace measure

@@ -16,7 +16,7 @@
 #include "measure/run/http_get.hpp"
 
 namespace measure {
-namespace {
+namespace signals_test {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
@@ -195,5 +195,5 @@ TEST_F(Signals, AServiceManagerThatWatchesHearsThatTheNodeIsAlive) {
     EXPECT_EQ(node.ended(), "exit code 0");
 }
 
-}  // namespace
+}  // namespace signals_test
 }  // namespace measure

@@ -12,7 +12,7 @@
 #include "tests/measure/temporary_file.hpp"
 
 namespace measure {
-namespace {
+namespace simulate_command_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -181,5 +181,5 @@ TEST(Simulate, WritesAPageAndAdvice) {
         "exit code 1");
 }
 
-}  // namespace
+}  // namespace simulate_command_test
 }  // namespace measure

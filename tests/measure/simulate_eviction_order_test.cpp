@@ -9,7 +9,7 @@
 #include "tests/measure/simulated.hpp"
 
 namespace measure {
-namespace {
+namespace simulate_eviction_order_test {
 
 using namespace test;
 
@@ -172,5 +172,5 @@ TEST(GdsfOrder, TakesWhatIsLargeAndSeldomUsed) {
     EXPECT_EQ(order->pop(), 0u);
 }
 
-}  // namespace
+}  // namespace simulate_eviction_order_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace simulate_holders_test {
 
 TEST(Holders, KnowEachPairAlsoBeyondAWord) {
     Holders holders(3, 130);
@@ -37,5 +37,5 @@ TEST(Holders, AProxyThatLosesAllLeavesTheOthersTheirs) {
         EXPECT_EQ(holders.of(object), summary::PeerSet{2});
 }
 
-}  // namespace
+}  // namespace simulate_holders_test
 }  // namespace measure

@@ -5,7 +5,7 @@
 #include "tests/measure/simulated.hpp"
 
 namespace measure {
-namespace {
+namespace simulate_linked_summaries_test {
 
 using namespace test;
 
@@ -156,5 +156,5 @@ TEST(LinkedSummaries, AreNotForManyProxiesNorOtherSchemes) {
     EXPECT_THROW(simulate(trace, config), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace simulate_linked_summaries_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace simulate_network_test {
 
 using namespace std::chrono_literals;
 
@@ -59,5 +59,5 @@ TEST(SimulatedLines, DropThePartThatTheyAreSaidTo) {
     EXPECT_NEAR(dropped, 1000, 100);
 }
 
-}  // namespace
+}  // namespace simulate_network_test
 }  // namespace measure

@@ -9,7 +9,7 @@
 
 /// The schemes of others, told by their own model of messages.
 namespace measure {
-namespace {
+namespace simulate_paper_test {
 
 using namespace test;
 
@@ -192,5 +192,5 @@ TEST_F(SmallTable, WhatIsLostGrowsWithTheThreshold) {
     EXPECT_GT(missed, 0u);
 }
 
-}  // namespace
+}  // namespace simulate_paper_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "tests/measure/simulated.hpp"
 
 namespace measure {
-namespace {
+namespace simulate_simulation_test {
 
 using namespace test;
 
@@ -381,5 +381,5 @@ TEST(Simulation, EachSchemeFindsPartOfWhatIcpFinds) {
     }
 }
 
-}  // namespace
+}  // namespace simulate_simulation_test
 }  // namespace measure

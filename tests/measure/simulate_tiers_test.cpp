@@ -8,7 +8,7 @@
 #include "tests/measure/simulated.hpp"
 
 namespace measure {
-namespace {
+namespace simulate_tiers_test {
 
 using namespace test;
 
@@ -134,5 +134,5 @@ TEST(SimulateTiers, RefusesWhatMakesNoSense) {
     EXPECT_THROW(simulate_tiers(trace, config), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace simulate_tiers_test
 }  // namespace measure

@@ -5,7 +5,7 @@
 #include <array>
 
 namespace measure {
-namespace {
+namespace splitmix_test {
 
 TEST(SplitMix, GivesThePublishedNumbers) {  // first outputs of the reference generator, seed 0
     EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFu);
@@ -39,5 +39,5 @@ TEST(SplitMix, StaysInItsBounds) {
     EXPECT_NEAR(sum / 10'000, 0.5, 5 * 0.0029);  // five sigma
 }
 
-}  // namespace
+}  // namespace splitmix_test
 }  // namespace measure

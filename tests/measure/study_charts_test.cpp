@@ -8,7 +8,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace study_charts_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -91,5 +91,5 @@ TEST(StudyCharts, DrawNothingOfWhatWasNotRun) {
     EXPECT_TRUE(findings_of({}).empty());
 }
 
-}  // namespace
+}  // namespace study_charts_test
 }  // namespace measure

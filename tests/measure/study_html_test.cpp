@@ -7,7 +7,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace study_html_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -79,5 +79,5 @@ TEST(StudyHtml, ShowsNoEmptyChart) {
     EXPECT_THAT(page, HasSubstr("too &lt;many&gt;"));
 }
 
-}  // namespace
+}  // namespace study_html_test
 }  // namespace measure

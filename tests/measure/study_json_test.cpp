@@ -7,7 +7,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace study_json_test {
 
 using Json = nlohmann::json;
 
@@ -59,5 +59,5 @@ TEST(StudyJson, TakesATitleOfAnyBytes) {
     EXPECT_NO_THROW(Json::parse(study_json(finished_study(log))));
 }
 
-}  // namespace
+}  // namespace study_json_test
 }  // namespace measure

@@ -5,7 +5,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace study_report_test {
 
 using namespace std::chrono_literals;
 
@@ -61,5 +61,5 @@ TEST(SpanText, HasAUnitThatFits) {
     EXPECT_EQ(span_text(240h), "10.0 days");
 }
 
-}  // namespace
+}  // namespace study_report_test
 }  // namespace measure

@@ -9,7 +9,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace study_test {
 
 using testing::ElementsAre;
 using About = StudyTable::About;
@@ -147,5 +147,5 @@ TEST(Study, FindsTheCountsOfASimulation) {
     EXPECT_EQ(study.counts(config), nullptr) << "not run yet";
 }
 
-}  // namespace
+}  // namespace study_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "tests/measure/study_fixture.hpp"
 
 namespace measure {
-namespace {
+namespace study_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -123,5 +123,5 @@ TEST(StudyText, GivesEveryCountOfASingleSimulation) {
         << "with nothing to measure it by";
 }
 
-}  // namespace
+}  // namespace study_text_test
 }  // namespace measure

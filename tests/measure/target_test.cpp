@@ -5,7 +5,7 @@
 #include <string>
 
 namespace measure {
-namespace {
+namespace target_test {
 
 TEST(TargetCheck, SendsWhatRealLogsHold) {
     TargetCheck check;
@@ -47,5 +47,5 @@ TEST(SplitUrl, CutsAfterTheAuthority) {
     EXPECT_EQ(parts("http://[::1]:8/"), Pair("[::1]:8", "/"));
 }
 
-}  // namespace
+}  // namespace target_test
 }  // namespace measure

@@ -9,7 +9,7 @@
 #include "tests/measure/simulated.hpp"
 
 namespace measure {
-namespace {
+namespace tiers_study_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -111,5 +111,5 @@ TEST_F(TiersStudies, ShowsWhatIsThroughWhenItIsEnded) {
     EXPECT_EQ(nlohmann::json::parse(tiers_json(study))["stopped"], true);
 }
 
-}  // namespace
+}  // namespace tiers_study_test
 }  // namespace measure

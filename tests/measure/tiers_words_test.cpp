@@ -4,7 +4,7 @@
 #include "measure/tiers/tiers_study.hpp"
 
 namespace measure {
-namespace {
+namespace tiers_words_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -69,5 +69,5 @@ TEST(TiersWords, SayNothingOfWhatWasNotRun) {
     EXPECT_EQ(tiers_words(study), "");
 }
 
-}  // namespace
+}  // namespace tiers_words_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "tests/measure/temporary_file.hpp"
 
 namespace measure {
-namespace {
+namespace trace_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -240,5 +240,5 @@ TEST(Trace, TakesTheVirtualHostOfALineForThatOfItsPath) {
                             "http://site.example/1"));
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace measure

@@ -8,7 +8,7 @@
 #include "measure/report/ideal.hpp"
 
 namespace measure {
-namespace {
+namespace workload_test {
 
 WorkloadOptions small() {
     WorkloadOptions options;
@@ -78,5 +78,5 @@ TEST(Workload, RefusesPartsThatAreTooMuch) {
     EXPECT_THROW(make_workload(options), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace workload_test
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace {
+namespace wrapped_test {
 
 TEST(Wrapped, BreaksLinesBetweenWords) {
     EXPECT_EQ(wrapped("one two three", 0, 9), "one two\nthree\n");
@@ -16,5 +16,5 @@ TEST(Wrapped, KeepsLinesApart) {
     EXPECT_EQ(wrapped(""), "");
 }
 
-}  // namespace
+}  // namespace wrapped_test
 }  // namespace measure

@@ -6,7 +6,7 @@
 #include "tests/protocol/fake_peer.hpp"
 
 namespace protocol::test {
-namespace {
+namespace authentic_faults_test {
 
 // Payloads of summary/FORMAT.md, for 128 bits.
 const Bytes kSnapshot = unhex("0302058704");
@@ -181,5 +181,5 @@ TEST_F(AuthenticFaults, ASubscriberThatSaysNothingIsGivenUp) {
     EXPECT_EQ(end_of_the_link(), "peer_silent");
 }
 
-}  // namespace
+}  // namespace authentic_faults_test
 }  // namespace protocol::test

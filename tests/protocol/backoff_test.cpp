@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace backoff_test {
 
 using namespace std::chrono_literals;
 
@@ -36,5 +36,5 @@ TEST(Backoff, BeginsAnewWhenToldTo) {
     EXPECT_EQ(backoff.next(), 100ms);
 }
 
-}  // namespace
+}  // namespace backoff_test
 }  // namespace protocol::test

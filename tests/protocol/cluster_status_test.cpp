@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace cluster_status_test {
 
 using namespace std::chrono_literals;
 using TimePoint = std::chrono::steady_clock::time_point;
@@ -27,5 +27,5 @@ TEST(LastEnd, ALinkThatIsThereSaysNothingOfTheOther) {
     EXPECT_EQ(shown.reason(), "unknown_node");
 }
 
-}  // namespace
+}  // namespace cluster_status_test
 }  // namespace protocol::test

@@ -13,7 +13,7 @@
 #include "tests/protocol/fake_peer.hpp"
 
 namespace protocol::test {
-namespace {
+namespace cluster_test {
 
 TEST_F(ClusterTest, TwoNodesSeeWhatEachOtherStoresAndRemoves) {
     auto& a = add(config("a"));
@@ -447,5 +447,5 @@ TEST_F(ClusterTest, PeersAreFoundByName) {
     EXPECT_TRUE(run_until([&] { return b.sees("a", "http://x/1"); }));
 }
 
-}  // namespace
+}  // namespace cluster_test
 }  // namespace protocol::test

@@ -11,7 +11,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace codec_test {
 
 using namespace std::chrono_literals;
 
@@ -251,5 +251,5 @@ TEST(Codec, RandomBytesNeverDecodeToSomethingThatReadsDifferently) {
     EXPECT_GT(decoded_count, 100);
 }
 
-}  // namespace
+}  // namespace codec_test
 }  // namespace protocol::test

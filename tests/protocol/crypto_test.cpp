@@ -7,7 +7,7 @@
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
-namespace {
+namespace crypto_test {
 
 std::string hmac(std::string_view key, std::string_view text) {
     return hex(HmacSha256(bytes_of(key))({bytes_of(text)}));
@@ -79,5 +79,5 @@ TEST(Crypto, EqualityWantsTheSameLengthAndEveryByte) {
     EXPECT_FALSE(equal_in_constant_time(bytes_of("abc"), {}));
 }
 
-}  // namespace
+}  // namespace crypto_test
 }  // namespace protocol::test

@@ -10,7 +10,7 @@
 #include "tests/protocol/coroutine.hpp"
 
 namespace protocol::test {
-namespace {
+namespace deadline_test {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -127,5 +127,5 @@ TEST_F(Within, CancellingTheCallerCancelsTheOperation) {
     EXPECT_TRUE(ended);
 }
 
-}  // namespace
+}  // namespace deadline_test
 }  // namespace protocol::test

@@ -5,7 +5,7 @@
 #include "summary/bloom_descriptor.hpp"
 
 namespace protocol::test {
-namespace {
+namespace descriptor_allowance_test {
 
 using namespace std::chrono_literals;
 
@@ -43,5 +43,5 @@ TEST(DescriptorAllowance, NeverHoldsMoreThanAtFirst) {
     EXPECT_EQ(taken, kDescriptorsAtOnce);
 }
 
-}  // namespace
+}  // namespace descriptor_allowance_test
 }  // namespace protocol::test

@@ -9,7 +9,7 @@
 #include "protocol/task_group.hpp"
 
 namespace protocol::test {
-namespace {
+namespace dial_places_test {
 
 namespace asio = boost::asio;
 
@@ -99,5 +99,5 @@ TEST_F(DialPlacesTest, APlaceMayBeHeldForSoLongOnly) {
     EXPECT_EQ(places.taken(), 0U);
 }
 
-}  // namespace
+}  // namespace dial_places_test
 }  // namespace protocol::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace dial_plan_test {
 
 using namespace std::chrono_literals;
 using Step = DialPlan::Step;
@@ -161,5 +161,5 @@ TEST(AddressMemory, ThePlacesItRemembersAreLimited) {
     EXPECT_EQ(memory.order("one more", all, kNow).front(), all[1]);
 }
 
-}  // namespace
+}  // namespace dial_plan_test
 }  // namespace protocol::test

@@ -9,7 +9,7 @@
 #include "tests/protocol/silent_listener.hpp"
 
 namespace protocol::test {
-namespace {
+namespace dialer_test {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -127,5 +127,5 @@ TEST_F(DialerTest, AnAddressThatIsNotTrustedIsTriedLast) {
     EXPECT_EQ(to(connect(both)), other.local_endpoint());
 }
 
-}  // namespace
+}  // namespace dialer_test
 }  // namespace protocol::test

@@ -7,7 +7,7 @@
 #include "tests/protocol/dns_server.hpp"
 
 namespace protocol::test {
-namespace {
+namespace discovery_test {
 
 /// Nodes that list nobody, and look for one another behind the name `cluster.test`.
 class Discovery : public ClusterTest {
@@ -251,5 +251,5 @@ TEST_F(Discovery, PeersAreAddedAndTakenAwayWhileTheOthersKeepTheirLinks) {
     EXPECT_TRUE(has(a, "b"));
 }
 
-}  // namespace
+}  // namespace discovery_test
 }  // namespace protocol::test

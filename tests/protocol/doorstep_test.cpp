@@ -5,7 +5,7 @@
 #include <string>
 
 namespace protocol::test {
-namespace {
+namespace doorstep_test {
 
 Doorstep::Address at(const std::string& address) {
     return boost::asio::ip::make_address(address);
@@ -87,5 +87,5 @@ TEST(Doorstep, WhoHasLeftTakesNoPlace) {
     EXPECT_EQ(doorstep.size(), 0U);
 }
 
-}  // namespace
+}  // namespace doorstep_test
 }  // namespace protocol::test

@@ -8,7 +8,7 @@
 #include <string>
 
 namespace protocol::test {
-namespace {
+namespace error_test {
 
 std::set<int> all_codes() {
     std::set<int> codes;
@@ -76,5 +76,5 @@ TEST(Errors, WhatComesWithConnectingHasNames) {
               "system:" + std::to_string(EXDEV));
 }
 
-}  // namespace
+}  // namespace error_test
 }  // namespace protocol::test

@@ -8,7 +8,7 @@
 #include "tests/protocol/relay.hpp"
 
 namespace protocol::test {
-namespace {
+namespace faults_test {
 
 namespace asio = boost::asio;
 
@@ -243,5 +243,5 @@ TEST_F(Faults, KeysRotateWhileTheClusterWorks) {
     ASSERT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "z"); }));
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace protocol::test

@@ -12,7 +12,7 @@
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
-namespace {
+namespace format_test {
 
 using namespace std::chrono_literals;
 
@@ -234,5 +234,5 @@ TEST_F(Format, ThePageHasTheSameBytes) {
     }
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace protocol::test

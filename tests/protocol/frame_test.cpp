@@ -11,7 +11,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace frame_test {
 
 void feed(FrameBuffer& buffer, ByteView bytes) {
     while (!bytes.empty()) {
@@ -218,5 +218,5 @@ TEST(HelloFrame, TaggedTypesAreUnknownThere) {
     EXPECT_EQ(open_hello(unhex("0310")).error(), Error::unknown_frame);
 }
 
-}  // namespace
+}  // namespace frame_test
 }  // namespace protocol::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace heartbeat_test {
 
 using namespace std::chrono_literals;
 
@@ -64,5 +64,5 @@ TEST(NextBeat, IsNotLaterThanPromisedNorMuchSooner) {
     }
 }
 
-}  // namespace
+}  // namespace heartbeat_test
 }  // namespace protocol::test

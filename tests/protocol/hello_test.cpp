@@ -7,7 +7,7 @@
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
-namespace {
+namespace hello_test {
 
 const std::string kOld = "0123456789abcdef0123456789abcdef";
 const std::string kNew = "fedcba9876543210fedcba9876543210";
@@ -219,5 +219,5 @@ TEST_F(HelloBetween, ARefusalIsTheErrorItNames) {
     EXPECT_EQ(a.dial("b").on_message(Refusal{Error::duplicate_id}).error(), Error::duplicate_id);
 }
 
-}  // namespace
+}  // namespace hello_test
 }  // namespace protocol::test

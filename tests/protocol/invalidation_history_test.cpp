@@ -13,7 +13,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace invalidation_history_test {
 
 using summary::KeyHash;
 using summary::test::key;
@@ -344,5 +344,5 @@ TEST(InvalidationLog, TellsAllPeersEnoughWhenThereIsNoRoomForAll) {
     EXPECT_GT(orders, 0U);
 }
 
-}  // namespace
+}  // namespace invalidation_history_test
 }  // namespace protocol::test

@@ -14,7 +14,7 @@
 #include "tests/protocol/some_hashes.hpp"
 
 namespace protocol::test {
-namespace {
+namespace invalidation_log_test {
 
 constexpr Instance kRun{std::byte{1}}, kNextRun{std::byte{2}};
 
@@ -316,5 +316,5 @@ TEST(InvalidationLog, WhoComesLateIsToldAllOrDropsEverything) {
     EXPECT_EQ(log.next(2), Message(InvalidateAll{5}));
 }
 
-}  // namespace
+}  // namespace invalidation_log_test
 }  // namespace protocol::test

@@ -5,7 +5,7 @@
 #include "tests/protocol/relay.hpp"
 
 namespace protocol::test {
-namespace {
+namespace invalidation_test {
 
 class Invalidations : public ClusterTest {
 protected:
@@ -368,5 +368,5 @@ TEST_F(Invalidations, NobodyWaitsForAPeerThatIsAway) {
     EXPECT_FALSE(confirmed(number));
 }
 
-}  // namespace
+}  // namespace invalidation_test
 }  // namespace protocol::test

@@ -8,7 +8,7 @@
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
-namespace {
+namespace keys_test {
 
 // The vectors of FORMAT.md stand in format_test.cpp.
 
@@ -71,5 +71,5 @@ TEST(KeyRing, ThePreferenceOfTheOneWhoAsksDecides) {
     EXPECT_EQ(ring.first_common({}), nullptr);
 }
 
-}  // namespace
+}  // namespace keys_test
 }  // namespace protocol::test

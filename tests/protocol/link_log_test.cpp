@@ -12,7 +12,7 @@
 #include "protocol/error.hpp"
 
 namespace protocol::test {
-namespace {
+namespace link_log_test {
 
 using namespace std::chrono_literals;
 
@@ -109,5 +109,5 @@ TEST_F(LinkLogTest, StrangersCannotMakeItGrowWithoutLimit) {
     EXPECT_EQ(log.counts().at("unknown_node"), 3 * kMaxLogSubjects);
 }
 
-}  // namespace
+}  // namespace link_log_test
 }  // namespace protocol::test

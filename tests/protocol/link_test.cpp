@@ -16,7 +16,7 @@
 #include "tests/protocol/coroutine.hpp"
 
 namespace protocol::test {
-namespace {
+namespace link_test {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -285,5 +285,5 @@ TEST_F(LinkTest, ItsEndMayOutliveItInTheMiddle) {
     EXPECT_FALSE(end->ended());
 }
 
-}  // namespace
+}  // namespace link_test
 }  // namespace protocol::test

@@ -13,7 +13,7 @@
 #include "protocol/deadline.hpp"
 
 namespace protocol {
-namespace {
+namespace listener_test {
 
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
@@ -144,5 +144,5 @@ TEST_F(ListenerTest, SaysWhyItCannotListen) {
     EXPECT_FALSE(second.is_open());
 }
 
-}  // namespace
+}  // namespace listener_test
 }  // namespace protocol

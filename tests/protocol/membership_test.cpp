@@ -6,7 +6,7 @@
 #include <sstream>
 
 namespace protocol::test {
-namespace {
+namespace membership_test {
 
 using namespace std::chrono_literals;
 using Meeting = Membership::Meeting;
@@ -496,5 +496,5 @@ TEST_F(MembershipTest, StaysSoundWhateverComesAndTellsOfEachChange) {
     }
 }
 
-}  // namespace
+}  // namespace membership_test
 }  // namespace protocol::test

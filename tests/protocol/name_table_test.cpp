@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace name_table_test {
 
 using namespace std::chrono_literals;
 using Kind = NameAnswer::Kind;
@@ -161,5 +161,5 @@ TEST(NameTable, MayBeToldToAskEachTime) {
     EXPECT_EQ(decision.stale, addresses("10.0.0.1"));
 }
 
-}  // namespace
+}  // namespace name_table_test
 }  // namespace protocol::test

@@ -9,7 +9,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
-namespace {
+namespace neighbourhood_test {
 
 using summary::test::asked;
 using summary::test::key;
@@ -233,5 +233,5 @@ TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {
     EXPECT_TRUE(neighbours.take_view()->peers[0].token.empty());
 }
 
-}  // namespace
+}  // namespace neighbourhood_test
 }  // namespace protocol::test

@@ -9,7 +9,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace outbox_test {
 
 using namespace std::chrono_literals;
 using summary::test::key;
@@ -251,5 +251,5 @@ TEST_F(OutboxTest, CountsThePayloadsItSends) {
     EXPECT_EQ(outbox->counters().announcements_sent, 3U);
 }
 
-}  // namespace
+}  // namespace outbox_test
 }  // namespace protocol::test

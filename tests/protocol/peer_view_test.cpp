@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace peer_view_test {
 
 PeerView view() {
     PeerView view;
@@ -48,5 +48,5 @@ TEST(PeerView, PartOfATokenOrMoreThanItProvesNothing) {
     EXPECT_EQ(view().authenticate("a", "new of a "), std::nullopt);
 }
 
-}  // namespace
+}  // namespace peer_view_test
 }  // namespace protocol::test

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 namespace protocol {
-namespace {
+namespace plain_message_test {
 
 TEST(PlainMessage, NamesNoPlaceInTheSource) {
     using boost::asio::ip::tcp;
@@ -29,5 +29,5 @@ TEST(PlainMessage, LeavesOtherWordsAlone) {
     EXPECT_EQ(plain_message(std::runtime_error("no [system:2] here")), "no [system:2] here");
 }
 
-}  // namespace
+}  // namespace plain_message_test
 }  // namespace protocol

@@ -5,7 +5,7 @@
 #include "tests/protocol/link_ends.hpp"
 
 namespace protocol::test {
-namespace {
+namespace publisher_end_test {
 
 /// a dials b, which follows.
 class PublisherEndTest : public ::testing::Test {
@@ -252,5 +252,5 @@ TEST_F(PublisherEndTest, WhatItHasCountedStays) {
     EXPECT_FALSE(a.state.pulse(0).listens_elsewhere) << "the link on which it said so is gone";
 }
 
-}  // namespace
+}  // namespace publisher_end_test
 }  // namespace protocol::test

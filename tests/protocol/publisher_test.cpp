@@ -9,7 +9,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace publisher_test {
 
 using namespace std::chrono_literals;
 using summary::test::key;
@@ -232,5 +232,5 @@ TEST(Publisher, ADeltaAfterASnapshotTakenMidwayMendsItForAll) {
     }
 }
 
-}  // namespace
+}  // namespace publisher_test
 }  // namespace protocol::test

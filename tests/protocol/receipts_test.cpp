@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace protocol {
-namespace {
+namespace receipts_test {
 
 class ReceiptsTest : public ::testing::Test, protected Receipts::Listener {
 protected:
@@ -61,5 +61,5 @@ TEST_F(ReceiptsTest, OnlyWhoeverListensLastIsToldAndOnlyHeCanEndThat) {
     EXPECT_EQ(told.size(), 1U);
 }
 
-}  // namespace
+}  // namespace receipts_test
 }  // namespace protocol

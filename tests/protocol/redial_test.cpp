@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace protocol::test {
-namespace {
+namespace redial_test {
 
 using namespace std::chrono_literals;
 
@@ -84,5 +84,5 @@ TEST_F(RedialAfterFailure, ALinkThatTakesNothingMoreIsFollowedByAnother) {
     EXPECT_EQ(redial.due(true), kNow);
 }
 
-}  // namespace
+}  // namespace redial_test
 }  // namespace protocol::test

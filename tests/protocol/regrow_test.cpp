@@ -14,7 +14,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace regrow_test {
 
 using summary::Kind;
 using summary::test::asked;
@@ -201,5 +201,5 @@ TEST(Settling, QuotientFiltersMoveIntoTheDirectoryAndFollowItsSuccessors) {
     EXPECT_FALSE(peers[3].replica.in_sync());
 }
 
-}  // namespace
+}  // namespace regrow_test
 }  // namespace protocol::test

@@ -14,7 +14,7 @@
 #include "tests/protocol/dns_server.hpp"
 
 namespace protocol::test {
-namespace {
+namespace resolver_test {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -267,5 +267,5 @@ TEST_F(ResolverTest, ItsEndEndsTheLookUpsUnderWay) {
     EXPECT_EQ(resolve("yes.test")->size(), 1U);
 }
 
-}  // namespace
+}  // namespace resolver_test
 }  // namespace protocol::test

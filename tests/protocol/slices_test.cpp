@@ -13,7 +13,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
-namespace {
+namespace slices_test {
 
 using namespace std::chrono_literals;
 using summary::test::asked;
@@ -382,5 +382,5 @@ TEST_F(LargeNeighbourhood, AnotherThreadMayBeTheLastToLetADirectoryGo) {
     EXPECT_FALSE(neighbours.busy());
 }
 
-}  // namespace
+}  // namespace slices_test
 }  // namespace protocol::test

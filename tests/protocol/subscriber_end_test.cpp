@@ -7,7 +7,7 @@
 #include "tests/protocol/link_ends.hpp"
 
 namespace protocol::test {
-namespace {
+namespace subscriber_end_test {
 
 /// b is dialled by a.
 class SubscriberEndTest : public ::testing::Test {
@@ -348,5 +348,5 @@ TEST_F(SubscriberEndTest, TwoNodesStayInStepForAnHourInVirtualTimeAndNoticeACut)
     EXPECT_LE(now - cut, b.state.silence_limit(0) + 1s);
 }
 
-}  // namespace
+}  // namespace subscriber_end_test
 }  // namespace protocol::test

@@ -11,7 +11,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
-namespace {
+namespace sync_session_invalidations_test {
 
 using namespace std::chrono_literals;
 
@@ -84,5 +84,5 @@ TEST(SyncSessionInvalidations, AreConfirmedByTheSubscriberAlone) {
               SyncSession::Action(SyncSession::Close{Error::unexpected_frame}));
 }
 
-}  // namespace
+}  // namespace sync_session_invalidations_test
 }  // namespace protocol::test

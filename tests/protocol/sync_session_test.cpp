@@ -12,7 +12,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
-namespace {
+namespace sync_session_test {
 
 using namespace std::chrono_literals;
 
@@ -402,5 +402,5 @@ TEST_F(SyncSessionTest, EndsInStepWhateverIsLost) {
     }
 }
 
-}  // namespace
+}  // namespace sync_session_test
 }  // namespace protocol::test

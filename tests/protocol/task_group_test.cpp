@@ -9,7 +9,7 @@
 #include "tests/protocol/coroutine.hpp"
 
 namespace protocol::test {
-namespace {
+namespace task_group_test {
 
 namespace asio = boost::asio;
 
@@ -161,5 +161,5 @@ TEST_F(TaskGroupTest, MayOutliveItsLoop) {
     tasks.reset();
 }
 
-}  // namespace
+}  // namespace task_group_test
 }  // namespace protocol::test

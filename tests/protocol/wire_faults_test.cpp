@@ -13,7 +13,7 @@
 #include "tests/protocol/relay.hpp"
 
 namespace protocol::test {
-namespace {
+namespace wire_faults_test {
 
 namespace asio = boost::asio;
 
@@ -253,5 +253,5 @@ TEST_F(WireFaults, APeerThatTakesNothingMoreIsDropped) {
     EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "before"); }));
 }
 
-}  // namespace
+}  // namespace wire_faults_test
 }  // namespace protocol::test

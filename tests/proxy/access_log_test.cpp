@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace proxy {
-namespace {
+namespace access_log_test {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
@@ -471,5 +471,5 @@ TEST(AccessLog, DoesNothingWhenOff) {
     EXPECT_EQ(log.lines(), 0u);
 }
 
-}  // namespace
+}  // namespace access_log_test
 }  // namespace proxy

@@ -8,7 +8,7 @@
 #include <set>
 
 namespace proxy {
-namespace {
+namespace admin_routes_test {
 
 namespace http = boost::beast::http;
 using testing::HasSubstr;
@@ -126,5 +126,5 @@ TEST(AdminRoutes, TellWhatThereIsWhereThereIsNothing) {
                               ' ' + std::string(route.does) + ".\n"));
 }
 
-}  // namespace
+}  // namespace admin_routes_test
 }  // namespace proxy

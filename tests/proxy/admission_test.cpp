@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace admission_test {
 
 namespace http = boost::beast::http;
 
@@ -80,5 +80,5 @@ TEST_F(AdminRequests, AreToldWhatIsMissing) {
         EXPECT_FALSE(explain(refused).empty());
 }
 
-}  // namespace
+}  // namespace admission_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace announceable_test {
 
 using namespace std::chrono_literals;
 
@@ -41,5 +41,5 @@ TEST(Announceable, IsNothingThatNoRequestSelects) {  // RFC 9111 §4.1
     EXPECT_FALSE(is_announceable(never, kNow));
 }
 
-}  // namespace
+}  // namespace announceable_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace answer_plan_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -215,5 +215,5 @@ TEST(AfterTheWait, WhatDidNotComeOrBrokeOffIsNoAnswer) {  // RFC 9110 §15.6.3
     }
 }
 
-}  // namespace
+}  // namespace answer_plan_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "proxy/upstream/origin_times.hpp"
 
 namespace proxy {
-namespace {
+namespace ask_budget_test {
 
 using namespace std::chrono_literals;
 using Duration = RoundTrip::Duration;
@@ -230,5 +230,5 @@ TEST(NextStep, WaitsForThePeersWhenTheOriginFails) {
     EXPECT_EQ(next_step(state, kNow + 50ms).step, AskStep::no_peers);
 }
 
-}  // namespace
+}  // namespace ask_budget_test
 }  // namespace proxy

@@ -9,7 +9,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace block_index_test {
 
 using boost::beast::http::field;
 using ::testing::HasSubstr;
@@ -203,5 +203,5 @@ TEST_F(IndexTest, IsGivenToThoseWhoWaitAndToTheStore) {
     EXPECT_TRUE(found->blocks);
 }
 
-}  // namespace
+}  // namespace block_index_test
 }  // namespace proxy

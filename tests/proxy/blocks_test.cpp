@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace blocks_test {
 
 TEST(Blocks, OfARangeFallIntoPartsOfAboutTheSameSize) {
     const Blocks blocks{1'000'000, 10};
@@ -34,5 +34,5 @@ TEST(Blocks, TheirKeysNameTheirTarget) {
     EXPECT_FALSE(target_of_block(""));
 }
 
-}  // namespace
+}  // namespace blocks_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <boost/asio/io_context.hpp>
 
 namespace proxy {
-namespace {
+namespace body_reader_test {
 
 /// The same body, in memory and on its way, read by the same steps.
 class BodyReaderTest : public ::testing::Test {
@@ -129,5 +129,5 @@ TEST_F(BodyReaderTest, GivesOfAFetchNoMoreThanABlockAtOnce) {
               response_->body_bytes());
 }
 
-}  // namespace
+}  // namespace body_reader_test
 }  // namespace proxy

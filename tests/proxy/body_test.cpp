@@ -8,7 +8,7 @@
 #include "tests/proxy/buffers.hpp"
 
 namespace proxy {
-namespace {
+namespace body_test {
 
 using test::text_of;
 
@@ -61,5 +61,5 @@ TEST(Body, DropsOnlyWholeBlocksThatAreBehind) {
     EXPECT_EQ(text_of(out), "ef");
 }
 
-}  // namespace
+}  // namespace body_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/hash.hpp"
 
 namespace proxy {
-namespace {
+namespace body_version_test {
 
 StoredMetadata stored(const std::string& lines = {}) {
     StoredMetadata response;
@@ -54,5 +54,5 @@ TEST(BodyVersion, IsTheHashOfTheTextThatThePageDescribes) {
     EXPECT_EQ(form(response), digits);
 }
 
-}  // namespace
+}  // namespace body_version_test
 }  // namespace proxy

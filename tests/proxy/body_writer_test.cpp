@@ -5,7 +5,7 @@
 #include <boost/asio/io_context.hpp>
 
 namespace proxy {
-namespace {
+namespace body_writer_test {
 
 using namespace std::chrono_literals;
 
@@ -225,5 +225,5 @@ TEST_F(BodyWriterTest, KeepsWhatNobodyWaitsForAsLongAsItMayBeStored) {
     EXPECT_EQ(writer.verdict(), StorageVerdict::too_large);
 }
 
-}  // namespace
+}  // namespace body_writer_test
 }  // namespace proxy

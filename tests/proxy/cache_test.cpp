@@ -5,7 +5,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace cache_test {
 
 using namespace std::chrono_literals;
 
@@ -111,5 +111,5 @@ TEST_F(CacheTest, RemembersForAllWorkersWhatCameFromAPeerBefore) {
     EXPECT_EQ(shared.use_of_copy(CopyPolicy::second_use, {{1, 2}}), CopyUse::stored);
 }
 
-}  // namespace
+}  // namespace cache_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace client_access_test {
 
 using test::Head;
 
@@ -178,5 +178,5 @@ TEST_F(Requesters, MayPurgeIfTheyAreListedAndNobodyStandsBetweenUnknown) {
     EXPECT_FALSE(may_purge("X-A: b"));
 }
 
-}  // namespace
+}  // namespace client_access_test
 }  // namespace proxy

@@ -18,7 +18,7 @@
 #include "proxy/disk/super_file.hpp"
 
 namespace proxy {
-namespace {
+namespace config_disk_test {
 
 using nlohmann::json;
 using testing::ElementsAre;
@@ -389,5 +389,5 @@ TEST(ConfigDisk, DoubtsLessThanMemory) {
                             "restart"));
 }
 
-}  // namespace
+}  // namespace config_disk_test
 }  // namespace proxy

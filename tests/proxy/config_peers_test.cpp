@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 namespace proxy {
-namespace {
+namespace config_peers_test {
 
 using nlohmann::json;
 using ::testing::ElementsAre;
@@ -146,5 +146,5 @@ TEST(PeerOrder, RefusesWhatCannotBe) {
         << "a request does not read the environment";
 }
 
-}  // namespace
+}  // namespace config_peers_test
 }  // namespace proxy

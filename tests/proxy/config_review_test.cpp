@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 namespace proxy {
-namespace {
+namespace config_review_test {
 
 using nlohmann::json;
 using testing::AllOf;
@@ -357,5 +357,5 @@ TEST(LoadSettings, NeedsNothingButThePlaceOfTheAdminPort) {
     std::filesystem::remove(file);
 }
 
-}  // namespace
+}  // namespace config_review_test
 }  // namespace proxy

@@ -9,7 +9,7 @@
 #include <map>
 
 namespace proxy {
-namespace {
+namespace config_test {
 
 using namespace std::chrono_literals;
 using testing::Contains;
@@ -586,5 +586,5 @@ TEST(ReadConfig, ReadsAFileUpToItsLimit) {
     std::filesystem::remove(path);
 }
 
-}  // namespace
+}  // namespace config_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace config_values_test {
 
 using namespace std::chrono_literals;
 
@@ -87,5 +87,5 @@ TEST(NearestName, ForgivesTyposButNotEverything) {
     EXPECT_EQ(nearest_name("memory", {}), "");
 }
 
-}  // namespace
+}  // namespace config_values_test
 }  // namespace proxy

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace proxy::test {
-namespace {
+namespace control_feed_test {
 
 TEST(ControlFeed, DeliversAllInOrderInBatchesWithTurnsForOthersInBetween) {
     boost::asio::io_context control{1};
@@ -76,5 +76,5 @@ TEST(ControlFeed, TakesFromManyThreads) {
     EXPECT_EQ(got, 3 * kEach);
 }
 
-}  // namespace
+}  // namespace control_feed_test
 }  // namespace proxy::test

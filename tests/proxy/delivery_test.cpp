@@ -8,7 +8,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace delivery_test {
 
 using namespace std::chrono_literals;
 using Clock = Store::Clock;
@@ -177,5 +177,5 @@ TEST_F(DeliveryTest, StoresNoBlockWhoseHeadForbidsIt) {  // RFC 9111 §5.2.2.5, 
     EXPECT_EQ(verdict(""), StorageVerdict::store);
 }
 
-}  // namespace
+}  // namespace delivery_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include <array>
 
 namespace proxy {
-namespace {
+namespace departure_test {
 
 using namespace std::chrono_literals;
 using Line = Departure::Line;
@@ -56,5 +56,5 @@ TEST(Departure, ShowsBehindBytesThatNobodyHasRead) {
     ::close(ends[0]);
 }
 
-}  // namespace
+}  // namespace departure_test
 }  // namespace proxy

@@ -13,7 +13,7 @@
 #include "proxy/admin/status_json.hpp"
 
 namespace proxy {
-namespace {
+namespace described_test {
 
 using nlohmann::json;
 using protocol::LinkCounters;
@@ -184,5 +184,5 @@ TEST_F(Numbers, AreNotAllThatTheReferenceExplains) {  // each family, of tables 
     }
 }
 
-}  // namespace
+}  // namespace described_test
 }  // namespace proxy

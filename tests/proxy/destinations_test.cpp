@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace destinations_test {
 
 boost::asio::ip::address at(const char* text) {
     return boost::asio::ip::make_address(text);
@@ -147,5 +147,5 @@ TEST(InterfaceAddresses, AreThoseOfThisMachine) {
     EXPECT_NE(std::find(found.begin(), found.end(), at("127.0.0.1")), found.end());
 }
 
-}  // namespace
+}  // namespace destinations_test
 }  // namespace proxy

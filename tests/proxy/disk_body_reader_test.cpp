@@ -10,7 +10,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace disk_body_reader_test {
 
 using namespace std::chrono_literals;
 using Cached = test::FaultyCalls::Cached;
@@ -310,5 +310,5 @@ TEST_F(DiskBodyReaderTest, IsNotMadeWhereNobodyCanTellWhatIsCached) {
     EXPECT_EQ(as_text(got->body), body_);
 }
 
-}  // namespace
+}  // namespace disk_body_reader_test
 }  // namespace proxy

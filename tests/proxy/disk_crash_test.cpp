@@ -17,7 +17,7 @@
 #include "tests/proxy/disk_tier_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace disk_crash_test {
 
 constexpr std::size_t kKeys = 200;
 constexpr std::uint64_t kSegment = 256 * 1024;
@@ -216,5 +216,5 @@ TEST(DiskKills, CostNoRoom) {
         }
 }
 
-}  // namespace
+}  // namespace disk_crash_test
 }  // namespace proxy

@@ -18,7 +18,7 @@
 #include "tests/proxy/disk_tier_fixture.hpp"
 
 namespace proxy {
-namespace {
+namespace disk_directories_test {
 
 using test::DiskTierTest;
 using test::kSegment;
@@ -297,5 +297,5 @@ TEST_F(DiskDirectoriesTest, GiveNothingThatWasPurgedWhileManyReadAndWrite) {
     for (auto& thread : threads) thread.join();
 }
 
-}  // namespace
+}  // namespace disk_directories_test
 }  // namespace proxy

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 namespace proxy {
-namespace {
+namespace disk_index_test {
 
 summary::KeyHash key(std::uint64_t number) {
     std::mt19937_64 random(number);
@@ -189,5 +189,5 @@ TEST(DiskIndex, TakesNineteenBytesForEachOnTheAverage) {
     EXPECT_GE(sum / samples, 17.4);  // 16 / 0.92
 }
 
-}  // namespace
+}  // namespace disk_index_test
 }  // namespace proxy

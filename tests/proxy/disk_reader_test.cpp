@@ -7,7 +7,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace disk_reader_test {
 
 constexpr std::uint64_t kSegment = 1 << 20;
 
@@ -163,5 +163,5 @@ TEST_F(DiskReaderTest, AnswersAllThatWaitWhenItEnds) {
     EXPECT_GE(answered, 1);
 }
 
-}  // namespace
+}  // namespace disk_reader_test
 }  // namespace proxy

@@ -9,7 +9,7 @@
 #include "tests/proxy/disk_tier_fixture.hpp"
 
 namespace proxy {
-namespace {
+namespace disk_tier_test {
 
 using test::DiskTierTest;
 using test::kSegment;
@@ -409,5 +409,5 @@ TEST_F(DiskTierTest, ConfirmsAtItsEndNoPurgeThatItCouldNotNote) {
     EXPECT_EQ(owner_->recovered_count(), 1);
 }
 
-}  // namespace
+}  // namespace disk_tier_test
 }  // namespace proxy

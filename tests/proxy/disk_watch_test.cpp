@@ -7,7 +7,7 @@
 #include <sstream>
 
 namespace proxy {
-namespace {
+namespace disk_watch_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -78,5 +78,5 @@ TEST_F(DiskWatchTest, TellsOfTroubleAndItsEnd) {
     EXPECT_THAT(said(), Not(HasSubstr("objects")));
 }
 
-}  // namespace
+}  // namespace disk_watch_test
 }  // namespace proxy

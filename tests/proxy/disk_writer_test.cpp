@@ -11,7 +11,7 @@
 #include "tests/proxy/recovery_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace disk_writer_test {
 
 constexpr std::uint64_t kSegment = 256 * 1024;
 
@@ -313,5 +313,5 @@ TEST_F(DiskWriterTest, AnswersAllWhenNothingIsToBeWritten) {
     EXPECT_EQ(writer_->stats().queued_bytes, 0u);
 }
 
-}  // namespace
+}  // namespace disk_writer_test
 }  // namespace proxy

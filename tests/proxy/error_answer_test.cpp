@@ -5,7 +5,7 @@
 #include <string>
 
 namespace proxy {
-namespace {
+namespace error_answer_test {
 
 TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
     for (const auto error :
@@ -23,5 +23,5 @@ TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace error_answer_test
 }  // namespace proxy

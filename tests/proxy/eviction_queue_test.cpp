@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace eviction_queue_test {
 
 /// One object's place in the queue.
 struct Item : EvictionQueue::Node {
@@ -85,5 +85,5 @@ TEST(EvictionQueue, HoldsAsideWhatIsInUseAndCountsItNot) {
     EXPECT_EQ(total, 0u);
 }
 
-}  // namespace
+}  // namespace eviction_queue_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace explain_plan_test {
 
 using namespace std::chrono_literals;
 
@@ -79,5 +79,5 @@ TEST_F(ExplainPlan, HasAWordForEach) {
     EXPECT_EQ(to_string(PeerChosen::just_invalidated), "just_invalidated");
 }
 
-}  // namespace
+}  // namespace explain_plan_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 namespace proxy {
-namespace {
+namespace explanation_test {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
@@ -56,5 +56,5 @@ TEST(Explanation, IsShownWithWhatIsNotKnownAsNull) {
     EXPECT_EQ(nothing["here"], "absent");
 }
 
-}  // namespace
+}  // namespace explanation_test
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace false_hits_test {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -84,5 +84,5 @@ TEST_F(FalseHitsTest, AreForgottenFromTheOldestOnWhenThereAreTooMany) {
     EXPECT_EQ(looked_at.front(), "later");
 }
 
-}  // namespace
+}  // namespace false_hits_test
 }  // namespace proxy

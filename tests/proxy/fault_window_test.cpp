@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace fault_window_test {
 
 using namespace std::chrono_literals;
 
@@ -26,5 +26,5 @@ TEST(FaultWindow, ForgetsWhatIsOlder) {
     EXPECT_TRUE(faults.note(kNow + 10'002s));
 }
 
-}  // namespace
+}  // namespace fault_window_test
 }  // namespace proxy

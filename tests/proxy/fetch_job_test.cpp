@@ -5,7 +5,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace fetch_job_test {
 
 class BlockJobTest : public ::testing::Test, protected test::IdleCache {
 protected:
@@ -44,5 +44,5 @@ TEST_F(BlockJobTest, AsksWhereItsTargetIs) {
     EXPECT_EQ(std::get<UpstreamTarget>(at(0)->route).host, "h");
 }
 
-}  // namespace
+}  // namespace fetch_job_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace fetch_test {
 
 using namespace std::chrono_literals;
 using Clock = Store::Clock;
@@ -120,5 +120,5 @@ TEST_F(FetchTest, LeavesNobodyWaitingWhenItIsCancelledBeforeItBegan) {
     EXPECT_EQ(upstream.fetches.size(), 0u);
 }
 
-}  // namespace
+}  // namespace fetch_test
 }  // namespace proxy

@@ -12,7 +12,7 @@
 #include "tests/proxy/buffers.hpp"
 
 namespace proxy {
-namespace {
+namespace fill_test {
 
 using test::text_of;
 
@@ -174,5 +174,5 @@ TEST_F(FillTest, TellsReadersThatItFailed) {
     EXPECT_TRUE(leader.peek(1000, 10, out).failed);
 }
 
-}  // namespace
+}  // namespace fill_test
 }  // namespace proxy

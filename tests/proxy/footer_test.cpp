@@ -5,7 +5,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace footer_test {
 
 constexpr SegmentHeader kHeader{{0x1122334455667788, 7}, 1 << 20};
 
@@ -128,5 +128,5 @@ TEST(SegmentHeader, ComesBackOrSaysWhatItIsNot) {
     EXPECT_EQ(decode_segment_header(DiskView(good).first(511)).error(), DiskError::cut_off);
 }
 
-}  // namespace
+}  // namespace footer_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace high_water_mark_test {
 
 TEST(HighWaterMark, HasFallenOnceWhenHalfOfItIsGone) {
     HighWaterMark high_water_mark;
@@ -26,5 +26,5 @@ TEST(HighWaterMark, IsNoFewerThanItsLeast) {
     EXPECT_TRUE(high_water_mark.has_fallen(0));
 }
 
-}  // namespace
+}  // namespace high_water_mark_test
 }  // namespace proxy

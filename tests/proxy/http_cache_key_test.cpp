@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace http_cache_key_test {
 
 using boost::beast::http::verb;
 
@@ -172,5 +172,5 @@ TEST(ConnectTarget, NeedsHostAndPort) {  // RFC 9112 §3.2.3
     EXPECT_EQ(parse_connect_target(":443", out), TargetError::empty_host);
 }
 
-}  // namespace
+}  // namespace http_cache_key_test
 }  // namespace proxy

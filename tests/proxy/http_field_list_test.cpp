@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace {
+namespace http_field_list_test {
 
 using test::Head;
 using testing::ElementsAre;
@@ -118,5 +118,5 @@ TEST(OnlyValue, IsNoneWhereLinesContradictEachOtherInWhateverOrder) {
     EXPECT_EQ(only("X: a"), "");
 }
 
-}  // namespace
+}  // namespace http_field_list_test
 }  // namespace proxy

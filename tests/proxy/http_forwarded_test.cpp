@@ -6,7 +6,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace http_forwarded_test {
 
 using test::Head;
 using test::lines_of;
@@ -121,5 +121,5 @@ TEST_F(ForwardedLines, NameNobodyForAPeer) {
                                                      "X-Forwarded-Host: h.test"));
 }
 
-}  // namespace
+}  // namespace http_forwarded_test
 }  // namespace proxy

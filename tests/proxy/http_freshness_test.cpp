@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace http_freshness_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -251,5 +251,5 @@ TEST(TargetedLifetime, CanBeTurnedOff) {
     EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.cdn_cache_control = false}).lifetime, 60s);
 }
 
-}  // namespace
+}  // namespace http_freshness_test
 }  // namespace proxy

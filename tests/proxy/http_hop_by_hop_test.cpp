@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace {
+namespace http_hop_by_hop_test {
 
 using test::Head;
 using testing::ElementsAre;
@@ -87,5 +87,5 @@ TEST(StoredFields, LeaveOutWhatQualifiedDirectivesName) {  // RFC 9111 §5.2.2.4
         ElementsAre("Cache-Control", "X-C"));
 }
 
-}  // namespace
+}  // namespace http_hop_by_hop_test
 }  // namespace proxy

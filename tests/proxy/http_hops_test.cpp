@@ -5,7 +5,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace http_hops_test {
 
 using test::Head;
 
@@ -51,5 +51,5 @@ TEST(Hops, ReflectsATraceWithoutSecrets) {  // RFC 9110 §9.3.8
               "TRACE /a?b HTTP/1.1\r\nHost: x\r\nX-Y: z\r\n\r\n");
 }
 
-}  // namespace
+}  // namespace http_hops_test
 }  // namespace proxy

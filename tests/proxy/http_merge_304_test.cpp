@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace {
+namespace http_merge_304_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -89,5 +89,5 @@ TEST(Applies304, TrustsABare304) {
     EXPECT_TRUE(applies("Server: x", "ETag: \"a\""));
 }
 
-}  // namespace
+}  // namespace http_merge_304_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace http_range_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -188,5 +188,5 @@ TEST(IfRange, IsFalseWhenSentTwice) {
     EXPECT_FALSE(if_range_allows(request, validators_of(Head("ETag: \"a\"")), kNow));
 }
 
-}  // namespace
+}  // namespace http_range_test
 }  // namespace proxy

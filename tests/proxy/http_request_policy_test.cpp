@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace http_request_policy_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -211,5 +211,5 @@ TEST(ServingWhileRevalidating, KeepsToItsWindow) {  // RFC 5861 §3, behaviour 3
         kPlain, stored("max-age=60, stale-while-revalidate=10, must-revalidate"), 61s));
 }
 
-}  // namespace
+}  // namespace http_request_policy_test
 }  // namespace proxy

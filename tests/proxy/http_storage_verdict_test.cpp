@@ -7,7 +7,7 @@
 #include <set>
 
 namespace proxy {
-namespace {
+namespace http_storage_verdict_test {
 
 using namespace std::chrono_literals;
 using boost::beast::http::verb;
@@ -203,5 +203,5 @@ TEST(StorageVerdict, HasADifferentNameForEachReason) {
     EXPECT_EQ(to_string(StorageVerdict::aborted), "aborted");
 }
 
-}  // namespace
+}  // namespace http_storage_verdict_test
 }  // namespace proxy

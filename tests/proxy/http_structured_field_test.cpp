@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace http_structured_field_test {
 
 using test::Head;
 
@@ -174,5 +174,5 @@ TEST(StructuredDictionary, IsNothingWithTooManyMembers) {
     EXPECT_EQ(dictionary(line + "\nD: a"), "malformed");
 }
 
-}  // namespace
+}  // namespace http_structured_field_test
 }  // namespace proxy

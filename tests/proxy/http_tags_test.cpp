@@ -6,7 +6,7 @@
 #include <array>
 
 namespace proxy {
-namespace {
+namespace http_tags_test {
 
 constexpr std::string_view kOrigin = "http://h.test";
 
@@ -64,5 +64,5 @@ TEST(Tags, ToInvalidateComeFromAFieldOfTheirOwn) {  // RFC 9875 §3
     EXPECT_EQ(groups, hashes({"cache-group http://h.test a", "cache-group http://h.test b"}));
 }
 
-}  // namespace
+}  // namespace http_tags_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace http_upgrade_test {
 
 using test::Head;
 using State = UpgradeWish::State;
@@ -51,5 +51,5 @@ TEST(Upgrade, HappensToWhatWasAskedFor) {
     EXPECT_FALSE(switches_to(Head("Upgrade: websocket"), ""));
 }
 
-}  // namespace
+}  // namespace http_upgrade_test
 }  // namespace proxy

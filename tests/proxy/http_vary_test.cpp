@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace http_vary_test {
 
 using test::Head;
 
@@ -187,5 +187,5 @@ TEST(Variants, OfAnythingNeverMatch) {  // RFC 9111 §4.1
     EXPECT_FALSE(answers("Vary: *", "", ""));
 }
 
-}  // namespace
+}  // namespace http_vary_test
 }  // namespace proxy

@@ -12,7 +12,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace invalidation_journal_test {
 
 using protocol::KeptInvalidations;
 using Entries = std::vector<KeptInvalidations::Entry>;
@@ -230,5 +230,5 @@ TEST(ReadJournal, LooksAsThePageSays) {
               "b0b062");
 }
 
-}  // namespace
+}  // namespace invalidation_journal_test
 }  // namespace proxy

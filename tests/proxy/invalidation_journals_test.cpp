@@ -11,7 +11,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace invalidation_journals_test {
 
 using protocol::KeptInvalidations;
 
@@ -121,5 +121,5 @@ TEST_F(InvalidationJournalsTest, OneThatIsWholeIsEnough) {
     EXPECT_EQ(open()->trouble_reading().size(), 2u);
 }
 
-}  // namespace
+}  // namespace invalidation_journals_test
 }  // namespace proxy

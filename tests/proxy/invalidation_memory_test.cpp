@@ -9,7 +9,7 @@
 #include "tests/proxy/hash.hpp"
 
 namespace proxy {
-namespace {
+namespace invalidation_memory_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -87,5 +87,5 @@ TEST(InvalidationMemory, HoldsSomeMillionsToAFewWrongInAHundred) {
     EXPECT_LE(wrong, 100);
 }
 
-}  // namespace
+}  // namespace invalidation_memory_test
 }  // namespace proxy

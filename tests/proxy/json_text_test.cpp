@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace {
+namespace json_text_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -40,5 +40,5 @@ TEST(JsonText, WhatIsNoJsonThrowsWithItsPlace) {
     }
 }
 
-}  // namespace
+}  // namespace json_text_test
 }  // namespace proxy

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace listen_test {
 
 std::uint16_t port_of(int fd) {
     sockaddr_in address{};
@@ -73,5 +73,5 @@ TEST(Listen, WhoConnectsFirstIsNotLost) {
     }
 }
 
-}  // namespace
+}  // namespace listen_test
 }  // namespace proxy

@@ -13,7 +13,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace local_secret_test {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -102,5 +102,5 @@ TEST_F(LocalSecretTest, MayStandInADirectoryBeforeItIsTaken) {
     EXPECT_TRUE(SuperFile::take(calls, directory_.path(), 1));
 }
 
-}  // namespace
+}  // namespace local_secret_test
 }  // namespace proxy

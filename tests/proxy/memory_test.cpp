@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace memory_test {
 
 TEST(MemoryBudget, TakesUpToItsCapAndGetsItBackWithTheCharge) {
     MemoryBudget budget(10);
@@ -37,5 +37,5 @@ TEST(MemoryBudget, LeavesHalfToWindows) {
     EXPECT_EQ(windows.used(), 0u);
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace proxy {
-namespace {
+namespace message_parser_test {
 
 using boost::beast::http::field;
 
@@ -308,5 +308,5 @@ TEST(FindHeadEnd, FindsTheEndHoweverTheBytesArrive) {
     }
 }
 
-}  // namespace
+}  // namespace message_parser_test
 }  // namespace proxy

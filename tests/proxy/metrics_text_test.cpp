@@ -6,7 +6,7 @@
 #include <sstream>
 
 namespace proxy {
-namespace {
+namespace metrics_text_test {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
@@ -151,5 +151,5 @@ TEST(DurationHistogram, PutsABoundIntoItsOwnBucket) {  // `le` means less or equ
     EXPECT_NEAR(sum.sum_seconds, 602.004, 1e-6);
 }
 
-}  // namespace
+}  // namespace metrics_text_test
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace miss_samples_test {
 
 using namespace std::chrono_literals;
 
@@ -83,5 +83,5 @@ TEST(MissSamples, TakeNoMoreThanSoManyAtATime) {
     EXPECT_TRUE(samples.takes_next(1));
 }
 
-}  // namespace
+}  // namespace miss_samples_test
 }  // namespace proxy

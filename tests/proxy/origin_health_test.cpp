@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace origin_health_test {
 
 using namespace std::chrono_literals;
 using Leave = OriginHealth::Leave;
@@ -161,5 +161,5 @@ TEST_F(OriginHealthTest, OriginsThatNobodyAsksAnyMoreAreForgotten) {
     EXPECT_EQ(health.down(), 2u);
 }
 
-}  // namespace
+}  // namespace origin_health_test
 }  // namespace proxy

@@ -11,7 +11,7 @@ void PrintTo(const OriginMeaning& meaning, std::ostream* out) {
          << static_cast<int>(meaning.error) << (meaning.unshareable ? ", unshareable" : "");
 }
 
-namespace {
+namespace origin_plan_test {
 
 using Text = test::Head;
 using Step = OriginStep;
@@ -161,5 +161,5 @@ TEST(WhatIsStored, StaysWhileItIsFreshIfItWasNotValidated) {
     EXPECT_TRUE(ends_what_is_stored(StorageVerdict::no_store, 200, false, false));
 }
 
-}  // namespace
+}  // namespace origin_plan_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace origin_request_test {
 
 class OriginRequestTest : public ::testing::Test, protected test::IdleCache {
 protected:
@@ -66,5 +66,5 @@ TEST_F(OriginRequestTest, IsNoneWhereTheOriginCannotBeAsked) {
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
 }
 
-}  // namespace
+}  // namespace origin_request_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <optional>
 
 namespace proxy {
-namespace {
+namespace origin_trouble_test {
 
 TEST(OriginTrouble, IsUnreachableOnlyWhereNoAnswerCouldBeHad) {
     for (const auto error :
@@ -53,5 +53,5 @@ TEST(OriginTrouble, SaysOfTheOriginsHealthWhatItTells) {
         EXPECT_EQ(meaning_of(error).end, End::untold) << to_string(error);
 }
 
-}  // namespace
+}  // namespace origin_trouble_test
 }  // namespace proxy

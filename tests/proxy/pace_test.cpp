@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace pace_test {
 
 using namespace std::chrono_literals;
 
@@ -65,5 +65,5 @@ TEST(Pace, BeginsAnewWithEachAnswer) {
     EXPECT_FALSE(client.wait(1s, 0));
 }
 
-}  // namespace
+}  // namespace pace_test
 }  // namespace proxy

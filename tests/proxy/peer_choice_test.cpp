@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace proxy {
-namespace {
+namespace peer_choice_test {
 
 using namespace std::chrono_literals;
 
@@ -203,5 +203,5 @@ TEST(PeerChoice, AsksInTheOrderThatTakesTheLeastTime) {
     }
 }
 
-}  // namespace
+}  // namespace peer_choice_test
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace peer_copy_test {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
@@ -75,5 +75,5 @@ TEST_F(PeerCopiesTest, OfABlockGoWithTheirTarget) {
     EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));
 }
 
-}  // namespace
+}  // namespace peer_copy_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace peer_look_test {
 
 TEST(PeerLook, KnowsWhatThePeerSays) {
     const auto said = [](unsigned status, const std::string& detail) {
@@ -32,5 +32,5 @@ TEST(PeerLook, HasAWordForEach) {
     EXPECT_EQ(to_string(PeerHas::unknown), "unknown");
 }
 
-}  // namespace
+}  // namespace peer_look_test
 }  // namespace proxy

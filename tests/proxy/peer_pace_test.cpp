@@ -5,7 +5,7 @@
 #include "proxy/upstream/origin_times.hpp"
 
 namespace proxy {
-namespace {
+namespace peer_pace_test {
 
 using namespace std::chrono_literals;
 using Advice = PeerPace::Advice;
@@ -114,5 +114,5 @@ TEST(OriginTimes, KeepsRatesOfTheOriginsThatWereAskedLast) {
     EXPECT_EQ(times.origins().size(), kMaxOriginsTimed);
 }
 
-}  // namespace
+}  // namespace peer_pace_test
 }  // namespace proxy

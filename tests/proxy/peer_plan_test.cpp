@@ -5,7 +5,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace peer_plan_test {
 
 using namespace std::chrono_literals;
 
@@ -357,5 +357,5 @@ TEST(UseOfCopy, CountsWhoWaitsForTheSameAnswerAsAUse) {
     EXPECT_EQ(use_of_copy(CopyPolicy::never, awaited, lately), CopyUse::passed_on);
 }
 
-}  // namespace
+}  // namespace peer_plan_test
 }  // namespace proxy

@@ -9,7 +9,7 @@ void PrintTo(const PeerReply& reply, std::ostream* out) {
          << static_cast<int>(reply.refusal) << (reply.tell_validators ? ", validators" : "");
 }
 
-namespace {
+namespace peer_reply_test {
 
 using namespace std::chrono_literals;
 using Kind = PeerReply::Kind;
@@ -160,5 +160,5 @@ TEST_F(PeerReplyTest, CutsNothingOutOfABodyOfUnknownLength) {
     EXPECT_EQ(to_growing(), refused(Refusal::busy));
 }
 
-}  // namespace
+}  // namespace peer_reply_test
 }  // namespace proxy

@@ -10,7 +10,7 @@
 #include "tests/proxy/request.hpp"
 
 namespace proxy {
-namespace {
+namespace peer_request_test {
 
 using namespace std::chrono_literals;
 using test::key_of;
@@ -90,5 +90,5 @@ TEST(PeerRequest, IsNotMadeOfMoreFieldsThanItCanCarry) {
     EXPECT_FALSE(PeerRequest(snapshot, {}, kFieldKey).possible());
 }
 
-}  // namespace
+}  // namespace peer_request_test
 }  // namespace proxy

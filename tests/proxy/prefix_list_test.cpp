@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace prefix_list_test {
 
 bool holds(const PrefixList& list, const char* address) {
     return list.contains(boost::asio::ip::make_address(address));
@@ -54,5 +54,5 @@ TEST(PrefixList, KeepsWhatItHasWhenATextIsBad) {
     EXPECT_FALSE(holds(list, "10.0.0.1"));
 }
 
-}  // namespace
+}  // namespace prefix_list_test
 }  // namespace proxy

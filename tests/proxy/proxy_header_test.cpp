@@ -5,7 +5,7 @@
 #include <string>
 
 namespace proxy {
-namespace {
+namespace proxy_header_test {
 
 using namespace std::string_literals;
 
@@ -62,5 +62,5 @@ TEST(ProxyHeader, SaysHowMuchFollowsWithinALimit) {
     EXPECT_FALSE(proxy_header_rest(header(0x21, 0x11, "").substr(1)));
 }
 
-}  // namespace
+}  // namespace proxy_header_test
 }  // namespace proxy

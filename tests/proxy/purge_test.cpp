@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 namespace proxy {
-namespace {
+namespace purge_test {
 
 using nlohmann::json;
 
@@ -71,5 +71,5 @@ TEST(PurgeReport, SaysWhoHasDroppedItAndWhoHasNot) {
     EXPECT_EQ(status_of(report), 202u);
 }
 
-}  // namespace
+}  // namespace purge_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include <chrono>
 
 namespace proxy {
-namespace {
+namespace quick_recovery_test {
 
 using namespace std::chrono_literals;
 
@@ -26,5 +26,5 @@ TEST(QuickRecovery, ShortensTheWaitForARetransmissionWhereTheSystemCan) {
     EXPECT_LE(wait(), kPeerRetransmission + 10ms);  // it counts in ticks
 }
 
-}  // namespace
+}  // namespace quick_recovery_test
 }  // namespace proxy

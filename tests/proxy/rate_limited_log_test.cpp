@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace rate_limited_log_test {
 
 using namespace std::chrono_literals;
 
@@ -38,5 +38,5 @@ TEST(RateLimitedLog, ForgetsSubjectsThatRest) {
         EXPECT_TRUE(log.admit("host" + std::to_string(i), now)) << i;
 }
 
-}  // namespace
+}  // namespace rate_limited_log_test
 }  // namespace proxy

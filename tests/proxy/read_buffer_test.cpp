@@ -7,7 +7,7 @@
 #include <string>
 
 namespace proxy {
-namespace {
+namespace read_buffer_test {
 
 TEST(ReadBuffer, KeepsWhatIsLeftWhenItMakesRoom) {
     std::mt19937 random(5);
@@ -32,5 +32,5 @@ TEST(ReadBuffer, KeepsWhatIsLeftWhenItMakesRoom) {
     EXPECT_TRUE(buffer.empty());
 }
 
-}  // namespace
+}  // namespace read_buffer_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace reckoning_test {
 
 using Standing = Reckoning::Standing;
 
@@ -22,5 +22,5 @@ TEST(Reckoning, WhatWasPurgedHasEndedWhatWasBeforeItToo) {
     EXPECT_EQ(reckoning.judge(1, false), Standing::superseded);
 }
 
-}  // namespace
+}  // namespace reckoning_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace record_test {
 
 using test::bytes_of;
 using test::made_body;
@@ -155,5 +155,5 @@ TEST(DiskRecord, TellsVariantsApart) {
     EXPECT_NE(variant_hash("accept", "a\n"), variant_hash("accept-language", "a\n"));
 }
 
-}  // namespace
+}  // namespace record_test
 }  // namespace proxy

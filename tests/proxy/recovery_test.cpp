@@ -13,7 +13,7 @@
 #include "tests/proxy/recovery_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace recovery_test {
 
 constexpr std::uint64_t kSegment = 32 * 1024;
 constexpr std::uint64_t kId = 0x5eed;
@@ -397,5 +397,5 @@ TEST_F(RecoveryTest, RemovesWhatIsNotWanted) {
     EXPECT_FALSE(std::filesystem::exists(file(1)));
 }
 
-}  // namespace
+}  // namespace recovery_test
 }  // namespace proxy

@@ -10,7 +10,7 @@
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
-namespace {
+namespace reference_page_test {
 
 std::string reference() {
     std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../REFERENCE.md");
@@ -56,5 +56,5 @@ TEST(ReferencePage, ExplainsWhyThereIsNoAnswer) {
     for (const auto word : words<FetchError>(1)) EXPECT_TRUE(explains(word)) << word;
 }
 
-}  // namespace
+}  // namespace reference_page_test
 }  // namespace proxy

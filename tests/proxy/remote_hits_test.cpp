@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace remote_hits_test {
 
 summary::KeyHash key(std::uint64_t number) {
     return {number * 0x9E3779B97F4A7C15u, ~number};
@@ -36,5 +36,5 @@ TEST(RemoteHits, RememberAKeyFromItsLastUseOn) {
     }
 }
 
-}  // namespace
+}  // namespace remote_hits_test
 }  // namespace proxy

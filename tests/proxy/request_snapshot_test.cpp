@@ -6,7 +6,7 @@
 #include "tests/proxy/request.hpp"
 
 namespace proxy {
-namespace {
+namespace request_snapshot_test {
 
 using test::key_of;
 using test::line;
@@ -60,5 +60,5 @@ TEST(RequestSnapshot, TellsOriginsAloneOfTheClient) {
     EXPECT_EQ(snapshot.fields.size(), 3u) << "what may be varied by";
 }
 
-}  // namespace
+}  // namespace request_snapshot_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include "tests/proxy/request.hpp"
 
 namespace proxy {
-namespace {
+namespace response_head_test {
 
 using test::line;
 
@@ -48,5 +48,5 @@ TEST(StatusLine, HasNoReasonWhereNoneIsKnown) {  // RFC 9112 §4
     EXPECT_EQ(out, "HTTP/1.1 103 \r\nHTTP/1.1 222 \r\n");
 }
 
-}  // namespace
+}  // namespace response_head_test
 }  // namespace proxy

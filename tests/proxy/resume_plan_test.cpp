@@ -5,7 +5,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace resume_plan_test {
 
 using namespace std::chrono_literals;
 using Text = test::Head;
@@ -104,5 +104,5 @@ TEST_F(RestTest, ThatIsRefusedMayComeLater) {  // RFC 9110 §15.5.9, §15.6, RFC
     }
 }
 
-}  // namespace
+}  // namespace resume_plan_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace retry_plan_test {
 
 using namespace std::chrono_literals;
 
@@ -42,5 +42,5 @@ TEST(Tries, EndWhereTheOriginWantsALongerPauseThanAnybodyWaits) {
               std::nullopt);
 }
 
-}  // namespace
+}  // namespace retry_plan_test
 }  // namespace proxy

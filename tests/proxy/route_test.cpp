@@ -7,7 +7,7 @@
 #include "tests/proxy/request.hpp"
 
 namespace proxy {
-namespace {
+namespace route_test {
 
 using test::key_of;
 
@@ -65,5 +65,5 @@ TEST_F(Route, IsSecuredAsTheEntryOrElseTheTargetSays) {
     EXPECT_NE(tls("https://else.test/")->id, tls("http://one.test/")->id);
 }
 
-}  // namespace
+}  // namespace route_test
 }  // namespace proxy

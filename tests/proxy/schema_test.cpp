@@ -20,7 +20,7 @@
 #include <valijson/validator.hpp>
 
 namespace proxy {
-namespace {
+namespace schema_test {
 
 using nlohmann::json;
 
@@ -268,5 +268,5 @@ TEST(Schema, RefusesAFileWithNothingToServe) {
     EXPECT_FALSE(schema_accepts(config));
 }
 
-}  // namespace
+}  // namespace schema_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/hash.hpp"
 
 namespace proxy {
-namespace {
+namespace second_request_test {
 
 constexpr bool kHasRoom = true, kIsFull = false;
 
@@ -53,5 +53,5 @@ TEST(SecondRequest, LooksAsFarBackAsTheDiskIsLarge) {
     EXPECT_NEAR(static_cast<double>(admission.memory_bytes()) / 10'000, 4.4, 0.1);
 }
 
-}  // namespace
+}  // namespace second_request_test
 }  // namespace proxy

@@ -12,7 +12,7 @@
 #include "tests/proxy/recovery_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace segment_log_test {
 
 constexpr std::uint64_t kSegment = 64 * 1024, kMiB = 1 << 20;
 constexpr std::uint64_t kId = 0xabcdef;
@@ -462,5 +462,5 @@ TEST_F(SegmentLogTest, WritesOnWhereTheSystemTookOnlyAPart) {
     expect_all_right();
 }
 
-}  // namespace
+}  // namespace segment_log_test
 }  // namespace proxy

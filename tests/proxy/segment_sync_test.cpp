@@ -7,7 +7,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace segment_sync_test {
 
 class SegmentSyncTest : public testing::Test {
 protected:
@@ -55,5 +55,5 @@ TEST_F(SegmentSyncTest, EndsWhenTheDeviceHasAll) {
     EXPECT_EQ(failures_, 3);
 }
 
-}  // namespace
+}  // namespace segment_sync_test
 }  // namespace proxy

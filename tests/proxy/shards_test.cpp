@@ -6,7 +6,7 @@
 #include <utility>
 
 namespace proxy {
-namespace {
+namespace shards_test {
 
 int all_alike(std::size_t) {
     return 1;
@@ -40,5 +40,5 @@ TEST(Shards, MeetAllOthersByAndBy) {
     EXPECT_EQ(met.size(), kShards * (kShards - 1));
 }
 
-}  // namespace
+}  // namespace shards_test
 }  // namespace proxy

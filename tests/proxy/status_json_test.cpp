@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 namespace proxy {
-namespace {
+namespace status_json_test {
 
 using nlohmann::json;
 
@@ -142,5 +142,5 @@ TEST(WorkerCounters, NameEveryRefusal) {
     EXPECT_EQ(to_string(RequestRefusal::timeout), "timeout");
 }
 
-}  // namespace
+}  // namespace status_json_test
 }  // namespace proxy

@@ -13,7 +13,7 @@
 #include "tests/proxy/store_disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace store_disk_bodies_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -129,5 +129,5 @@ TEST(StoreDiskBodiesTest, WhatWasFlippedOnTheDiskIsNeverLeftThere) {
     EXPECT_EQ(node.told("u"), 0);
 }
 
-}  // namespace
+}  // namespace store_disk_bodies_test
 }  // namespace proxy

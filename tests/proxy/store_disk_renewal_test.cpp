@@ -11,7 +11,7 @@
 #include "tests/proxy/store_disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace store_disk_renewal_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -184,5 +184,5 @@ TEST(StoreDiskRenewalTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {
     EXPECT_EQ(node.get("u")->freshness.lifetime, 5s);
 }
 
-}  // namespace
+}  // namespace store_disk_renewal_test
 }  // namespace proxy

@@ -16,7 +16,7 @@
 #include "tests/proxy/store_disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace store_disk_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -399,5 +399,5 @@ TEST(StoreDiskTest, ServesManyThreads) {
     }
 }
 
-}  // namespace
+}  // namespace store_disk_test
 }  // namespace proxy

@@ -17,7 +17,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace store_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -441,5 +441,5 @@ TEST_F(StoreTest, ServesManyThreads) {
     EXPECT_GT(shared.stats().objects, 0u);
 }
 
-}  // namespace
+}  // namespace store_test
 }  // namespace proxy

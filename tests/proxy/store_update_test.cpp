@@ -8,7 +8,7 @@
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
-namespace {
+namespace store_update_test {
 
 using namespace std::chrono_literals;
 using boost::beast::http::verb;
@@ -247,5 +247,5 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
     EXPECT_EQ(told[0].tags.size(), 1u);
 }
 
-}  // namespace
+}  // namespace store_update_test
 }  // namespace proxy

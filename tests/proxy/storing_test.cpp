@@ -9,7 +9,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace {
+namespace storing_test {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
@@ -204,5 +204,5 @@ TEST_F(RefreshedTest, EndsWhenThe304ForbidsStoring) {
               StorageVerdict::no_store);
 }
 
-}  // namespace
+}  // namespace storing_test
 }  // namespace proxy

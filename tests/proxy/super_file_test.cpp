@@ -11,7 +11,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace super_file_test {
 
 class SuperFileTest : public testing::Test {
 protected:
@@ -143,5 +143,5 @@ TEST_F(SuperFileTest, SaysWhenThereIsNoDirectory) {
               boost::system::errc::no_such_file_or_directory);
 }
 
-}  // namespace
+}  // namespace super_file_test
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include "tests/proxy/disk_folder.hpp"
 
 namespace proxy {
-namespace {
+namespace survey_test {
 
 using namespace std::chrono_literals;
 using test::DiskFolder;
@@ -190,5 +190,5 @@ TEST(LookingCalls, RefuseWhateverWouldChangeSomething) {
     EXPECT_EQ(std::filesystem::file_size(file), 4u);
 }
 
-}  // namespace
+}  // namespace survey_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace time_won_test {
 
 using namespace std::chrono_literals;
 
@@ -29,5 +29,5 @@ TEST(TimeWon, IsNotLostWhileTheOriginIsAskedToo) {
     EXPECT_EQ(time_won(false, 300ms, 0ms, usually(80ms)), TimeWon{});
 }
 
-}  // namespace
+}  // namespace time_won_test
 }  // namespace proxy

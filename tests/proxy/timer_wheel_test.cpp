@@ -6,7 +6,7 @@
 #include <chrono>
 
 namespace proxy {
-namespace {
+namespace timer_wheel_test {
 
 using namespace std::chrono_literals;
 
@@ -48,5 +48,5 @@ TEST(TimerWheel, ForgetsATimerThatIsGone) {
     io.run();
 }
 
-}  // namespace
+}  // namespace timer_wheel_test
 }  // namespace proxy

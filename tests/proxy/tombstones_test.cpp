@@ -5,7 +5,7 @@
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy {
-namespace {
+namespace tombstones_test {
 
 constexpr summary::KeyHash kKey{1, 1}, kOther{2, 2};
 const std::vector<summary::KeyHash> kTags{{3, 4}, {5, 6}};
@@ -98,5 +98,5 @@ TEST(Tombstones, OfManyHashesAtOnceMayBeTooManyToo) {
     EXPECT_FALSE(tombstones.cover(5, hashes[0], {}));
 }
 
-}  // namespace
+}  // namespace tombstones_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace {
+namespace watchdog_test {
 
 class WatchdogTest : public testing::Test {
 protected:
@@ -59,5 +59,5 @@ TEST_F(WatchdogTest, BeginsAtOnceAndHoldsNothingUpOnceItIsStopped) {
     EXPECT_EQ(alive, 1);
 }
 
-}  // namespace
+}  // namespace watchdog_test
 }  // namespace proxy

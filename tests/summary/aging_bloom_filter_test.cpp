@@ -11,7 +11,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace aging_bloom_filter_test {
 
 using Indices = std::vector<std::uint64_t>;
 
@@ -177,5 +177,5 @@ TEST(AgingBloomFilter, FindsDuplicatesInAStreamOfRequests) {
     EXPECT_LE(static_cast<double>(invented), 0.012 * static_cast<double>(first_time));
 }
 
-}  // namespace
+}  // namespace aging_bloom_filter_test
 }  // namespace summary

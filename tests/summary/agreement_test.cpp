@@ -17,7 +17,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace agreement_test {
 
 using Announced = std::pair<std::uint64_t, std::uint64_t>;  // epoch, generation
 
@@ -209,5 +209,5 @@ TEST(Agreement, AReplicaHasTheOwnersBitsOrKnowsThatItHasNot) {
     EXPECT_GT(regrown, 100);
 }
 
-}  // namespace
+}  // namespace agreement_test
 }  // namespace summary

@@ -14,7 +14,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace announcement_cost_test {
 
 constexpr std::uint64_t kObjects = 200'000;
 
@@ -101,5 +101,5 @@ TEST(AnnouncementCost, RisesWithThePeersThatShareTheErrorBudget) {
     }
 }
 
-}  // namespace
+}  // namespace announcement_cost_test
 }  // namespace summary

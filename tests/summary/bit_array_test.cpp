@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace summary {
-namespace {
+namespace bit_array_test {
 
 std::vector<std::uint64_t> ones(const BitArray& bits) {
     std::vector<std::uint64_t> positions;
@@ -49,5 +49,5 @@ TEST(BitArray, TakesWordsOnlyIfTheyFit) {
     EXPECT_EQ(bits.count_ones(), 8U);
 }
 
-}  // namespace
+}  // namespace bit_array_test
 }  // namespace summary

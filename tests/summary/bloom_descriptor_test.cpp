@@ -7,7 +7,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace summary {
-namespace {
+namespace bloom_descriptor_test {
 
 Bytes bytes_of(std::initializer_list<unsigned> values) {
     Bytes bytes;
@@ -35,5 +35,5 @@ TEST(BloomDescriptor, CostsABitEach) {
     EXPECT_EQ(replica_bytes(Shape{8001, 4}), 1001U);
 }
 
-}  // namespace
+}  // namespace bloom_descriptor_test
 }  // namespace summary

@@ -9,7 +9,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace bloom_filter_test {
 
 using Indices = std::vector<std::uint64_t>;
 
@@ -80,5 +80,5 @@ TEST(BloomFilter, HasNoFalseNegatives) {
     }
 }
 
-}  // namespace
+}  // namespace bloom_filter_test
 }  // namespace summary

@@ -8,7 +8,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace summary {
-namespace {
+namespace bloom_table_test {
 
 using test::asked;
 using test::key;
@@ -104,5 +104,5 @@ TEST(BloomTable, ADeltaChangesOneLane) {
     }
 }
 
-}  // namespace
+}  // namespace bloom_table_test
 }  // namespace summary

@@ -9,7 +9,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace coding_test {
 
 Bytes bytes(std::initializer_list<unsigned> values) {
     Bytes result;
@@ -204,5 +204,5 @@ TEST(Coding, RefusesWhatNoEncoderWrites) {
     EXPECT_FALSE(decode_snapshot(encoded(Delta{}, 64), 64));
 }
 
-}  // namespace
+}  // namespace coding_test
 }  // namespace summary

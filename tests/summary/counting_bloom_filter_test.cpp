@@ -10,7 +10,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace counting_bloom_filter_test {
 
 using Indices = std::vector<std::uint64_t>;
 using Flips = std::vector<Flip>;
@@ -157,5 +157,5 @@ TEST(CountingBloomFilter, HoldsExactlyTheKeysThatAreThereAfterRandomChurn) {
     EXPECT_EQ(filter.ones(), filter.bits().count_ones());
 }
 
-}  // namespace
+}  // namespace counting_bloom_filter_test
 }  // namespace summary

@@ -8,7 +8,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace counting_bloom_own_test {
 
 constexpr double kError = 0.002;
 
@@ -202,5 +202,5 @@ TEST(CountingBloomOwn, AWarmStartIsNotShrunkWhileItLoads) {
     EXPECT_EQ(own.fit(), Fit::fits);
 }
 
-}  // namespace
+}  // namespace counting_bloom_own_test
 }  // namespace summary

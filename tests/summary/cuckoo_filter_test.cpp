@@ -11,7 +11,7 @@
 #include "tests/summary/known_answers.hpp"
 
 namespace summary {
-namespace {
+namespace cuckoo_filter_test {
 
 using test::key;
 using test::Random;
@@ -213,5 +213,5 @@ TEST(CuckooFilter, GivesItsMemoryBackInPieces) {
     EXPECT_EQ(filter.memory_bytes(), 0U);
 }
 
-}  // namespace
+}  // namespace cuckoo_filter_test
 }  // namespace summary

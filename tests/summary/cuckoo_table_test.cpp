@@ -8,7 +8,7 @@
 #include "tests/summary/fingerprint_lanes.hpp"
 
 namespace summary {
-namespace {
+namespace cuckoo_table_test {
 
 /// A reader never misses what stays, though the tags that come make it move.
 TEST(CuckooTable, IsReadByAnotherThreadWhileTagsMove) {
@@ -49,5 +49,5 @@ TEST(CuckooTable, IsReadByAnotherThreadWhileTagsMove) {
     EXPECT_EQ(missed, 0U);
 }
 
-}  // namespace
+}  // namespace cuckoo_table_test
 }  // namespace summary

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace summary {
-namespace {
+namespace delta_test {
 
 constexpr bool kSet = true;
 constexpr bool kClear = false;
@@ -47,5 +47,5 @@ TEST(Delta, AppliedTwiceIsAppliedOnce) {
     EXPECT_EQ(bits, once);
 }
 
-}  // namespace
+}  // namespace delta_test
 }  // namespace summary

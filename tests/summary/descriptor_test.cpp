@@ -7,7 +7,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace summary {
-namespace {
+namespace descriptor_test {
 
 using test::bloom;
 
@@ -50,5 +50,5 @@ TEST(Descriptor, IsComparedByItsBytes) {
     EXPECT_NE(Descriptor(), from({0}));
 }
 
-}  // namespace
+}  // namespace descriptor_test
 }  // namespace summary

@@ -15,7 +15,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace directory_of_kinds_test {
 
 using test::asked;
 using test::key;
@@ -236,5 +236,5 @@ TEST(DirectoryOfFingerprints, ReadersNeedNoLockWhileTheWriterWrites) {
     EXPECT_EQ(missed, 0U);
 }
 
-}  // namespace
+}  // namespace directory_of_kinds_test
 }  // namespace summary

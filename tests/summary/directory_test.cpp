@@ -13,7 +13,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace directory_test {
 
 constexpr Shape kShape{20'032, 4};  // not a whole number of table words for any number of lanes
 constexpr std::uint64_t kKeysEach = 1000;
@@ -285,5 +285,5 @@ TEST(Directory, ReadersOfSeveralWordsNeedNoLockEither) {
     read_while_written(others);
 }
 
-}  // namespace
+}  // namespace directory_test
 }  // namespace summary

@@ -7,7 +7,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace error_control_test {
 
 using Judgement = ErrorControl::Judgement;
 
@@ -94,5 +94,5 @@ TEST(ErrorControl, ChanceSeldomMovesIt) {
     EXPECT_EQ(corrections, 0);
 }
 
-}  // namespace
+}  // namespace error_control_test
 }  // namespace summary

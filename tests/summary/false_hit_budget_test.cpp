@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace summary {
-namespace {
+namespace false_hit_budget_test {
 
 TEST(ErrorPerSummary, SharesTheBudgetAmongThePeers) {
     EXPECT_DOUBLE_EQ(error_per_summary(0.004, 2), 0.002);
@@ -12,5 +12,5 @@ TEST(ErrorPerSummary, SharesTheBudgetAmongThePeers) {
     EXPECT_DOUBLE_EQ(error_per_summary(3, 5), kMaxError);
 }
 
-}  // namespace
+}  // namespace false_hit_budget_test
 }  // namespace summary

@@ -8,7 +8,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace false_positive_test {
 
 constexpr std::uint64_t kProbes = 1'000'000;
 
@@ -50,5 +50,5 @@ TEST(FalsePositives, AreAsManyAsTheFormulaSaysAtDefaultShapes) {
     }
 }
 
-}  // namespace
+}  // namespace false_positive_test
 }  // namespace summary

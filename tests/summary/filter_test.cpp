@@ -5,7 +5,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace summary {
-namespace {
+namespace filter_test {
 
 using test::asked;
 using test::key;
@@ -45,5 +45,5 @@ TEST(Filter, IsAsItWasAfterBytesThatAreNoDeltaForIt) {
     EXPECT_EQ(check_hash(filter), before);
 }
 
-}  // namespace
+}  // namespace filter_test
 }  // namespace summary

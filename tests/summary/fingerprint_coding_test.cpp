@@ -10,7 +10,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace fingerprint_coding_test {
 
 using test::Random;
 using Numbers = std::vector<std::uint64_t>;
@@ -336,5 +336,5 @@ TEST(FingerprintShapes, GrowByQuartersOfAnOctaveAndKeepTheError) {
     EXPECT_EQ(quotient_shape_for(1 << 28, 1e-6).universe, kMaxUniverse) << "as far as it goes";
 }
 
-}  // namespace
+}  // namespace fingerprint_coding_test
 }  // namespace summary

@@ -7,7 +7,7 @@
 #include "tests/summary/fingerprint_lanes.hpp"
 
 namespace summary {
-namespace {
+namespace fingerprint_tables_test {
 
 struct Quotients {
     using Filled = test::FilledLanes<QuotientTable, QuotientShape>;
@@ -79,5 +79,5 @@ TYPED_TEST(TableOf, ALaneIsLoadedInSlicesOverWhatWasThere) {
     });
 }
 
-}  // namespace
+}  // namespace fingerprint_tables_test
 }  // namespace summary

@@ -8,7 +8,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace summary {
-namespace {
+namespace judge_test {
 
 using test::bloom;
 
@@ -79,5 +79,5 @@ TEST(SnapshotHead, IsRefusedWhenTheSizeDoesNotFollowFromTheObjects) {
     EXPECT_EQ(judge(SnapshotHead{bloom({8008, 4}), 100, 100}, 1000), DescriptorVerdict::too_large);
 }
 
-}  // namespace
+}  // namespace judge_test
 }  // namespace summary

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace summary {
-namespace {
+namespace key_hash_test {
 
 std::array<std::byte, KeyHasher::kSecretBytes> secret(unsigned step) {
     std::array<std::byte, KeyHasher::kSecretBytes> bytes;
@@ -43,5 +43,5 @@ TEST(KeyHasher, KeepsItsOwnCopyOfTheSecret) {
     EXPECT_EQ(hasher("http://a/"), before);
 }
 
-}  // namespace
+}  // namespace key_hash_test
 }  // namespace summary

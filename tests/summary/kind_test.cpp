@@ -5,7 +5,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace kind_test {
 
 TEST(Kind, IsFoundByItsName) {
     for (const auto kind : kKinds) EXPECT_EQ(kind_named(name(kind)), kind);
@@ -23,5 +23,5 @@ TEST(Kind, OfTheClusterTakesTheHashOfTheCluster) {
     }
 }
 
-}  // namespace
+}  // namespace kind_test
 }  // namespace summary

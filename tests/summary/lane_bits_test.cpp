@@ -8,7 +8,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace lane_bits_test {
 
 constexpr std::uint64_t kBits =
     20'032;  // not a whole number of table words for any number of lanes
@@ -100,5 +100,5 @@ TEST(LaneBits, RoundsLanesUpToAPowerOfTwoAndBeyond64ToWords) {
     EXPECT_EQ(LaneBits(kBits, 5).memory_bytes(), kBits * 8 / 8);
 }
 
-}  // namespace
+}  // namespace lane_bits_test
 }  // namespace summary

@@ -7,7 +7,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace lane_counts_test {
 
 TEST(LaneCounts, FindsEachRank) {
     constexpr std::size_t kLanes = 3;
@@ -46,5 +46,5 @@ TEST(LaneCounts, GivesItsMemoryBack) {
     EXPECT_EQ(pieces, 2);
 }
 
-}  // namespace
+}  // namespace lane_counts_test
 }  // namespace summary

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace summary {
-namespace {
+namespace lanes_test {
 
 PeerSet peers_of(const Lanes& lanes, std::initializer_list<std::size_t> which) {
     PeerSet found;
@@ -40,5 +40,5 @@ TEST(Lanes, KnowWhetherAnybodyCounts) {
     EXPECT_FALSE(lanes.any_counts());
 }
 
-}  // namespace
+}  // namespace lanes_test
 }  // namespace summary

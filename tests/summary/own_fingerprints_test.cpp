@@ -10,7 +10,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace own_fingerprints_test {
 
 using test::key;
 using test::Random;
@@ -413,5 +413,5 @@ TEST(FingerprintCost, TheOwnerNeedsLittleBesidesItsKeys) {
               << own.memory_bytes() - at_rest << " bytes for 50,000 changes that are not told\n";
 }
 
-}  // namespace
+}  // namespace own_fingerprints_test
 }  // namespace summary

@@ -13,7 +13,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace own_test {
 
 using test::asked;
 using test::key;
@@ -262,5 +262,5 @@ TEST_P(OwnOfKind, GoesOnFillingInThePlaceOfAnother) {
 INSTANTIATE_TEST_SUITE_P(AllKinds, OwnOfKind, ::testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(name(kind.param)); });
 
-}  // namespace
+}  // namespace own_test
 }  // namespace summary

@@ -5,7 +5,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace packed_bits_test {
 
 using Bits = std::vector<bool>;
 
@@ -107,5 +107,5 @@ TEST(PackedBits, OneRemovedBitIsAsManyOfOne) {
     }
 }
 
-}  // namespace
+}  // namespace packed_bits_test
 }  // namespace summary

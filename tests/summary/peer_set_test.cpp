@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace summary {
-namespace {
+namespace peer_set_test {
 
 std::vector<unsigned> listed(const PeerSet& set) {
     return {set.begin(), set.end()};
@@ -48,5 +48,5 @@ TEST(PeerSet, IsEmptyAgainWhenEverybodyIsTakenOut) {
     EXPECT_EQ(wide - PeerSet{900}, PeerSet{1});
 }
 
-}  // namespace
+}  // namespace peer_set_test
 }  // namespace summary

@@ -13,7 +13,7 @@
 #include "tests/summary/known_answers.hpp"
 
 namespace summary {
-namespace {
+namespace quotient_filter_test {
 
 using test::key;
 using test::Random;
@@ -456,5 +456,5 @@ TEST(QuotientFilter, GivesItsMemoryBackInPieces) {
     EXPECT_EQ(filter.memory_bytes(), 0U);
 }
 
-}  // namespace
+}  // namespace quotient_filter_test
 }  // namespace summary

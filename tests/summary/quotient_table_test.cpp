@@ -8,7 +8,7 @@
 #include "tests/summary/fingerprint_lanes.hpp"
 
 namespace summary {
-namespace {
+namespace quotient_table_test {
 
 const QuotientShape kShape = quotient_shape(1'000 * 250, 1'000);
 using Filled = test::FilledLanes<QuotientTable, QuotientShape>;
@@ -168,5 +168,5 @@ TEST(QuotientTable, IsReadByAnotherThreadWhileItChanges) {
     filled.expect_alike();
 }
 
-}  // namespace
+}  // namespace quotient_table_test
 }  // namespace summary

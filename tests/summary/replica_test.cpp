@@ -6,7 +6,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace replica_test {
 
 constexpr Shape kShape{100, 4};
 constexpr std::uint64_t kEpoch = 5;
@@ -137,5 +137,5 @@ TEST(Apply, HasANameForEveryAnswer) {
     EXPECT_STREQ(to_string(Apply::wrong_epoch), "wrong_epoch");
 }
 
-}  // namespace
+}  // namespace replica_test
 }  // namespace summary

@@ -8,7 +8,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace rice_test {
 
 using Bytes = std::vector<std::byte>;
 using Numbers = std::vector<std::uint64_t>;
@@ -134,5 +134,5 @@ TEST(Varint, RefusesCutOverlongAndPaddedNumbers) {
     }
 }
 
-}  // namespace
+}  // namespace rice_test
 }  // namespace summary

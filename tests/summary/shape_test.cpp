@@ -7,7 +7,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace shape_test {
 
 constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
 
@@ -54,5 +54,5 @@ TEST(Shape, LimitsHold) {
     EXPECT_FALSE(is_valid({64, kMaxHashes + 1}));
 }
 
-}  // namespace
+}  // namespace shape_test
 }  // namespace summary

@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace summary {
-namespace {
+namespace sizing_test {
 
 struct PaperRow {
     unsigned bits_per_object;
@@ -210,5 +210,5 @@ TEST(LoadFactor, GivesThePapersShapes) {
     EXPECT_TRUE(is_valid(shape_for_load_factor(~std::uint64_t{0}, 32, 4)));
 }
 
-}  // namespace
+}  // namespace sizing_test
 }  // namespace summary

@@ -17,7 +17,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace {
+namespace slices_test {
 
 using test::key;
 using test::Random;
@@ -346,5 +346,5 @@ TEST(Words, AreZeroAndKeepWhatIsWrittenWhenTouched) {
     }
 }
 
-}  // namespace
+}  // namespace slices_test
 }  // namespace summary

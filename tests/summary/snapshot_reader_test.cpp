@@ -8,7 +8,7 @@
 #include "tests/summary/bloom.hpp"
 
 namespace summary {
-namespace {
+namespace snapshot_reader_test {
 
 constexpr Shape kShape{6400, 4};
 
@@ -51,5 +51,5 @@ TEST(SnapshotReader, RefusesWhatIsCutContinuedOrNoSnapshot) {
     EXPECT_FALSE(read(test::payload_of({{3}, {}}, kShape.bits), 10)) << "a delta";
 }
 
-}  // namespace
+}  // namespace snapshot_reader_test
 }  // namespace summary
