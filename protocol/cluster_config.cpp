@@ -17,8 +17,8 @@ public:
 
     std::vector<BadSetting> find() && {
         const auto& id = config_.node;
-        require(!id.empty() && id.size() <= kMaxNodeIdBytes, "node",
-                "must have 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
+        require(is_node_name(id), "node",
+                "must be an HTTP token of 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
         keys();
         peers();
         timings(config_.timings);
@@ -50,8 +50,9 @@ private:
         for (const auto& peer : config_.peers) {
             if (peer.node == config_.node) continue;
             ++others;
-            require(!peer.node.empty() && peer.node.size() <= kMaxNodeIdBytes, "peers",
-                    "must have names of 1 to " + std::to_string(kMaxNodeIdBytes) + " bytes");
+            require(is_node_name(peer.node), "peers",
+                    "must have names that are HTTP tokens of 1 to " +
+                        std::to_string(kMaxNodeIdBytes) + " bytes");
             require(nodes.insert(peer.node).second, "peers", "has two called " + peer.node);
         }
         require(others <= most, "peers",

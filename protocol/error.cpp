@@ -94,6 +94,8 @@ Words words(Error error) noexcept {
         case Error::peers_full:
             return {"peers_full",
                     "the node that is dialled has as many peers as its cluster.max_peers allows"};
+        case Error::bad_name:
+            return {"bad_name", "its name is none that a node may have"};
     }
     return {"unknown", "unknown error"};
 }

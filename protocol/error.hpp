@@ -57,7 +57,8 @@ enum class Error {
     shape_refused,        // summary shape out of limits
     refused,              // a reason that this version does not know
     peers_full,           // it has as many peers as it may, and this node is none of them
-    last_refusal = peers_full,
+    bad_name,             // no node may be called so
+    last_refusal = bad_name,
 };
 
 const boost::system::error_category& error_category() noexcept;

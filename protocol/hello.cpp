@@ -5,6 +5,7 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/frame.hpp"
+#include "protocol/peer_config.hpp"
 #include "protocol/reason_against.hpp"
 
 namespace protocol {
@@ -58,6 +59,7 @@ Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& me
     const auto* challenge = std::get_if<Challenge>(&message);
     if (challenge == nullptr) return make_error_code(Error::unexpected_frame);
     if (challenge->instance == hello_.instance) return make_error_code(Error::own_id);
+    if (!is_node_name(challenge->from)) return make_error_code(Error::bad_name);
     const bool is_meant = hello_.to.empty() || challenge->from == hello_.to;
     if (!is_meant) return make_error_code(Error::wrong_node);
     const auto* key = keys_.find(challenge->key);
@@ -94,6 +96,7 @@ Result<Challenge> SubscriberHello::on_hello(const HelloMessage& message) {
 }
 
 Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
+    if (!is_node_name(hello.from)) return make_error_code(Error::bad_name);
     if (hello.from == self_.node) {
         const bool self = hello.instance == self_.instance;
         return make_error_code(self ? Error::own_id : Error::duplicate_id);
@@ -104,10 +107,7 @@ Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     if (!is_meant) return make_error_code(Error::wrong_node);
     if (!rules_.is_peer(hello.from)) return make_error_code(Error::unknown_node);
     if (hello.keys.back() != keys_.hash_id()) return make_error_code(Error::other_hash_key);
-    const auto why = reason_against(summary::judge(hello.summary, rules_.max_summary_bytes));
-    if (!why) return key;
-    // What ends a link later has finer words than what is told before there is one.
-    return make_error_code(is_refusal(*why) ? *why : Error::shape_refused);
+    return key;
 }
 
 Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const {
@@ -117,6 +117,13 @@ Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const
     const auto expected = publisher_mac(*key_, hello_, challenge_);
     if (!equal_in_constant_time(proof->mac, expected)) return make_error_code(Error::bad_proof);
     return link_secrets(*key_, expected);
+}
+
+boost::system::error_code SubscriberHello::judge_summary() const {
+    const auto why = reason_against(summary::judge(hello_.summary, rules_.max_summary_bytes));
+    if (!why) return {};
+    // What ends a link later has finer words than what is told before there is one.
+    return make_error_code(is_refusal(*why) ? *why : Error::shape_refused);
 }
 
 }  // namespace protocol

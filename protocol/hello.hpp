@@ -36,7 +36,8 @@ public:
         std::string node;     // who it is
         Instance instance{};  // its run
     };
-    /// Errors: what a Refusal said, own_id, wrong_node, wrong_key, bad_proof, unexpected_frame.
+    /// Errors: what a Refusal said, own_id, bad_name, wrong_node, wrong_key, bad_proof,
+    /// unexpected_frame.
     Result<Answer> on_message(const HelloMessage& message) const;
 
 private:
@@ -55,11 +56,14 @@ public:
     /// `self`, `keys` and `rules` must outlive this.
     SubscriberHello(const Identity& self, const KeyRing& keys, const Rules& rules, Nonce nonce);
 
-    /// Errors, all to be sent as a Refusal: own_id, duplicate_id, wrong_node, unknown_node,
-    /// wrong_key, other_hash_key, unknown_kind, shape_refused; and unexpected_frame.
+    /// Errors, all to be sent as a Refusal: bad_name, own_id, duplicate_id, wrong_node,
+    /// unknown_node, wrong_key, other_hash_key; and unexpected_frame.
     Result<Challenge> on_hello(const HelloMessage& message);
     /// Errors: bad_proof, unexpected_frame. Precondition: on_hello gave a challenge.
     Result<LinkSecrets> on_proof(const HelloMessage& message) const;
+    /// What stands against the summary that is about to be announced: unknown_kind, shape_refused,
+    /// or nothing. Judged after on_proof, so that it is the peer's and no stranger's.
+    boost::system::error_code judge_summary() const;
 
     /// What the publisher said; to be believed after on_proof.
     const Hello& hello() const { return hello_; }

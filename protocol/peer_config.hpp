@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "protocol/host_port.hpp"
 #include "summary/peer_set.hpp"
@@ -13,6 +14,19 @@ inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever max_pe
 inline constexpr std::size_t kMaxNodeIdBytes = 64;
 inline constexpr std::size_t kMinClusterKeyBytes = 32;
 inline constexpr std::size_t kMaxClusterKeys = 2;
+
+/// May a node be called so? 1 to 64 bytes of an HTTP token (RFC 9110 §5.6.2): names stand in fields,
+/// log lines, labels and JSON, whoever chose them.
+constexpr bool is_node_name(std::string_view name) {
+    if (name.empty() || name.size() > kMaxNodeIdBytes) return false;
+    for (const char c : name) {
+        const bool is_alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!is_alphanumeric && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos)
+            return false;
+    }
+    return true;
+}
 
 /// A node at a fixed place.
 struct PeerConfig {

@@ -97,12 +97,9 @@ void SubscriberEnd::on_hello(const Result<HelloMessage>& message, TimePoint now)
 
 void SubscriberEnd::take_hello(const HelloMessage& message) {
     const auto challenge = hello_->on_hello(message);
-    claimed_ = node_.neighbours.index_of(hello_->hello().from);
     who_ = hello_->hello().from;
     looks_for_ = hello_->hello().to;
     if (!challenge) return refuse(challenge.error());
-    if (claimed_ && all_.slots_[*claimed_].end == nullptr)
-        all_.slots_[*claimed_].state = PeerState::hello;
     challenged_ = true;
     says_ = HelloMessage(*challenge);
 }
@@ -110,6 +107,8 @@ void SubscriberEnd::take_hello(const HelloMessage& message) {
 void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     const auto secrets = hello_->on_proof(message);
     if (!secrets) return refuse(secrets.error());
+    proven_ = node_.neighbours.index_of(hello_->hello().from);
+    if (const auto error = hello_->judge_summary()) return refuse(error);
     if (const auto error = admit(now)) return refuse(error);
     who_ = hello_->hello().from;
     leave_doorstep();
@@ -252,9 +251,9 @@ void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
         auto& slot = all_.slots_[*peer_];
         // Else there is a newer one.
         if (!stops && slot.end == nullptr) slot.last_end = {error, now};
-    } else if (claimed_ && !stops && all_.slots_[*claimed_].end == nullptr) {
-        all_.slots_[*claimed_].state = PeerState::refused;
-        all_.slots_[*claimed_].last_end = {error, now};
+    } else if (proven_ && !stops && all_.slots_[*proven_].end == nullptr) {
+        all_.slots_[*proven_].state = PeerState::refused;
+        all_.slots_[*proven_].last_end = {error, now};
     }
 }
 

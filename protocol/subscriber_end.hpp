@@ -134,7 +134,8 @@ private:
     std::optional<SubscriberHello> hello_;  // until it is over
     std::optional<Said> says_;              // of the hello
     bool challenged_ = false;
-    std::optional<std::size_t> claimed_, peer_;
+    std::optional<std::size_t> proven_;  // whom the proof named, be it refused after that
+    std::optional<std::size_t> peer_;
     std::string who_, looks_for_;
     LinkCounters* traffic_ = nullptr;
     std::optional<SyncSession> session_;  // once it is welcome

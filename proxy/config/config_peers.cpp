@@ -86,7 +86,7 @@ std::map<std::string, std::string> entries(const ClusterConfig& cluster, std::st
 void read_node(ConfigSection& in, std::string_view key, std::string& out) {
     const auto node = in.text(key);
     if (!node) return;
-    if (!is_token(*node) || node->size() > kMaxNodeBytes) {
+    if (!protocol::is_node_name(*node)) {
         in.fail(key, "must be 1 to " + std::to_string(kMaxNodeBytes) +
                          " letters, digits, or of !#$%&'*+-.^_`|~");
     }

@@ -105,7 +105,8 @@ std::string purge_json(const PurgeReport& report) {
                                      {"confirmed", report.confirmed},
                                      {"pending", report.pending},
                                      {"away", report.away}};
-    return out.dump(2) + "\n";
+    // Whatever a name holds: an answer about a purge that was done does not fail over it.
+    return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace proxy

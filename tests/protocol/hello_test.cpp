@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "protocol/peer_config.hpp"
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
@@ -186,11 +187,30 @@ TEST_F(HelloBetween, WhoIsNotInTheListIsRefused) {
     EXPECT_EQ(refusal_of(stranger.dial("b").hello()), Error::unknown_node);
 }
 
+TEST_F(HelloBetween, ANameThatNoConfigurationWouldTakeIsRefusedByBothSides) {
+    for (const std::string name : {"b\xff", "b\nx", "b c", "\"b\"", "b,c", "\xc3\xbc"}) {
+        b.rules.is_peer = [](std::string_view) { return true; };
+        const Node odd(name, 9, {kOld});
+        EXPECT_EQ(refusal_of(odd.dial("b").hello()), Error::bad_name) << name;
+        const auto publisher = a.dial("");
+        auto challenge = *b.answer().on_hello(publisher.hello());
+        challenge.from = name;
+        EXPECT_EQ(publisher.on_message(challenge).error(), Error::bad_name) << name;
+        EXPECT_FALSE(is_node_name(name));
+    }
+    EXPECT_TRUE(is_node_name("cache-1.example_x"));
+    EXPECT_FALSE(is_node_name(""));
+    EXPECT_TRUE(is_node_name(std::string(kMaxNodeIdBytes, 'a')));
+    EXPECT_FALSE(is_node_name(std::string(kMaxNodeIdBytes + 1, 'a')));
+}
+
 TEST_F(HelloBetween, KindsAndShapesItCannotUseAreRefused) {
     auto hello = a.dial("b").hello();
     const auto refused = [&](std::string_view descriptor) {
         hello.summary = *summary::Descriptor::from(unhex(descriptor));
-        return refusal_of(hello);
+        auto subscriber = b.answer();
+        EXPECT_TRUE(subscriber.on_hello(hello)) << "a stranger's summary is nobody's";
+        return subscriber.judge_summary();
     };
     EXPECT_EQ(refused("7f 0000000000000080 04"), Error::unknown_kind);
     EXPECT_EQ(refused("7f"), Error::unknown_kind) << "of another length";

@@ -37,7 +37,7 @@ TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
     EXPECT_FALSE(end->next(kNow)) << "who dials speaks first";
     EXPECT_EQ(end->due(), TimePoint::max());
     const auto proof = proof_for(*end, publishing);
-    EXPECT_EQ(b.report().state, PeerState::hello);
+    EXPECT_EQ(b.report().state, PeerState::connecting) << "it has proved nothing yet";
     EXPECT_EQ(b.state.doorstep.size(), 1U);
     EXPECT_FALSE(end->tags());
     end->on_hello(HelloMessage(proof), kNow);
@@ -62,8 +62,50 @@ TEST_F(SubscriberEndTest, SaysWhyItRefuses) {
     EXPECT_EQ(says<Refusal>(*end).reason, Error::wrong_key);
     EXPECT_EQ(over(*end), Error::wrong_key);
     end->over_because(over(*end), kNow);
+    EXPECT_EQ(b.report().state, PeerState::connecting) << "anybody may call himself a";
+    EXPECT_EQ(b.report().last_end.reason(), "");
+}
+
+TEST_F(SubscriberEndTest, AStrangerChangesNothingOfWhatIsKnownOfAPeer) {
+    {
+        Connection link(a, b);
+        link.publishing.end->say_goodbye();
+        pass(*link.publishing.end, *link.end, kNow);
+        link.end->over_because(over(*link.end), kNow);
+    }
+    ASSERT_EQ(b.report().state, PeerState::withdrawn);
+    MachineNode stranger("a", "b", 3, "another cluster key, also 32 bytes and more");
+    {
+        Publishing publishing(stranger);
+        const auto end = subscribing(b, kNow + 1s);
+        end->on_hello(HelloMessage(says<Hello>(*publishing.end)), kNow + 1s);
+        EXPECT_EQ(over(*end), Error::wrong_key);
+        end->over_because(over(*end), kNow + 1s);
+    }
+    {  // It has seen a hello of a's, and does not know the key.
+        Publishing publishing(a);
+        const auto end = subscribing(b, kNow + 1s);
+        auto proof = proof_for(*end, publishing);
+        EXPECT_EQ(b.report().state, PeerState::withdrawn);
+        proof.mac[0] ^= std::byte{1};
+        end->on_hello(HelloMessage(proof), kNow + 1s);
+        end->over_because(over(*end), kNow + 1s);
+    }
+    EXPECT_EQ(b.report().state, PeerState::withdrawn);
+    EXPECT_EQ(b.report().last_end.reason(), "goodbye");
+}
+
+TEST_F(SubscriberEndTest, APeerWhoseSummaryIsOutOfLimitsIsRefusedOnceItHasProvedItself) {
+    b.state.rules.max_summary_bytes = 1;
+    Publishing publishing(a);
+    const auto end = subscribing(b);
+    const auto proof = proof_for(*end, publishing);
+    end->on_hello(HelloMessage(proof), kNow);
+    publishing.end->on_hello(HelloMessage(says<Refusal>(*end)), kNow);
+    EXPECT_EQ(over(*publishing.end), Error::shape_refused);
+    end->over_because(over(*end), kNow);
     EXPECT_EQ(b.report().state, PeerState::refused);
-    EXPECT_EQ(b.report().last_end.reason(), "wrong_key");
+    EXPECT_EQ(b.report().last_end.reason(), "shape_refused");
 }
 
 TEST_F(SubscriberEndTest, AFalseProofIsRefused) {

@@ -58,6 +58,12 @@ TEST(PurgeOrder, IsBounded) {
                     .starts_with("tags[0] must be a tag"));
 }
 
+TEST(PurgeReport, IsGivenWhateverBytesANameHas) {
+    const auto page = json::parse(purge_json({"a", 1, {"b\xff", "c\nd"}, {}, {}}));
+    EXPECT_EQ(page["confirmed"][0], "b\xef\xbf\xbd");
+    EXPECT_EQ(page["confirmed"][1], "c\nd");
+}
+
 TEST(PurgeReport, SaysWhoHasDroppedItAndWhoHasNot) {
     PurgeReport report{"a", 2, {"b"}, {}, {}};
     EXPECT_EQ(status_of(report), 200u);
