@@ -61,8 +61,8 @@ Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_
         const auto holds = contents_of(place);
         if (!holds) return unusable_for(holds.error(), place.string());
         if (holds->whose == DirectoryContents::Whose::others)
-            return {place.string() +
-                    " holds other files; name an empty directory, or what is not there yet"};
+            return {place.string() + " holds other files (" + holds->other_file +
+                    "); name an empty directory, or what is not there yet"};
         if (holds->whose == DirectoryContents::Whose::ours && secret_mark &&
             *secret_mark != holds->secret_mark)
             return unusable_for(DiskError::other_secret, place.string());

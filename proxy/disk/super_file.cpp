@@ -69,9 +69,10 @@ bool is_none(const boost::system::error_code& error) {
     return error == boost::system::errc::no_such_file_or_directory;
 }
 
-/// What file systems put into fresh directories is nobody's.
+/// What file systems and storage servers put into fresh directories is nobody's.
 bool may_be_anywhere(const std::string& name) {
-    return name == "lost+found" || name.starts_with(SuperFile::kOurs);
+    return name == "lost+found" || name == ".snapshot" || name == ".snapshots" || name == ".zfs" ||
+           name.starts_with(SuperFile::kOurs);
 }
 
 /// Whose super file was removed; or nothing was ever written to it.
@@ -118,10 +119,12 @@ DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem:
     found.whose = Whose::ours;
     const auto numbers = decoded(*sector);
     if (!numbers && numbers.error() != DiskError::foreign) return numbers.error();
-    if (numbers)
+    if (numbers) {
         found.secret_mark = numbers->secret_mark;
-    else
+    } else {
         found.whose = Whose::others;
+        found.other_file = SuperFile::kName;
+    }
     return found;
 }
 

@@ -186,11 +186,12 @@ TEST(ConfigDisk, RefusesPlacesWhereNoCacheCanBe) {
     EXPECT_THAT(faults({"/file/new"}),
                 ElementsAre(HasSubstr("$.cache.disk.path: cannot look at ")));
     std::filesystem::create_directories(at + "/home/lost+found");
+    std::filesystem::create_directories(at + "/home/.snapshot/hourly.0");
     EXPECT_THAT(faults({"/home"}), IsEmpty());
     std::ofstream(at + "/home/letter") << "text";
     EXPECT_THAT(faults({"/home"}), ElementsAre("$.cache.disk.path: " + at +
-                                               "/home holds other files; name an empty directory, "
-                                               "or what is not there yet"));
+                                               "/home holds other files (letter); name an empty "
+                                               "directory, or what is not there yet"));
     std::filesystem::create_directory(at + "/first");
     std::ofstream(at + "/first/" + SuperFile::kSecretName) << "secret";
     EXPECT_THAT(faults({"/first"}), IsEmpty()) << "may come before the cache";
