@@ -109,7 +109,7 @@ asio::awaitable<bool> ClientConnection::read_exactly(std::string& out, std::size
     co_return true;
 }
 
-asio::awaitable<bool> ClientConnection::receive_proxy_header() {
+asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_proxy_header() {
     idle_ = false;
     arm(frontend_.config().timeouts.client_head);
     std::string header;
@@ -117,10 +117,15 @@ asio::awaitable<bool> ClientConnection::receive_proxy_header() {
     const auto rest = came ? proxy_header_rest(header) : std::nullopt;
     if (rest) came = co_await read_exactly(header, *rest);
     frontend_.wheel.disarm(*this);
-    if (!came || !rest) co_return false;
+    if (came && !rest && !begins_as_proxy_header(header)) {
+        asio::buffer_copy(input_.prepare(header.size()), asio::buffer(header));
+        input_.commit(header.size());
+        co_return ProxyHeaderRead::missing;
+    }
+    if (!came || !rest) co_return ProxyHeaderRead::bad;
     const auto parsed = parse_proxy_header(header);
     if (parsed && parsed->client) remote_ = *parsed->client;
-    co_return parsed.has_value();
+    co_return parsed ? ProxyHeaderRead::good : ProxyHeaderRead::bad;
 }
 
 asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {

@@ -26,9 +26,14 @@ public:
     ~ClientConnection() override;
 
     Scheme scheme() const { return scheme_; }
+    enum class ProxyHeaderRead {
+        good,
+        missing,  // something else has come, which is in input() then
+        bad,      // malformed, or late
+    };
     /// Reads the PROXY header with which this connection begins; remote_address() is then whom it
-    /// names. False: it is malformed, or did not come in time. Before handshake().
-    boost::asio::awaitable<bool> receive_proxy_header();
+    /// names. Before handshake().
+    boost::asio::awaitable<ProxyHeaderRead> receive_proxy_header();
 
     enum class Handshake { done, failed, plain_http };
     /// After plain_http the connection goes on in the clear, for an answer that says so.

@@ -33,8 +33,13 @@ public:
 
     asio::awaitable<void> run() {
         if (client_.config().clients.proxy_protocol && client_.requester.through_trusted_proxy()) {
-            const auto named = co_await client_.connection.receive_proxy_header();
-            if (!named) {
+            using Read = ClientConnection::ProxyHeaderRead;
+            const auto read = co_await client_.connection.receive_proxy_header();
+            // A peer at an address of the proxies sends none. What it proves with each question is
+            // as good; nothing else is answered without the header.
+            only_for_peers_ = read == Read::missing && frontend_.upstream.peers &&
+                              client_.connection.scheme() == Scheme::http;
+            if (read != Read::good && !only_for_peers_) {
                 ++frontend_.counters.refusals[RequestRefusal::proxy_header];
                 co_return;
             }
@@ -53,8 +58,15 @@ public:
             }
             begin_transaction();
             auto keep = false;
+            const auto parsed = received == ClientConnection::Received::head && parse();
+            PeerOptions unused;
+            if (only_for_peers_ && !(parsed && proven_peer(unused))) {
+                ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+                client_.parser.reset();
+                client_.connection.part();
+                co_return;
+            }
             if (received == ClientConnection::Received::head) {
-                const auto parsed = parse();
                 if (parsed)
                     keep = co_await handle();
                 else
@@ -131,22 +143,15 @@ private:
         const auto bad = understand();
         if (!bad.empty()) co_return co_await refuse_target(bad);
         const auto* origin = match_origin(client_.config().origins, client_.key.host());
-        if (frontend_.upstream.peers && client_.connection.scheme() == Scheme::http) {
-            if (const auto* proof = find(head.fields, kPeerField)) {
-                auto words = proof->value;
-                PeerOptions options;
-                options.part = take_last(words, " part");
-                options.stale_too = take_last(words, " stale");
-                if (const auto peer = authenticate(words)) {
-                    // A token lets a peer ask, and nothing else.
-                    const auto asks = head.verb == verb::get || head.verb == verb::head;
-                    if (!asks || !client_.parser->is_done()) co_return co_await refuse_question();
-                    client_.transaction.from_peer = true;
-                    client_.tell_of_client();
-                    CacheAnswer answer(client_);
-                    co_return co_await answer.run_for_peer(*peer, options);
-                }
-            }
+        PeerOptions options;
+        if (const auto peer = proven_peer(options)) {
+            // A token lets a peer ask, and nothing else.
+            const auto asks = head.verb == verb::get || head.verb == verb::head;
+            if (!asks || !client_.parser->is_done()) co_return co_await refuse_question();
+            client_.transaction.from_peer = true;
+            client_.tell_of_client();
+            CacheAnswer answer(client_);
+            co_return co_await answer.run_for_peer(*peer, options);
         }
         auto& requester = client_.requester;
         requester.look(client_.config(), head.fields);
@@ -271,6 +276,18 @@ private:
             if (line.id == field::max_forwards) line.value = max_forwards_;
     }
 
+    /// Which peer the request proves to be from, and what it asks for; nothing: it is no peer's.
+    std::optional<std::size_t> proven_peer(PeerOptions& options) const {
+        if (!frontend_.upstream.peers || client_.connection.scheme() != Scheme::http)
+            return std::nullopt;
+        const auto* proof = find(client_.head.fields, kPeerField);
+        if (proof == nullptr) return std::nullopt;
+        auto words = proof->value;
+        options.part = take_last(words, " part");
+        options.stale_too = take_last(words, " stale");
+        return authenticate(words);
+    }
+
     std::optional<std::size_t> authenticate(std::string_view proof) const {
         const auto space = proof.find(' ');
         if (space == std::string_view::npos) return std::nullopt;
@@ -281,6 +298,7 @@ private:
     ClientContext client_;
     Frontend& frontend_;
     ParseError parse_error_ = ParseError::ok;
+    bool only_for_peers_ = false;  // a trusted proxy's PROXY header is missing
     std::string max_forwards_;
 };
 

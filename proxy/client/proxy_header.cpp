@@ -28,6 +28,10 @@ ip::address address_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+bool begins_as_proxy_header(std::string_view start) {
+    return start.starts_with(kSignature);
+}
+
 std::optional<std::size_t> proxy_header_rest(std::string_view start) {
     if (start.size() < kProxyHeaderStart || !start.starts_with(kSignature) ||
         byte_at(start, 12) >> 4 != 2)

@@ -12,6 +12,9 @@ namespace proxy {
 inline constexpr std::size_t kProxyHeaderStart = 16;          // bytes that say how many follow
 inline constexpr std::size_t kMaxProxyHeaderRest = 4 * 1024;  // addresses, and what proxies add
 
+/// Do these bytes, kProxyHeaderStart of them, claim to be such a header?
+bool begins_as_proxy_header(std::string_view start);
+
 /// How many bytes follow the first kProxyHeaderStart; nothing when these are not the start of such
 /// a header, or it is larger than kMaxProxyHeaderRest.
 std::optional<std::size_t> proxy_header_rest(std::string_view start);

@@ -241,6 +241,36 @@ TEST_F(ProxyProtocol, ThatIsMissingOrMalformedClosesTheConnection) {
     EXPECT_EQ(refused(RequestRefusal::proxy_header), 3u);
 }
 
+TEST_F(ProxyProtocol, IsNotAskedOfPeersThatComeFromWhereTheProxiesAre) {
+    for (const auto* node : {"a", "b"}) {
+        auto both = config(node, 2);
+        both.clients = settings().clients;  // 127.0.0.1, from where all connections come here
+        start(both);
+    }
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    auto first = client("a");
+    first.socket.send(proxy_header("\x01\x02\x03\x04"s));
+    EXPECT_EQ(first.get("/one").status, 200u);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    auto second = client("b");
+    second.socket.send(proxy_header("\x01\x02\x03\x04"s));
+    const auto answer = second.get("/one");
+    EXPECT_TRUE(contains(answer.cache_status(), "PEER_a")) << answer.cache_status();
+    EXPECT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(status("a").work.refusals[RequestRefusal::proxy_header], 0u);
+    // Nobody else is answered without the header, whatever name he gives himself.
+    for (const std::string fields :
+         {std::string(), "Hearsay-Peer: b " + std::string(32, '0') + "\r\n"}) {
+        auto missing = client("a");
+        EXPECT_EQ(missing.get("/one", fields).status, 0u);
+        EXPECT_TRUE(missing.at_end());
+    }
+    auto garbled = client("a");
+    garbled.socket.send("GET /one HTTP/1.1\r\nno field\r\n\r\n");
+    EXPECT_TRUE(garbled.at_end());
+    EXPECT_EQ(status("a").work.refusals[RequestRefusal::proxy_header], 3u);
+}
+
 TEST_F(ProxyProtocol, IsNotForThoseWhoAreNotTrusted) {
     auto config = settings();
     config.clients.trusted_proxies = {"10.0.0.1"};
