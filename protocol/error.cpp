@@ -68,6 +68,8 @@ Words words(Error error) noexcept {
         case Error::too_many_peers:
             return {"too_many_peers",
                     "this node has as many peers as its cluster.max_peers allows"};
+        case Error::replaced:
+            return {"replaced", "it has said goodbye, and another run of the node has its name"};
         case Error::wrong_version:
             return {"wrong_version", "another version of the protocol"};
         case Error::wrong_key:

@@ -43,6 +43,7 @@ enum class Error {
     no_peer_any_more,   // it was taken from the list of peers, or its place leads nowhere
     reached_elsewhere,  // the node at this place is a peer that is reached at another
     too_many_peers,     // there is no room for another peer
+    replaced,           // this run has said goodbye, and another has its name
 
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol

@@ -10,7 +10,8 @@ namespace {
 /// Reasons that come with ordinary work.
 bool is_ordinary(const boost::system::error_code& error) {
     return error == Error::goodbye || error == Error::superseded || error == Error::restarted ||
-           error == Error::no_peer_any_more || error == Error::reached_elsewhere;
+           error == Error::no_peer_any_more || error == Error::reached_elsewhere ||
+           error == Error::replaced;
 }
 
 }  // namespace

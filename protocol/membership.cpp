@@ -138,6 +138,8 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
     if (known == contacts_.end()) return {};
     auto& contact = known->second;
     if (node == self_) return {Meeting::duplicate, 0};
+    const auto note_run = [&] { contact.run = instance; };
+    contact.peer ? noting_place(*contact.peer, note_run) : note_run();
     // Whoever was reached here is not any more, and may be the one who makes room for the newcomer:
     // this place does not go with it.
     if (contact.peer && peers_[*contact.peer].contact == id && !number_of(node))
@@ -145,11 +147,20 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
     const auto number = take_number(node, now);
     if (!number) return {Meeting::full, 0};
     auto& peer = peers_[*number];
+    if (peer.left == instance && is_replaced(peer, id)) {
+        leave_other(id, contact, *number);
+        if (peer.contact == id && !contact.listed) {
+            leave_contact(*number);
+            contact.peer.reset();
+        }
+        return {Meeting::replaced, *number};
+    }
     if (peer.contact && *peer.contact != id) {
         auto& other = contacts_.at(*peer.contact);
         const bool same = peer.instance == instance;
-        if (other.up && !same) return {Meeting::duplicate, *number};
-        if (other.up || other.listed) {
+        const bool other_has_left = !same && peer.left && other.run == *peer.left;
+        if (other.up && !same && !other_has_left) return {Meeting::duplicate, *number};
+        if ((other.up && !other_has_left) || other.listed) {
             leave_other(id, contact, *number);
             contact.peer = number;
             contact.dialled = false;
@@ -179,9 +190,21 @@ void Membership::met_self(ContactId id, TimePoint now) {
     known->second.idle_since = now;
 }
 
+/// Another run than the one that answered there is the peer by now.
+bool Membership::is_replaced(const Peer& peer, ContactId id) const {
+    const auto& run = contacts_.at(id).run;
+    if (peer.heard && peer.heard_run != run) return true;
+    if (!peer.contact || *peer.contact == id) return false;
+    const auto& other = contacts_.at(*peer.contact).run;
+    return other != Instance{} && other != run;
+}
+
 void Membership::up(ContactId id) {
     const auto known = contacts_.find(id);
-    if (known != contacts_.end()) known->second.up = true;
+    if (known == contacts_.end()) return;
+    auto& contact = known->second;
+    if (!contact.peer) return void(contact.up = true);
+    noting_place(*contact.peer, [&contact] { contact.up = true; });
 }
 
 void Membership::down(ContactId id, TimePoint now) {
@@ -215,6 +238,13 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     if (!number) return std::nullopt;
     auto& peer = peers_[*number];
     const auto* contact = peer.contact ? &contacts_.at(*peer.contact) : nullptr;
+    const bool moved = contact && !contact->listed && peer.left && contact->run == *peer.left &&
+                       *peer.left != instance;
+    if (moved) {  // who answered there has left
+        contacts_.at(*peer.contact).peer.reset();
+        leave_contact(*number);
+        contact = nullptr;
+    }
     if (!contact || !contact->up) peer.instance = instance;
     if (!is_open() || (contact && (contact->listed || contact->up))) return number;
     const auto with_ports = std::find_if(names_.begin(), names_.end(),
@@ -234,9 +264,33 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     return number;
 }
 
+void Membership::heard(Number number, const Instance& run) {
+    auto& peer = peers_[number];
+    noting_place(number, [&] {
+        peer.heard = true;
+        peer.heard_run = run;
+    });
+}
+
+void Membership::said_goodbye(Number number, const Instance& run) {
+    noting_place(number, [&] { peers_[number].left = run; });
+}
+
+PeerPlace Membership::asked_at(Number number) const {
+    const auto& peer = peers_[number];
+    if (!peer.heard || !peer.contact) return peer.place;
+    const auto& contact = contacts_.at(*peer.contact);
+    if (contact.run == peer.heard_run) return peer.place;
+    // The operator's word counts until another run has shown that it is the one who is there.
+    const bool another_is_there =
+        contact.up || (peer.left && contact.run == *peer.left && peer.heard_run != *peer.left);
+    return contact.listed && !another_is_there ? peer.place : PeerPlace();
+}
+
 void Membership::unheard(Number number, TimePoint now) {
     auto& peer = peers_[number];
-    if (!std::exchange(peer.heard, false)) return;
+    if (!peer.heard) return;
+    noting_place(number, [&peer] { peer.heard = false; });
     const bool reached = peer.contact && contacts_.at(*peer.contact).up;
     if (!reached) peer.silent_since = now;
 }

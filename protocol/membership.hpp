@@ -22,16 +22,6 @@ inline constexpr std::chrono::minutes kNumberRests{2};
 /// there.
 inline constexpr std::chrono::minutes kSelfAgain{1};
 
-/// Where a node may be reached.
-struct PeerPlace {
-    std::string host;  // a name or an address
-    std::uint16_t http_port = 0, link_port = 0;
-
-    HostPort http() const { return {host, http_port}; }
-    HostPort link() const { return {host, link_port}; }
-    bool operator==(const PeerPlace&) const = default;
-};
-
 /// Who is in the cluster, and where to look for more. Peers are *listed* (named in the
 /// configuration, at a fixed place) or *found*: a name of the configuration leads to their
 /// addresses, or they have come to us and proved that they hold the cluster key. What a found one
@@ -53,6 +43,7 @@ public:
         bool dialled = true;      // false: it is ourselves, or a peer that is reached elsewhere
         bool up = false;          // there is a link
         bool met_self = false;    // the last that answered there was this node
+        Instance run{};           // that answered there last
         std::size_t sources = 0;  // names that lead there now
         TimePoint idle_since{};   // since when no name leads there, or no link is there
     };
@@ -61,8 +52,10 @@ public:
         std::optional<ContactId> contact;  // where it is dialled
         PeerPlace place;                   // where it is asked; no host: not known yet
         bool listed = false;
-        bool heard = false;   // it has a link to us
-        Instance instance{};  // the run that was met last
+        bool heard = false;            // it has a link to us
+        Instance heard_run{};          // whose link that is
+        Instance instance{};           // the run that was met last
+        std::optional<Instance> left;  // the run that said goodbye last
         TimePoint silent_since{};
         std::string was;          // who had the number, once it is nobody's,
         TimePoint rests_until{};  // which it is then for this long, but to the same
@@ -92,6 +85,7 @@ public:
         elsewhere,  // a peer to which there is a link, or that is listed at another place
         duplicate,  // somebody else is reached under this name
         full,       // no room for another peer
+        replaced,   // a run that has said goodbye, and another has its name by now
         forgotten,  // this place is of no interest any more
     };
     struct Met {
@@ -110,9 +104,15 @@ public:
     /// It has come from this address, and holds the key. Nothing: there is no room for it.
     std::optional<Number> came(const std::string& node, const Instance& instance,
                                const std::string& address, TimePoint now);
-    /// It has a link to us, or has no more.
-    void heard(Number peer) { peers_[peer].heard = true; }
+    /// It has a link to us, of this run, or has no more.
+    void heard(Number peer, const Instance& run);
     void unheard(Number peer, TimePoint now);
+    /// That run has left: its name is free for another, wherever that is.
+    void said_goodbye(Number peer, const Instance& run);
+
+    /// Where this peer is to be asked; no host: not known. That is never where another run of it
+    /// answered than the one that has the link to us: what that link promises is that run's.
+    PeerPlace asked_at(Number peer) const;
 
     /// Forgets what is due. Call it now and then.
     void tidy(TimePoint now);
@@ -142,6 +142,14 @@ private:
     void unlist(Number peer, TimePoint now);
     bool make_room(TimePoint now);
     void leave_other(ContactId id, const Contact& contact, Number number);
+    bool is_replaced(const Peer& peer, ContactId id) const;
+    /// Does `change`, and notes whether the peer is to be asked elsewhere for it.
+    template <class Change>
+    void noting_place(Number peer, Change change) {
+        const auto before = asked_at(peer);
+        change();
+        if (asked_at(peer) != before) ++changes_;
+    }
     void remove_contact(ContactId id, TimePoint now);
     void leave_contact(Number peer);
     void vacate(Number peer, TimePoint now);

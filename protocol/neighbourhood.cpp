@@ -86,9 +86,10 @@ void Neighbourhood::accept(std::size_t peer, std::string token) {
     show(peer, std::move(shown));
 }
 
-void Neighbourhood::linked(std::size_t peer, std::string token) {
+void Neighbourhood::linked(std::size_t peer, std::string token, std::uint64_t run) {
     auto shown = view_.peers[peer];
     shown.token = std::move(token);
+    shown.run = run;
     show(peer, std::move(shown));
 }
 

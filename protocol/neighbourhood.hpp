@@ -38,8 +38,8 @@ public:
     /// We publish to this peer, and it may use this token. The one before stays good.
     void accept(std::size_t peer, std::string token);
 
-    /// It publishes to us; this token proves us to it.
-    void linked(std::size_t peer, std::string token);
+    /// It publishes to us; this token proves us to it. `run`: PeerView::Peer::run.
+    void linked(std::size_t peer, std::string token, std::uint64_t run);
     /// It no longer does: nothing it said counts any more.
     void unlinked(std::size_t peer);
 

@@ -43,12 +43,16 @@ struct NodeState {
         std::chrono::milliseconds promised{0};  // it speaks again within this time, on one of them
         bool listens_elsewhere = false;         // it has said so on our link to it, which is up
         bool said_goodbye = false;              // and has not come back since
+        std::uint64_t cannot_dial = 0;          // what we say of our link to it (dial_report.hpp)
+        std::uint64_t it_cannot_dial = 0;       // what it says of its link to us
     };
     Pulse& pulse(std::size_t peer) {
         if (pulses.size() <= peer) pulses.resize(peer + 1);
         return pulses[peer];
     }
     std::vector<Pulse> pulses;
+
+    bool leaving = false;  // this node has said goodbye
 
     /// How far apart our heartbeats are on each link; follows the number of peers.
     std::chrono::nanoseconds beat_interval;

@@ -158,7 +158,8 @@ void PeerLinks::follow_peers() {
             known_[number] = peer.node;
             if (!peer.node.empty()) add_peer(number);
         }
-        if (!peer.node.empty()) shared_.neighbours.place(number, peer.place.http());
+        if (!peer.node.empty())
+            shared_.neighbours.place(number, shared_.membership.asked_at(number).http());
     }
 }
 
@@ -252,6 +253,7 @@ Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const In
     follow_membership();
     switch (met.meeting) {
         case Meeting::peer:
+            give_up_others(met.number, instance);
             return met.number;
         case Meeting::elsewhere:
             return make_error_code(Error::reached_elsewhere);
@@ -259,6 +261,8 @@ Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const In
             return make_error_code(Error::duplicate_id);
         case Meeting::full:
             return make_error_code(Error::too_many_peers);
+        case Meeting::replaced:
+            return make_error_code(Error::replaced);
         case Meeting::forgotten:
             break;
     }
@@ -285,8 +289,18 @@ std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Insta
 }
 
 void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
-    shared_.membership.heard(number);
+    shared_.membership.heard(number, instance);
+    follow_membership();
+    give_up_others(number, instance);
     if (auto* publication = publication_to(number)) publication->heard_of(instance);
+}
+
+/// Links to other runs of this peer at places that are not its own any more.
+void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
+    const auto* const its_own = publication_to(number);
+    for (auto& [contact, publication] : publications_)
+        if (publication->peer() == number && publication.get() != its_own)
+            publication->give_up_other_run(instance);
 }
 
 void PeerLinks::left(std::size_t number) {

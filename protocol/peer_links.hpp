@@ -89,6 +89,7 @@ private:
     std::optional<std::size_t> admit(const std::string& node, const Instance& instance,
                                      const boost::asio::ip::address& from);
     void heard_of(std::size_t number, const Instance& instance);
+    void give_up_others(std::size_t number, const Instance& instance);
     void left(std::size_t number);
     static awaitable<void> publish(std::shared_ptr<void> owner,
                                    std::shared_ptr<PublisherLink> publication);

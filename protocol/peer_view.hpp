@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/host_port.hpp"
+#include "protocol/peer_config.hpp"
 
 namespace summary {
 class Directory;
@@ -28,6 +29,9 @@ struct PeerView {
         std::string token;  // to send to it with a request; empty while there is no link from it
         bool in_sync = false;
         std::array<std::string, 2> accepted;  // tokens it may send to us, newest first
+        /// Which run of the node the token and the summary are of: another number, another run. 0:
+        /// it has had no link yet. What was learnt by asking one run says nothing of the next.
+        std::uint64_t run = 0;
 
         /// It is known where to ask it, and it would know us.
         bool can_be_asked() const { return !token.empty() && !http.host.empty(); }

@@ -114,6 +114,7 @@ awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& plac
     const bool was_up = end_->up();
     end_->leave();
     end_.reset();
+    if (std::exchange(given_up_, false)) peer_.reset();  // its peer is somebody else's by now
     if (was_up) redial_.link_lasted(Clock::now() - began);
     if (retired_) co_return error;
     note_end(error, was_up);
@@ -158,13 +159,14 @@ void PublisherLink::note_end(const error_code& error, bool was_up) {
     last_end_ = {error, now};
     const auto where = remote_.empty() ? place_.link().text() : remote_;
     if (was_up) {
-        shared_.log.ended(name_, error, where, now, expectation());
+        shared_.log.ended(name_, error, where, now, expectation(error));
     } else {
-        shared_.log.failed(name_, error, where, now, expectation());
+        shared_.log.failed(name_, error, where, now, expectation(error));
     }
 }
 
-LinkLog::Expectation PublisherLink::expectation() const {
+LinkLog::Expectation PublisherLink::expectation(const error_code& error) const {
+    if (error == Error::replaced) return LinkLog::Expectation::lasting;
     if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
     const bool has_left = peer_ && shared_.pulse(*peer_).said_goodbye;
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
@@ -217,6 +219,12 @@ void PublisherLink::heard_of(const Instance& instance) {
     } else {
         pause_.cancel();
     }
+}
+
+void PublisherLink::give_up_other_run(const Instance& instance) {
+    if (!up() || end_->reaches(instance)) return;
+    given_up_ = true;
+    end_->close(make_error_code(Error::restarted));
 }
 
 void PublisherLink::report(ClusterStatus::Peer& status) const {

@@ -63,6 +63,9 @@ public:
     /// gives up a link to an earlier run.
     void heard_of(const Instance& instance);
 
+    /// That run is the peer now: a link to another one ends.
+    void give_up_other_run(const Instance& instance);
+
     /// Adds our side's numbers.
     void report(ClusterStatus::Peer& status) const;
     const LastEnd& last_end() const { return last_end_; }
@@ -78,7 +81,7 @@ private:
     awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPlaces::Place& place);
     awaitable<boost::system::error_code> publish(Link& link, DialPlaces::Place& place);
     void note_end(const boost::system::error_code& error, bool was_up);
-    LinkLog::Expectation expectation() const;
+    LinkLog::Expectation expectation(const boost::system::error_code& error) const;
     LinkCounters counters() const { return end_ ? end_->counters() : kept_.counters; }
     void judge_absence();
     bool pending() const;
@@ -93,6 +96,7 @@ private:
     Redial redial_;
     boost::asio::steady_timer pause_;
     bool retired_ = false;
+    bool given_up_ = false;
 
     PublisherEnd::Kept kept_;
     // The present connection, if there is one.

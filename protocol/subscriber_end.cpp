@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
+#include <cstring>
 #include <utility>
 
 namespace protocol {
@@ -11,6 +12,13 @@ using boost::system::error_code;
 
 /// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
 constexpr int kBeatsAlive = 2;
+
+/// PeerView::Peer::run.
+std::uint64_t number_of(const Instance& run) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, run.data(), sizeof number);
+    return number == 0 ? 1 : number;
+}
 
 }  // namespace
 
@@ -112,23 +120,31 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     if (const auto error = admit(now)) return refuse(error);
     who_ = hello_->hello().from;
     leave_doorstep();
-    node_.doorstep.proved(*peer_, from_);
     secure(secrets->from_subscriber, secrets->from_publisher);
-    all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
-    node_.neighbours.linked(*peer_, secrets->token);
+    if (!has_last_words_) {
+        node_.doorstep.proved(*peer_, from_);
+        all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
+        node_.neighbours.linked(*peer_, secrets->token, number_of(all_.slots_[*peer_].instance));
+    }
     says_ = Message(Welcome{});
     welcomed();
     hello_.reset();
 }
 
 /// A peer has one link to us. A second connection of the same run replaces the first; one of
-/// another run too, unless the first is plainly alive: then there are two of them.
+/// another run too, unless the first is plainly alive: then there are two of them. A run that has
+/// said goodbye, and whose name another has, may still tell what it has invalidated since.
 error_code SubscriberEnd::admit(TimePoint now) {
     const auto& node = hello_->hello().from;
     const auto& instance = hello_->hello().instance;
     if (const auto known = node_.neighbours.index_of(node)) {
         const auto& slot = all_.slots_[*known];
         if (slot.end != nullptr && slot.instance != instance) {
+            if (node_.membership.peers()[*known].left == instance) {
+                has_last_words_ = true;
+                begin_session(*known, std::make_shared<Receipts>(), now);
+                return {};
+            }
             const auto alive_within =
                 kBeatsAlive * std::max<std::chrono::nanoseconds>(node_.config.timings.heartbeat,
                                                                  node_.pulse(*known).promised);
@@ -145,20 +161,27 @@ error_code SubscriberEnd::admit(TimePoint now) {
         earlier->leave(make_error_code(Error::superseded));
         earlier->close(make_error_code(Error::superseded));
     }
-    peer_ = peer;
-    traffic_ = &slot.counters;
     if (slot.instance != instance) slot.receipts = std::make_shared<Receipts>();
-    slot.receipts->listen(*this);
-    session_.emplace(
-        SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
-        slot.receipts->handed_out(), slot.receipts->kept());
+    begin_session(*peer, slot.receipts, now);
     slot.end = this;
     slot.instance = instance;
     slot.state = PeerState::waiting_snapshot;
     slot.last_end = {};
     node_.pulse(*peer).said_goodbye = false;
-    heard_at_ = now;
+    node_.pulse(*peer).it_cannot_dial = 0;
     return {};
+}
+
+void SubscriberEnd::begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts,
+                                  TimePoint now) {
+    peer_ = peer;
+    traffic_ = &all_.slots_[peer].counters;
+    receipts_ = receipts;
+    receipts_->listen(*this);
+    session_.emplace(
+        SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
+        receipts_->handed_out(), receipts_->kept());
+    heard_at_ = now;
 }
 
 /// Tells the other end why, if the reason is one that travels.
@@ -172,6 +195,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     // It must not be confirmed.
     if (all_.closed_) return end(error_code(boost::asio::error::operation_aborted));
     heard_at_ = now;
+    if (has_last_words_) return take_last_words(message, now);
     const auto peer = *peer_;
     auto& slot = all_.slots_[peer];
     auto& pulse = node_.pulse(peer);
@@ -196,22 +220,33 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     node_.neighbours.set_in_sync(peer, session_->in_sync());
 }
 
+/// Only what it has invalidated counts.
+void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
+    if (std::holds_alternative<SnapshotBegin>(message))
+        return end(make_error_code(Error::duplicate_id));
+    const auto action = session_->on_message(message, now);
+    if (!action) return;
+    if (const auto* close = std::get_if<SyncSession::Close>(&*action))
+        return end(make_error_code(close->reason));
+    if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) apply(*drop);
+}
+
 void SubscriberEnd::apply(const SyncSession::Drop& drop) {
-    auto& receipts = all_.slots_[*peer_].receipts;
-    auto done = receipts->hand_out(session_->applied());
+    auto done = receipts_->hand_out(session_->applied());
     if (!all_.hooks_.invalidated) return done();
     try {
         all_.hooks_.invalidated({drop.keys, drop.tags, drop.all}, std::move(done));
     } catch (...) {
         // The link ends over it. The next one brings again, and has applied, all that is not kept.
-        receipts->leave(*this);
-        receipts = std::make_shared<Receipts>(receipts->kept());
+        receipts_->leave(*this);
+        auto& of_the_run = all_.slots_[*peer_].receipts;
+        if (of_the_run == receipts_) of_the_run = std::make_shared<Receipts>(receipts_->kept());
         throw;
     }
 }
 
 void SubscriberEnd::more_is_kept() {
-    session_->kept(all_.slots_[*peer_].receipts->kept());
+    session_->kept(receipts_->kept());
     wake();
 }
 
@@ -246,6 +281,7 @@ LinkEnd::Limit SubscriberEnd::limit() const {
 void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
     leave_doorstep();
     const bool stops = error == boost::asio::error::operation_aborted;
+    if (has_last_words_) return leave(error);
     if (peer_) {
         leave(error);
         auto& slot = all_.slots_[*peer_];
@@ -258,14 +294,15 @@ void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
 }
 
 void SubscriberEnd::leave(const error_code& error) {
+    if (receipts_) receipts_->leave(*this);
     if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer one has the place
     auto& slot = all_.slots_[*peer_];
-    slot.receipts->leave(*this);
     add(slot.counters, session_->counters());
     slot.confirmed_at = session_->confirmed_at();
     slot.end = nullptr;
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
     node_.pulse(*peer_).said_goodbye = error == Error::goodbye;
+    if (error == Error::goodbye) node_.membership.said_goodbye(*peer_, slot.instance);
     node_.neighbours.unlinked(*peer_);
     if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
 }

@@ -119,7 +119,8 @@ private:
     void take_hello(const HelloMessage& message);
     void take_proof(const HelloMessage& message, TimePoint now);
     boost::system::error_code admit(TimePoint now);
-    void begin(TimePoint now);
+    void begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts, TimePoint now);
+    void take_last_words(const Message& message, TimePoint now);
     void refuse(const boost::system::error_code& error);
     bool leave_doorstep();
     void leave(const boost::system::error_code& error);
@@ -139,6 +140,8 @@ private:
     std::string who_, looks_for_;
     LinkCounters* traffic_ = nullptr;
     std::optional<SyncSession> session_;  // once it is welcome
+    std::shared_ptr<Receipts> receipts_;  // what it confirms goes by; then, too
+    bool has_last_words_ = false;         // of a run whose name another has by now
     TimePoint hello_until_, heard_at_;
 };
 

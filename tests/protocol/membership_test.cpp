@@ -47,7 +47,7 @@ protected:
                                              const std::string& address,
                                              Membership::TimePoint now) {
         const auto number = all.came(node, instance, address, now);
-        if (number) all.heard(*number);
+        if (number) all.heard(*number, instance);
         return number;
     }
     static PeerConfig listed(const std::string& node, const std::string& address) {
@@ -115,6 +115,70 @@ TEST_F(MembershipTest, TwoNodesOfOneNameAreNotOnePeer) {
     EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::duplicate);
     EXPECT_EQ(link("10.0.0.3", "me", 3).meeting, Meeting::duplicate);
     EXPECT_TRUE(dialled("10.0.0.3"));
+}
+
+TEST_F(MembershipTest, ARunThatHasSaidGoodbyeGivesItsNameToTheOneThatComes) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    const auto b = link("10.0.0.2", "b", 1).number;
+    arrive("b", run(1), "10.0.0.2", kNow);
+    EXPECT_EQ(all.asked_at(b).host, "10.0.0.2");
+    EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::duplicate) << "both are alive";
+    all.unheard(b, kNow);
+    all.said_goodbye(b, run(1));
+    EXPECT_EQ(arrive("b", run(2), "10.0.0.3", kNow), b);
+    EXPECT_EQ(all.asked_at(b).host, "") << "where the other one answered it is not";
+    EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::peer);
+    EXPECT_EQ(all.asked_at(b).host, "10.0.0.3");
+    all.down(at("10.0.0.2"), kNow);
+    EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::replaced);
+    EXPECT_EQ(all.asked_at(b).host, "10.0.0.3");
+    EXPECT_EQ(all.peers()[b].contact, at("10.0.0.3"));
+}
+
+TEST_F(MembershipTest, TheOneWhoReplacesARunThatHasLeftMayBeMetBeforeItComes) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2", "10.0.0.3"});
+    const auto b = link("10.0.0.2", "b", 1).number;
+    all.said_goodbye(b, run(1));
+    EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::peer);
+    EXPECT_EQ(all.peers()[b].contact, at("10.0.0.3"));
+    EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::replaced);
+}
+
+TEST_F(MembershipTest, ARunThatHasLeftIsStillReachedWhileNobodyHasItsName) {
+    all.configure({}, {name}, kNow);
+    look({"10.0.0.2"});
+    const auto b = link("10.0.0.2", "b", 1).number;
+    all.said_goodbye(b, run(1));
+    all.down(at("10.0.0.2"), kNow);
+    EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::peer) << "to be told what is purged";
+}
+
+TEST_F(MembershipTest, AListedPeerIsNotAskedWhereAnotherRunOfItIs) {
+    all.configure({listed("b", "b.test")}, {}, kNow);
+    link("b.test", "b", 1);
+    arrive("b", run(1), "10.0.0.2", kNow);
+    EXPECT_EQ(all.asked_at(0).host, "b.test");
+    all.unheard(0, kNow);
+    all.said_goodbye(0, run(1));
+    arrive("b", run(2), "10.0.0.3", kNow);
+    EXPECT_EQ(all.asked_at(0).host, "") << "the name still leads to the one that has left";
+    all.down(at("b.test"), kNow);
+    EXPECT_EQ(link("b.test", "b", 1).meeting, Meeting::replaced);
+    EXPECT_TRUE(dialled("b.test"));
+    EXPECT_EQ(all.asked_at(0).host, "");
+    EXPECT_EQ(link("b.test", "b", 2).meeting, Meeting::peer);
+    EXPECT_EQ(all.asked_at(0).host, "b.test");
+}
+
+TEST_F(MembershipTest, AListedPeerThatCannotBeDialledIsAskedWhereTheListSays) {
+    all.configure({listed("b", "10.0.0.2")}, {}, kNow);
+    arrive("b", run(1), "10.0.0.2", kNow);
+    EXPECT_EQ(all.asked_at(0).host, "10.0.0.2");
+    all.unheard(0, kNow);
+    arrive("b", run(2), "10.0.0.2", kNow);
+    EXPECT_EQ(all.asked_at(0).host, "10.0.0.2");
 }
 
 TEST_F(MembershipTest, ANodeThatComesBackAtAnotherAddressKeepsItsNumber) {
@@ -409,6 +473,7 @@ std::string seen(const Membership& all) {
     for (const auto& peer : all.peers()) {
         out << peer.node << '@' << peer.contact.value_or(0) << ' ';
         put(peer.place);
+        put(all.asked_at(static_cast<Membership::Number>(&peer - all.peers().data())));
     }
     for (const auto& [id, contact] : all.contacts()) {
         out << id << '=' << contact.node << contact.peer.value_or(99) << contact.dialled << ' ';
@@ -454,7 +519,7 @@ TEST_F(MembershipTest, StaysSoundWhateverComesAndTellsOfEachChange) {
                                         "10.0.0." + std::to_string(1 + (first + 2 * i) % 7)));
                 places.push_back({host(), 3128, 3129});
             }
-            switch (any(8)) {
+            switch (any(9)) {
                 case 0:
                     changing.configure(wanted, {}, now);
                     break;
@@ -481,9 +546,20 @@ TEST_F(MembershipTest, StaysSoundWhateverComesAndTellsOfEachChange) {
                 case 5:
                     changing.down(id, now);
                     break;
-                case 6:
-                    changing.came(node(), run(static_cast<int>(any(3))), host(), now);
+                case 6: {
+                    const auto who = run(1 + static_cast<int>(any(3)));
+                    const auto number = changing.came(node(), who, host(), now);
+                    if (number && any(2) == 0) changing.heard(*number, who);
                     break;
+                }
+                case 7: {
+                    const auto number = changing.number_of(node());
+                    if (!number) break;
+                    if (any(2) == 0)
+                        changing.said_goodbye(*number, changing.peers()[*number].heard_run);
+                    changing.unheard(*number, now);
+                    break;
+                }
                 default:
                     changing.tidy(now);
             }

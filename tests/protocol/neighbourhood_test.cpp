@@ -42,8 +42,8 @@ protected:
 
 TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     auto replica = replica_with(key(1));
-    neighbours.accept(1, "token");
-    neighbours.linked(1, "token");
+    neighbours.accept(1, "token", 7);
+    neighbours.linked(1, "token", 7);
     neighbours.load(1, replica);
     neighbours.set_in_sync(1, true);
     ASSERT_TRUE(neighbours.take_view()->peers[1].in_sync);
@@ -114,11 +114,11 @@ TEST_F(NeighbourhoodTest, TheTokenBeforeTheLastStaysGood) {
 
 TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
     auto replica = replica_with(key(1));
-    neighbours.linked(2, "token");
+    neighbours.linked(2, "token", 7);
     neighbours.load(2, replica);
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view && view->directory);
-    EXPECT_EQ(view->peers[2].token, "token");
+    EXPECT_EQ(view->peers[2].token, "token", 7);
     EXPECT_EQ(view->directory->candidates(asked(key(1))), (summary::PeerSet{2}));
     EXPECT_TRUE(view->directory->candidates(asked(key(2))).empty());
 }
@@ -189,7 +189,7 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
 TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     auto first = replica_with(key(1));
     auto second = replica_with(key(1));
-    neighbours.linked(0, "token");
+    neighbours.linked(0, "token", 7);
     neighbours.load(0, first);
     neighbours.load(1, second);
     neighbours.set_in_sync(0, true);
@@ -210,7 +210,7 @@ TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
     neighbours.take_view();
     auto later = replica_with(key(2));
     neighbours.load(0, later);
-    neighbours.linked(0, "token");
+    neighbours.linked(0, "token", 7);
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view);
     EXPECT_TRUE(view->directory->candidates(asked(key(1))).empty());
@@ -227,7 +227,7 @@ TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
 }
 
 TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {
-    neighbours.linked(0, "token");
+    neighbours.linked(0, "token", 7);
     neighbours.unlinked(0);
     neighbours.unlinked(0);
     EXPECT_TRUE(neighbours.take_view()->peers[0].token.empty());
