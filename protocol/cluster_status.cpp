@@ -14,6 +14,10 @@ std::string_view name(PeerState state) noexcept {
             return "in_step";
         case PeerState::lagging:
             return "behind";
+        case PeerState::no_address:
+            return "no_address";
+        case PeerState::one_way:
+            return "one_way";
         case PeerState::withdrawn:
             return "withdrawn";
         case PeerState::gone:

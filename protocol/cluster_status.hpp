@@ -17,10 +17,12 @@ namespace protocol {
 /// Where our copy of a peer's summary stands.
 enum class PeerState {
     connecting,        // no connection from it yet
-    hello,             // connected, not yet authenticated
+    hello,             // we are connected to it, and the hello is not over
     waiting_snapshot,  // link up, no summary yet, or it must be replaced
     in_sync,           // its summary counts
     lagging,           // in sync, but it has not confirmed what we invalidated while it was away
+    no_address,        // in sync, but no place is known where it can be asked
+    one_way,           // our link to it is up, and it makes none to us
     withdrawn,         // it said goodbye
     gone,              // there was a link and it broke
     refused,           // it, or we, refused the hello
@@ -51,7 +53,9 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t objects = 0;  // as it last said
         std::uint64_t bits = 0;
         unsigned hashes = 0;
-        bool publishing = false;  // our link to it is up
+        bool publishing = false;   // our link to it is up
+        double state_seconds = 0;  // for how long it has been in this state
+        std::string cause;         // what keeps it from being asked, in words; empty: nothing
         std::uint64_t invalidations_sent = 0;
         std::uint64_t invalidations_confirmed = 0;  // by it, of ours
         std::uint64_t invalidations_pending = 0;    // of ours, not confirmed by it

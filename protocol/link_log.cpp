@@ -40,7 +40,7 @@ void LinkLog::note(std::string_view link, std::string_view what,
     }
     const auto [entry, is_new] = subjects_.try_emplace(subject);
     auto& state = entry->second;
-    const bool lasts = expected == Expectation::lasting;
+    const bool lasts = expected != Expectation::none;
     if (!is_new && (now - state.logged_at < kLogAgainAfter || (lasts && state.was_expected))) {
         ++state.kept_back;
         return;
@@ -68,6 +68,21 @@ void LinkLog::joined(std::string_view peer) {
 
 void LinkLog::left(std::string_view peer) {
     spdlog::info("{}: {} is no peer any more", node_, peer);
+}
+
+void LinkLog::trouble(std::string_view peer, std::string_view state, std::string_view cause) {
+    spdlog::warn("{}: peer {} is {}: {}", node_, peer, state, cause);
+}
+
+void LinkLog::trouble_over(std::string_view peer, std::string_view state) {
+    spdlog::info("{}: peer {} is {} now", node_, peer, state);
+}
+
+void LinkLog::met_self(std::string_view place) {
+    ++counts_[reason_of(make_error_code(Error::own_id))];
+    const auto subject = "itself at " + std::string(place);
+    if (subjects_.size() >= kMaxLogSubjects || !subjects_.try_emplace(subject).second) return;
+    spdlog::info("{}: {} is this node itself", node_, place);
 }
 
 void LinkLog::in_sync(std::string_view peer, std::uint64_t objects, std::uint64_t bits,

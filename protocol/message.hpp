@@ -57,7 +57,8 @@ struct SnapshotRequest {  // subscriber
     bool operator==(const SnapshotRequest&) const = default;
 };
 /// What a subscriber's heartbeat says in place of objects: it counts as heard from the publisher
-/// what it hears of it on the link that it publishes on itself.
+/// what it hears of it on the link that it publishes on itself. Or why there is no such link
+/// (dial_report.hpp).
 inline constexpr std::uint64_t kListensElsewhere = 1;
 
 /// Publisher: what it announced last; goes out when everything announced has gone out. Subscriber:

@@ -184,6 +184,12 @@ void Neighbourhood::settle_one() {
         replica->move_to(*directory_, index);
 }
 
+void Neighbourhood::set_places(std::vector<PeerPlace> places) {
+    if (view_.places ? *view_.places == places : places.empty()) return;
+    view_.places = std::make_shared<const std::vector<PeerPlace>>(std::move(places));
+    changed_ = true;
+}
+
 bool Neighbourhood::present(std::size_t peer) const {
     return directory_ && directory_->is_active(static_cast<unsigned>(peer));
 }

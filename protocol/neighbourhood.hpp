@@ -59,6 +59,10 @@ public:
     bool lagging(std::size_t peer) const { return standings_[peer].lagging; }
     /// Its summary is in the directory that the workers have.
     bool present(std::size_t peer) const;
+    /// As PeerView::Peer::can_be_asked().
+    bool can_be_asked(std::size_t peer) const { return view_.peers[peer].can_be_asked(); }
+    /// PeerView::places.
+    void set_places(std::vector<PeerPlace> places);
 
     /// Does the present view differ from the one taken last?
     bool changed() const { return changed_; }

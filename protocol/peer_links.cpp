@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/dial_report.hpp"
 #include "protocol/heartbeat.hpp"
+#include "protocol/plain_address.hpp"
 
 namespace protocol {
 namespace {
@@ -89,6 +91,42 @@ void PeerLinks::stop() {
 void PeerLinks::tidy() {
     shared_.membership.tidy(Clock::now());
     follow_membership();
+    watch_states();
+    show_places();
+}
+
+/// Notes since when each peer is in its state, tells peers why they are not dialled, and warns of
+/// what no link's end tells.
+void PeerLinks::watch_states() {
+    const auto now = Clock::now();
+    for (std::size_t number = 0; number < known_.size(); ++number) {
+        if (known_[number].empty()) continue;
+        shared_.pulse(number).cannot_dial = cannot_dial(number);
+        auto& shown = shown_[number];
+        const auto state = state_of(number, now);
+        if (state != shown.state) {
+            if (shown.warned) shared_.log.trouble_over(known_[number], name(state));
+            shown = {state, now, false};
+        }
+        const bool lasts = now - shown.since >= shared_.config.timings.gone_after;
+        const bool is_trouble =
+            state == PeerState::one_way || (state == PeerState::no_address && lasts);
+        if (!is_trouble || std::exchange(shown.warned, true)) continue;
+        shared_.log.trouble(known_[number], name(state), cause_of(number, state));
+    }
+}
+
+/// Where a client of the forward proxy is not let to.
+void PeerLinks::show_places() {
+    std::vector<PeerPlace> places;
+    for (const auto& [id, contact] : shared_.membership.contacts()) places.push_back(contact.place);
+    for (std::size_t number = 0; number < known_.size(); ++number) {
+        if (known_[number].empty()) continue;
+        if (const auto from = subscriptions_.came_from(number))
+            places.push_back({plain_address(*from).to_string(), 0, 0});
+    }
+    shared_.neighbours.set_places(std::move(places));
+    if (tasks_ != nullptr && shared_.neighbours.changed()) shared_.show_view_soon();
 }
 
 void PeerLinks::wake() {
@@ -100,7 +138,7 @@ void PeerLinks::invalidated() {
 }
 
 void PeerLinks::say_goodbye() {
-    leaving_ = true;
+    shared_.leaving = true;
     for (auto& [contact, publication] : publications_) publication->say_goodbye();
 }
 
@@ -145,12 +183,14 @@ void PeerLinks::follow_membership() {
     shared_.beat_interval =
         beat_interval(shared_.config.timings.heartbeat, shared_.membership.size());
     follow_contacts();
+    show_places();
     if (tasks_ != nullptr) shared_.show_view_soon();
 }
 
 void PeerLinks::follow_peers() {
     const auto& peers = shared_.membership.peers();
     if (known_.size() < peers.size()) known_.resize(peers.size());
+    shown_.resize(known_.size());
     for (std::size_t number = 0; number < peers.size(); ++number) {
         const auto& peer = peers[number];
         if (known_[number] != peer.node) {
@@ -174,7 +214,7 @@ void PeerLinks::follow_contacts() {
         auto& publication = publications_[id];
         if (!publication) {
             publication = make_publication(id, contact);
-            if (leaving_) publication->say_goodbye();
+            if (shared_.leaving) publication->say_goodbye();
             if (tasks_ != nullptr) tasks_->spawn(publish(owner_.lock(), publication));
         }
         const auto& peers = shared_.membership.peers();
@@ -214,6 +254,7 @@ void PeerLinks::add_peer(std::size_t number) {
     const auto& node = known_[number];
     shared_.neighbours.add_peer(number, node);
     shared_.pulse(number) = {};
+    shown_[number] = {PeerState::connecting, Clock::now(), false};
     subscriptions_.add_peer(number);
     shared_.invalidations.add_peer(number);
     // Who comes back is to drop what was invalidated meanwhile.
@@ -313,7 +354,101 @@ awaitable<void> PeerLinks::publish([[maybe_unused]] std::shared_ptr<void> owner,
     co_await publication->run();
 }
 
+LastEnd PeerLinks::last_end_of(std::size_t number) const {
+    ClusterStatus::Peer peer;
+    if (const auto* publication = publication_to(number)) peer.last_end = publication->last_end();
+    subscriptions_.report(number, peer);
+    return peer.last_end;
+}
+
+/// What the link from it is worth; where there is none, what our link to it knows.
+PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
+    const auto state = subscriptions_.state(number);
+    if (state != PeerState::connecting && state != PeerState::gone) return state;
+    const auto* const publication = publication_to(number);
+    if (publication == nullptr) return state;
+    if (const auto up_since = publication->up_since()) {
+        if (shared_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
+        // It has heard of us since then, and should have come.
+        const auto silent_since = subscriptions_.silent_since(number).value_or(now);
+        const auto both = std::max(*up_since, silent_since);
+        return now - both >= shared_.config.timings.gone_after ? PeerState::one_way : state;
+    }
+    if (is_refusal(last_end_of(number).error)) return PeerState::refused;
+    const bool begins = state == PeerState::connecting && publication->greeting();
+    return begins ? PeerState::hello : state;
+}
+
+std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
+    switch (state) {
+        case PeerState::no_address:
+            return why_without_address(number);
+        case PeerState::one_way: {
+            const auto reason = reason_in(shared_.pulses[number].it_cannot_dial);
+            return reason.empty()
+                       ? "it makes no link to this node, and does not say why: is the "
+                         "link address that it has for this node right, and the way open?"
+                       : "it cannot make its link to this node (" + reason +
+                             "): is the link address that it has for this node right?";
+        }
+        case PeerState::refused:
+        case PeerState::gone:
+            return last_end_of(number).error.message();
+        case PeerState::lagging:
+            return "it has not confirmed what was invalidated while it was away";
+        case PeerState::in_sync: {
+            const auto* const publication = publication_to(number);
+            if (publication == nullptr || publication->up() || !publication->last_end().error ||
+                shared_.leaving)
+                return {};
+            return "it is asked, but this node cannot make its link to it, so it does not know "
+                   "what is here (" +
+                   publication->last_end().reason() + ')';
+        }
+        default:
+            return {};
+    }
+}
+
+const PublisherLink* PeerLinks::publication_at(const boost::asio::ip::address& address) const {
+    const auto host = plain_address(address).to_string();
+    for (const auto& [id, contact] : shared_.membership.contacts())
+        if (contact.place.host == host) return publications_.at(id).get();
+    return nullptr;
+}
+
+std::string PeerLinks::why_without_address(std::size_t number) const {
+    std::string cause = "it is in step, but cannot be asked: no place is known where it answers";
+    const auto from = subscriptions_.came_from(number);
+    if (!from) return cause;
+    const auto host = plain_address(*from).to_string();
+    cause += "; its link comes from " + host;
+    for (const auto& [id, contact] : shared_.membership.contacts()) {
+        if (contact.place.host != host) continue;
+        const auto error = publications_.at(id)->last_end().reason();
+        if (contact.met_self) return cause + ", where this node is";
+        if (contact.peer && contact.peer != number && !known_[*contact.peer].empty())
+            return cause + ", where " + known_[*contact.peer] + " answers";
+        if (!error.empty()) return cause + ", where no link can be made (" + error + ')';
+    }
+    return cause + ", to which no name leads";
+}
+
+/// What this node says to the peer of its own link to it.
+std::uint64_t PeerLinks::cannot_dial(std::size_t number) const {
+    if (shared_.leaving) return kHasLeftReport;
+    if (shared_.pulses[number].said_goodbye) return 0;
+    const auto* publication = publication_to(number);
+    if (publication == nullptr) {
+        const auto from = subscriptions_.came_from(number);
+        publication = from ? publication_at(*from) : nullptr;
+    }
+    if (publication == nullptr || publication->up()) return 0;
+    return dial_report(publication->last_end().error);
+}
+
 void PeerLinks::report(ClusterStatus& status) const {
+    const auto now = Clock::now();
     const auto count = [&](const LinkCounters& more) {
         add<LinkCounters>(status, more, kLinkCounters);
     };
@@ -329,8 +464,10 @@ void PeerLinks::report(ClusterStatus& status) const {
             add(peer, ways->second);
         if (const auto* publication = publication_to(i)) publication->report(peer);
         subscriptions_.report(i, peer);
-        const bool silent = peer.state == PeerState::connecting || peer.state == PeerState::gone;
-        if (silent && is_refusal(peer.last_end.error)) peer.state = PeerState::refused;
+        peer.state = state_of(i, now);
+        if (shown_[i].state == peer.state)
+            peer.state_seconds = std::chrono::duration<double>(now - shown_[i].since).count();
+        peer.cause = cause_of(i, peer.state);
         peer.invalidations_sent = log.sent(i);
         peer.invalidations_confirmed = log.confirmed(i);
         peer.invalidations_pending = log.pending(i);

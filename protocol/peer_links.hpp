@@ -91,12 +91,27 @@ private:
     void heard_of(std::size_t number, const Instance& instance);
     void give_up_others(std::size_t number, const Instance& instance);
     void left(std::size_t number);
+    LastEnd last_end_of(std::size_t number) const;
+    PeerState state_of(std::size_t number, Clock::time_point now) const;
+    std::string cause_of(std::size_t number, PeerState state) const;
+    std::string why_without_address(std::size_t number) const;
+    std::uint64_t cannot_dial(std::size_t number) const;
+    const PublisherLink* publication_at(const boost::asio::ip::address& address) const;
+    void watch_states();
+    void show_places();
     static awaitable<void> publish(std::shared_ptr<void> owner,
                                    std::shared_ptr<PublisherLink> publication);
 
     Shared& shared_;
     std::function<void()> moved_;
+    /// How a peer was found last time, and since when that is so.
+    struct Shown {
+        PeerState state = PeerState::connecting;
+        Clock::time_point since{};
+        bool warned = false;
+    };
     std::vector<std::string> known_;     // peers that everything else knows of, by number
+    std::vector<Shown> shown_;           // as known_
     std::vector<std::string> unplaced_;  // listed ones without room that the log was told of
     std::map<Contact, std::shared_ptr<PublisherLink>> publications_;
     SubscriberLinks subscriptions_;
@@ -108,7 +123,6 @@ private:
     std::uint64_t followed_ = 0;  // changes of the membership
     TaskGroup* tasks_ = nullptr;  // once it runs
     std::weak_ptr<void> owner_;
-    bool leaving_ = false;
     bool stopped_ = false;
 };
 

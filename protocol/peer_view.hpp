@@ -67,6 +67,9 @@ struct PeerView {
     /// that is a peer, and is nobody's for two minutes after.
     Peers peers;
     std::shared_ptr<const summary::Directory> directory;  // null while nobody's summary counts
+    /// Every place where a peer is, was found or has come from; a port of 0 is not known. Null:
+    /// none.
+    std::shared_ptr<const std::vector<PeerPlace>> places;
 
     /// Index of the peer that proves itself by `node` and `token`; nothing if it does not. The
     /// tokens of its last two links are good, as a reconnect races with requests in flight.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/dial_report.hpp"
+
 namespace protocol {
 
 PublisherEnd::PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std::string& expected,
@@ -18,6 +20,7 @@ PublisherEnd::PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std:
 void PublisherEnd::leave() {
     if (!outbox_) return;
     node_.pulse(*peer_).listens_elsewhere = false;
+    node_.pulse(*peer_).it_cannot_dial = 0;
     add(kept_.counters, outbox_->counters(), kLinkCounters);
     outbox_.reset();
 }
@@ -72,6 +75,7 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
     } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
         auto& pulse = node_.pulse(*peer_);
         pulse.listens_elsewhere = beat->objects == kListensElsewhere;
+        pulse.it_cannot_dial = reason_in(beat->objects).empty() ? 0 : beat->objects;
         pulse.promised = beat->next;
     } else {
         end(make_error_code(Error::unexpected_frame));

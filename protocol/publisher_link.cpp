@@ -143,7 +143,8 @@ void PublisherLink::up_now() {
     dial_place_->give_back();
     shared_.log.up(name_);
     last_end_ = {};
-    shared_.pulse(*peer_).said_goodbye = false;
+    up_since_ = Clock::now();
+    shared_.pulse(*peer_).cannot_dial = 0;
     redial_.linked();
     hooks_.changed(true);
 }

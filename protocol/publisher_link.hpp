@@ -58,6 +58,12 @@ public:
     void wake();
     void say_goodbye();
     bool up() const { return end_ && end_->up(); }
+    /// Since when; nothing while it is not.
+    std::optional<Clock::time_point> up_since() const {
+        return up() ? std::optional(up_since_) : std::nullopt;
+    }
+    /// Connected, and not through the hello.
+    bool greeting() const { return end_ && !end_->up(); }
 
     /// The peer has proved to be alive, in this run of its. Dials at once instead of waiting;
     /// gives up a link to an earlier run.
@@ -103,6 +109,7 @@ private:
     std::optional<PublisherEnd> end_;
     DialPlaces::Place* dial_place_ = nullptr;  // until the hello is over
     std::string remote_;
+    Clock::time_point up_since_{};
     LastEnd last_end_;
 };
 

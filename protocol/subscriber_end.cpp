@@ -59,13 +59,36 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
         status.hashes = summary.hashes;
         status.objects = session.objects();
     }
-    status.state = slot.state;
-    if (slot.state == PeerState::in_sync) {
-        if (!node_.neighbours.present(peer)) status.state = PeerState::waiting_snapshot;
-        if (node_.neighbours.lagging(peer)) status.state = PeerState::lagging;
-    }
+    status.state = state(peer);
     status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
+    // What a link with the key shows to be no longer so.
+    const auto& error = status.last_end.error;
+    const bool is_of_keys = error == Error::wrong_version || error == Error::wrong_key ||
+                            error == Error::bad_proof || error == Error::other_hash_key;
+    if (is_of_keys && slot.linked_at && *slot.linked_at >= status.last_end.at) status.last_end = {};
+    // Whoever has left cannot be reached, and that is no news.
+    if (status.state == PeerState::withdrawn) status.last_end = {};
     status.last_end.take_later(slot.last_end);
+}
+
+PeerState Subscriptions::state(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    if (slot.state != PeerState::in_sync) return slot.state;
+    if (node_.neighbours.lagging(peer)) return PeerState::lagging;
+    if (!node_.neighbours.can_be_asked(peer)) return PeerState::no_address;
+    return node_.neighbours.present(peer) ? PeerState::in_sync : PeerState::waiting_snapshot;
+}
+
+std::optional<Subscriptions::TimePoint> Subscriptions::silent_since(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    if (slot.end != nullptr) return std::nullopt;
+    return slot.left_at;
+}
+
+std::optional<Subscriptions::Address> Subscriptions::came_from(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    if (slot.end == nullptr) return std::nullopt;
+    return slot.end->from_;
 }
 
 SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from,
@@ -167,6 +190,7 @@ error_code SubscriberEnd::admit(TimePoint now) {
     slot.instance = instance;
     slot.state = PeerState::waiting_snapshot;
     slot.last_end = {};
+    slot.linked_at = now;
     node_.pulse(*peer).said_goodbye = false;
     node_.pulse(*peer).it_cannot_dial = 0;
     return {};
@@ -263,6 +287,7 @@ std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
     if (ended() || !session_) return std::nullopt;
     session_->beat_every(node_.beat_interval);
     session_->set_heard_elsewhere(node_.pulse(*peer_).listens_elsewhere);
+    session_->set_dial_report(node_.pulse(*peer_).cannot_dial);
     if (auto message = session_->next(now)) return std::move(*message);
     return std::nullopt;
 }
@@ -286,6 +311,7 @@ void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
         leave(error);
         auto& slot = all_.slots_[*peer_];
         // Else there is a newer one.
+        if (slot.end == nullptr) slot.left_at = now;
         if (!stops && slot.end == nullptr) slot.last_end = {error, now};
     } else if (proven_ && !stops && all_.slots_[*proven_].end == nullptr) {
         all_.slots_[*proven_].state = PeerState::refused;

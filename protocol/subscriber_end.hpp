@@ -63,6 +63,12 @@ public:
 
     /// Adds our side's numbers.
     void report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;
+    /// Of report() the state alone: what the link from it is worth.
+    PeerState state(std::size_t peer) const;
+    /// Since when there is no link from it; nothing: there is one. TimePoint(): there was none yet.
+    std::optional<TimePoint> silent_since(std::size_t peer) const;
+    /// Where the link from it comes from, if there is one.
+    std::optional<Address> came_from(std::size_t peer) const;
 
 private:
     friend class SubscriberEnd;
@@ -76,6 +82,8 @@ private:
         DescriptorAllowance descriptors;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
+        std::optional<TimePoint> linked_at;  // a link from it was made last
+        TimePoint left_at{};                 // the last one ended
         LastEnd last_end;
     };
 

@@ -102,9 +102,11 @@ void SubscriberLinks::note_end(const SubscriberEnd& end, const std::string& remo
     auto claims = end.who().empty() ? "" : "says that it is " + printable(end.who());
     if (error == Error::wrong_node) claims += " and looks for " + printable(end.looks_for());
     const auto host = remote.substr(0, remote.rfind(':'));
-    const bool ourselves = error == Error::own_id && shared_.membership.is_open();
+    if (error == Error::own_id && shared_.membership.is_open()) return shared_.log.met_self(host);
+    // The one that is to replace this node may be there already.
+    const bool usual = error == Error::duplicate_id && shared_.leaving;
     shared_.log.failed("link from " + host, error, claims, Clock::now(),
-                       ourselves ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
+                       usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 
 }  // namespace protocol

@@ -58,6 +58,14 @@ public:
     void report(std::size_t peer, ClusterStatus::Peer& status) const {
         peers_.report(peer, Clock::now(), status);
     }
+    // As Subscriptions.
+    PeerState state(std::size_t peer) const { return peers_.state(peer); }
+    std::optional<Clock::time_point> silent_since(std::size_t peer) const {
+        return peers_.silent_since(peer);
+    }
+    std::optional<boost::asio::ip::address> came_from(std::size_t peer) const {
+        return peers_.came_from(peer);
+    }
 
 private:
     awaitable<void> serve(std::shared_ptr<void> owner, boost::asio::ip::tcp::socket socket);

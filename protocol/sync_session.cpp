@@ -37,9 +37,10 @@ std::optional<Message> SyncSession::next(TimePoint now) {
     if (std::exchange(request_pending_, false)) return SnapshotRequest{};
     if (now < heartbeat_due_) return std::nullopt;
     heartbeat_due_ = next_beat(now, interval_);
-    if (std::exchange(has_beaten_, true) && heard_elsewhere_) return std::nullopt;
-    return Heartbeat{replica_.epoch(), replica_.generation(), kListensElsewhere,
-                     promise_of(interval_)};
+    const bool is_news = std::exchange(said_, report_) != report_;
+    if (std::exchange(has_beaten_, true) && heard_elsewhere_ && !is_news) return std::nullopt;
+    return Heartbeat{replica_.epoch(), replica_.generation(),
+                     report_ == 0 ? kListensElsewhere : report_, promise_of(interval_)};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {

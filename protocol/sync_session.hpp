@@ -60,6 +60,9 @@ public:
     /// Whether the publisher hears from us elsewhere and has said that it listens there: then only
     /// the first heartbeat goes out, which says the same of us.
     void set_heard_elsewhere(bool is_heard) { heard_elsewhere_ = is_heard; }
+    /// What is said in place of kListensElsewhere: a dial_report(), or 0. Another one goes out with
+    /// the next heartbeat in any case.
+    void set_dial_report(std::uint64_t report) { report_ = report; }
     /// When next() will have something again, if no message comes before.
     TimePoint due() const {
         return confirms() || request_pending_ ? TimePoint::min() : heartbeat_due_;
@@ -128,6 +131,7 @@ private:
     std::chrono::nanoseconds interval_;
     bool has_beaten_ = false;
     bool heard_elsewhere_ = false;
+    std::uint64_t report_ = 0, said_ = 0;  // of our own link
     PeerLinkCounters counters_;
 };
 

@@ -128,6 +128,66 @@ TEST_F(Discovery, ANodeThatComesBackAtAnotherAddressIsTheSamePeer) {
     EXPECT_EQ(a.cluster->status().peers_gone, 0U);
 }
 
+TEST_F(Discovery, ANodeThatDrainsGivesItsNameToItsReplacementAtOnce) {
+    lead_to({"a", "b"});
+    auto& a = add(seeker("a"));
+    auto& b = add(seeker("b"));
+    ASSERT_TRUE(run_until([&] { return are_a_cluster({&a, &b}); }));
+    // Start first: the replacement is there before the one that it replaces leaves.
+    auto& next = add(seeker("b", "d"));
+    next.store("http://x/of the next");
+    lead_to({"a", "b", "d"});
+    ASSERT_TRUE(run_until([&] { return a.refusals("duplicate_id") > 0; }));
+    EXPECT_EQ(a.peer("b").http.host, address_of("b"));
+    const auto run_before = a.peer("b").run;
+    b.cluster->withdraw();  // and goes on to live, as for a drain
+    ASSERT_TRUE(run_until([&] {
+        return a.sees("b", "http://x/of the next") && are_a_cluster({&a, &next}) &&
+               a.peer("b").http.host == address_of("d");
+    })) << a.peer("b").http.text();
+    EXPECT_TRUE(a.peer("b").can_be_asked());
+    EXPECT_NE(a.peer("b").run, run_before);
+    // It stays so as long as the one before is there.
+    const auto replaced = a.refusals("replaced");
+    ASSERT_TRUE(run_until([&] { return a.refusals("replaced") > replaced + 3; }));
+    EXPECT_EQ(a.peer("b").http.host, address_of("d"));
+    EXPECT_TRUE(are_a_cluster({&a, &next}));
+    a.invalidate("http://x/gone");
+    EXPECT_TRUE(run_until([&] { return next.has_dropped("http://x/gone"); }));
+}
+
+TEST_F(Discovery, ANodeThatCannotBeAskedIsNotCalledInStep) {
+    lead_to({"a"});
+    auto settings = seeker("a");
+    settings.timings.forget = 60s;
+    auto& a = add(settings);
+    // It comes from behind another address, as all do here that bind none: 127.0.0.1.
+    auto& b = add(seeker("b"));
+    b.store("http://x/1");
+    ASSERT_TRUE(run_until([&] { return has(a, "b") && a.status_of("b").objects == 1; }));
+    ASSERT_TRUE(run_until([&] { return a.status_of("b").state == PeerState::no_address; }));
+    EXPECT_FALSE(a.peer("b").can_be_asked());
+    ASSERT_TRUE(
+        run_until([&] { return a.status_of("b").cause.find("127.0.0.1") != std::string::npos; }));
+    lead_to({"a", "b"});
+    EXPECT_TRUE(run_until([&] { return a.status_of("b").state == PeerState::in_sync; }));
+    EXPECT_TRUE(a.peer("b").can_be_asked());
+    EXPECT_EQ(a.status_of("b").cause, "");
+}
+
+TEST_F(Discovery, PlacesThatWereFoundAreToldOfWithTheirPorts) {
+    others["_hearsay-link._tcp.cluster.test"].services = {{"two.test", 3130}};
+    others["_hearsay-http._tcp.cluster.test"].services = {{"two.test", 8080}};
+    auto one = seeker("a");
+    one.dns_peers = {DnsPeers{"cluster.test"}};
+    auto& a = add(one);
+    const PeerPlace two{"two.test", 8080, 3130};
+    EXPECT_TRUE(run_until([&] {
+        return a.view && a.view->places &&
+               std::count(a.view->places->begin(), a.view->places->end(), two) == 1;
+    })) << "before anybody has answered there";
+}
+
 TEST_F(Discovery, AnotherNodeAtAnOldAddressIsAnotherPeer) {
     lead_to({"a", "b"});
     auto& a = add(seeker("a"));

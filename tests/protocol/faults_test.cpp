@@ -221,6 +221,41 @@ TEST_F(Faults, AShapeThatGrowsAboveTheLimitEndsTheLink) {
     EXPECT_TRUE(run_until([&] { return b->status_of("a").last_end.reason() == "shape_refused"; }));
 }
 
+TEST_F(Faults, AOneWayLinkIsExplainedAtTheEndThatMissesIt) {
+    auto harmed = impatient(config("a"));
+    auto astray = impatient(config("b"));
+    astray.peers[0].link.port = 3130;  // nobody listens there
+    a = &add(harmed);
+    b = &add(astray);
+    ASSERT_TRUE(run_until([&] { return a->status_of("b").state == PeerState::one_way; }));
+    ASSERT_TRUE(run_until([&] {
+        return a->status_of("b").cause.find("(connection_refused)") != std::string::npos;
+    })) << a->status_of("b").cause;
+    EXPECT_TRUE(a->status_of("b").publishing);
+    EXPECT_FALSE(a->peer("b").can_be_asked());
+    EXPECT_EQ(b->status_of("a").state, PeerState::in_sync) << "it shares well";
+    EXPECT_NE(b->status_of("a").cause, "");
+    b->config.peers[0].link.port = 3129;
+    b->restart();
+    EXPECT_TRUE(run_until([&] { return all_in_sync() && a->status_of("b").cause.empty(); }));
+}
+
+TEST_F(Faults, AKeyThatWasCorrectedIsNotCalledWrongAnyMore) {
+    auto stranger = impatient(config("b"));
+    stranger.keys = {kOtherKey};
+    a = &add(impatient(config("a")));
+    b = &add(stranger);
+    ASSERT_TRUE(run_until([&] {
+        return a->status_of("b").state == PeerState::refused && a->refusals("wrong_key") > 1;
+    }));
+    EXPECT_EQ(a->status_of("b").last_end.reason(), "wrong_key");
+    b->config.keys = {kKey};
+    b->config.peers[0].link.port = 3130;  // nobody listens there: it comes no more
+    b->restart();
+    ASSERT_TRUE(run_until([&] { return a->status_of("b").state == PeerState::one_way; }));
+    EXPECT_EQ(a->status_of("b").last_end.reason(), "");
+}
+
 TEST_F(Faults, KeysRotateWhileTheClusterWorks) {
     const auto use = [](TestNode& node, std::vector<std::string> keys) {
         node.config.keys = std::move(keys);

@@ -84,6 +84,27 @@ TEST_F(LinkLogTest, APeerThatHasLeftIsMissedOnce) {
     EXPECT_EQ(logged().find("warning "), 0U) << "now it is not expected";
 }
 
+TEST_F(LinkLogTest, APlaceWhereNobodyAnswersIsNewsOnce) {
+    const auto missed = [&](LinkLog::TimePoint now) {
+        log.failed("link to [fd00::2]:3129", make_error_code(Error::connect_timeout), "", now,
+                   LinkLog::Expectation::usual);
+        return logged();
+    };
+    EXPECT_EQ(missed(kNow).find("info "), 0U);
+    for (int i = 1; i < 500; ++i) EXPECT_EQ(missed(kNow + i * kLogAgainAfter), "");
+    EXPECT_EQ(log.counts().at("connect_timeout"), 500U);
+}
+
+TEST_F(LinkLogTest, ThisNodeItselfIsNoTroubleAndToldOnceForEachPlace) {
+    log.met_self("10.0.0.1");
+    EXPECT_EQ(logged(), "info a: 10.0.0.1 is this node itself\n");
+    log.met_self("10.0.0.1");
+    EXPECT_EQ(logged(), "");
+    log.met_self("10.0.0.2");
+    EXPECT_NE(logged(), "");
+    EXPECT_EQ(log.counts().at("own_id"), 3U);
+}
+
 TEST_F(LinkLogTest, AnotherTroubleOrAnotherLinkIsLoggedAtOnce) {
     ended(Error::connect_timeout);
     logged();

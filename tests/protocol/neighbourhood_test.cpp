@@ -42,7 +42,7 @@ protected:
 
 TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     auto replica = replica_with(key(1));
-    neighbours.accept(1, "token", 7);
+    neighbours.accept(1, "token");
     neighbours.linked(1, "token", 7);
     neighbours.load(1, replica);
     neighbours.set_in_sync(1, true);
@@ -118,7 +118,7 @@ TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
     neighbours.load(2, replica);
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view && view->directory);
-    EXPECT_EQ(view->peers[2].token, "token", 7);
+    EXPECT_EQ(view->peers[2].token, "token");
     EXPECT_EQ(view->directory->candidates(asked(key(1))), (summary::PeerSet{2}));
     EXPECT_TRUE(view->directory->candidates(asked(key(2))).empty());
 }

@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include "protocol/dial_report.hpp"
 #include "tests/protocol/link_ends.hpp"
 
 namespace protocol::test {
@@ -315,6 +316,99 @@ TEST_F(SubscriberEndTest, APeerThatHasLeftIsKnownToHaveUntilItIsBack) {
     EXPECT_FALSE(b.state.pulse(0).said_goodbye);
     back.end->over_because(make_error_code(Error::connection_closed), kNow);
     EXPECT_FALSE(b.state.pulse(0).said_goodbye) << "its link broke";
+}
+
+TEST_F(SubscriberEndTest, ALinkWithTheKeyDisprovesWhatWasSaidOfKeysBefore) {
+    const auto after = [&](Error error, TimePoint at) {
+        ClusterStatus::Peer peer;
+        peer.last_end = {make_error_code(error), at};
+        b.subscriptions.report(0, kNow + 1min, peer);
+        return peer.last_end.reason();
+    };
+    EXPECT_EQ(after(Error::wrong_key, kNow - 1s), "wrong_key");
+    Connection link(a, b);
+    EXPECT_EQ(after(Error::wrong_key, kNow - 1s), "");
+    EXPECT_EQ(after(Error::other_hash_key, kNow - 1s), "");
+    EXPECT_EQ(after(Error::wrong_key, kNow + 1s), "wrong_key") << "it is newer";
+    EXPECT_EQ(after(Error::unknown_node, kNow - 1s), "unknown_node") << "that is no matter of keys";
+    EXPECT_EQ(after(Error::connect_timeout, kNow - 1s), "connect_timeout");
+}
+
+TEST_F(SubscriberEndTest, WhoHasLeftIsSaidToHaveLeftWhateverItsPlaceAnswersSince) {
+    {
+        Connection link(a, b);
+        link.publishing.end->say_goodbye();
+        pass(*link.publishing.end, *link.end, kNow);
+        link.end->over_because(over(*link.end), kNow + 1s);
+    }
+    ClusterStatus::Peer peer;
+    peer.last_end = {make_error_code(Error::connect_timeout), kNow + 10s};
+    b.subscriptions.report(0, kNow + 1min, peer);
+    EXPECT_EQ(peer.last_end.reason(), "goodbye");
+    EXPECT_EQ(peer.last_end.at, kNow + 1s);
+}
+
+TEST_F(SubscriberEndTest, APeerThatCannotBeAskedIsNotInStep) {
+    Connection link(a, b);
+    EXPECT_EQ(b.report().state, PeerState::in_sync);
+    EXPECT_TRUE(b.state.neighbours.can_be_asked(0));
+    b.state.neighbours.place(0, {});
+    EXPECT_FALSE(b.state.neighbours.can_be_asked(0));
+    EXPECT_EQ(b.report().state, PeerState::no_address);
+    EXPECT_FALSE(b.state.neighbours.take_view()->peers[0].can_be_asked());
+}
+
+TEST_F(SubscriberEndTest, TellsThePublisherWhyItDoesNotComeItself) {
+    Connection link(a, b);
+    auto now = link.end->due();
+    says<Heartbeat>(*link.end, now);
+    b.state.pulse(0).cannot_dial =
+        dial_report(boost::asio::error::make_error_code(boost::asio::error::connection_refused));
+    now = link.end->due();
+    exchange(*link.publishing.end, *link.end, now);
+    EXPECT_EQ(reason_in(a.state.pulse(0).it_cannot_dial), "connection_refused");
+    EXPECT_FALSE(a.state.pulse(0).listens_elsewhere) << "as a node does that knows no reports";
+    // Once the link is there, that is said even if nothing else need be.
+    b.state.pulse(0).cannot_dial = 0;
+    b.state.pulse(0).listens_elsewhere = true;
+    now = link.end->due();
+    exchange(*link.publishing.end, *link.end, now);
+    EXPECT_EQ(a.state.pulse(0).it_cannot_dial, 0U);
+    EXPECT_TRUE(a.state.pulse(0).listens_elsewhere);
+    now = link.end->due();
+    EXPECT_FALSE(link.end->next(now)) << "it is heard elsewhere";
+}
+
+TEST_F(SubscriberEndTest, ARunThatHasBeenReplacedStillTellsWhatItInvalidates) {
+    {
+        Connection link(a, b);
+        link.publishing.end->say_goodbye();
+        pass(*link.publishing.end, *link.end, kNow);
+        link.end->over_because(over(*link.end), kNow);
+    }
+    MachineNode next("a", "b", 9);
+    Connection link(next, b);
+    ASSERT_EQ(b.report().state, PeerState::in_sync);
+    a.invalidate(7);
+    Publishing again(a);
+    again.kept.leaving = true;
+    {
+        const auto end = subscribing(b);
+        exchange(*again.end, *end);
+        EXPECT_EQ(b.dropped.keys.size(), 1U);
+        EXPECT_EQ(a.state.invalidations.pending(0), 0U);
+        EXPECT_EQ(over(*end), Error::goodbye);
+        end->over_because(over(*end), kNow);
+    }
+    // The one that has the name notices nothing.
+    EXPECT_EQ(b.report().state, PeerState::in_sync);
+    EXPECT_EQ(b.report().last_end.reason(), "");
+    EXPECT_FALSE(link.end->over(kNow));
+    EXPECT_EQ(b.heard_of, 2);
+    next.invalidate(8);
+    exchange(*link.publishing.end, *link.end);
+    EXPECT_EQ(b.dropped.keys.size(), 2U);
+    EXPECT_EQ(next.state.invalidations.pending(0), 0U);
 }
 
 TEST_F(SubscriberEndTest, WhoeverIsRefusedHasSaidWhoItIsAndWhomItLooksFor) {
