@@ -115,7 +115,7 @@ bool meets(const HostPort& listener, const ip::address& address, std::uint16_t p
 
 bool is_of_the_house(const Config& config, const Surroundings& around, const ip::address& address,
                      std::uint16_t port) {
-    if (!is_house_port(config, port)) return false;
+    if (!is_house_port(config, around.found, port)) return false;
     const auto listeners = own_listeners(config);
     const auto is_own = std::any_of(listeners.begin(), listeners.end(), [&](const auto* listener) {
         return meets(*listener, address, port) &&
@@ -124,6 +124,10 @@ bool is_of_the_house(const Config& config, const Surroundings& around, const ip:
     if (is_own) return true;
     if (std::find(around.peers.begin(), around.peers.end(), address) != around.peers.end())
         return true;
+    const auto is_found = std::any_of(
+        around.found.begin(), around.found.end(),
+        [&](const protocol::PeerPlace& place) { return literal(place.host) == address; });
+    if (is_found) return true;
     const auto peers = peer_places(config);
     return std::any_of(peers.begin(), peers.end(),
                        [&](const auto* peer) { return literal(peer->host) == address; });
@@ -136,7 +140,13 @@ bool is_public(const ip::address& address) {
     return !special_ranges().contains(address);
 }
 
-bool is_house_port(const Config& config, std::uint16_t port) {
+bool is_house_port(const Config& config, PeerPlaces found, std::uint16_t port) {
+    if (port == 0) return false;
+    const auto is_of_a_peer =
+        std::any_of(found.begin(), found.end(), [port](const protocol::PeerPlace& place) {
+            return place.http_port == port || place.link_port == port;
+        });
+    if (is_of_a_peer) return true;
     const auto at = [port](const HostPort* place) { return place->port == port; };
     const auto own = own_listeners(config);
     const auto peers = peer_places(config);
@@ -164,13 +174,14 @@ std::vector<ip::address> interface_addresses() {
     return found;
 }
 
-std::vector<std::string_view> peer_names(const Config& config) {
+std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found) {
     std::vector<std::string_view> names;
     const auto add = [&](const std::string& host) {
         if (!literal(host) && std::find(names.begin(), names.end(), host) == names.end())
             names.push_back(host);
     };
     for (const auto* peer : peer_places(config)) add(peer->host);
+    for (const auto& place : found) add(place.host);
     if (config.cluster)
         for (const auto& entry : config.cluster->dns_peers) add(entry.name);
     return names;

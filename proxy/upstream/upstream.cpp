@@ -43,6 +43,7 @@ void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
         find_denying();
     }
     peers = std::move(view);
+    pool.set_peer_places(peers ? peers->places : nullptr);
 }
 
 PeerRecord& Upstream::record_or_gone(std::string_view node) {

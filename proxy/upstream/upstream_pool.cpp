@@ -39,11 +39,16 @@ FetchError why_not_connected(const boost::system::error_code& error) {
 }
 
 /// What was open when the connection was made may have been closed by a reload.
-bool is_still_open(const Config& config, const UpstreamConnection& connection) {
+bool is_still_open(const Config& config, PeerPlaces found, const UpstreamConnection& connection) {
     boost::system::error_code gone;
     const auto place = connection.socket.remote_endpoint(gone);
+    const Surroundings around{{}, {}, found};
     return !gone &&
-           judge_destination(config, {}, place.address(), place.port()) == Destination::open;
+           judge_destination(config, around, place.address(), place.port()) == Destination::open;
+}
+
+PeerPlaces all_of(const std::shared_ptr<const std::vector<protocol::PeerPlace>>& places) {
+    return places ? PeerPlaces(*places) : PeerPlaces();
 }
 
 }  // namespace
@@ -131,7 +136,9 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const auto place = place_of(target);
     if (may_reuse) {
         auto idle = take_idle(place);
-        if (idle && (!target.on_clients_word || is_still_open(*config_, *idle))) co_return idle;
+        if (idle &&
+            (!target.on_clients_word || is_still_open(*config_, all_of(peer_places_), *idle)))
+            co_return idle;
     }
     auto seat = take_seat(place);
     if (!seat) {
@@ -149,7 +156,9 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         co_return FetchError::abandoned;
     if (!endpoints) co_return FetchError::resolve_failed;
     const auto config = config_;
+    const auto places = peer_places_;
     Surroundings around;
+    around.found = all_of(places);
     auto error = co_await look_around(*config, target, deadline, around);
     if (error != FetchError::none) co_return error;
     protocol::Endpoints admitted;
@@ -188,9 +197,10 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
                                                       const UpstreamTarget& target,
                                                       Clock::time_point deadline,
                                                       Surroundings& out) {
-    if (!target.on_clients_word || !is_house_port(config, target.port)) co_return FetchError::none;
+    if (!target.on_clients_word || !is_house_port(config, out.found, target.port))
+        co_return FetchError::none;
     out.own = interface_addresses();
-    for (const auto name : peer_names(config)) {
+    for (const auto name : peer_names(config, out.found)) {
         HostPort place{std::string(name), target.port};
         const auto found = co_await resolver_.resolve(std::move(place), deadline);
         if (found) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "protocol/dialer.hpp"
+#include "protocol/peer_config.hpp"
 #include "protocol/resolver.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/fetch_error.hpp"
@@ -107,6 +108,10 @@ public:
     /// has any, are tried before this one.
     void distrust(const UpstreamConnection& connection);
     void close_idle();
+    /// Where peers are, as discovery and their links have it; null: nowhere.
+    void set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places) {
+        peer_places_ = std::move(places);
+    }
 
     /// What is read ahead of those who wait for it is charged to this.
     MemoryBudget& windows() { return windows_; }
@@ -141,6 +146,7 @@ private:
     std::size_t sweep_at_ = 64;
     std::unordered_map<std::string, SslSessionPtr> tickets_;  // by place
     RateLimitedLog tls_log_;
+    std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };
 
 /// What tells connections apart: host:port, on whose word, and how it is secured.

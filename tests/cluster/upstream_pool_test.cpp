@@ -85,6 +85,27 @@ TEST_F(UpstreamPoolTest, WhatMayNotBeConnectedToIsNotTried) {
     EXPECT_EQ(acquire(20s, true).error, FetchError::not_allowed);
 }
 
+TEST_F(UpstreamPoolTest, WhereAPeerWasFoundNoClientIsLetTo) {
+    auto allowing = std::make_shared<Config>();
+    allowing->forward.private_destinations = Destinations::allow;
+    config = allowing;
+    auto kept = acquire(20s, true);
+    ASSERT_TRUE(kept.connection) << to_string(kept.error);
+    pool.release(std::move(kept.connection));
+    const auto found = [&](const char* host, std::uint16_t http, std::uint16_t link) {
+        pool.set_peer_places(std::make_shared<const std::vector<protocol::PeerPlace>>(
+            std::vector<protocol::PeerPlace>{{host, http, link}}));
+        return acquire(20s, true).error;
+    };
+    // By an SRV record's name and ports, which no configuration tells; by an address.
+    EXPECT_EQ(found("two-addresses", 8080, good.port()), FetchError::own_listener);
+    EXPECT_EQ(found("two-addresses", good.port(), 8081), FetchError::own_listener);
+    pool.close_idle();
+    EXPECT_EQ(found("two-addresses", 8080, 8081), FetchError::none);
+    pool.set_peer_places(nullptr);
+    EXPECT_EQ(acquire(20s, true).error, FetchError::none);
+}
+
 TEST_F(UpstreamPoolTest, AnAddressThatTakesARequestAndSaysNothingIsTriedLast) {
     silent.speak();  // it takes connections now, and no more
     proxy::Exchange exchange(pool, HeadLimits{});

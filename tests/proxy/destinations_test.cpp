@@ -108,6 +108,26 @@ TEST_F(ClientsDestinations, AreNeverThoseOfPeersEither) {
     EXPECT_TRUE(own("10.0.0.2", 3443));
 }
 
+TEST_F(ClientsDestinations, AreNotWherePeersWereFoundByServiceRecords) {
+    config.cluster->peers.clear();
+    config.cluster->dns_peers = {{"cluster.test", 0, 0}};
+    const std::vector<protocol::PeerPlace> found{
+        {"10.0.0.7", 8080, 8129}, {"d.test", 8081, 8130}, {"10.0.0.8", 0, 0}};
+    EXPECT_FALSE(own("10.0.0.7", 8080)) << "nothing is known of it yet";
+    around.found = found;
+    EXPECT_EQ(peer_names(config, found), (std::vector<std::string_view>{"d.test", "cluster.test"}));
+    around.peers = {at("10.0.0.9")};  // d.test
+    for (const auto* address : {"10.0.0.7", "::ffff:10.0.0.7", "10.0.0.9", "10.0.0.8"})
+        for (const auto port : {8080, 8129, 8081, 8130, 9128, 3128, 3129}) {
+            const auto place = static_cast<std::uint16_t>(port);
+            EXPECT_TRUE(own(address, place)) << address << ' ' << port;
+            EXPECT_TRUE(is_house_port(config, found, place)) << port;
+        }
+    EXPECT_EQ(judge("10.0.0.7", 80), Destination::open);
+    EXPECT_EQ(judge("10.0.0.66", 8080), Destination::open);
+    EXPECT_FALSE(is_house_port(config, found, 0));
+}
+
 TEST_F(ClientsDestinations, AreOpenAtOtherPortsAndAddressesIfTheyAreAllowed) {
     EXPECT_EQ(judge("10.0.0.1", 80), Destination::open);
     EXPECT_EQ(judge("10.0.0.2", 80), Destination::open);
@@ -136,10 +156,10 @@ TEST_F(ClientsDestinations, ArePublicOrListed) {
 
 TEST_F(ClientsDestinations, NeedALookAroundOnlyAtPortsOfTheHouse) {
     for (const auto port : {3128, 3129, 3443, 9128, 4128, 4129})
-        EXPECT_TRUE(is_house_port(config, static_cast<std::uint16_t>(port))) << port;
-    EXPECT_FALSE(is_house_port(config, 80));
-    EXPECT_FALSE(is_house_port(config, 443));
-    EXPECT_EQ(peer_names(config), (std::vector<std::string_view>{"c.test", "c-link.test"}));
+        EXPECT_TRUE(is_house_port(config, {}, static_cast<std::uint16_t>(port))) << port;
+    EXPECT_FALSE(is_house_port(config, {}, 80));
+    EXPECT_FALSE(is_house_port(config, {}, 443));
+    EXPECT_EQ(peer_names(config, {}), (std::vector<std::string_view>{"c.test", "c-link.test"}));
 }
 
 TEST(InterfaceAddresses, AreThoseOfThisMachine) {
