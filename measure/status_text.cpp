@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,14 +78,33 @@ std::string table_text(std::span<const Row> rows, Last last_column, std::size_t 
     return text;
 }
 
+/// `45 s`, `12 m`, `3 h`, `8 d`: as long as that at least.
+std::string lasting(double seconds) {
+    if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+    if (seconds < 2 * 3600) return fmt::format("{:.0f} m", std::floor(seconds / 60));
+    if (seconds < 2 * 86400) return fmt::format("{:.0f} h", std::floor(seconds / 3600));
+    return fmt::format("{:.0f} d", std::floor(seconds / 86400));
+}
+
+std::string with_age(const std::string& error, double seconds) {
+    return error.empty() || seconds <= 0 ? error : error + ", " + lasting(seconds) + " ago";
+}
+
 void print_peers(const std::vector<PeerCounters>& peers) {
-    std::vector<Row> rows{{"peer", "state", "asked", "hits", "false", "stale", "refused", "failed",
-                           "given", "last error"}};
+    std::vector<Row> rows{{"peer", "state", "for", "asked", "hits", "false", "stale", "refused",
+                           "failed", "given", "last error"}};
     for (const auto& p : peers)
-        rows.push_back({p.node, p.state, grouped(p.asked), grouped(p.hits), grouped(p.false_hits),
-                        grouped(p.stale_hits), grouped(p.refused), grouped(p.failures),
-                        grouped(p.served), p.last_error});
+        rows.push_back({p.node, p.state, lasting(p.state_seconds), grouped(p.asked),
+                        grouped(p.hits), grouped(p.false_hits), grouped(p.stale_hits),
+                        grouped(p.refused), grouped(p.failures), grouped(p.served),
+                        with_age(p.last_error, p.last_error_seconds)});
     fmt::print("\n{}", table_text(rows, Last::words));
+    for (const auto& p : peers) {
+        if (!p.cause.empty()) fmt::print("{}: {}\n", p.node, p.cause);
+        if (!p.last_http_error.empty())
+            fmt::print("{}: the last question that failed: {}\n", p.node,
+                       with_age(p.last_http_error, p.last_http_error_seconds));
+    }
 }
 
 /// What each peer's summary is worth, and what it costs.

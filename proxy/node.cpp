@@ -226,8 +226,11 @@ private:
 
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
         if (!config_->cluster) return;
-        for (auto& worker : workers_)
-            asio::post(worker->io, [&worker = *worker, view] { worker.set_peers(view); });
+        for (auto& worker : workers_) {
+            const bool probes = worker == workers_.front();  // one question is enough
+            asio::post(worker->io,
+                       [&worker = *worker, view, probes] { worker.set_peers(view, probes); });
+        }
     }
 
     std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {

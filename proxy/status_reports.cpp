@@ -21,15 +21,22 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
     peer.node = link.node;
     peer.epoch = link.epoch;
     peer.state = protocol::name(link.state);
+    peer.state_seconds = link.state_seconds;
+    peer.cause = link.cause;
     peer.lag_seconds = link.lag_seconds;
     peer.objects = link.objects;
     peer.bits = link.bits;
     peer.announcement_bytes_received = link.announcement_bytes_received;
+    const auto now = std::chrono::steady_clock::now();
     peer.last_error = link.last_end.reason();
+    if (link.last_end.error) peer.last_error_seconds = seconds(now - link.last_end.at);
+    peer.last_http_error = report.last_failure.reason;
+    if (!peer.last_http_error.empty())
+        peer.last_http_error_seconds = seconds(now - report.last_failure.at);
     peer.invalidations_sent = link.invalidations_sent;
     peer.invalidations_confirmed = link.invalidations_confirmed;
     peer.invalidations_pending = link.invalidations_pending;
-    const auto breaker_open = report.breaker_open_until - std::chrono::steady_clock::now();
+    const auto breaker_open = report.breaker_open_until - now;
     peer.breaker_open_seconds = std::max(seconds(breaker_open), 0.0);
     peer.round_trip_seconds = seconds(report.round_trip.mean());
     peer.round_trip_deviation_seconds = seconds(report.round_trip.deviation());
@@ -42,6 +49,8 @@ PeerReport& PeerReport::operator+=(const PeerReport& other) {
     protocol::add(counts, other.counts, kPeerCounters);
     breaker_open_until = std::max(breaker_open_until, other.breaker_open_until);
     if (!round_trip.known()) round_trip = other.round_trip;
+    if (!other.last_failure.reason.empty() && other.last_failure.at >= last_failure.at)
+        last_failure = other.last_failure;
     return *this;
 }
 
@@ -52,7 +61,8 @@ WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
             const auto& node = worker.upstream.peers->peers[i].node;
             const auto& record = worker.upstream.peer_records[i];
             if (!node.empty())
-                report.peers[node] = {record.counts(), record.closed_until(), record.round_trip()};
+                report.peers[node] = {record.counts(), record.closed_until(), record.round_trip(),
+                                      record.last_failure()};
         }
     }
     for (const auto& origin : worker.upstream.origin_times.origins()) {

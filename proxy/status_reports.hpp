@@ -20,6 +20,7 @@ struct PeerReport {
     PeerRecord::Counts counts;
     PeerRecord::Time breaker_open_until{};  // by one of them at least
     RoundTrip round_trip;                   // of the first that knows it
+    PeerRecord::Failure last_failure;       // the last of all
 
     PeerReport& operator+=(const PeerReport& other);
 };

@@ -21,6 +21,7 @@ Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
 void Worker::drain() {
     if (frontend.draining()) return;
     acceptor.drain();
+    upstream.probes.cancel();
     upstream.pool.close_idle();
     asio::co_spawn(
         io,
@@ -28,6 +29,7 @@ void Worker::drain() {
             co_await self.acceptor.wait();
             self.upstream.fetches.close();
             co_await self.upstream.fetches.wait();
+            co_await self.upstream.probes.wait();
             self.wheel.stop();
             self.upstream.pool.close_idle();
         }(*this),
@@ -37,6 +39,7 @@ void Worker::drain() {
 void Worker::stop() {
     acceptor.stop();
     upstream.fetches.cancel();
+    upstream.probes.cancel();
     wheel.stop();
     upstream.pool.close_idle();
 }

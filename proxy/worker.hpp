@@ -10,6 +10,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/upstream/peer_probe.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
@@ -36,8 +37,9 @@ public:
     void drain();
     /// Cancels everything.
     void stop();
-    void set_peers(std::shared_ptr<const protocol::PeerView> view) {
+    void set_peers(std::shared_ptr<const protocol::PeerView> view, bool probes) {
         upstream.set_peers(std::move(view));
+        if (probes) probe_newcomers(upstream);
     }
     /// From here on this is in effect: new requests and connections see it.
     void set_config(std::shared_ptr<const Config> config) { settings = std::move(config); }

@@ -70,6 +70,11 @@ PeerCounters parse_peer(const Json& json) {
     take(json, "state", out.state);
     take(json, "lag_seconds", out.lag_seconds);
     take(json, "last_error", out.last_error);
+    take(json, "last_error_seconds", out.last_error_seconds);
+    take(json, "state_seconds", out.state_seconds);
+    take(json, "cause", out.cause);
+    take(json, "last_http_error", out.last_http_error);
+    take(json, "last_http_error_seconds", out.last_http_error_seconds);
     take(json, "objects", out.objects);
     take(json, "bits", out.bits);
     take(json, "announcement_bytes_received", out.announcement_bytes_received);

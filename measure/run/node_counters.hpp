@@ -20,8 +20,13 @@ using protocol::HostPort;
 struct PeerCounters : proxy::PeerCounters {
     std::string node;
     std::string state;
+    double state_seconds = 0;  ///< for how long it has been in it
+    std::string cause = {};    ///< what keeps it from being asked, or from asking, in words
     double lag_seconds = 0;
     std::string last_error = {};  ///< why a link to it or from it is not there; empty when both are
+    double last_error_seconds = 0;     ///< ago
+    std::string last_http_error = {};  ///< why a question to it got no answer of use
+    double last_http_error_seconds = 0;
     std::uint64_t objects = 0, bits = 0;            ///< of its summary
     std::uint64_t announcement_bytes_received = 0;  ///< deltas and snapshots of it
 };

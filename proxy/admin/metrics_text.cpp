@@ -177,6 +177,10 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     add_table<PeerCounters>(out, kPeerCounters, asked);
     out.gauge("hearsay_peer_in_step", "1 while the peer's summary is known and current.");
     for (const auto& peer : peers) out.value(peer.in_sync() ? 1.0 : 0.0, {{"peer", peer.node}});
+    out.gauge("hearsay_peer_state", "1 for the state that a peer is in.");
+    for (const auto& peer : peers) out.value(1.0, {{"peer", peer.node}, {"state", peer.state}});
+    out.gauge("hearsay_peer_state_seconds", "For how long a peer has been in its state.");
+    for (const auto& peer : peers) out.value(peer.state_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
     for (const auto& peer : peers) out.value(peer.lag_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_left_alone_seconds",

@@ -246,14 +246,19 @@ struct PeerStatus : protocol::SyncCounters, PeerCounters {
     std::string node;
     std::uint64_t epoch = 0;
     std::string state = "connecting";  // `in_step` is the good one
+    double state_seconds = 0;          // so long by now
+    std::string cause;                 // what keeps it from being asked, or from asking; or nothing
     double lag_seconds = 0;
     std::uint64_t objects = 0;  // as it said last
     std::uint64_t bits = 0;     // of its summary
     std::uint64_t announcement_bytes_received = 0;
     std::string last_error;
+    double last_error_seconds = 0;  // ago; 0 without an error
     std::uint64_t invalidations_sent = 0;
     std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
 
+    std::string last_http_error;  // why a question to it got no answer that was of use
+    double last_http_error_seconds = 0;
     double breaker_open_seconds = 0;  // until a worker asks it again; the longest of all workers
     /// From a question to the head of its answer, as the first worker that knows has it; 0:
     /// unknown.

@@ -54,6 +54,8 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["node"] = peer.node;
     out["epoch"] = peer.epoch;
     out["state"] = peer.state;
+    out["state_seconds"] = peer.state_seconds;
+    out["cause"] = peer.cause;
     show<PeerCounters>(out, peer, kPeerCounters);
     out["lag_seconds"] = peer.lag_seconds;
     out["left_alone_seconds"] = peer.breaker_open_seconds;
@@ -64,6 +66,9 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["announcement_bytes_received"] = peer.announcement_bytes_received;
     show<protocol::SyncCounters>(out, peer, protocol::kSyncCounters);
     out["last_error"] = peer.last_error;
+    out["last_error_seconds"] = peer.last_error_seconds;
+    out["last_http_error"] = peer.last_http_error;
+    out["last_http_error_seconds"] = peer.last_http_error_seconds;
     out["invalidations_sent"] = peer.invalidations_sent;
     out["invalidations_confirmed"] = peer.invalidations_confirmed;
     out["invalidations_pending"] = peer.invalidations_pending;

@@ -27,6 +27,15 @@ void PeerRecord::answered_after(std::chrono::nanoseconds time, Time now) {
     measured_at_ = now;
 }
 
+void PeerRecord::belongs_to(std::uint64_t run) {
+    if (run == 0 || run_ == run) return;
+    PeerRecord fresh;
+    fresh.counts_ = counts_;
+    fresh.under_way_ = under_way_;
+    fresh.run_ = run;
+    *this = std::move(fresh);
+}
+
 void PeerRecord::false_hit_was(FalseHits::Cause cause) {
     ++(cause == FalseHits::Cause::collision ? counts_.collisions : counts_.evicted);
 }

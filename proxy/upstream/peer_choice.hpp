@@ -3,8 +3,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/peer_view.hpp"
@@ -69,6 +72,21 @@ public:
     /// The summary said no, and the peer was asked: did it have it?
     void denied(bool had_it);
 
+    /// Why it gave no answer that is of use; a name that lasts.
+    void failed_by(std::string_view reason, Time now) { last_failure_ = {reason, now}; }
+    struct Failure {
+        std::string_view reason;  // empty: there was none
+        Time at{};
+    };
+    const Failure& last_failure() const { return last_failure_; }
+
+    /// This run of the node has its name (PeerView::Peer::run; 0: that is not known). What was
+    /// learnt of another one is forgotten, but for what was counted.
+    void belongs_to(std::uint64_t run);
+    std::uint64_t run() const { return run_; }
+    /// A link by which it comes has this token. False: that is the one of last time.
+    bool comes_by(const std::string& token) { return std::exchange(link_token_, token) != token; }
+
     /// Why the peer's summary promised what it had not.
     void false_hit_was(FalseHits::Cause cause);
     /// It was asked though its summary said no; `false_miss`: it would have had the answer.
@@ -89,6 +107,9 @@ private:
     unsigned answers_ = 0;            // since the last distrust
     unsigned failures_in_row_ = 0;
     unsigned under_way_ = 0;
+    Failure last_failure_;
+    std::string link_token_;
+    std::uint64_t run_ = 0;
 };
 
 /// Some peers, across reloads that change their order, and with it their numbers.

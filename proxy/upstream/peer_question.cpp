@@ -85,8 +85,16 @@ void PeerQuestion::close(PeerVerdict verdict) {
     if (told_) told_->answered(told_as_, verdict);
     auto& record = this->record();
     const auto now = Clock::now();
-    record.ended(verdict, now);
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
+    // What an earlier run has left undone is not the fault of the one that is there now.
+    const auto is_this_run = upstream_.record_of(peer().node, peer().run) != nullptr;
+    record.ended(failed && !is_this_run ? PeerVerdict::outrun : verdict, now);
+    if (!is_this_run) return;
+    if ((failed || verdict == PeerVerdict::unusable) && failed_by_ != FetchError::abandoned)
+        record.failed_by(exchange_.malformed() != ParseError::ok ? to_string(exchange_.malformed())
+                         : failed_by_ != FetchError::none        ? to_string(failed_by_)
+                                                                 : "unusable",
+                         now);
     if (failed && record.broken() && failed_by_ != FetchError::abandoned)
         log_peer_failures(upstream_.log, peer().node, target(), failed_by_, exchange_.malformed(),
                           record.closed_until() - now);

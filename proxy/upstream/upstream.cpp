@@ -23,7 +23,8 @@ Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
       resolver(executor),
       pool(executor, wheel, resolver, settings, windows),
       miss_samples(std::random_device()()),
-      fetches(executor) {}
+      fetches(executor),
+      probes(executor) {}
 
 HeadLimits Upstream::head_limits() const {
     const auto& limits = config().limits;
@@ -44,6 +45,13 @@ void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
     }
     peers = std::move(view);
     pool.set_peer_places(peers ? peers->places : nullptr);
+    for (std::size_t i = 0; peers && i < peers->peers.size(); ++i)
+        peer_records[i].belongs_to(peers->peers[i].run);
+}
+
+PeerRecord* Upstream::record_of(std::string_view node, std::uint64_t run) {
+    auto* const record = record_of(node);
+    return record != nullptr && record->run() == run ? record : nullptr;
 }
 
 PeerRecord& Upstream::record_or_gone(std::string_view node) {

@@ -37,6 +37,8 @@ struct Upstream {
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
     /// What is known from asking this peer; null when there is no such peer (any more).
     PeerRecord* record_of(std::string_view node);
+    /// The same; null too when another run of it is the peer by now.
+    PeerRecord* record_of(std::string_view node, std::uint64_t run);
     /// The same, or the one record of all that are no peers any more.
     PeerRecord& record_or_gone(std::string_view node);
 
@@ -64,6 +66,7 @@ struct Upstream {
     FalseHits false_hits;
     MissSamples miss_samples;
     protocol::TaskGroup fetches;  // and questions; may outlive the client that began them
+    protocol::TaskGroup probes;   // for which nobody waits
 
 private:
     void find_denying();

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "proxy/upstream/peer_probe.hpp"
+
 namespace proxy::test {
 
 void Gate::open() {
@@ -73,7 +75,7 @@ std::size_t ScriptedOrigin::requests() const {
 
 std::size_t ScriptedOrigin::connections() const {
     const std::lock_guard lock(mutex_);
-    return connections_.size();
+    return connections_.size() - probes_;
 }
 
 std::vector<std::string> ScriptedOrigin::heads() const {
@@ -123,6 +125,13 @@ void ScriptedOrigin::serve(Socket& socket) {
         exchange.method = exchange.head.substr(0, exchange.head.find(' '));
         const auto begin = exchange.method.size() + 1;
         exchange.target = exchange.head.substr(begin, exchange.head.find(' ', begin) - begin);
+        if (exchange.target == kProbeTarget && answers_probes) {
+            exchange.answer("Connection: close\r\nCache-Status: a; fwd=uri-miss; detail=absent\r\n",
+                            "", "504 Gateway Timeout");
+            const std::lock_guard lock(mutex_);
+            ++probes_;
+            return socket.shut();
+        }
         run(&ScriptedOrigin::before_body_, exchange);
         if (!exchange.keep) return socket.shut();
         if (exchange.field("Transfer-Encoding").empty()) {

@@ -71,6 +71,9 @@ public:
     void before_body(Script script);
     std::size_t requests() const;
     std::size_t connections() const;  // accepted so far
+    /// A node that believes a peer here asks once for what nobody has. While this holds, that is
+    /// answered as a peer does, and counted nowhere.
+    std::atomic<bool> answers_probes{true};
     /// Requests in order of arrival, heads as they came.
     std::vector<std::string> heads() const;
     /// No new connection, and those at hand reset.
@@ -91,6 +94,7 @@ private:
     std::condition_variable idle_;
     Script script_, before_body_;
     std::size_t scripts_running_ = 0;
+    std::size_t probes_ = 0;  // each on a connection of its own
     std::vector<std::string> heads_;
     std::list<Connection> connections_;
     std::thread acceptor_;

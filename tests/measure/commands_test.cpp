@@ -304,6 +304,23 @@ TEST(Status, SaysWhyAPeerIsNotThere) {
     EXPECT_THAT(ended.out, HasSubstr("0 passed through, 1 error\n"));
 }
 
+TEST(Status, SaysSinceWhenAndWhatWhereAPeerIsNotOfUse) {
+    const auto node = node_that_says(R"({"node": "a", "requests": {}, "cluster": {
+        "peers": [{"node": "b", "state": "one_way", "state_seconds": 45.2, "cause": "it cannot dial"},
+                  {"node": "c", "state": "withdrawn", "state_seconds": 7300,
+                   "last_error": "goodbye", "last_error_seconds": 7300},
+                  {"node": "d", "state": "in_step", "state_seconds": 200000,
+                   "last_http_error": "connect_failed", "last_http_error_seconds": 130}]}})");
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
+    EXPECT_THAT(ended.out, ContainsRegex("\nb +one_way +45 s .*\nc +withdrawn +2 h .* goodbye, 2 h "
+                                         "ago\nd +in_step +2 d .*\n"));
+    EXPECT_THAT(ended.out, HasSubstr("\nb: it cannot dial\n"));
+    EXPECT_THAT(ended.out,
+                HasSubstr("\nd: the last question that failed: connect_failed, 2 m ago\n"));
+}
+
 TEST(Status, NeedsNoKeyToFindANode) {
     const auto node = node_that_says(R"({"node": "a", "requests": {}})");
     const TemporaryFile config(

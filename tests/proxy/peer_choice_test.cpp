@@ -20,6 +20,31 @@ void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round
     record.ended(verdict, now);
 }
 
+TEST(PeerRecord, OfAnotherRunOnlyTheCountsStay) {
+    PeerRecord record;
+    record.belongs_to(7);
+    for (int i = 0; i < 3; ++i) ask(record, PeerVerdict::failure);
+    record.failed_by("connect_failed", kNow);
+    ASSERT_FALSE(record.may_ask(kNow));
+    record.belongs_to(7);
+    EXPECT_FALSE(record.may_ask(kNow)) << "it is the same";
+    EXPECT_EQ(record.last_failure().reason, "connect_failed");
+    record.belongs_to(8);
+    EXPECT_TRUE(record.may_ask(kNow));
+    EXPECT_FALSE(record.broken());
+    EXPECT_EQ(record.last_failure().reason, "");
+    EXPECT_FALSE(record.round_trip().known());
+    EXPECT_EQ(record.counts().failures, 3u);
+    EXPECT_EQ(record.run(), 8u);
+}
+
+TEST(PeerRecord, KnowsALinkByItsToken) {
+    PeerRecord record;
+    EXPECT_TRUE(record.comes_by("one"));
+    EXPECT_FALSE(record.comes_by("one"));
+    EXPECT_TRUE(record.comes_by("two"));
+}
+
 TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
     PeerRecord record;
     for (const auto verdict : {PeerVerdict::hit, PeerVerdict::false_hit, PeerVerdict::stale_hit,

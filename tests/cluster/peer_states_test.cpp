@@ -1,0 +1,50 @@
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace peer_states_test {
+
+/// What a node shows of a peer with which something is wrong, by the status and its metrics.
+class PeerStates : public NodesTest {
+protected:
+    static protocol::PeerConfig& peer(Config& of) { return of.cluster->peers.front(); }
+};
+
+TEST_F(PeerStates, AWrongHttpPortIsNamedBeforeAnybodyIsAskedThere) {
+    auto astray = config("a", 2);
+    peer(astray).http.port = 3199;  // nobody listens there
+    start(astray);
+    start(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    ASSERT_TRUE(eventually([&] { return !seen("a", "b").last_http_error.empty(); }));
+    EXPECT_EQ(seen("a", "b").last_http_error, "connect_failed");
+    EXPECT_EQ(seen("a", "b").asked, 0u) << "a probe is in nobody's books";
+    EXPECT_EQ(seen("a", "b").failures, 0u);
+    const auto page = admin("a", "/api/v1/status").body;
+    EXPECT_TRUE(contains(page, "\"last_http_error\": \"connect_failed\"")) << page;
+    EXPECT_TRUE(contains(page, "\"state_seconds\": ")) << page;
+    EXPECT_TRUE(contains(admin("a", "/metrics").body,
+                         "hearsay_peer_state{peer=\"b\",state=\"in_step\"} 1"));
+}
+
+TEST_F(PeerStates, AnotherServerAtTheHttpPortIsNoPeer) {
+    origin.answers_probes = false;
+    auto astray = config("a", 2);
+    peer(astray).http = {"127.0.0.1", origin.port()};
+    start(astray);
+    start(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return !seen("a", "b").last_http_error.empty(); }));
+    EXPECT_EQ(seen("a", "b").last_http_error, "not_a_peer");
+}
+
+TEST_F(PeerStates, OfAPeerThatAnswersThereIsNothingToTell) {
+    start_cluster(2);
+    store("b", "/one");
+    EXPECT_EQ(get("a", "/one").body, "body of /one");
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").hits == 1; }));
+    EXPECT_EQ(seen("a", "b").last_http_error, "");
+    EXPECT_EQ(seen("a", "b").cause, "");
+    EXPECT_EQ(seen("a", "b").asked, 1u);
+}
+
+}  // namespace peer_states_test
+}  // namespace proxy::test
