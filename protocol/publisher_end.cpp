@@ -76,6 +76,8 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
         auto& pulse = node_.pulse(*peer_);
         pulse.listens_elsewhere = beat->objects == kListensElsewhere;
         pulse.it_cannot_dial = reason_in(beat->objects).empty() ? 0 : beat->objects;
+        // Whoever comes while it drains has not heard the goodbye itself.
+        if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
         pulse.promised = beat->next;
     } else {
         end(make_error_code(Error::unexpected_frame));

@@ -203,6 +203,18 @@ TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
     EXPECT_TRUE(run_until([&] { return a.sees("b", "later"); }));
 }
 
+TEST_F(ClusterTest, WhoComesWhileAPeerDrainsIsToldThatItHasLeft) {
+    auto& a = add(impatient(config("a")));
+    auto& b = add(config("b"));
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
+    b.cluster->withdraw();
+    ASSERT_TRUE(run_until([&] { return a.status_of("b").state == PeerState::withdrawn; }));
+    a.restart();  // it has not heard the goodbye, and b dials nobody any more
+    ASSERT_TRUE(run_until([&] { return a.status_of("b").state == PeerState::withdrawn; }));
+    EXPECT_TRUE(a.status_of("b").publishing);
+    EXPECT_EQ(a.status_of("b").cause, "");
+}
+
 TEST_F(ClusterTest, WhoLeavesLearnsWhenItsPeersHaveReadTheGoodbye) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));

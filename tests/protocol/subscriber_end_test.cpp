@@ -368,6 +368,11 @@ TEST_F(SubscriberEndTest, TellsThePublisherWhyItDoesNotComeItself) {
     exchange(*link.publishing.end, *link.end, now);
     EXPECT_EQ(reason_in(a.state.pulse(0).it_cannot_dial), "connection_refused");
     EXPECT_FALSE(a.state.pulse(0).listens_elsewhere) << "as a node does that knows no reports";
+    EXPECT_FALSE(a.state.pulse(0).said_goodbye);
+    b.state.pulse(0).cannot_dial = kHasLeftReport;
+    now = link.end->due();
+    exchange(*link.publishing.end, *link.end, now);
+    EXPECT_TRUE(a.state.pulse(0).said_goodbye) << "a has come while b drains";
     // Once the link is there, that is said even if nothing else need be.
     b.state.pulse(0).cannot_dial = 0;
     b.state.pulse(0).listens_elsewhere = true;
