@@ -138,9 +138,7 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
     report.title = trace.source;
     if (trace.format) report.title += fmt::format(" ({} format)", to_string(*trace.format));
     report.pace = describe_pace(options.replay);
-    report.lines = trace.lines;
-    report.skipped = trace.skipped;
-    report.out_of_order = trace.out_of_order;
+    static_cast<Reading&>(report) = trace;
     report.clients = trace.clients.size();
     report.urls = objects_in(trace, options.replay.part);
     return report;

@@ -76,6 +76,7 @@ Trace read(const SimulateCommand& command, const std::string& path) {
     if (command.synthetic) return make_workload(workload_of(command));
     auto options = command.trace;
     options.path = path;
+    options.https = true;  // nobody is asked for them
     auto trace = load_trace(options);
     retime(trace, command.rate, command.speedup);
     return trace;

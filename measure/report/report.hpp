@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "measure/report/numbers.hpp"
 #include "measure/run/node_counters.hpp"
 #include "measure/run/replay.hpp"
+#include "measure/trace/reading.hpp"
 
 namespace measure {
 
@@ -29,13 +29,10 @@ struct ReportRow {
 };
 
 /// Everything a replay found out, before it is put into words.
-struct Report {
+struct Report : Reading {
     std::string title;  ///< what was replayed; says so when it is synthetic
     std::string pace;   ///< how fast it was meant to go
     std::string note;   ///< what the reader must know to judge the figures; may be empty
-    std::uint64_t lines = 0;
-    std::map<std::string, std::uint64_t> skipped;
-    std::uint64_t out_of_order = 0;  ///< requests that the log has after a later one
     std::uint64_t clients = 0, urls = 0;
     std::uint64_t sent = 0;
     bool stopped = false;

@@ -117,6 +117,7 @@ std::string report_json(const Report& report) {
                 {"warnings", report.warnings},
                 {"lines", report.lines},
                 {"skipped", skipped},
+                {"examples", report.examples},
                 {"out_of_order", report.out_of_order},
                 {"clients", report.clients},
                 {"urls", report.urls},

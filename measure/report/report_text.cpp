@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "measure/report/reading_text.hpp"
 #include "measure/report/report.hpp"
 #include "measure/report/writer.hpp"
 
@@ -28,12 +29,7 @@ void write_workload(const Report& report, Writer& out) {
         "{:.1f} s, {:.0f} requests/s{}", report.elapsed_seconds,
         report.elapsed_seconds > 0 ? static_cast<double>(report.sent) / report.elapsed_seconds : 0,
         report.stopped ? "; STOPPED EARLY: the ideals are those of the requests sent so far" : "");
-    for (const auto& [reason, count] : report.skipped) {
-        out.line("skipped: {} of {} lines: {}", grouped(count), grouped(report.lines), reason);
-    }
-    if (report.out_of_order > 0)
-        out.line("out of order: {}, taken in the order of their times",
-                 amount(report.out_of_order, "request"));
+    out.append(reading_text(report));
     if (!report.note.empty()) out.line("{}", report.note);
     for (const auto& warning : report.warnings) out.line("{} {}", out.bad("NOTE:"), warning);
 }

@@ -145,9 +145,7 @@ LogFacts facts_of(const Trace& trace, const SimulationConfig& base) {
     facts.synthetic = trace.synthetic;
     facts.requests = trace.requests.size();
     facts.clients = trace.clients.size();
-    facts.lines = trace.lines;
-    facts.skipped = trace.skipped;
-    facts.out_of_order = trace.out_of_order;
+    static_cast<Reading&>(facts) = trace;
     facts.objects = trace.object_bytes.size();
     const auto size_of = [&](std::uint64_t known) {
         return base.unit_objects ? 1 : known != 0 ? known : base.unknown_bytes;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,16 +15,13 @@
 namespace measure {
 
 /// What a study has to know of the log beforehand.
-struct LogFacts {
+struct LogFacts : Reading {
     std::string title;  // the file, and its format; or what it is made of
     bool synthetic = false;
     std::uint64_t requests = 0, clients = 0, objects = 0;
     std::uint64_t bytes = 0;           // of all answers
     std::uint64_t distinct_bytes = 0;  // of each object once
     std::chrono::milliseconds span{0};
-    std::uint64_t lines = 0;                       // that were read
-    std::map<std::string, std::uint64_t> skipped;  // of these, by reason
-    std::uint64_t out_of_order = 0;                // requests that it has after a later one
 };
 /// Sizes as the simulations of this base take them.
 LogFacts facts_of(const Trace& trace, const SimulationConfig& base);

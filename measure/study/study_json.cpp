@@ -36,6 +36,8 @@ Json json_of(const LogFacts& log) {
             {"span_seconds", std::chrono::duration<double>(log.span).count()},
             {"lines", log.lines},
             {"skipped", log.skipped},
+            {"examples", log.examples},
+            {"in_doubt", log.in_doubt},
             {"out_of_order", log.out_of_order}};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/reading_text.hpp"
 #include "measure/simulate/objects.hpp"
 
 namespace measure {
@@ -108,14 +109,7 @@ std::string describe(const LogFacts& log) {
 }
 
 std::vector<std::string> notes_on(const LogFacts& log) {
-    std::vector<std::string> out;
-    for (const auto& [reason, count] : log.skipped)
-        out.push_back(fmt::format("skipped: {} of {}: {}", grouped(count),
-                                  amount(log.lines, "line"), reason));
-    if (log.out_of_order > 0)
-        out.push_back(fmt::format("out of order: {}, taken in the order of their times",
-                                  amount(log.out_of_order, "request")));
-    return out;
+    return lines_about(log);
 }
 
 std::string span_text(std::chrono::milliseconds span) {

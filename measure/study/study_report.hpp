@@ -22,6 +22,8 @@ struct PerRequest {
 };
 PerRequest per_request(const SimulationCounts& counts);
 
+/// Above this nothing is judged: of the lines that may be requests, the part that is not certain.
+inline constexpr double kDoubtAllowed = 0.1;
 /// Below these nothing is judged.
 inline constexpr std::uint64_t kFewestRequests = 100;  // for each proxy
 inline constexpr double kFewestObjects = 10;           // that a cache has room for
@@ -53,8 +55,10 @@ std::vector<std::string> notes_on(const LogFacts& log);
 /// 99.5 days, 24.0 h, 12 s.
 std::string span_text(std::chrono::milliseconds span);
 
-/// The tables, at most 100 columns wide; `colour` adds terminal escapes, nothing else.
-std::string study_text(const Study& study, bool colour);
+/// What was read, `words` (a verdict, or none), and the tables if they are wanted; at most 100
+/// columns wide. `colour` adds terminal escapes, nothing else.
+std::string study_text(const Study& study, bool colour, const std::string& words = {},
+                       bool tables = true);
 /// The same as one JSON object, ending in a newline; `more`, an object or empty, is added to it.
 std::string study_json(const Study& study, const std::string& more = {});
 

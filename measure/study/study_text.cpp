@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/reading_text.hpp"
 #include "measure/report/wrapped.hpp"
 #include "measure/report/writer.hpp"
 #include "measure/study/scheme_name.hpp"
@@ -107,12 +108,14 @@ void write_refused(const Study& study, const StudyTable& table, Writer& out) {
 
 }  // namespace
 
-std::string study_text(const Study& study, bool colour) {
+std::string study_text(const Study& study, bool colour, const std::string& words, bool tables) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
-    for (const auto& each : notes_on(study.log)) out.line("{}", each);
+    out.append(reading_text(study.log));
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
+    if (!words.empty()) out.append("\n" + words);
+    if (!tables) return out.take();
     const auto shown = [&](const StudyTable::Line& line) {
         return study.row(line).counts || !study.row(line).refused.empty();
     };

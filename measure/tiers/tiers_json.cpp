@@ -80,6 +80,8 @@ std::string tiers_json(const TiersStudy& study) {
                         {"distinct_bytes", study.log.distinct_bytes},
                         {"lines", study.log.lines},
                         {"skipped", study.log.skipped},
+                        {"examples", study.log.examples},
+                        {"in_doubt", study.log.in_doubt},
                         {"out_of_order", study.log.out_of_order}}},
                       {"stopped", study.stopped},
                       {"tables", std::move(tables)}};

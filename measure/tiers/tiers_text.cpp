@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "measure/report/numbers.hpp"
+#include "measure/report/reading_text.hpp"
 #include "measure/report/wrapped.hpp"
 #include "measure/report/writer.hpp"
 #include "measure/study/study_report.hpp"
@@ -55,7 +56,7 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
     Writer out(colour);
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
-    for (const auto& each : notes_on(study.log)) out.line("{}", each);
+    out.append(reading_text(study.log));
     if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
     for (const auto& table : study.tables) {
         out.line("");

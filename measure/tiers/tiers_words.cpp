@@ -36,6 +36,12 @@ std::string too_little_to_tell(const LogFacts& log, const TiersTable& table,
     if (everything.written_bytes() == 0) return " It took nothing: no object of the log fits.";
     const bool unit_objects = table.groups.front().rows.front().config.unit_objects;
     const auto held = static_cast<double>(table.disk_bytes) / mean_object_bytes(log, unit_objects);
+    const auto doubted = static_cast<double>(log.in_doubt);
+    if (doubted > kDoubtAllowed * (doubted + static_cast<double>(log.requests)))
+        return fmt::format(
+            " {} left out, of which it is not certain what they are: that is too "
+            "much to go by the rest.",
+            amount(log.in_doubt, "line"));
     if (log.requests >= kFewestRequests && held >= kFewestObjects) return {};
     return fmt::format(
         " That is too little to go by: the log has {}, and there is room for {:.0f} of its {}.",

@@ -8,11 +8,15 @@
 #include <cstddef>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
+
+#include "measure/trace/line_prefix.hpp"
 
 namespace measure {
 namespace {
 
 constexpr std::int64_t kMaxUnixSeconds = 253'402'300'799;  // the end of the year 9999
+constexpr int kMostPrefixes = 3;  // as syslog behind `docker compose logs -t`
 
 template <typename Number>
 bool to_number(std::string_view text, Number& out) {
@@ -60,41 +64,6 @@ std::optional<LogLine> parse_tab_separated(std::string_view line) {
     out.client = *client;
     out.method = *method;
     out.url = *url;
-    return out;
-}
-
-/// time.ms elapsed client code/status bytes method URL user hierarchy/host type
-std::optional<LogLine> parse_squid(std::string_view line) {
-    std::array<std::string_view, 10> fields;
-    std::size_t count = 0;
-    while (count < fields.size()) {
-        const auto begin = line.find_first_not_of(' ');
-        if (begin == std::string_view::npos) break;
-        line.remove_prefix(begin);
-        const auto end = line.find(' ');
-        fields[count++] = line.substr(0, end);
-        if (end == std::string_view::npos) break;
-        line.remove_prefix(end);
-    }
-    if (count < 9) return std::nullopt;  // a type is missing in very old logs
-
-    LogLine out;
-    std::string_view seconds = fields[0];
-    const auto whole = cut(seconds, '.');
-    std::int64_t unix_seconds = 0, elapsed = 0;
-    unsigned milliseconds = 0;
-    if (!whole || seconds.size() != 3 || !to_number(*whole, unix_seconds) || unix_seconds < 0 ||
-        unix_seconds > kMaxUnixSeconds || !to_number(seconds, milliseconds) ||
-        !to_number(fields[1], elapsed)) {
-        return std::nullopt;
-    }
-    std::string_view result = fields[3];
-    if (!cut(result, '/') || !to_number(result, out.status)) return std::nullopt;
-    if (!to_number(fields[4], out.bytes) || !is_method(fields[5])) return std::nullopt;
-    out.time_ms = unix_seconds * 1000 + milliseconds;
-    out.client = fields[2];
-    out.method = fields[5];
-    out.url = fields[6];
     return out;
 }
 
@@ -230,14 +199,67 @@ bool has_port(std::string_view text) {
            (host.find(':') == std::string_view::npos || host.front() == '[');
 }
 
-/// Whether a line that begins `first second ident user [` has the virtual host before the client
-/// (`%v:%p %h %l %u`, as Apache's vhost_combined; or `%v %h %l %u`). Otherwise the second is the
-/// ident, which is no address and is hardly ever there: `-`.
-bool is_site_before(std::string_view first, std::string_view rest) {
-    const auto names = rest.substr(0, rest.find(" ["));
-    const auto second = names.substr(0, names.find(' '));
-    if (std::count(names.begin(), names.end(), ' ') < 2 || second == "-") return false;
-    return has_port(first) || is_address(second);
+/// A host's name as sites have it; no number, no word that stands for none.
+bool is_name(std::string_view text) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    return std::any_of(text.begin(), text.end(), letter) &&
+           std::all_of(text.begin(), text.end(), [&](char c) {
+               return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+           });
+}
+
+/// One host, by its name or address. With a port it would be another one for each connection.
+bool is_client(std::string_view text) {
+    return !text.empty() && text != "-" && text != "unknown" && !text.ends_with(':') &&
+           text.find_first_of(",;|\"=[]()<>/") == std::string_view::npos && !has_port(text);
+}
+
+/// `%v:%p` or `%v` before the client. An address is a site only with a port that no client's
+/// connection has: otherwise it may as well be a client, before the proxy that it came through.
+bool is_site(std::string_view text, bool before_address) {
+    if (!has_port(text))
+        return before_address && is_name(text) &&
+               (text.find('.') != std::string_view::npos || text == "localhost");
+    const auto colon = text.rfind(':');
+    auto host = text.substr(0, colon);
+    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    std::uint16_t port = 0;
+    to_number(text.substr(colon + 1), port);
+    return is_address(host) ? port < 1024 : is_name(host);
+}
+
+/// Who asked, and for which site, if that is told.
+struct Names {
+    std::string_view site, client;
+};
+
+/// Takes `client - user` apart, or `site client - user`; a user's name may hold blanks. Nothing
+/// when the words may mean something else, too.
+std::optional<Names> names_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (const auto word = cut(text, ' ')) words.push_back(*word);
+    words.push_back(text);
+    const auto user_from = [&](std::size_t first) {
+        return words.size() > first &&
+               std::none_of(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(),
+                            [](auto word) { return is_address(word.substr(0, word.find(','))); });
+    };
+    if (words.size() >= 2 && words[1] == "-") {
+        if (!is_client(words[0]) || !user_from(2)) return std::nullopt;
+        return Names{{}, words[0]};
+    }
+    if (words.size() < 3 || words[2] != "-" || !is_client(words[1]) || !user_from(3) ||
+        !is_site(words[0], is_address(words[1])))
+        return std::nullopt;
+    return Names{words[0], words[1]};
+}
+
+/// Squid's words for what was not sent to the end, or was no answer to the request.
+bool tells_no_size(std::string_view result) {
+    return result.find("ABORTED") != std::string_view::npos ||
+           result.find("TIMEDOUT") != std::string_view::npos ||
+           result.find("DENIED") != std::string_view::npos ||
+           result.find("TUNNEL") != std::string_view::npos || result.starts_with("UDP_");
 }
 
 }  // namespace
@@ -256,7 +278,32 @@ std::string_view to_string(LogFormat format) {
     return "?";
 }
 
+SizeTold size_told(const LogLine& line) {
+    if (line.cut_off || line.bytes == 0 || line.method != "GET") return SizeTold::nothing;
+    switch (line.status) {
+        case 200:
+        case 203:
+            return SizeTold::of_object;
+        case 300:
+        case 301:
+        case 410:
+            return SizeTold::by_itself;
+        default:
+            return SizeTold::nothing;
+    }
+}
+
 std::optional<LogLine> LineParser::parse(std::string_view line) {
+    why_ = kNotThisFormat;
+    for (int layer = 0;; ++layer) {
+        if (auto out = parse_bare(line)) return out;
+        const auto rest = layer < kMostPrefixes ? without_prefix(line) : line;
+        if (rest.size() == line.size()) return std::nullopt;
+        line = rest;
+    }
+}
+
+std::optional<LogLine> LineParser::parse_bare(std::string_view line) {
     switch (format_) {
         case LogFormat::tab_separated:
             return parse_tab_separated(line);
@@ -270,17 +317,54 @@ std::optional<LogLine> LineParser::parse(std::string_view line) {
     return std::nullopt;
 }
 
+/// time.ms elapsed client code/status bytes method URL user hierarchy/host type
+std::optional<LogLine> LineParser::parse_squid(std::string_view line) {
+    std::array<std::string_view, 10> fields;
+    std::size_t count = 0;
+    while (count < fields.size()) {
+        const auto begin = line.find_first_not_of(' ');
+        if (begin == std::string_view::npos) break;
+        line.remove_prefix(begin);
+        const auto end = line.find(' ');
+        fields[count++] = line.substr(0, end);
+        if (end == std::string_view::npos) break;
+        line.remove_prefix(end);
+    }
+    if (count < 9) return std::nullopt;  // a type is missing in very old logs
+
+    LogLine out;
+    std::string_view seconds = fields[0];
+    const auto whole = cut(seconds, '.');
+    std::int64_t unix_seconds = 0, elapsed = 0;
+    unsigned milliseconds = 0;
+    if (!whole || seconds.size() != 3 || !to_number(*whole, unix_seconds) || unix_seconds < 0 ||
+        unix_seconds > kMaxUnixSeconds || !to_number(seconds, milliseconds) ||
+        !to_number(fields[1], elapsed)) {
+        return std::nullopt;
+    }
+    std::string_view result = fields[3];
+    const auto word = cut(result, '/');
+    if (!word || !to_number(result, out.status)) return std::nullopt;
+    if (!to_number(fields[4], out.bytes) || !is_method(fields[5])) return std::nullopt;
+    if (!is_client(fields[2])) {
+        why_ = kUnsureClient;
+        return std::nullopt;
+    }
+    out.cut_off = tells_no_size(*word);
+    out.time_ms = unix_seconds * 1000 + milliseconds;
+    out.client = fields[2];
+    out.method = fields[5];
+    out.url = fields[6];
+    return out;
+}
+
 /// [site] host ident user [time] "method target version" status bytes ["referer" "agent"]
 std::optional<LogLine> LineParser::parse_common(std::string_view line) {
     LogLine out;
-    auto client = cut(line, ' ');
-    if (client && is_site_before(*client, line)) {
-        out.site = *client;
-        client = cut(line, ' ');
-    }
-    const auto user = line.find(" [");  // a user name may hold spaces
-    if (!client || client->empty() || user == std::string_view::npos) return std::nullopt;
-    line.remove_prefix(user + 2);
+    const auto names_end = line.find(" [");
+    if (names_end == std::string_view::npos) return std::nullopt;
+    const auto names = names_of(line.substr(0, names_end));
+    line.remove_prefix(names_end + 2);
     const auto time = cut(line, ']');
     if (!time || !parse_common_time(*time, out.time_ms) || line.substr(0, 2) != " \"") {
         return std::nullopt;
@@ -292,13 +376,18 @@ std::optional<LogLine> LineParser::parse_common(std::string_view line) {
     line.remove_prefix(end + 2);
     const auto status = line.substr(0, line.find(' '));
     if (status != "-" && !to_number(status, out.status)) return std::nullopt;
+    if (!names) {
+        why_ = kUnsureClient;
+        return std::nullopt;
+    }
     if (status.size() < line.size()) leading_number(line.substr(status.size() + 1), out.bytes);
 
     std::string_view request = unescaped_;
     const auto version = request.rfind(" HTTP/");
     if (version != std::string_view::npos) request = request.substr(0, version);
     const auto space = request.find(' ');
-    out.client = *client;
+    out.site = names->site;
+    out.client = names->client;
     out.method = request.substr(0, space);
     if (space != std::string_view::npos) out.url = request.substr(space + 1);
     return out;
@@ -330,9 +419,9 @@ std::optional<LogLine> LineParser::parse_json(std::string_view line) {
     out.method = method_;
     out.url = unescaped_;
     out.status = static_cast<unsigned>(number("status", 999));
-    const auto aborted = json.find("aborted");  // then the bytes are not all of them
-    if (aborted == json.end() || *aborted != true)
-        out.bytes = number("bytes", std::numeric_limits<std::uint64_t>::max());
+    const auto aborted = json.find("aborted");
+    out.cut_off = aborted != json.end() && *aborted == true;
+    out.bytes = number("bytes", std::numeric_limits<std::uint64_t>::max());
     out.by_peer = text("role", role) && role == "peer";
     return out;
 }

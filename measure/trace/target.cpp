@@ -6,8 +6,9 @@ std::optional<std::string_view> TargetCheck::refuse(std::string_view url) {
     if (url.empty()) return "no URL";
     if (url.size() > kMaxUrlBytes) return "URL too long";
     const auto error = key_.assign(proxy::Scheme::http, boost::beast::http::verb::get, url, {});
+    if (error == proxy::TargetError::bad_scheme) return kForeignScheme;
     if (error != proxy::TargetError::none) return proxy::to_string(error);
-    if (key_.scheme() != proxy::Scheme::http) return "https: URL";
+    if (key_.scheme() != proxy::Scheme::http) return kHttpsUrl;
     return std::nullopt;
 }
 

@@ -11,6 +11,9 @@ namespace measure {
 /// Longest URL that is replayed; the proxies refuse request lines over 16 KiB.
 inline constexpr std::size_t kMaxUrlBytes = 16'000;
 
+inline constexpr std::string_view kHttpsUrl = "https: URL, which cannot be asked for in plain HTTP";
+inline constexpr std::string_view kForeignScheme = "neither http: nor https: URL";
+
 /// Tells which logged URLs can go out, byte for byte, as request targets in plain HTTP. Only what
 /// no proxy could understand is refused: real logs hold `|`, `{`, `\`, `"` and bytes over 0x7f, and
 /// proxies see them. One thread; reuses its memory.

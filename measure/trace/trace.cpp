@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <stdexcept>
 
 #include "measure/trace/line_reader.hpp"
+#include "measure/trace/masked.hpp"
 #include "measure/trace/printable.hpp"
 #include "measure/trace/target.hpp"
 
@@ -15,20 +17,24 @@ namespace measure {
 namespace {
 
 constexpr std::size_t kLinesToDetect = 100;
+constexpr std::size_t kFewestToJudgeClocks = 20;
+constexpr std::size_t kPartOfWrongClocks = 1000;  // one of so many, or a single one, at each end
+constexpr std::int64_t kDayMs = 86'400'000;
 
 bool is_content(std::string_view line) {
     return !line.empty() && line.front() != '#';
 }
 
 /// The format that most of the first lines are in.
-std::optional<LogFormat> detect(const std::vector<std::string>& lines) {
+std::optional<LogFormat> detect(const std::vector<std::pair<std::uint64_t, std::string>>& lines) {
     std::optional<LogFormat> best;
     std::ptrdiff_t best_count = 0;
     for (const LogFormat format :
          {LogFormat::tab_separated, LogFormat::squid, LogFormat::common, LogFormat::json}) {
         LineParser parser(format);
-        const auto count = std::count_if(lines.begin(), lines.end(),
-                                         [&](const auto& line) { return parser.parse(line); });
+        const auto count = std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
+            return parser.parse(line.second) || parser.why() != kNotThisFormat;
+        });
         if (count > best_count) {
             best = format;
             best_count = count;
@@ -45,26 +51,37 @@ public:
         trace_.format = format;
     }
 
-    void take(std::string_view line) {
+    /// `number`: of the line in its file, from 1 on.
+    void take(std::string_view line, std::uint64_t number) {
         ++trace_.lines;
-        if (const auto why = refuse(line)) ++trace_.skipped[std::string(*why)];
+        const auto refused = refuse(line, number);
+        if (!refused) return;
+        trace_.in_doubt += refused->in_doubt;
+        if (trace_.leave_out(refused->why)) trace_.add_example(refused->why, number, masked(line));
     }
     bool full() const { return trace_.requests.size() >= limit(); }
     Trace finish() && {
         trace_.put_in_order();
+        trace_.drop_wrong_clocks();
         return std::move(trace_);
     }
 
 private:
     std::uint64_t limit() const { return std::min<std::uint64_t>(options_.limit, kMaxRequests); }
 
-    std::optional<std::string_view> refuse(std::string_view line) {
+    struct Refusal {
+        std::string_view why;
+        bool in_doubt = true;  // it may have been a request like those that are taken
+    };
+
+    std::optional<Refusal> refuse(std::string_view line, std::uint64_t number) {
         const auto parsed = parser_.parse(line);
-        if (!parsed) return "not a line of this format";
-        if (parsed->by_peer) return "a peer's request, which one of a client caused";
-        if (parsed->method == "CONNECT") return "CONNECT";
+        if (!parsed) return Refusal{parser_.why()};
+        if (parsed->by_peer)
+            return Refusal{"a peer's request, which one of a client caused", false};
+        if (parsed->method == "CONNECT") return Refusal{"CONNECT", false};
         if (!options_.all && !is_cacheable(parsed->method, parsed->status)) {
-            return "no cacheable GET (replay --all sends these too)";
+            return Refusal{"no cacheable GET (replay --all sends these too)", false};
         }
         std::string_view url = parsed->url;
         if (!url.empty() && url.front() == '/') {
@@ -75,12 +92,22 @@ private:
             absolute_.append(url);
             url = absolute_;
         }
-        if (const auto why = check_.refuse(url)) return why;
+        if (const auto why = check_.refuse(url)) {
+            const bool of_others = *why == kHttpsUrl || *why == kForeignScheme;
+            if (*why != kHttpsUrl || !options_.https) return Refusal{*why, !of_others};
+        }
+        if (url.ends_with('?') && may_strip_queries()) return Refusal{kQueryStripped};
         const auto method = method_index(parsed->method);
-        if (!method) return "not an HTTP method";
+        if (!method) return Refusal{"not an HTTP method"};
         trace_.add({parsed->time_ms, client_index(parsed->client),
-                    trace_.add_url(url, parsed->bytes), *method});
+                    trace_.add_url(url, parsed->bytes, size_told(*parsed)), *method,
+                    static_cast<std::uint32_t>(number)});
         return std::nullopt;
+    }
+
+    /// Squid does, in all its formats, if it is not told otherwise.
+    bool may_strip_queries() const {
+        return parser_.format() == LogFormat::squid || parser_.format() == LogFormat::common;
     }
 
     std::uint32_t client_index(std::string_view name) {
@@ -123,13 +150,15 @@ std::string describe_nothing(const Trace& trace) {
         trace.source + ": no request is left of " + std::to_string(trace.lines) + " lines";
     for (const auto& [reason, count] : trace.skipped) {
         out += "\n  " + std::to_string(count) + ": " + reason;
+        if (const auto at = trace.examples.find(reason); at != trace.examples.end())
+            for (const auto& example : at->second) out += "\n    " + example;
     }
     return out;
 }
 
 }  // namespace
 
-std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
+std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes, SizeTold told) {
     auto at = url_index_.find(text);
     if (at == url_index_.end()) {
         const std::string_view kept = text_.emplace_back(text);
@@ -142,9 +171,17 @@ std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes) {
         if (added) object_bytes.push_back(0);
         urls.push_back({kept, object->second});
     }
-    auto& known = object_bytes[urls[at->second].object];
-    if (known == 0) known = std::min(bytes, kMaxObjectBytes);
+    learn_size(urls[at->second].object, bytes, told);
     return at->second;
+}
+
+void Trace::learn_size(std::uint32_t object, std::uint64_t bytes, SizeTold told) {
+    if (told == SizeTold::nothing || bytes == 0) return;
+    if (told_.size() <= object) told_.resize(object_bytes.size(), SizeTold::nothing);
+    if (told < told_[object]) return;
+    auto& known = object_bytes[object];
+    known = std::min(told > told_[object] ? bytes : std::max(known, bytes), kMaxObjectBytes);
+    told_[object] = told;
 }
 
 std::uint32_t Trace::add_new_url(std::string_view text, std::uint64_t bytes) {
@@ -162,6 +199,39 @@ void Trace::put_in_order() {
     if (out_of_order == 0) return;
     std::stable_sort(requests.begin(), requests.end(),
                      [](const auto& a, const auto& b) { return a.time_ms < b.time_ms; });
+}
+
+void Trace::drop_wrong_clocks() {
+    const auto count = requests.size();
+    if (count < kFewestToJudgeClocks) return;
+    const auto time = [&](std::size_t i) { return requests[i].time_ms; };
+    const auto few = std::max<std::size_t>(count / kPartOfWrongClocks, 1);
+    const auto apart = std::max(time(count - 1 - few) - time(few), kDayMs);
+    std::size_t first = 0, end = count;
+    for (std::size_t i = 1; i <= few; ++i)
+        if (time(i) - time(i - 1) > apart) first = i;
+    for (std::size_t i = count - few; i < count; ++i) {
+        if (time(i) - time(i - 1) <= apart) continue;
+        end = i;
+        break;
+    }
+    const auto drop = [&](std::size_t i, std::int64_t away, const char* where) {
+        ++in_doubt;
+        if (!leave_out(kWrongClock)) return;
+        const std::chrono::sys_time<std::chrono::milliseconds> at{
+            std::chrono::milliseconds(time(i))};
+        const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(at)};
+        add_example(kWrongClock, requests[i].line,
+                    fmt::format("{:04}-{:02}-{:02}, {} days {} all others", int{day.year()},
+                                unsigned{day.month()}, unsigned{day.day()}, away / kDayMs, where));
+    };
+    for (std::size_t i = 0; i < first; ++i) drop(i, time(first) - time(i), "before");
+    for (std::size_t i = end; i < count; ++i) drop(i, time(i) - time(end - 1), "after");
+    const auto at = [&](std::size_t i) {
+        return requests.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    requests.erase(at(end), requests.end());
+    requests.erase(requests.begin(), at(first));
 }
 
 void retime(Trace& trace, double rate, double speedup) {
@@ -191,26 +261,29 @@ bool is_cacheable(std::string_view method, unsigned status) {
 
 Trace load_trace(const TraceOptions& options) {
     LineReader reader(options.path);
-    std::vector<std::string> first;
+    std::vector<std::pair<std::uint64_t, std::string>> first;  // with their numbers
     std::string_view line;
+    std::uint64_t number = 0;
     while (first.size() < kLinesToDetect && reader.next(line)) {
-        if (is_content(line)) first.emplace_back(line);
+        ++number;
+        if (is_content(line)) first.emplace_back(number, line);
     }
     const auto format = detect(first);
     if (!format) {
-        throw std::runtime_error(printable(options.path) +
-                                 ": in none of the formats known (tab-separated, Squid access.log, "
-                                 "Common or Combined log, hearsay's JSON)" +
-                                 (first.empty()
-                                      ? "; it is empty"
-                                      : "; it begins: " + printable(first.front().substr(0, 120))));
+        throw std::runtime_error(
+            printable(options.path) +
+            ": in none of the formats known (tab-separated, Squid access.log, "
+            "Common or Combined log, hearsay's JSON)" +
+            (first.empty() ? "; it is empty"
+                           : "; it begins: " + printable(first.front().second.substr(0, 120))));
     }
     Loader loader(options, *format);
-    for (const auto& known : first) {
-        if (!loader.full()) loader.take(known);
+    for (const auto& [at, known] : first) {
+        if (!loader.full()) loader.take(known, at);
     }
     while (!loader.full() && reader.next(line)) {
-        if (is_content(line)) loader.take(line);
+        ++number;
+        if (is_content(line)) loader.take(line, number);
     }
     Trace trace = std::move(loader).finish();
     if (trace.requests.empty()) throw std::runtime_error(describe_nothing(trace));

@@ -100,6 +100,7 @@ TEST(CommonLog, MayBeginWithTheVirtualHost) {
           std::tuple{"www.example.org:443 2001:db8::1", "www.example.org:443", "2001:db8::1"},
           std::tuple{"[::1]:80 host.example", "[::1]:80", "host.example"},
           std::tuple{"www.example.org 10.0.0.7", "www.example.org", "10.0.0.7"},
+          std::tuple{"127.0.1.1:80 10.0.0.7", "127.0.1.1:80", "10.0.0.7"},
           std::tuple{"::1", "", "::1"}, std::tuple{"host.example", "", "host.example"},
           std::tuple{"2001:db8::1:80", "", "2001:db8::1:80"}}) {
         const auto text = std::string(begin) + kRest;
@@ -108,10 +109,79 @@ TEST(CommonLog, MayBeginWithTheVirtualHost) {
         EXPECT_EQ(line.client, client) << begin;
         EXPECT_EQ(line.url, "/a") << begin;
     }
-    const auto ident =
-        parse(LogFormat::common, "h ident john doe [01/Jan/2024:00:00:00 +0000] \"GET /a\" 200 1");
-    EXPECT_EQ(ident.site, "");
-    EXPECT_EQ(ident.client, "h");
+    const auto named =
+        parse(LogFormat::common, "h - john doe [01/Jan/2024:00:00:00 +0000] \"GET /a\" 200 1");
+    EXPECT_EQ(named.site, "");
+    EXPECT_EQ(named.client, "h");
+}
+
+TEST(CommonLog, LeavesOutWhatDoesNotSayForCertainWhoAsked) {
+    constexpr auto kRest = " [01/Jan/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1";
+    for (const char* begin : {
+             "203.0.113.7, 10.1.1.1 - -",       // a list of X-Forwarded-For
+             "203.0.113.7,10.1.1.1 - -",        // the same
+             "203.0.113.7 10.1.1.1 - -",        // %{X-Forwarded-For}i %h: or an address as site
+             "203.0.113.7 - 10.1.1.1 - -",      // nginx: $http_x_forwarded_for - $remote_addr
+             "- 10.1.1.1 - -",                  // no X-Forwarded-For
+             "unknown 10.1.1.1 - -",            // nor here
+             "- - -",                           // nobody
+             "10.1.1.1:51234 - -",              // another client for each connection
+             "203.0.113.7:51234 10.1.1.1 - -",  // as some balancers have X-Forwarded-For
+             "www.example.org pc7.example.com - -",  // %v %h, or the other way round
+             "intranet 10.1.1.1 - -",                // a site, or a host that logs
+             "0.003 10.1.1.1 - -",                   // what it took
+             "h ident frank",                        // an ident, or %v %h %u
+             "unix: - -",                            // nginx behind a socket
+             "h -",                                  // no user
+             "h",
+         }) {
+        LineParser parser(LogFormat::common);
+        const auto line = std::string(begin) + kRest;
+        EXPECT_FALSE(parser.parse(line)) << begin;
+        EXPECT_EQ(parser.why(), kUnsureClient) << begin;
+    }
+    LineParser parser(LogFormat::common);
+    EXPECT_FALSE(parser.parse("nonsense"));
+    EXPECT_EQ(parser.why(), kNotThisFormat);
+}
+
+TEST(Logs, AreReadBehindWhatCollectorsPutBefore) {
+    const std::string common =
+        "10.0.0.7 - - [01/Jan/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1";
+    const std::string squid =
+        "1066036250.129 1 10.0.0.7 TCP_MISS/200 10 GET http://a/1 - DIRECT/a text/html";
+    const std::string json =
+        R"({"ts":"2026-11-20T12:50:33.007Z","client":"10.0.0.7","method":"GET","url":"http://a/"})";
+    const std::string tab = "1\t107\tGET\thttp://a/\t200\t5";
+    for (const std::string prefix :
+         {"Nov 25 18:50:30 web1 nginx[3]: ", "2026-11-25T18:50:30.123456+01:00 web1 nginx: ",
+          "2026-11-25T18:50:30.123456789Z stdout F ", "web-1  | ",
+          "2026-11-25T18:50:30.123456789Z ", "web-1  | 2026-11-25T18:50:30.123456789Z ",
+          "web-1  | 2026-11-25T18:50:30.1Z <34>1 2026-11-25T22:14:15Z web1 nginx - - - "}) {
+        EXPECT_EQ(parse(LogFormat::common, prefix + common).client, "10.0.0.7") << prefix;
+        EXPECT_EQ(parse(LogFormat::squid, prefix + squid).client, "10.0.0.7") << prefix;
+        EXPECT_EQ(parse(LogFormat::json, prefix + json).client, "10.0.0.7") << prefix;
+        EXPECT_EQ(parse(LogFormat::tab_separated, prefix + tab).client, "107") << prefix;
+    }
+}
+
+TEST(SizeTold, IsThatOfWholeAnswersOnly) {
+    const auto told = [](const char* squid_result, const char* method = "GET") {
+        return size_told(parse(LogFormat::squid, std::string("1066036250.129 1 c ") + squid_result +
+                                                     " 10182 " + method +
+                                                     " http://a/ - DIRECT/a text/html"));
+    };
+    for (const char* result : {"TCP_MISS/200", "TCP_HIT/200", "TCP_REFRESH_FAIL_OLD/200",
+                               "TCP_SWAPFAIL_MISS/200", "TCP_MISS/203"})
+        EXPECT_EQ(told(result), SizeTold::of_object) << result;
+    for (const char* result : {"TCP_MISS/301", "TCP_MISS/410", "TCP_HIT/300"})
+        EXPECT_EQ(told(result), SizeTold::by_itself) << result;
+    for (const char* result :
+         {"TCP_MISS/304", "TCP_IMS_HIT/304", "TCP_MISS/206", "TCP_MISS_ABORTED/200",
+          "TCP_HIT_ABORTED/200", "TCP_MISS_TIMEDOUT/200", "TCP_DENIED/200", "TCP_TUNNEL/200",
+          "TCP_MISS/404", "TCP_MISS/000"})
+        EXPECT_EQ(told(result), SizeTold::nothing) << result;
+    EXPECT_EQ(told("TCP_MISS/200", "HEAD"), SizeTold::nothing);
 }
 
 TEST(CommonLog, MayEndInRefererAndAgent) {

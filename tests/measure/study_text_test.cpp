@@ -59,8 +59,26 @@ TEST(StudyText, SaysWhatOfTheLogIsNotSimulated) {
                 HasSubstr("\nout of order: 2,999 requests, taken in the order of their times\n"));
 }
 
+TEST(StudyText, BeginsWithWhatWasReadAndThenTheVerdict) {
+    auto log = small_log();
+    log.lines = 1'500;
+    if (log.leave_out("not a GET")) log.add_example("not a GET", 7, "POST /x");
+    const auto text = study_text(finished_study(log), false, "Sharing pays.\n", false);
+    EXPECT_THAT(text, HasSubstr("skipped: 1 of 1,500 lines: not a GET\n  line 7: POST /x\n\n"
+                                "Sharing pays.\n"));
+    EXPECT_THAT(text, Not(HasSubstr("all schemes"))) << "tables are not wanted";
+    EXPECT_THAT(study_text(finished_study(log), false, "Sharing pays.\n"),
+                HasSubstr("Sharing pays.\n\n16 proxies, each with"));
+}
+
 TEST(StudyText, FitsAHundredColumns) {
-    auto study = finished_study();
+    auto log = small_log();
+    log.lines = 123'456'789;
+    for (const auto reason : {kQueryStripped, kWrongClock, kUnsureClient}) {
+        log.skipped[std::string(reason)] = 12'345'678;
+        log.add_example(reason, 123'456'789, std::string(80, 'x'));
+    }
+    auto study = finished_study(log);
     for (auto& row : study.rows) {
         row.counts->query_bytes = 69'930'000;
         row.counts->query_messages = 999'000;

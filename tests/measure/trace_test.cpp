@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "measure/trace/target.hpp"
 #include "tests/measure/temporary_file.hpp"
 
 namespace measure {
@@ -160,12 +161,107 @@ TEST(Trace, TakesOnlyCacheableGetsByDefault) {
     EXPECT_EQ(all.methods[all.requests[12].method], "POST");
 }
 
-TEST(Trace, TakesTheFirstSizeThatIsNotZero) {
+TEST(Trace, TakesTheLargestSizeThatAWholeAnswerTells) {
     const auto trace =
-        load(tab("1", "1", "http://a/", "0", "GET", "304") + tab("2", "1", "http://a/", "-") +
-             tab("3", "1", "http://a/", "500") + tab("4", "1", "http://a/", "600"));
-    ASSERT_EQ(trace.urls.size(), 1u);
-    EXPECT_EQ(trace.object_bytes[0], 500u);
+        load(tab("1", "1", "http://a/", "7000", "GET", "304") + tab("2", "1", "http://a/", "-") +
+             tab("3", "1", "http://a/", "900", "GET", "301") + tab("4", "1", "http://a/", "500") +
+             tab("5", "1", "http://a/", "600") + tab("6", "1", "http://a/", "550") +
+             tab("7", "1", "http://b/", "300", "GET", "301") +
+             tab("8", "1", "http://c/", "300", "GET", "304"));
+    EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{600, 300, 0}));
+    const auto squid = load(
+        "1066036250.129 1 c TCP_MISS_ABORTED/200 7168 GET http://a/1 - DIRECT/a text/html\n"
+        "1066036250.130 1 c TCP_IMS_HIT/304 300 GET http://a/1 - DIRECT/a text/html\n"
+        "1066036250.131 1 c TCP_MISS/200 41943040 GET http://a/1 - DIRECT/a text/html\n"
+        "1066036250.132 1 c TCP_HIT_ABORTED/200 50000000 GET http://a/1 - DIRECT/a text/html\n");
+    EXPECT_EQ(squid.object_bytes, (std::vector<std::uint64_t>{40u << 20}));
+}
+
+TEST(Trace, CountsAndShowsLinesThatLeaveOpenWhoAsked) {
+    const auto trace =
+        load("203.0.113.7, 10.1.1.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /1 HTTP/1.0\" 200 10\n" +
+             std::string(kCommon));
+    EXPECT_EQ(trace.requests.size(), 2u);
+    EXPECT_EQ(trace.clients.size(), 2u);
+    EXPECT_EQ(trace.skipped.at(std::string(kUnsureClient)), 1u);
+    EXPECT_EQ(trace.in_doubt, 1u);
+    EXPECT_THAT(trace.examples.at(std::string(kUnsureClient)),
+                ElementsAre(testing::StartsWith("line 1: 999.9.999.9, 99.9.9.9 - - [")));
+    EXPECT_THAT(
+        error_of("203.0.113.7, 10.1.1.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /1\" 200 1\n"),
+        testing::AllOf(HasSubstr("no request is left of 1 lines"),
+                       HasSubstr(std::string(kUnsureClient)), HasSubstr("line 1: 999.9")));
+}
+
+TEST(Trace, TakesHttpsUrlsWhereNobodyIsAskedForThem) {
+    const auto text = tab("1", "1", "https://a/") + tab("2", "1", "http://a/");
+    EXPECT_EQ(load(text).requests.size(), 1u);
+    EXPECT_EQ(load(text).skipped.at(std::string(kHttpsUrl)), 1u);
+    EXPECT_EQ(load(text).in_doubt, 0u) << "there is no doubt of what it is";
+    TraceOptions options;
+    options.https = true;
+    const auto trace = load(text, options);
+    EXPECT_THAT(urls_in_order(trace), ElementsAre("https://a/", "http://a/"));
+    EXPECT_EQ(trace.object_bytes.size(), 2u);
+    options.site = "https://www.example.org";
+    EXPECT_THAT(urls_in_order(load(kCommon, options)),
+                ElementsAre("https://www.example.org/1", "https://www.example.org/2"));
+}
+
+TEST(Trace, DoesNotTakePagesWithoutTheirQueriesForOne) {
+    std::string text = kSquid;
+    for (int i = 0; i < 5; ++i)
+        text += "1066036251.000 1 10.0.0.1 TCP_MISS/200 20 GET http://a/page? - DIRECT/a x\n";
+    const auto trace = load(text);
+    EXPECT_EQ(trace.requests.size(), 2u);
+    EXPECT_EQ(trace.skipped.at(std::string(kQueryStripped)), 5u);
+    EXPECT_EQ(trace.in_doubt, 5u);
+    EXPECT_EQ(trace.examples.at(std::string(kQueryStripped)).size(), 3u);
+    EXPECT_EQ(load(tab("1", "1", "http://a/page?")).requests.size(), 1u) << "nobody strips there";
+}
+
+constexpr std::int64_t kDay = 86'400'000;
+
+/// A request each hour for ten days.
+std::string ten_days(std::int64_t from) {
+    std::string text;
+    for (int i = 0; i < 240; ++i)
+        text += tab(std::to_string(from + i * kDay / 24), "1", "http://a/");
+    return text;
+}
+
+TEST(Trace, LeavesOutALineWhoseClockWasWrong) {
+    const auto from = 20'000 * kDay;
+    const auto early = load(tab("5", "1", "http://early/") + ten_days(from));
+    EXPECT_EQ(early.requests.size(), 240u);
+    EXPECT_EQ(early.requests.front().time_ms, from);
+    EXPECT_THAT(early.examples.at(std::string(kWrongClock)),
+                ElementsAre("line 1: 1970-01-01, 19999 days before all others"));
+    const auto late =
+        load(ten_days(from) + tab(std::to_string(from + 400 * kDay), "1", "http://l/"));
+    EXPECT_EQ(late.requests.back().time_ms, from + 239 * kDay / 24);
+    EXPECT_THAT(late.examples.at(std::string(kWrongClock)),
+                ElementsAre("line 241: 2025-11-08, 390 days after all others"));
+    EXPECT_EQ(late.in_doubt, 1u);
+    const auto both = load(tab("5", "1", "http://early/") + ten_days(from) +
+                           tab(std::to_string(from + 400 * kDay), "1", "http://late/"));
+    EXPECT_EQ(both.requests.size(), 240u);
+}
+
+TEST(Trace, KeepsWhatMayHaveBeenSo) {
+    const auto from = 20'000 * kDay;
+    EXPECT_EQ(load(tab(std::to_string(from - 5 * kDay), "1", "http://a/") + ten_days(from))
+                  .requests.size(),
+              241u)
+        << "a quiet week";
+    EXPECT_EQ(load(tab("5", "1", "http://a/") + tab("6", "1", "http://a/") + ten_days(from))
+                  .requests.size(),
+              242u)
+        << "two are more than one of a thousand";
+    EXPECT_EQ(load(tab("5", "1", "http://a/") + tab(std::to_string(from), "1", "http://a/"))
+                  .requests.size(),
+              2u)
+        << "too few to judge";
 }
 
 TEST(Trace, TakesSpellingsOfOneTargetUriForOneObject) {  // RFC 9110 §7.1
@@ -175,7 +271,7 @@ TEST(Trace, TakesSpellingsOfOneTargetUriForOneObject) {  // RFC 9110 §7.1
     ASSERT_EQ(trace.urls.size(), 3u);
     EXPECT_EQ(trace.urls[1].text, "http://A.test:80/x");  // goes out byte for byte all the same
     EXPECT_EQ(trace.urls[1].object, trace.urls[0].object);
-    EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{500, 900}));
+    EXPECT_EQ(trace.object_bytes, (std::vector<std::uint64_t>{700, 900}));
 }
 
 TEST(Trace, IsInTheOrderOfItsTimesAndSaysHowManyWereNot) {

@@ -1,0 +1,73 @@
+#include "measure/trace/masked.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+
+namespace measure {
+namespace {
+
+constexpr std::size_t kMostShown = 80;
+constexpr std::array<std::string_view, 16> kOpenWords{
+    "GET",  "HEAD",  "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "PATCH",
+    "HTTP", "https", "http", "ftp", "stdout", "stderr",  "NONE",    "PROPFIND"};
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+bool is_figure(char c) {
+    return c >= '0' && c <= '9';
+}
+
+char mask(char c) {
+    if (is_figure(c)) return '9';
+    if (c >= 'A' && c <= 'Z') return 'X';
+    if (c >= 'a' && c <= 'z') return 'x';
+    if (c == '\t') return ' ';
+    return c >= ' ' && c <= '~' ? c : '?';
+}
+
+bool is_squids(std::string_view word) {
+    return word.starts_with("TCP_") || word.starts_with("UDP_") || word.starts_with("TAG_") ||
+           word.starts_with("HIER_");
+}
+
+/// Whether line[begin, end) is a word that may be read.
+bool is_open(std::string_view line, std::size_t begin, std::size_t end) {
+    const auto word = line.substr(begin, end - begin);
+    const auto before = line.substr(0, begin), after = line.substr(end);
+    if (std::find(kOpenWords.begin(), kOpenWords.end(), word) != kOpenWords.end())
+        return before.empty() || after.empty() || before.back() != '=';
+    if (is_squids(word)) return true;
+    if (before.ends_with('"') && after.starts_with("\":")) return true;
+    if (!std::all_of(word.begin(), word.end(), is_figure)) return false;
+    if (before.ends_with("HTTP/") || before.ends_with("HTTP/1.")) return word.size() == 1;
+    const bool alone = before.ends_with(' ') && (after.empty() || after.front() == ' ');
+    const bool of_squid = before.ends_with('/') && after.starts_with(' ') &&
+                          is_squids(before.substr(before.rfind(' ') + 1));
+    return word.size() == 3 && (alone || of_squid);
+}
+
+}  // namespace
+
+std::string masked(std::string_view line) {
+    std::string out;
+    for (std::size_t at = 0; at < line.size();) {
+        if (!is_word(line[at])) {
+            out += mask(line[at++]);
+            continue;
+        }
+        auto end = at;
+        while (end < line.size() && is_word(line[end])) ++end;
+        const bool open = is_open(line, at, end);
+        for (; at < end; ++at) out += open ? line[at] : mask(line[at]);
+        if (out.size() > kMostShown) break;
+    }
+    if (out.size() <= kMostShown) return out;
+    out.resize(kMostShown - 3);
+    return out + "...";
+}
+
+}  // namespace measure
