@@ -148,11 +148,10 @@ Done run_study_command(const SimulateCommand& command) {
     auto study = command.only ? plan_single(log, options) : plan_study(log, options);
     run_study(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
     std::optional<Advice> advice;
-    if (command.advise && !study.stopped) advice = advise(study);
-    if (advice) {
-        // What is advised is a combination that need not be among the rows.
-        study.add(advice->config, options.caches.front());
-        run_study(input.trace, study, 1, std::ref(tell));
+    if (command.advise && !study.stopped) {
+        for (const auto& each : combinations(study)) study.add(each, options.caches.front());
+        run_study(input.trace, study, jobs_or_processors(command.jobs), std::ref(tell));
+        if (!study.stopped) advice = advise(study);
     }
     tell.clear();
     const auto words = advice           ? advice_text(study, *advice)
@@ -162,8 +161,8 @@ Done run_study_command(const SimulateCommand& command) {
     const int code = study.stopped || !any(study) ? kFailed : kOk;
     if (command.json)
         return {code, study_json(study, advice ? advice_json(study, *advice) : std::string())};
-    return {code,
-            study_text(study, output_may_be_coloured()) + (words.empty() ? "" : "\n" + words)};
+    const bool tables = command.tables || !command.advise;
+    return {code, study_text(study, output_may_be_coloured(), words, tables)};
 }
 
 /// One proxy with a disk.
@@ -210,6 +209,8 @@ Done run(SimulateCommand& command) {
         throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
     if (command.only && (command.advise || !command.html.empty()))
         throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
+    if (command.tables && !command.advise)
+        throw std::invalid_argument("--tables is for --advise: without it they are all there is");
     if (command.paper && (command.only || command.advise || !command.html.empty()))
         throw std::invalid_argument(
             "--paper has its own schemes and tables: leave out --scheme, --advise and --html");

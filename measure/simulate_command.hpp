@@ -27,8 +27,9 @@ struct SimulateCommand {
     bool tiers = false;
     CacheSize memory{0, kUsualMemoryPart};  // of `tiers`: its disks are study.caches
     bool paper = false, advise = false, json = false, quiet = false;
-    std::string html;   // file to write; empty: none
-    unsigned jobs = 0;  // 0: one for each processor
+    bool tables = false;  // of `advise`, which has none otherwise
+    std::string html;     // file to write; empty: none
+    unsigned jobs = 0;    // 0: one for each processor
 };
 
 /// `hearsay simulate`. Returns the exit code; says what went wrong on standard error. Throws

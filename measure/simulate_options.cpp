@@ -238,7 +238,8 @@ void add_tiers(CLI::App& command, SimulateCommand& simulate) {
          {"--proxies",   "--scheme",         "--kind",       "--copy",      "--replacement",
           "--changed",   "--announce-delay", "--false-hits", "--load",      "--delay",
           "--jitter",    "--origin-delay",   "--loss",       "--partition", "--restart",
-          "--fresh-for", "--changes",        "--paper",      "--advise",    "--html"})
+          "--fresh-for", "--changes",        "--paper",      "--advise",    "--html",
+          "--tables"})
         tiers->excludes(command.get_option(of_several));
 }
 
@@ -258,6 +259,7 @@ void add_simulate(CLI::App& app, SimulateCommand& simulate) {
                      "The tables of the Summary Cache paper for each --trace, beside its own");
     command.add_flag("--advise", simulate.advise,
                      "Say in plain words what to set, and what sharing would save");
+    command.add_flag("--tables", simulate.tables, "With --advise: the tables, too");
     option(command, "--html", "FILE", simulate.html, "Write a page with charts there, too");
     add_tiers(command, simulate);
     command.add_flag("--json", simulate.json, "Print everything as JSON");

@@ -19,7 +19,7 @@ constexpr double kBytesWorth = 0.9;     // another kind must cost less than this
 constexpr double kHitsWorth = 0.002;    // another copy policy must bring more hits than this
 constexpr double kHopsAllowed = 0.3;    // more than the default; each is an answer given twice
 constexpr double kWaitAllowed = 1.01;   // and no longer waits than this
-constexpr std::chrono::minutes kLongEnough{10};
+constexpr std::chrono::hours kLongEnough{23};  // every hour of the day is in it
 
 struct Choice {
     const StudyRow* row;
@@ -43,31 +43,15 @@ const Choice* of_scheme(const std::vector<Choice>& rows, Scheme scheme) {
     return at == rows.end() ? nullptr : &*at;
 }
 
-double bytes_of(const Choice& each) {
-    return per_request(*each.row->counts).message_bytes();
+std::string announce_title(const SimulationConfig& config) {
+    if (config.announce_changed >= 1) return proxy::format_duration(config.announce_delay);
+    return fmt::format("{} or {}", proxy::format_duration(config.announce_delay),
+                       part_text(config.announce_changed));
 }
 
-void choose_kind(const std::vector<Choice>& rows, Advice& advice) {
-    const Choice* best = nullptr;
-    const Choice* usual = nullptr;
-    for (const auto& each : rows) {
-        if (each.row->config.scheme != Scheme::summary) continue;
-        if (each.row->config.kind == summary::kDefaultKind) usual = &each;
-        if (!best || bytes_of(each) < bytes_of(*best)) best = &each;
-    }
-    if (!best) return;
-    if (usual && bytes_of(*best) >= kBytesWorth * bytes_of(*usual)) best = usual;
-    advice.config.kind = best->row->config.kind;
-    advice.reasons.push_back(fmt::format(
-        "Summaries of kind {}: {} bytes between the proxies per request{}.",
-        summary::name(advice.config.kind), figure_text(bytes_of(*best)),
-        best == usual
-            ? std::string(", and no other kind needs a tenth less")
-            : fmt::format(" instead of {}", usual ? figure_text(bytes_of(*usual)) : "more")));
-}
-
-void choose_announce(const std::vector<Choice>& rows, const SimulationCounts& ideal,
-                     Advice& advice) {
+/// The row that announces least often and loses no more hits for it than is allowed; null when none
+/// was run.
+const Choice* best_announce(const std::vector<Choice>& rows, const SimulationCounts& ideal) {
     const Choice* best = nullptr;
     const auto loss = [&](const Choice& each) { return lost_hits(*each.row->counts, ideal); };
     const auto messages = [](const Choice& each) {
@@ -80,20 +64,11 @@ void choose_announce(const std::vector<Choice>& rows, const SimulationCounts& id
         if (each.row->config.announce_delay > kLongestAdvised) continue;
         if (loss(each) <= allowed && (!best || messages(each) < messages(*best))) best = &each;
     }
-    if (!best) return;
-    advice.config.announce_changed = best->row->config.announce_changed;
-    advice.config.announce_delay = best->row->config.announce_delay;
-    advice.reasons.push_back(fmt::format(
-        "Announce after {}: {} messages per request, and {:.2f} % of the hits lost against a "
-        "directory that is right at once. Delays above {} are not advised: what changes at the "
-        "origin meanwhile is not simulated.",
-        best->title, figure_text(messages(*best)), std::max(loss(*best), 0.0) * 100,
-        proxy::format_duration(kLongestAdvised)));
+    return best;
 }
 
 /// What would be worse with a copy policy than with the default; empty when nothing.
-std::string against_copy(const Choice& each, const Choice& usual) {
-    const auto &counts = *each.row->counts, &usually = *usual.row->counts;
+std::string against_copy(const SimulationCounts& counts, const SimulationCounts& usually) {
     const double hops = per_request(counts).peer - per_request(usually).peer;
     if (static_cast<double>(counts.hits()) <=
         static_cast<double>(usually.hits()) * (1 + kHitsWorth))
@@ -136,35 +111,134 @@ private:
     std::vector<std::pair<std::string, Names>> reasons_;
 };
 
-void choose_copy(const std::vector<Choice>& rows, Advice& advice) {
+/// The copy policy that has most hits, and what speaks against the others.
+struct CopyChoice {
+    proxy::CopyPolicy policy = proxy::kDefaultCopyPolicy;
+    Against others;
+};
+CopyChoice best_copy(const std::vector<Choice>& rows) {
+    CopyChoice out;
     const Choice* usual = nullptr;
     for (const auto& each : rows)
         if (each.title == copy_title(proxy::kDefaultCopyPolicy)) usual = &each;
-    if (!usual) return;
+    if (!usual) return out;
     const Choice* best = usual;
-    const auto hits = [](const Choice& each) {
-        return static_cast<double>(each.row->counts->hits());
-    };
-    Against others;
     for (const auto& each : rows) {
         if (&each == usual || !each.title.starts_with("copy ")) continue;
-        const auto against = against_copy(each, *usual);
-        if (against.empty()) {
-            if (hits(each) > hits(*best)) best = &each;
-        } else {
-            others.add(proxy::to_string(each.row->config.copy), against);
-        }
+        const auto against = against_copy(*each.row->counts, *usual->row->counts);
+        if (!against.empty())
+            out.others.add(proxy::to_string(each.row->config.copy), against);
+        else if (each.row->counts->hits() > best->row->counts->hits())
+            best = &each;
     }
-    advice.config.copy = best->row->config.copy;
-    advice.reasons.push_back(
-        best == usual
-            ? fmt::format("Copies of what a peer gives: {}, the default.{}",
-                          proxy::to_string(advice.config.copy), others.text())
-            : fmt::format("Copies of what a peer gives: {}, which brings {:.1f} % more hits than "
-                          "{}.",
-                          proxy::to_string(advice.config.copy),
-                          (hits(*best) / hits(*usual) - 1) * 100,
-                          proxy::to_string(proxy::kDefaultCopyPolicy)));
+    out.policy = best->row->config.copy;
+    return out;
+}
+
+/// What single tables speak for.
+struct Choices {
+    SimulationConfig base;  // as the study has it
+    const SimulationCounts *as_it_is = nullptr, *ideal = nullptr;
+    SimulationConfig announce;  // with the announcements chosen
+    CopyChoice copy;
+};
+std::optional<Choices> choices_of(const Study& study) {
+    const auto schemes = run_rows(study, About::schemes);
+    const auto* ideal = of_scheme(schemes, Scheme::icp);
+    const auto* ours = of_scheme(schemes, Scheme::summary);
+    if (!ideal || !ours || !of_scheme(schemes, Scheme::none)) return std::nullopt;
+    Choices out;
+    out.base = out.announce = ours->row->config;
+    out.as_it_is = &*ours->row->counts;
+    out.ideal = &*ideal->row->counts;
+    const auto announced = run_rows(study, About::announce);
+    if (const auto* best = best_announce(announced, *out.ideal)) {
+        out.announce.announce_changed = best->row->config.announce_changed;
+        out.announce.announce_delay = best->row->config.announce_delay;
+    }
+    out.copy = best_copy(run_rows(study, About::copies));
+    return out;
+}
+
+/// A combination that was run.
+struct Combined {
+    SimulationConfig config;
+    const SimulationCounts* counts = nullptr;
+
+    double bytes() const { return per_request(*counts).message_bytes(); }
+};
+
+/// The kind with the fewest bytes, if they are worth another than the default one. Null counts when
+/// none was run.
+Combined best_kind(const Study& study, const Choices& choices, proxy::CopyPolicy copy,
+                   std::string& reason) {
+    Combined best, usual;
+    for (const auto kind : summary::kKinds) {
+        Combined each{choices.announce, nullptr};
+        each.config.kind = kind;
+        each.config.copy = copy;
+        each.counts = study.counts(each.config);
+        if (!each.counts) continue;
+        if (kind == summary::kDefaultKind) usual = each;
+        if (!best.counts || each.bytes() < best.bytes()) best = each;
+    }
+    if (!best.counts) return best;
+    const auto least = best;
+    if (usual.counts && best.bytes() >= kBytesWorth * usual.bytes()) best = usual;
+    const bool is_usual = best.config.kind == summary::kDefaultKind;
+    reason = fmt::format(
+        "Summaries of kind {}: {} bytes between the proxies per request{}.",
+        summary::name(best.config.kind), figure_text(best.bytes()),
+        is_usual ? std::string(", and no other kind needs a tenth less")
+                 : fmt::format(" instead of {}",
+                               usual.counts ? figure_text(usual.bytes()) : std::string("more")));
+    return best;
+}
+
+std::string why_announce(const Combined& chosen, const Choices& choices) {
+    const auto figures = [&](const SimulationCounts& counts) {
+        return fmt::format("{} messages per request, and {:.2f} % of the hits lost",
+                           figure_text(per_request(counts).messages()),
+                           std::max(lost_hits(counts, *choices.ideal), 0.0) * 100);
+    };
+    const auto title = announce_title(chosen.config), usual = announce_title(choices.base);
+    return fmt::format(
+        "Announce after {}: {} against a directory that is right at once{}. Delays above {} are "
+        "not advised: what changes at the origin meanwhile is not simulated.",
+        title, figures(*chosen.counts),
+        title == usual ? std::string()
+                       : fmt::format(" (after {}: {})", usual, figures(*choices.as_it_is)),
+        proxy::format_duration(kLongestAdvised));
+}
+
+std::string why_copy(const Combined& chosen, const SimulationCounts* usual,
+                     const Choices& choices) {
+    const auto name = proxy::to_string(chosen.config.copy);
+    if (chosen.config.copy != proxy::kDefaultCopyPolicy && usual)
+        return fmt::format(
+            "Copies of what a peer gives: {}, which brings {:.1f} % more hits than {}.", name,
+            (static_cast<double>(chosen.counts->hits()) / static_cast<double>(usual->hits()) - 1) *
+                100,
+            proxy::to_string(proxy::kDefaultCopyPolicy));
+    const auto others = choices.copy.others.text();
+    return fmt::format(
+        "Copies of what a peer gives: {}{}.{}{}", name,
+        chosen.config.copy == proxy::kDefaultCopyPolicy ? ", the default" : "", others,
+        others.empty()
+            ? std::string()
+            : fmt::format(" (Seen with announcements after {}.)", announce_title(choices.base)));
+}
+
+/// Why all choices together are not to be advised; empty when they are.
+std::string why_not_together(const SimulationCounts& counts, const SimulationCounts& as_it_is) {
+    const auto hits = static_cast<double>(counts.hits()),
+               usual = static_cast<double>(as_it_is.hits());
+    if (hits < usual * (1 - 2 * kLossAllowed))
+        return fmt::format("lose {:.2f} % of the hits", (1 - hits / usual) * 100);
+    if (counts.waited_ms > kWaitAllowed * as_it_is.waited_ms)
+        return fmt::format("make requests wait {:.1f} % longer",
+                           (counts.waited_ms / as_it_is.waited_ms - 1) * 100);
+    return {};
 }
 
 }  // namespace
@@ -179,6 +253,7 @@ Gain gain_of(const LogFacts& log, const SimulationCounts& alone, const Simulatio
     const auto each = per_request(shared), each_alone = per_request(alone);
     out.hits = each.total - each_alone.total;
     out.origin_requests = each_alone.total < 1 ? out.hits / (1 - each_alone.total) : 0;
+    out.asked_alone = 1 - each_alone.total;
     out.timed = log.span >= kLongEnough;
     const double days = out.timed ? std::chrono::duration<double>(log.span).count() / 86'400 : 1;
     const double requests = static_cast<double>(log.requests) / days;
@@ -192,16 +267,46 @@ Gain gain_of(const LogFacts& log, const SimulationCounts& alone, const Simulatio
     return out;
 }
 
+std::vector<SimulationConfig> combinations(const Study& study) {
+    std::vector<SimulationConfig> out;
+    const auto choices = choices_of(study);
+    if (!choices) return out;
+    for (const auto copy : {choices->copy.policy, proxy::kDefaultCopyPolicy}) {
+        for (const auto kind : summary::kKinds) {
+            auto& each = out.emplace_back(choices->announce);
+            each.kind = kind;
+            each.copy = copy;
+        }
+        if (choices->copy.policy == proxy::kDefaultCopyPolicy) break;
+    }
+    return out;
+}
+
 std::optional<Advice> advise(const Study& study) {
-    const auto schemes = run_rows(study, About::schemes);
-    const auto* ideal = of_scheme(schemes, Scheme::icp);
-    const auto* ours = of_scheme(schemes, Scheme::summary);
-    if (!ideal || !ours || !of_scheme(schemes, Scheme::none)) return std::nullopt;
+    const auto choices = choices_of(study);
+    if (!choices) return std::nullopt;
+    std::string why_kind, why_usual_kind;
+    auto best = best_kind(study, *choices, choices->copy.policy, why_kind);
+    const auto usual = best_kind(study, *choices, proxy::kDefaultCopyPolicy, why_usual_kind);
+    if (!best.counts) return std::nullopt;
+    if (usual.counts && best.config.copy != proxy::kDefaultCopyPolicy &&
+        !against_copy(*best.counts, *usual.counts).empty()) {
+        best = usual;  // what a policy wins with quick news, it need not win with late ones
+        why_kind = why_usual_kind;
+    }
     Advice out;
-    out.config = ours->row->config;
-    choose_kind(schemes, out);
-    choose_announce(run_rows(study, About::announce), *ideal->row->counts, out);
-    choose_copy(run_rows(study, About::copies), out);
+    const auto not_together = why_not_together(*best.counts, *choices->as_it_is);
+    if (!not_together.empty()) {
+        out.config = choices->base;
+        out.reasons.push_back(fmt::format(
+            "Everything stays as it is: the best kind ({}), announcements ({}) and copies ({}), "
+            "each of which would do alone, together {}.",
+            summary::name(best.config.kind), announce_title(best.config),
+            proxy::to_string(best.config.copy), not_together));
+        return out;
+    }
+    out.config = best.config;
+    out.reasons = {why_kind, why_announce(best, *choices), why_copy(best, usual.counts, *choices)};
     return out;
 }
 

@@ -14,8 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string day(const Gain& gain) {
-    return gain.timed ? "per day" : "over the whole log";
+/// What figures are of: a day, or all that the log spans.
+std::string time_of(const Gain& gain, const LogFacts& log) {
+    return gain.timed ? "per day" : fmt::format("in the {} of the log", span_text(log.span));
 }
 
 std::string many(double count) {
@@ -51,12 +52,13 @@ Counted counted(const Study& study, const Advice& advice) {
     return out;
 }
 
-/// Why sharing does not pay; empty when it does.
+/// Why there is nothing to set: sharing does not pay, or that cannot be told; empty when it pays.
 std::string why_not(const Study& study, const Advice& advice, const Counted& rows,
                     const Gain& gain) {
-    if (gain.pays()) return {};
+    if (auto left_out = left_out_too_much(study.log, gain); !left_out.empty()) return left_out;
     if (auto too_little = too_little_to_tell(study.log, advice.config); !too_little.empty())
         return too_little;
+    if (gain.pays()) return {};
     if (gain.origin_requests >= kWorthSparing)
         return gain.waited_ms > gain.waited_ms_alone
                    ? "The way to the peers takes more than it spares."
@@ -78,9 +80,12 @@ std::string why_not(const Study& study, const Advice& advice, const Counted& row
     return "The peers have what is asked for, but what they tell of it comes too late or is lost.";
 }
 
-const char* verdict(const Gain& gain, const std::string& too_little) {
-    if (gain.pays()) return "Sharing pays";
-    return too_little.empty() ? "Sharing DOES NOT PAY" : "TOO LITTLE TO TELL whether sharing pays";
+const char* verdict(const Study& study, const Advice& advice, const Gain& gain) {
+    if (!left_out_too_much(study.log, gain).empty())
+        return "NO TELLING whether sharing pays, by what was read";
+    if (!too_little_to_tell(study.log, advice.config).empty())
+        return "TOO LITTLE TO TELL whether sharing pays";
+    return gain.pays() ? "Sharing pays" : "Sharing DOES NOT PAY";
 }
 
 }  // namespace
@@ -104,6 +109,29 @@ std::string too_little_to_tell(const LogFacts& log, const SimulationConfig& conf
         amount(log.objects, "object"), size_text(mean));
 }
 
+std::string left_out_too_much(const LogFacts& log, const Gain& gain) {
+    if (log.in_doubt == 0) return {};
+    const double doubted = static_cast<double>(log.in_doubt),
+                 taken = static_cast<double>(log.requests);
+    const auto what = fmt::format("{} left out, of which it is not certain what they are",
+                                  amount(log.in_doubt, "line"));
+    if (const double share = doubted / (doubted + taken); share > kDoubtAllowed)
+        return fmt::format(
+            "With {} ({:.0f} % of what may be requests), the rest is no picture of the log: give "
+            "a log without other lines, or one in a format that is known in full.",
+            what, share * 100);
+    // The origin is asked for all of them in any case, or for none when proxies share.
+    const double asked = gain.asked_alone * taken + doubted;
+    const double least = gain.hits * taken / asked, most = (gain.hits * taken + doubted) / asked;
+    if (gain.pays() ? least >= kWorthSparing
+                    : gain.origin_requests >= kWorthSparing || most < kWorthSparing)
+        return {};
+    return fmt::format(
+        "It is too close: with {}, what the origin is spared may be {:.2f} to {:.2f} % of what it "
+        "is asked without sharing, and sharing pays from {:.0f} % on.",
+        what, least * 100, most * 100, kWorthSparing * 100);
+}
+
 std::string advice_text(const Study& study, const Advice& advice) {
     const auto rows = counted(study, advice);
     const auto [alone, shared, ideal] = rows;
@@ -111,7 +139,6 @@ std::string advice_text(const Study& study, const Advice& advice) {
     const auto gain = gain_of(study.log, *alone, *shared);
     const auto each = per_request(*shared), each_alone = per_request(*alone);
     const auto& config = advice.config;
-    const auto too_little = too_little_to_tell(study.log, config);
     std::string out = fmt::format(
         "{} with {}{}{}:\n\n", proxies_text(config.proxies),
         size_text(static_cast<double>(config.cache_bytes)), config.proxies == 1 ? "" : " each",
@@ -119,19 +146,20 @@ std::string advice_text(const Study& study, const Advice& advice) {
     out += fmt::format(
         "{}: {:.1f} % of the requests are hits with it ({:.1f} % local, {:.1f} % from a peer), "
         "{:.1f} % without.\n",
-        verdict(gain, too_little), each.total * 100, each.local * 100, each.peer * 100,
+        verdict(study, advice, gain), each.total * 100, each.local * 100, each.peer * 100,
         each_alone.total * 100);
     out += fmt::format(
         "It spares the origin {} requests {} ({:.1f} % of what it is asked without) and {}.\n",
-        many(gain.saved_requests_per_day), day(gain), gain.origin_requests * 100,
+        many(gain.saved_requests_per_day), time_of(gain, study.log), gain.origin_requests * 100,
         size_text(std::max(gain.saved_bytes_per_day, 0.0)));
-    out +=
-        fmt::format("It costs {} messages between the proxies {}, {} of them.\n",
-                    many(gain.messages_per_day), day(gain), size_text(gain.message_bytes_per_day));
+    out += fmt::format("It costs {} messages between the proxies {}, {} of them.\n",
+                       many(gain.messages_per_day), time_of(gain, study.log),
+                       size_text(gain.message_bytes_per_day));
+    if (!gain.timed)
+        out += "The log spans less than a day, so nothing is said of one: hours differ.\n";
     out += fmt::format("A request waits {:.1f} ms in the mean, {:.1f} without.\n", gain.waited_ms,
                        gain.waited_ms_alone);
-    if (!gain.pays()) return out + why_not(study, advice, rows, gain) + "\n";
-    if (!too_little.empty()) out += "That is little to go by. " + too_little + "\n";
+    if (const auto why = why_not(study, advice, rows, gain); !why.empty()) return out + why + "\n";
     out += "\nWhat to set:\n";
     for (const auto& reason : advice.reasons) out += "- " + reason + "\n";
     const auto error = summary::error_per_summary(config.false_hit_budget, config.proxies - 1);
@@ -157,8 +185,10 @@ std::string advice_json(const Study& study, const Advice& advice) {
     const auto [alone, shared, ideal] = rows;
     if (!alone || !shared) return {};
     const auto gain = gain_of(study.log, *alone, *shared);
-    Json inner = {{"pays", gain.pays()},
-                  {"can_tell", too_little_to_tell(study.log, advice.config).empty()},
+    const bool can_tell = left_out_too_much(study.log, gain).empty() &&
+                          too_little_to_tell(study.log, advice.config).empty();
+    Json inner = {{"pays", can_tell && gain.pays()},
+                  {"can_tell", can_tell},
                   {"proxies", advice.config.proxies},
                   {"hit_ratio", per_request(*shared).total},
                   {"hit_ratio_alone", per_request(*alone).total},
@@ -171,7 +201,7 @@ std::string advice_json(const Study& study, const Advice& advice) {
                   {"waited_ms", gain.waited_ms},
                   {"waited_ms_alone", gain.waited_ms_alone},
                   {"summary_bytes", shared->summary_bytes}};
-    if (gain.pays()) {
+    if (can_tell && gain.pays()) {
         inner["reasons"] = advice.reasons;
         inner["settings"] = settings_of(advice.config, study.tables.front().cache);
     } else {

@@ -12,6 +12,7 @@ namespace {
 constexpr double kWidth = 720, kHeight = 400;
 constexpr double kLeft = 78, kRight = 20, kTop = 14, kBottom = 52;
 constexpr double kBesideMark = 8;
+constexpr double kBarsLeft = 190, kBarsRight = 80, kBarStep = 26;  // of bars
 constexpr double kNearly = 1.001;
 
 /// From a value to its place.
@@ -219,6 +220,39 @@ std::string svg_of(const Chart& chart) {
     draw_axes(chart, x, y, out);
     for (std::size_t i = 0; i < chart.series.size(); ++i) draw_series(chart, i, x, y, out);
     return out + "</svg>\n" + legend_of(chart);
+}
+
+std::string svg_bars_of(const Chart& chart) {
+    double most = 0, x = 0;
+    for (const auto& series : chart.series) {
+        for (const auto& point : series.points) {
+            if (std::isfinite(point.y)) most = std::max(most, point.y);
+            x = point.x;
+        }
+    }
+    const double longest = kWidth - kBarsLeft - kBarsRight;
+    const double height = kBarStep * static_cast<double>(chart.series.size()) + kBottom;
+    std::string out =
+        fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
+                    kWidth, height, escaped(chart.title));
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+        const auto& series = chart.series[i];
+        if (series.points.empty() || !std::isfinite(series.points.front().y)) continue;
+        const double value = series.points.front().y, top = kBarStep * static_cast<double>(i);
+        const double width = most > 0 ? std::max(longest * value / most, 0.0) : 0;
+        out += fmt::format(
+            "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>"
+            "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+            "fill=\"{}\"/><text x=\"{:.1f}\" y=\"{:.1f}\">{:.4g}</text>\n",
+            kBarsLeft - kBesideMark, top + kBarStep * 0.7, escaped(series.name), kBarsLeft,
+            top + kBarStep * 0.2, width, kBarStep * 0.6, colour(i), kBarsLeft + width + kBesideMark,
+            top + kBarStep * 0.7, value);
+    }
+    out += fmt::format("<text x=\"{}\" y=\"{:.1f}\">{}</text>\n", kBarsLeft, height - kBottom / 2,
+                       escaped(chart.y.label));
+    out += fmt::format("<text class=\"small\" x=\"{}\" y=\"{:.1f}\">{}: {:.4g}</text>\n", kBarsLeft,
+                       height - kBottom / 2 + 18, escaped(chart.x.label), x);
+    return out + "</svg>\n";
 }
 
 }  // namespace measure

@@ -46,4 +46,8 @@ std::string escaped(std::string_view text);
 /// variables --c0 to --c7, --ink and --grid.
 std::string svg_of(const Chart& chart);
 
+/// The same for series that have one point each, all at one x: a bar for each series, from 0 to its
+/// y, with the name before it and the figure behind it. Below them stands which x it is.
+std::string svg_bars_of(const Chart& chart);
+
 }  // namespace measure

@@ -137,7 +137,7 @@ bool is_a_curve(const Chart& chart) {
 void write_finding(const Finding& finding, std::string& out) {
     out += "<section><h2>" + escaped(finding.chart.title) + "</h2>\n";
     if (!finding.words.empty()) out += "<p>" + escaped(finding.words) + "</p>\n";
-    if (is_a_curve(finding.chart)) out += svg_of(finding.chart);
+    out += is_a_curve(finding.chart) ? svg_of(finding.chart) : svg_bars_of(finding.chart);
     write_points(finding.chart, out);
     out += "</section>\n";
 }
@@ -154,6 +154,29 @@ one object that stays fresh, so a real cluster has fewer hits, with and without 
 
 }  // namespace
 
+namespace {
+
+/// Examples, which are indented, stand below the reason that they are of.
+std::string notes_html(const LogFacts& log) {
+    std::string out, examples;
+    const auto close = [&] {
+        if (!examples.empty()) out += "<pre>" + examples + "</pre>\n";
+        examples.clear();
+    };
+    for (const auto& each : notes_on(log)) {
+        if (each.starts_with(' ')) {
+            examples += escaped(each) + "\n";
+            continue;
+        }
+        close();
+        out += "<p>" + escaped(each) + ".</p>\n";
+    }
+    close();
+    return out;
+}
+
+}  // namespace
+
 std::string study_html(const Study& study, const std::string& advice) {
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -161,7 +184,7 @@ std::string study_html(const Study& study, const std::string& advice) {
         "<title>What sharing would do</title>\n<style>" +
         std::string(kStyle) + "</style></head>\n<body>\n<h1>What sharing would do</h1>\n";
     out += "<p>" + escaped(study.log.title) + ": " + escaped(describe(study.log)) + ".</p>\n";
-    for (const auto& each : notes_on(study.log)) out += "<p>" + escaped(each) + ".</p>\n";
+    out += notes_html(study.log);
     if (study.log.synthetic)
         out +=
             "<p><strong>A made-up workload: good for comparing, not for deciding.</strong></p>\n";

@@ -62,12 +62,50 @@ TEST(Advice, TakesTheCopyPolicyWithMoreHitsUnlessItMakesWait) {
     EXPECT_THAT(advice_text(many_hops.first, many_hops.second),
                 HasSubstr("while_room, the default. With always or never there would be at most "
                           "0.2 % more hits; with second_use a request would take 0.30 more answers "
-                          "of peers.\n"));
+                          "of peers. (Seen with announcements after 1s or 0.1%.)\n"));
     EXPECT_EQ(long_waits.second.config.copy, proxy::CopyPolicy::while_room);
     EXPECT_THAT(advice_text(long_waits.first, long_waits.second),
                 HasSubstr("with second_use requests would wait 10.0 % longer."));
     EXPECT_EQ(advised(near).second.config.copy, proxy::CopyPolicy::second_use)
         << "many answers of peers, but hardly more than with the default";
+}
+
+TEST(Advice, IsJudgedByTheFiguresOfAllItsChoicesTogether) {
+    const auto [study, advice] = advised(made_up);
+    const auto* own = study.counts(advice.config);
+    ASSERT_NE(own, nullptr) << "it was simulated";
+    EXPECT_EQ(advice.config.announce_changed, 0.01);
+    // Of kinds and bytes: quotient costs more than the others as soon as news come late.
+    const auto late = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme == Scheme::summary)
+            out.announcement_bytes = config.kind != summary::Kind::quotient ? 2'000
+                                     : config.announce_changed > 0.001      ? 8'000
+                                                                            : 1'000;
+        return out;
+    };
+    const auto [table, other] = advised(late);
+    EXPECT_EQ(other.config.kind, summary::kDefaultKind);
+    EXPECT_THAT(advice_text(table, other),
+                HasSubstr("counting_bloom: 2.2800 bytes between the proxies per request"))
+        << "of the announcements that are advised";
+}
+
+TEST(Advice, LeavesAllAsItIsWhenTheChoicesTogetherLoseHits) {
+    const auto only_alone = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme == Scheme::summary && config.announce_changed > 0.001 &&
+            config.copy == proxy::CopyPolicy::second_use)
+            out.peer_hits = 50;
+        if (config.scheme == Scheme::summary && config.announce_changed > 0.001 &&
+            config.kind != summary::kDefaultKind)
+            out.peer_hits = 50;
+        return out;
+    };
+    const auto [study, advice] = advised(only_alone);
+    EXPECT_EQ(advice.config.announce_changed, 0.001);
+    EXPECT_EQ(advice.config.kind, summary::kDefaultKind);
+    EXPECT_THAT(advice_text(study, advice), HasSubstr("Everything stays as it is: the best kind"));
 }
 
 TEST(Advice, NeedsSharingAndNoneToCompare) {
@@ -94,7 +132,7 @@ TEST(Gain, IsPerDayOfTheLogsOwnTime) {
 
 TEST(Gain, IsOfTheWholeLogWhenThatIsShort) {
     auto log = small_log();
-    log.span = std::chrono::seconds(10);
+    log.span = std::chrono::minutes(50);
     SimulationConfig config;
     const auto gain = gain_of(log, made_up(config), made_up(config));
     EXPECT_FALSE(gain.timed);

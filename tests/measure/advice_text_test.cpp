@@ -116,15 +116,55 @@ TEST(AdviceText, SaysWhyThereIsNone) {
     EXPECT_THAT(no_advice_text(study), HasSubstr("stopped before all was simulated"));
 }
 
-TEST(AdviceText, SaysOnHowLittleItStands) {
+TEST(AdviceText, RecommendsNothingOnTooLittle) {
     auto log = small_log();
     log.requests = 399;
     const auto [study, advice] = advised(made_up, log);
     const auto text = advice_text(study, advice);
-    EXPECT_THAT(text, HasSubstr("Sharing pays"));
-    EXPECT_THAT(text, HasSubstr("That is little to go by. 399 requests are too few"));
-    const auto [much, advised_by_much] = advised(made_up);
-    EXPECT_THAT(advice_text(much, advised_by_much), Not(HasSubstr("little to go by")));
+    EXPECT_THAT(text, HasSubstr("TOO LITTLE TO TELL whether sharing pays: 50.9 % of"));
+    EXPECT_THAT(text, HasSubstr("399 requests are too few"));
+    EXPECT_THAT(text, Not(HasSubstr("What to set")));
+    const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
+    EXPECT_EQ(json["pays"], false);
+    EXPECT_EQ(json["can_tell"], false);
+    EXPECT_FALSE(json.contains("settings"));
+}
+
+TEST(AdviceText, MakesNoDayOfFiftyMinutes) {
+    auto log = small_log();
+    log.span = std::chrono::minutes(50);
+    const auto [study, advice] = advised(made_up, log);
+    const auto text = advice_text(study, advice);
+    EXPECT_THAT(text, Not(HasSubstr("per day")));
+    EXPECT_THAT(text, HasSubstr("180,576 requests in the 50.0 min of the log (29.9 %"));
+    EXPECT_THAT(text, HasSubstr("spans less than a day, so nothing is said of one"));
+    EXPECT_EQ(nlohmann::json::parse(advice_json(study, advice))["advice"]["per"], "log");
+}
+
+TEST(AdviceText, TellsNothingWhenWhatWasLeftOutCouldChangeIt) {
+    const auto judged = [](const auto& counts, std::uint64_t in_doubt) {
+        auto log = small_log();
+        log.in_doubt = in_doubt;
+        const auto [study, advice] = advised(counts, log);
+        const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
+        const auto text = advice_text(study, advice);
+        EXPECT_EQ(json["can_tell"], text.find("NO TELLING") == std::string::npos);
+        EXPECT_EQ(json.contains("settings"), text.find("What to set") != std::string::npos);
+        return text;
+    };
+    EXPECT_THAT(judged(made_up, 20'000), HasSubstr("Sharing pays"));
+    EXPECT_THAT(judged(apart, 1'000), HasSubstr("DOES NOT PAY"));
+    EXPECT_THAT(judged(made_up, 100'000), HasSubstr("100,000 lines left out, of which it is not"));
+    EXPECT_THAT(judged(made_up, 100'000), Not(HasSubstr("What to set")));
+    EXPECT_THAT(judged(apart, 20'000), HasSubstr("may be 0.00 to 3.20 % of what it is asked"))
+        << "they may all be of clients who share";
+    const auto barely = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.scheme != Scheme::none) out.local_hits = 301, out.peer_hits = 7;
+        return out;
+    };
+    EXPECT_THAT(judged(barely, 0), HasSubstr("Sharing pays"));
+    EXPECT_THAT(judged(barely, 90'000), HasSubstr("It is too close"));
 }
 
 TEST(AdviceText, GivesSettingsThatANodeTakes) {

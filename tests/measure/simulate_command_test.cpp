@@ -97,6 +97,7 @@ TEST(Simulate, RefusesWhatItCannotDo) {
              {"--synthetic", "--tiers", "--replacement", "lru"},
              {"--synthetic", "--tiers", "--memory", "none"},
              {"--synthetic", "--memory", "5%"},
+             {"--synthetic", "--tables"},
              {"--synthetic", "--scheme", "icp", "--advise"}})
         EXPECT_EQ(run(arguments).how, "exit code 2") << testing::PrintToString(arguments);
     const auto ended = run({"--synthetic", "--cache", "5%,much"});
@@ -165,13 +166,24 @@ TEST(Simulate, SaysWhatADiskDoesForALog) {
 }
 
 TEST(Simulate, WritesAPageAndAdvice) {
-    const TemporaryFile log(small_log());
+    std::string often;
+    for (int i = 0; i < 12; ++i) often += small_log();
+    const TemporaryFile log(often);
     const TemporaryDirectory directory("hearsay-test-");
     const auto page = directory.path() + "/page.html";
     const auto ended = run(
         {"--trace", log.path(), "--proxies", "4", "--cache", "1MiB", "--html", page, "--advise"});
     EXPECT_EQ(ended.how, "exit code 0") << ended.said;
     EXPECT_THAT(ended.said, HasSubstr("What to set:"));
+    EXPECT_THAT(ended.said, HasSubstr("in the 39 s of the log"));
+    EXPECT_THAT(ended.said, Not(HasSubstr("false miss:"))) << "no tables";
+    const auto more =
+        run({"--trace", log.path(), "--proxies", "4", "--cache", "1MiB", "--advise", "--tables"});
+    ASSERT_THAT(more.said, HasSubstr("4 proxies, each with 1"));
+    EXPECT_LT(more.said.find("What to set:"), more.said.find("4 proxies, each with 1"));
+    const TemporaryFile few(small_log());
+    EXPECT_THAT(run({"--trace", few.path(), "--proxies", "4", "--cache", "1MiB", "--advise"}).said,
+                HasSubstr("TOO LITTLE TO TELL"));
     std::ifstream in(page);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     EXPECT_THAT(text, HasSubstr("<h2>Advice</h2>"));

@@ -70,9 +70,11 @@ std::pair<Study, Advice> advised(const Counts& counts, const LogFacts& log = sma
                                  const StudyOptions& options = {}) {
     auto study = plan_study(log, completed(options, log));
     for (auto& row : study.rows) row.counts = counts(row.config);
+    for (const auto& each : combinations(study)) {
+        const auto own = study.add(each, study.tables.front().cache);
+        study.rows[own].counts = counts(each);
+    }
     const auto advice = advise(study);
-    const auto own = study.add(advice->config, study.tables.front().cache);
-    study.rows[own].counts = counts(advice->config);
     return {std::move(study), *advice};
 }
 

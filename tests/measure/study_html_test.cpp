@@ -30,6 +30,18 @@ TEST(StudyHtml, IsWellFormedAndComplete) {
     EXPECT_THAT(page, Not(HasSubstr("nan")));
 }
 
+TEST(StudyHtml, BeginsWithWhatWasReadAndLeftOut) {
+    auto log = small_log();
+    log.lines = 900;
+    for (int i = 1; i <= 4; ++i)
+        if (log.leave_out("not <a> line")) log.add_example("not <a> line", 7, "x|<x>");
+    const auto page = study_html(finished_study(log));
+    EXPECT_EQ(unbalanced(page), "");
+    EXPECT_THAT(page,
+                HasSubstr("<p>skipped: 4 of 900 lines: not &lt;a&gt; line.</p>\n<pre>  line 7: "
+                          "x|&lt;x&gt;\n"));
+}
+
 TEST(StudyHtml, NeedsNothingFromElsewhere) {
     const auto page = study_html(finished_study());
     for (const char* word : {"http:", "https:", "//", "src=", "href=", "url(", "@import", "<script",
@@ -65,7 +77,12 @@ TEST(StudyHtml, DrawsNoCurveThroughOnePoint) {
     auto study = plan_study(small_log(), completed(options, small_log()));
     for (auto& row : study.rows) row.counts = made_up(row.config);
     const auto page = study_html(study);
-    EXPECT_EQ(count(page, "<svg class=\"chart\""), 3u) << "neither by cache nor by proxies";
+    EXPECT_EQ(count(page, "<svg class=\"chart\""), 5u) << "no heading without its chart";
+    EXPECT_EQ(unbalanced(page), "");
+    EXPECT_EQ(count(page, "<polyline class=\"axis\""), 3u) << "neither by cache nor by proxies";
+    EXPECT_GT(count(page, "<rect class=\"bar\""), 5u) << "but bars";
+    EXPECT_THAT(page,
+                HasSubstr("all caches together, % of the log&#39;s distinct bytes: 10</text>"));
     EXPECT_EQ(count(page, "<details>"), 5u) << "the figures are there";
 }
 
