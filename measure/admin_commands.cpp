@@ -92,7 +92,7 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
             admins.push_back(*admin);
         }
         std::vector<NodeCounters> nodes;
-        std::vector<std::string> answers;
+        std::vector<std::string> answers, answered_at;
         int code = kOk;
         for (const auto& port : admins) {
             const auto& admin = port.at;
@@ -121,14 +121,15 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
                 if (admins.size() > 1) fmt::print("\n");
             }
             nodes.push_back(*counters);
+            answered_at.push_back(admin.text());
             answers.push_back(answer->body);
         }
         if (json && admins.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
         if (json && admins.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
-        if (!json && admins.size() > 1 && !nodes.empty()) {
-            const auto missing = admins.size() - nodes.size();
-            print_together(std::move(nodes), missing);
-        }
+        const auto missing = admins.size() - nodes.size();
+        const auto doubles = drop_repeats(nodes, answered_at);
+        if (!json && admins.size() > 1 && !nodes.empty()) print_together(nodes, missing);
+        for (const auto& each : doubles) fmt::print(stderr, "hearsay: warning: {}\n", each);
         return code;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());

@@ -1,10 +1,12 @@
 #include "measure/status_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -190,11 +192,33 @@ void print_status(const NodeCounters& n) {
     print_sharing(n.peers);
 }
 
-void print_together(std::vector<NodeCounters> nodes, std::size_t missing) {
-    const auto by_name = [](const auto& a, const auto& b) { return a.node < b.node; };
-    const auto same = [](const auto& a, const auto& b) { return a.node == b.node; };
-    std::sort(nodes.begin(), nodes.end(), by_name);
-    nodes.erase(std::unique(nodes.begin(), nodes.end(), same), nodes.end());
+std::vector<std::string> drop_repeats(std::vector<NodeCounters>& nodes,
+                                      std::vector<std::string>& at) {
+    std::vector<NodeCounters> kept;
+    std::vector<std::string> kept_at;
+    std::map<std::string, std::vector<std::string>> places;  // by name
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const bool known = std::any_of(kept.begin(), kept.end(), [&](const NodeCounters& each) {
+            return each.node == nodes[i].node && each.instance == nodes[i].instance;
+        });
+        if (known) continue;
+        places[nodes[i].node].push_back(at[i]);
+        kept.push_back(std::move(nodes[i]));
+        kept_at.push_back(at[i]);
+    }
+    nodes = std::move(kept);
+    at = std::move(kept_at);
+    std::vector<std::string> out;
+    for (const auto& [name, all] : places)
+        if (all.size() > 1)
+            out.push_back(fmt::format(
+                "{} processes call themselves {} (at {}): names must differ, or peers refuse all "
+                "but one; each is counted",
+                all.size(), name, fmt::join(all, " and ")));
+    return out;
+}
+
+void print_together(const std::vector<NodeCounters>& nodes, std::size_t missing) {
     NodeCounters sum;
     for (const auto& n : nodes) sum += n;
     const auto known = nodes.size();

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
+#include "protocol/crypto.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/disk_watch.hpp"
@@ -52,6 +54,18 @@ void enter_thread(const char* name) {
     ::sigemptyset(&set);
     ::sigaddset(&set, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+/// 32 hexadecimal digits by chance.
+std::string fresh_instance() {
+    std::array<std::byte, 16> bytes{};
+    protocol::random_bytes(bytes);
+    std::string out;
+    for (const auto each : bytes) {
+        out += "0123456789abcdef"[std::to_integer<unsigned>(each) >> 4];
+        out += "0123456789abcdef"[std::to_integer<unsigned>(each) & 15];
+    }
+    return out;
 }
 
 std::shared_ptr<const Config> complete(Config config) {
@@ -312,6 +326,7 @@ private:
     asio::awaitable<NodeStatus> collect() {
         NodeStatus status;
         status.node = config_->node;
+        status.instance = instance_;
         status.version = HEARSAY_VERSION;
         status.uptime_seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
@@ -335,6 +350,7 @@ private:
     }
 
     const ServiceManager manager_;
+    const std::string instance_ = fresh_instance();
     std::shared_ptr<const Config> config_;  // control thread, once that runs
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{

@@ -185,6 +185,7 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
     }
     NodeCounters out;
     take(json, "node", out.node);
+    take(json, "instance", out.instance);
     take(json, "uptime_seconds", out.uptime_seconds);
     take(json, "ready", out.ready);
     take(json, "draining", out.draining);

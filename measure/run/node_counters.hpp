@@ -41,6 +41,7 @@ struct DiskCounters : proxy::DiskCounters {
 
 struct NodeCounters {
     std::string node;
+    std::string instance;  ///< of this run of the process; empty: an older node, which has none
     double uptime_seconds = 0;
     bool ready = false, draining = false;
     std::string reload_error;  ///< why the last reload was refused; empty when it was not

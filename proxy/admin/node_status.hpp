@@ -305,6 +305,7 @@ struct ConfigStatus {
 /// One look at a node, put together by status_reports; what /api/v1/status and /metrics show.
 struct NodeStatus : NodeCounters {
     std::string node;
+    std::string instance;  // random, this run's: tells processes of one name apart
     std::string version;
     double uptime_seconds = 0;
     bool ready = false;

@@ -159,6 +159,7 @@ std::string summary_json(const NodeStatus& status) {
 std::string status_json(const NodeStatus& status) {
     const auto& work = status.work;
     ordered_json page{{"node", status.node},
+                      {"instance", status.instance},
                       {"version", status.version},
                       {"uptime_seconds", status.uptime_seconds},
                       {"ready", status.ready},

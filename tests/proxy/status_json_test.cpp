@@ -45,7 +45,7 @@ NodeStatus status() {
 }
 
 TEST(StatusJson, HasEveryNameOfTheInterface) {
-    const auto expected = json::parse(R"({ "node": "", "uptime_seconds": 0, "ready": true,
+    const auto expected = json::parse(R"({ "node": "", "instance": "", "uptime_seconds": 0, "ready": true,
       "requests": { "total": 0, "local_hit": 0, "peer_hit": 0, "origin_fetch": 0, "uncacheable": 0, "error": 0 },
       "upstream": { "origin_requests": 0, "peer_requests": 0 },
       "bytes":    { "to_clients": 0, "from_peers": 0, "from_origins": 0 },
