@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -11,10 +12,12 @@
 #include "measure/commands.hpp"
 #include "measure/fail.hpp"
 #include "measure/report/explanation_text.hpp"
+#include "measure/report/numbers.hpp"
 #include "measure/run/http_get.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/run/node_counters.hpp"
 #include "measure/status_text.hpp"
+#include "measure/trace/printable.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/load_config.hpp"
 
@@ -23,7 +26,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using Json = nlohmann::ordered_json;
+
 constexpr auto kAdminTimeout = 3s;
+constexpr auto kReloadTimeout = 60s;  // files, certificates and disks are looked at
 
 /// Without the line ends it came with.
 std::string trimmed(std::string text) {
@@ -74,7 +80,138 @@ std::string token_hint(const HttpAnswer& answer, const AdminPort& admin) {
                                : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
 }
 
+/// What a node answered to a POST, or the exit code when it gave no answer to go by.
+struct Posted {
+    int code = kOk;
+    HttpAnswer answer;
+    std::string where;
+};
+
+/// `taken`: whether an answer of this status is one to go by; others are told of on standard error.
+Posted post(const NodeChoice& choice, const std::string& target, const std::string& json,
+            std::chrono::milliseconds timeout, bool (*taken)(unsigned status)) {
+    Posted out;
+    try {
+        std::string why;
+        const auto admin = admin_of(choice, why);
+        if (!admin) {
+            out.code = fail(kBadConfig, "{}", why);
+            return out;
+        }
+        out.where = admin->at.text();
+        const auto answer = http_post(admin->at, target, json, timeout, admin->token);
+        if (!answer) {
+            out.code = fail(kFailed,
+                            "no node answers at http://{}: {} (give its admin address, --at, or "
+                            "--config)",
+                            out.where, answer.error().message());
+            return out;
+        }
+        out.answer = *answer;
+        if (taken(answer->status)) return out;
+        const bool wrong_order = answer->status == 400;
+        out.code = fail(wrong_order ? kUsage : kFailed, "http://{}: status {}: {}{}", out.where,
+                        answer->status, trimmed(answer->body), token_hint(*answer, *admin));
+    } catch (const std::invalid_argument& error) {
+        out.code = fail(kUsage, "{}", error.what());
+    }
+    return out;
+}
+
+/// The texts of an array that an object has under this name.
+std::vector<std::string> texts(const Json& object, const char* name) {
+    std::vector<std::string> out;
+    const auto at = object.find(name);
+    if (at == object.end() || !at->is_array()) return out;
+    for (const auto& each : *at)
+        if (each.is_string()) out.push_back(printable(each.get<std::string>()));
+    return out;
+}
+
+std::string text_in(const Json& object, const char* name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_string() ? printable(at->get<std::string>())
+                                                 : std::string();
+}
+
+/// What an answer is when it is no JSON object.
+int no_node(const Posted& posted) {
+    return fail(kFailed, "http://{}: the answer is not a node's; it must be the admin port",
+                posted.where);
+}
+
 }  // namespace
+
+int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls,
+                  const std::vector<std::string>& tags, bool json) {
+    Json order = Json::object();
+    if (!urls.empty()) order["urls"] = urls;
+    if (!tags.empty()) order["tags"] = tags;
+    const auto body = order.dump(-1, ' ', true, Json::error_handler_t::replace);
+    const auto posted = post(choice, "/api/v1/purge", body, kAdminTimeout,
+                             [](unsigned status) { return status == 200 || status == 202; });
+    if (posted.code != kOk) return posted.code;
+    const auto report = Json::parse(posted.answer.body, nullptr, false);
+    if (!report.is_object()) return no_node(posted);
+    const auto confirmed = texts(report, "confirmed"), pending = texts(report, "pending"),
+               away = texts(report, "away");
+    if (json) {
+        fmt::print("{}", posted.answer.body);
+        return pending.empty() ? kOk : kFailed;
+    }
+    const auto count = report.find("objects");
+    const auto objects = count != report.end() && count->is_number_unsigned()
+                             ? count->get<std::uint64_t>()
+                             : std::uint64_t{0};
+    fmt::print("purged: {} here{}{}\n", amount(objects, "object"),
+               confirmed.empty() ? "" : "; gone at ", fmt::join(confirmed, ", "));
+    if (!away.empty())
+        fmt::print("away: {}: drops it before anything else when it is back\n",
+                   fmt::join(away, ", "));
+    if (pending.empty()) return kOk;
+    return fail(kFailed, "not confirmed yet by {}: it goes on trying", fmt::join(pending, ", "));
+}
+
+int reload_command(const NodeChoice& choice, bool json) {
+    const auto posted = post(choice, "/api/v1/reload", {}, kReloadTimeout, [](unsigned status) {
+        return status == 200 || status == 409 || status == 422;
+    });
+    if (posted.code != kOk) return posted.code;
+    const auto report = Json::parse(posted.answer.body, nullptr, false);
+    if (!report.is_object()) return no_node(posted);
+    if (json) fmt::print("{}", posted.answer.body);
+    if (posted.answer.status == 200) {
+        const auto changed = texts(report, "changed");
+        if (!json && changed.empty()) fmt::print("reloaded: nothing has changed\n");
+        if (!json && !changed.empty())
+            fmt::print("reloaded: changed {}\n", fmt::join(changed, ", "));
+        return kOk;
+    }
+    std::string why;
+    if (const auto errors = report.find("errors"); errors != report.end() && errors->is_array())
+        for (const auto& each : *errors)
+            if (each.is_object())
+                why += fmt::format("\n  {}: {}", text_in(each, "path"), text_in(each, "message"));
+    return fail(kFailed, "http://{} {}; it goes on as before{}", posted.where,
+                posted.answer.status == 409 ? "is draining and takes no reload"
+                                            : "refuses the configuration",
+                why);
+}
+
+int drain_command(const NodeChoice& choice) {
+    const auto posted = post(choice, "/api/v1/drain", {}, kAdminTimeout,
+                             [](unsigned status) { return status == 202; });
+    if (posted.code == kOk)
+        fmt::print("http://{} drains, and ends when what is at hand is finished\n", posted.where);
+    return posted.code;
+}
+
+int reopen_logs_command(const NodeChoice& choice) {
+    const auto posted = post(choice, "/api/v1/reopen-logs", {}, kAdminTimeout,
+                             [](unsigned status) { return status == 202; });
+    if (posted.code == kOk) fmt::print("http://{} opens its access log anew\n", posted.where);
+    return posted.code;
+}
 
 int status_command(const std::vector<NodeChoice>& choices, bool json) {
     try {

@@ -17,6 +17,15 @@ struct NodeChoice {
 /// Of several nodes each, and what they did together. Fails when one does not answer.
 int status_command(const std::vector<NodeChoice>&, bool json);
 int healthcheck_command(const NodeChoice&);
+/// Ends what is stored under these URLs, or with these tags, in the whole cluster. Fails when a
+/// node that is there has not confirmed it yet. `json`: as the node says it.
+int purge_command(const NodeChoice&, const std::vector<std::string>& urls,
+                  const std::vector<std::string>& tags, bool json);
+/// kFailed when the node refuses the file; then it goes on as before.
+int reload_command(const NodeChoice&, bool json);
+int drain_command(const NodeChoice&);
+int reopen_logs_command(const NodeChoice&);
+
 /// Where `url` is, what the summaries say of it, and whom a miss would ask. `json`: as the node
 /// gives it.
 int explain_command(const NodeChoice&, const std::string& url, bool json);

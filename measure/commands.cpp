@@ -12,6 +12,7 @@
 
 #include "measure/fail.hpp"
 #include "measure/measurement.hpp"
+#include "measure/peer_check.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "protocol/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
@@ -93,7 +94,7 @@ int run_command(const std::string& file) {
                            loaded.warnings);
 }
 
-int check_command(const std::string& file, bool strict) {
+int check_command(const std::string& file, bool strict, bool peers) {
     auto loaded = load_to_start(file);
     if (loaded.config) {
         auto here = proxy::doubts_here(*loaded.config);
@@ -118,8 +119,9 @@ int check_command(const std::string& file, bool strict) {
                amount(others, "peer"), looked_for);
     fmt::print(
         "looked at: every setting, the files, directories, addresses and names that it has, here "
-        "and now; not whether its ports are free, nor whether peers and origins answer\n");
-    return kOk;
+        "and now; not whether its ports are free, nor whether {}\n",
+        peers ? "origins answer" : "peers and origins answer (--peers tries those)");
+    return peers ? check_peers(config) : kOk;
 }
 
 int origin_command(const OriginOptions& options) {

@@ -4,18 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "measure/exit_codes.hpp"
 #include "measure/origin/origin.hpp"
 #include "measure/run/replay.hpp"
 #include "measure/trace/trace.hpp"
 #include "measure/trace/workload.hpp"
 
 namespace measure {
-
-/// Exit codes of the program.
-inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;
-inline constexpr int kUsage = 2;
-inline constexpr int kBadConfig = 78;  // EX_CONFIG of sysexits
 
 struct ReplayCommand {
     TraceOptions trace;
@@ -31,8 +26,8 @@ struct ReplayCommand {
 
 /// The sub-commands; each returns the exit code and prints what went wrong on standard error.
 int run_command(const std::string& file);
-/// `strict`: warnings too make a configuration a bad one.
-int check_command(const std::string& file, bool strict = false);
+/// `strict`: warnings too make a configuration a bad one. `peers`: see check_peers().
+int check_command(const std::string& file, bool strict = false, bool peers = false);
 int origin_command(const OriginOptions&);
 int replay_command(ReplayCommand);
 

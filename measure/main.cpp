@@ -10,6 +10,7 @@
 #include "measure/commands.hpp"
 #include "measure/demo.hpp"
 #include "measure/disk_command.hpp"
+#include "measure/init_command.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/simulate_options.hpp"
 #include "measure/status_text.hpp"
@@ -22,8 +23,10 @@ using namespace measure;
 /// What the command line said; each sub-command fills its own part.
 struct CommandLine {
     std::string config;
-    bool json = false, strict = false;
+    bool json = false, strict = false, peers = false;
     NodeChoice node;
+    std::vector<std::string> purged_urls, purged_tags;
+    InitCommand init;
     std::vector<std::string> nodes;
     std::string explained;
     std::string help_on;
@@ -209,6 +212,53 @@ void add_disk(CLI::App& app, DiskCommand& disk) {
     command.add_flag("--quiet", disk.quiet, "No progress");
 }
 
+/// The commands that tell a running node to do something.
+void add_orders(CLI::App& app, CommandLine& line) {
+    auto& purge = *app.add_subcommand(
+        "purge", "End what is stored under URLs or with tags, in the whole cluster");
+    option(purge, "urls", "URL...", line.purged_urls, "Whole URLs, as clients ask for them");
+    option(purge, "--tag", "TAG", line.purged_tags,
+           "All responses with this tag in Surrogate-Key; any number of times");
+    add_node_options(purge, "--at", line.node);
+    purge.add_flag("--json", line.json, "As the node says it");
+    purge.footer(
+        purge.get_footer() +
+        "\n\n  hearsay purge http://www.example.org/page --tag news\n\nExit codes: 0 when it "
+        "is gone, also when nodes that are away have to drop it first when they are back; 1 "
+        "when a node that is there has not confirmed it yet, or none answers; 2 usage; 78 bad "
+        "configuration.");
+    auto& reload = *app.add_subcommand(
+        "reload", "Let a running node read its configuration again; 1 when it refuses it");
+    add_node_options(reload, "--at", line.node);
+    reload.add_flag("--json", line.json, "As the node says it");
+    auto& drain =
+        *app.add_subcommand("drain", "Let a running node finish what is at hand, and end");
+    add_node_options(drain, "--at", line.node);
+    auto& reopen = *app.add_subcommand(
+        "reopen-logs", "Let a running node open its access log anew, after it was moved away");
+    add_node_options(reopen, "--at", line.node);
+}
+
+constexpr const char* kInitFooter =
+    R"(Each NODE is [NAME=]HOST[:PORT]: where it answers requests (3128 if not said); the next port is that of its
+links, and its admin port is on its own loopback. Names are a, b, ... if not given. Nothing is overwritten.
+
+  hearsay init 10.0.0.1 10.0.0.2 10.0.0.3 --out cluster --cache 2GiB
+
+Exit codes: 0; 1 when a file cannot be written, or is there already; 2 usage.)";
+
+void add_init(CLI::App& app, InitCommand& init) {
+    auto& command = *app.add_subcommand(
+        "init", "Write configurations that fit together, for the nodes of a cluster, and a key");
+    command.footer(kInitFooter);
+    option(command, "nodes", "NODE...", init.nodes, "Two or more")->required();
+    option(command, "--out", "FOLDER", init.folder, "Where to write; made if it is not there")
+        ->capture_default_str();
+    option(command, "--cache", "SIZE", init.memory, "Memory of each cache")->capture_default_str();
+    option(command, "--origin", "URL", init.origin,
+           "Answer for this server (reverse proxies); without it they are forward proxies");
+}
+
 int run_replay(CommandLine& line) {
     ReplayCommand& replay = line.replay;
     if (replay.trace.path.empty() && !replay.synthetic) {
@@ -302,6 +352,10 @@ int run_command_line(int argc, char** argv) {
         "check", "Check a configuration, and what it names; exits 78 when it is not valid");
     add_config_file(*check, line.config);
     check->add_flag("--strict", line.strict, "Take warnings for errors");
+    check->add_flag("--peers", line.peers,
+                    "Dial each peer's link with the key, and its http port, and say what is wrong; "
+                    "exits 1 when something is");
+    add_init(app, line.init);
     add_demo(app, line.demo);
     add_replay(app, line);
     add_simulate(app, line.simulate);
@@ -319,6 +373,7 @@ int run_command_line(int argc, char** argv) {
     add_node_options(*status, "--url", line.node);
     status->footer(sharing_legend() + "\n\n" + status->get_footer());
     status->add_flag("--json", line.json, "As the node gives it");
+    add_orders(app, line);
     add_disk(app, line.disk);
     auto* healthcheck = app.add_subcommand("healthcheck", "Exit 0 when a node is ready, else 1");
     add_node_options(*healthcheck, "--url", line.node);
@@ -357,9 +412,19 @@ int run_command_line(int argc, char** argv) {
         std::fputs("hearsay: explain needs a URL; see hearsay help explain\n", stderr);
         return kUsage;
     }
+    if (app.got_subcommand("purge") && line.purged_urls.empty() && line.purged_tags.empty()) {
+        std::fputs("hearsay: purge needs a URL or --tag; see hearsay help purge\n", stderr);
+        return kUsage;
+    }
     if (*run) return run_command(line.config);
     if (*help) return run_help(app, line.help_on);
-    if (*check) return check_command(line.config, line.strict);
+    if (*check) return check_command(line.config, line.strict, line.peers);
+    if (app.got_subcommand("init")) return init_command(line.init);
+    if (app.got_subcommand("purge"))
+        return purge_command(line.node, line.purged_urls, line.purged_tags, line.json);
+    if (app.got_subcommand("reload")) return reload_command(line.node, line.json);
+    if (app.got_subcommand("drain")) return drain_command(line.node);
+    if (app.got_subcommand("reopen-logs")) return reopen_logs_command(line.node);
     if (app.got_subcommand("disk")) return disk_command(line.disk);
     if (app.got_subcommand("demo")) return demo_command(line.demo);
     if (app.got_subcommand("replay")) return run_replay(line);

@@ -134,7 +134,8 @@ public:
                     [this](const auto& order) { return settings_.change_peers(order); },
                     [this](CacheKey key) {
                         return explain_url(*workers_.front(), control_, std::move(key));
-                    }});
+                    },
+                    [this] { reopen_logs(); }});
         invalidations_.keep(*config_);
         if (cache_.store.disk()) entries_.begin_fill();
         cluster_->start();

@@ -6,7 +6,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
@@ -25,9 +24,10 @@ using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
 
-awaitable<error_code> get(const HostPort& address, const std::string& target,
-                          std::chrono::milliseconds timeout, const std::string& token,
-                          HttpAnswer& out) {
+using HttpRequest = http::request<http::string_body>;
+
+awaitable<error_code> exchange(const HostPort& address, const HttpRequest& request,
+                               std::chrono::milliseconds timeout, HttpAnswer& out) {
     const auto executor = co_await asio::this_coro::executor;
     const auto deadline = protocol::Clock::now() + timeout;
     protocol::Resolver resolver(executor);
@@ -39,10 +39,6 @@ awaitable<error_code> get(const HostPort& address, const std::string& target,
     boost::beast::tcp_stream stream(std::move(*connected));
     stream.expires_at(deadline);
 
-    http::request<http::empty_body> request(http::verb::get, target, 11);
-    request.set(http::field::host, address.text());
-    request.set(http::field::connection, "close");
-    if (!token.empty()) request.set(http::field::authorization, "Bearer " + token);
     const auto [unsent, sent] = co_await http::async_write(stream, request, as_result);
     if (unsent) co_return unsent;
 
@@ -52,8 +48,32 @@ awaitable<error_code> get(const HostPort& address, const std::string& target,
     const auto [broken, got] = co_await http::async_read(stream, buffer, parser, as_result);
     if (broken) co_return broken;
     out.status = parser.get().result_int();
+    out.via = std::string(parser.get()[http::field::via]);
     out.body = std::move(parser.get().body());
     co_return error_code{};
+}
+
+HttpRequest request_for(http::verb method, const HostPort& address, const std::string& target,
+                    const std::string& token) {
+    HttpRequest request(method, target, 11);
+    request.set(http::field::host, address.text());
+    request.set(http::field::connection, "close");
+    if (!token.empty()) request.set(http::field::authorization, "Bearer " + token);
+    return request;
+}
+
+boost::system::result<HttpAnswer> exchange_once(const HostPort& address, const HttpRequest& request,
+                                                std::chrono::milliseconds timeout) {
+    asio::io_context context(1);
+    HttpAnswer answer;
+    error_code error = asio::error::timed_out;
+    // The coroutine takes references to this frame, which outlives the context's last run.
+    auto work = exchange(address, request, timeout, answer);
+    asio::co_spawn(context, std::move(work),
+                   [&](std::exception_ptr, error_code result) { error = result; });
+    context.run();
+    if (error) return error;
+    return answer;
 }
 
 }  // namespace
@@ -68,16 +88,26 @@ std::string admin_token() {
 boost::system::result<HttpAnswer> http_get(const HostPort& address, const std::string& target,
                                            std::chrono::milliseconds timeout,
                                            const std::string& token) {
-    asio::io_context context(1);
-    HttpAnswer answer;
-    error_code error = asio::error::timed_out;
-    // The coroutine takes references to this frame, which outlives the context's last run.
-    auto work = get(address, target, timeout, token, answer);
-    asio::co_spawn(context, std::move(work),
-                   [&](std::exception_ptr, error_code result) { error = result; });
-    context.run();
-    if (error) return error;
-    return answer;
+    return exchange_once(address, request_for(http::verb::get, address, target, token), timeout);
+}
+
+boost::system::result<HttpAnswer> http_post(const HostPort& address, const std::string& target,
+                                            const std::string& json,
+                                            std::chrono::milliseconds timeout,
+                                            const std::string& token) {
+    auto request = request_for(http::verb::post, address, target, token);
+    if (!json.empty()) request.set(http::field::content_type, "application/json");
+    request.body() = json;
+    request.prepare_payload();
+    return exchange_once(address, request, timeout);
+}
+
+boost::system::result<HttpAnswer> http_get_if_cached(const HostPort& address,
+                                                     const std::string& target,
+                                                     std::chrono::milliseconds timeout) {
+    auto request = request_for(http::verb::get, address, target, {});
+    request.set(http::field::cache_control, "only-if-cached");
+    return exchange_once(address, request, timeout);
 }
 
 }  // namespace measure

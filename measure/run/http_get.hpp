@@ -13,6 +13,7 @@ using protocol::HostPort;
 struct HttpAnswer {
     unsigned status = 0;
     std::string body;
+    std::string via;  // whom it has passed, as the field says
 };
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;
@@ -26,5 +27,15 @@ std::string admin_token();
 boost::system::result<HttpAnswer> http_get(const HostPort&, const std::string& target,
                                            std::chrono::milliseconds timeout,
                                            const std::string& token = {});
+
+/// The same as a POST with a body of JSON, or with none.
+boost::system::result<HttpAnswer> http_post(const HostPort&, const std::string& target,
+                                            const std::string& json,
+                                            std::chrono::milliseconds timeout,
+                                            const std::string& token = {});
+
+/// A GET that a cache is to answer by itself: it asks nobody.
+boost::system::result<HttpAnswer> http_get_if_cached(const HostPort&, const std::string& target,
+                                                     std::chrono::milliseconds timeout);
 
 }  // namespace measure

@@ -25,6 +25,7 @@ struct AdminHooks {
     std::function<PeersChanged(const PeerOrder&)> change_peers;
     /// Of a target URI; nothing: the node is ending.
     std::function<boost::asio::awaitable<std::optional<Explanation>>(CacheKey)> explain;
+    std::function<void()> reopen_logs;
 };
 
 }  // namespace proxy

@@ -152,6 +152,11 @@ asio::awaitable<Response> drain(const Request& request, const Hooks& hooks) {
     co_return admin_text(request, http::status::accepted, "draining\n");
 }
 
+asio::awaitable<Response> reopen_logs(const Request& request, const Hooks& hooks) {
+    hooks.reopen_logs();
+    co_return admin_text(request, http::status::accepted, "opening the access log anew\n");
+}
+
 /// To add one: a row, its handler above, and a line in REFERENCE.md.
 constexpr AdminRoute kRoutes[] = {
     {AdminMethod::get, "/healthz", Guard::open, "says that the process lives", healthz},
@@ -168,6 +173,8 @@ constexpr AdminRoute kRoutes[] = {
     {AdminMethod::post, "/api/v1/reload", Guard::guarded, "reloads this node's configuration",
      reload},
     {AdminMethod::post, "/api/v1/drain", Guard::guarded, "drains this node", drain},
+    {AdminMethod::post, "/api/v1/reopen-logs", Guard::guarded, "opens the access log anew",
+     reopen_logs},
 };
 
 constexpr bool changes_are_guarded() {
