@@ -276,11 +276,15 @@ private:
     static void weigh(Shard& shard, Entry& entry);
     bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t invalidations) const;
     void erase_if_empty(Shard& shard, Entry& entry);
-    bool invalidate_entry(summary::KeyHash hash);
-    /// `in_blocks`: is given those whose bodies stand in blocks; may be null.
-    std::size_t drop_tagged(summary::KeyHash tag,
-                            std::vector<summary::KeyHash>* in_blocks = nullptr);
-    void drop_all();
+    struct Ended;
+    /// For the last step of an invalidation that concerns several shards, in their order: whoever
+    /// holds one lock takes no other.
+    std::array<std::unique_lock<std::mutex>, kShards> lock_all();
+    // The lock of `shard` is held.
+    bool drop_key(Shard& shard, summary::KeyHash hash, Ended& ended);
+    void drop_tagged(Shard& shard, summary::KeyHash tag, Ended& ended);
+    void drop_all(Shard& shard, Ended& ended);
+    void drop_tagged_in_turn(summary::KeyHash tag, Ended& ended);
     static bool in_use(const Entry& entry);
     /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
     bool evict_one(Shard& shard, std::uint64_t left);

@@ -38,97 +38,126 @@ bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t inva
     return true;
 }
 
+/// What an invalidation has taken out of the shards. It goes when no lock is held any more.
+struct Store::Ended {
+    Dropped responses;
+    std::vector<std::shared_ptr<Fill>> fills;  // those who wait get its answer, others fetch anew
+    std::vector<decltype(Shard::entries)> entries;
+    std::size_t uris = 0;                     // that a tag has ended
+    std::vector<summary::KeyHash> in_blocks;  // of these, those whose bodies stand in blocks
+};
+
+std::array<std::unique_lock<std::mutex>, kShards> Store::lock_all() {
+    std::array<std::unique_lock<std::mutex>, kShards> locks;
+    for (std::size_t i = 0; i < kShards; ++i) locks[i] = std::unique_lock(shards_[i].mutex);
+    return locks;
+}
+
+// Each invalidation is noted first: what is published or read after its shard was passed is
+// refused. What there is goes a shard at a time. Meanwhile requests may bring more of it into
+// memory from the disk, and the disk may take a record of it out of the index: then memory would
+// write it again, behind the tombstone. So the last step holds all locks that such a request or
+// record needs: the rest goes, the tombstone is pushed, and it is noted once more, so that what was
+// read before the tombstone is not taken into memory after it.
+
 bool Store::invalidate(summary::KeyHash hash, Clock::time_point now) {
-    // All in the same order as with a tag, for the sake of its blocks.
+    Ended ended;
     invalidated_.note(hash, now);
-    if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
-    const auto stored = invalidate_entry(hash);
+    const auto has_blocks = has_blocks_.load(std::memory_order_relaxed);
+    if (has_blocks) drop_tagged_in_turn(hash, ended);
+    if (has_blocks && disk_) {
+        const auto locks = lock_all();
+        for (auto& in : shards_) drop_tagged(in, hash, ended);
+        const auto stored = drop_key(shard(hash), hash, ended);
+        invalidated_.note(hash, now);
+        return stored;
+    }
+    auto& in = shard(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto stored = drop_key(in, hash, ended);
     invalidated_.note(hash, now);
-    if (has_blocks_.load(std::memory_order_relaxed)) drop_tagged(hash);
     return stored;
 }
 
-bool Store::invalidate_entry(summary::KeyHash hash) {
-    Dropped dropped;
-    std::shared_ptr<Fill> ended;
-    auto& in = shard(hash);
-    const std::lock_guard lock(in.mutex);
+bool Store::drop_key(Shard& in, summary::KeyHash hash, Ended& ended) {
     const auto was_on_disk = disk_ && drop_from_disk(in, hash);
     const auto it = in.entries.find(hash);
     if (it == in.entries.end()) return was_on_disk;
     auto& entry = *it->second;
-    ended = end_fill(entry);  // those who wait get its answer, newcomers fetch anew
+    const auto was_in_memory = !entry.variants.empty();
+    if (entry.fill) ended.fills.push_back(end_fill(entry));
     in.queue.remove(entry);
-    drop_responses(in, entry, dropped);
+    drop_responses(in, entry, ended.responses);
     erase_if_empty(in, entry);
-    return was_on_disk || !dropped.empty();
+    return was_on_disk || was_in_memory;
 }
 
 std::size_t Store::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
-    std::vector<summary::KeyHash> in_blocks;
-    invalidated_.note(tag, now);  // first: what is published after its shard was passed is refused
-    // So that nothing of it is written behind its tombstone.
-    auto uris = drop_tagged(tag, &in_blocks);
-    if (disk_) end_on_disk(tag);
-    // What somebody has begun to read in between is refused, or has come by now.
+    Ended ended;
     invalidated_.note(tag, now);
-    if (disk_) uris += drop_tagged(tag, &in_blocks);
+    drop_tagged_in_turn(tag, ended);
+    if (disk_) {
+        const auto locks = lock_all();
+        for (auto& in : shards_) drop_tagged(in, tag, ended);
+        end_on_disk(tag);
+        invalidated_.note(tag, now);
+    } else {
+        invalidated_.note(tag, now);
+    }
     // An index may have got the tag after its blocks were fetched.
-    for (const auto& target : in_blocks) invalidate(target, now);
-    return uris;
+    for (const auto& target : ended.in_blocks) invalidate(target, now);
+    return ended.uris;
 }
 
-std::size_t Store::drop_tagged(summary::KeyHash tag, std::vector<summary::KeyHash>* in_blocks) {
-    std::size_t uris = 0;
+void Store::drop_tagged_in_turn(summary::KeyHash tag, Ended& ended) {
     for (auto& in : shards_) {
-        Dropped dropped;
-        std::vector<std::shared_ptr<Fill>> ended;
         const std::lock_guard lock(in.mutex);
-        for (;;) {
-            const auto next = in.tagged.lower_bound({tag, {}});
-            if (next == in.tagged.end() || next->tag != tag) break;
-            auto& entry = *in.entries.find(next->key)->second;
-            if (!entry.variants.empty()) ++uris;
-            const auto is_index = [](const auto& v) { return v.response->blocks.has_value(); };
-            if (in_blocks && std::ranges::any_of(entry.variants, is_index))
-                in_blocks->push_back(entry.hash);
-            if (entry.fill) ended.push_back(end_fill(entry));
-            if (disk_) {
-                const auto announced = in.disk.announced(entry.hash);
-                in.disk.erase_all(entry.hash);
-                if (announced && entry.variants.empty()) listener_(entry.hash, false);
-            }
-            in.queue.remove(entry);
-            drop_responses(in, entry, dropped);
-            erase_if_empty(in, entry);
-        }
+        drop_tagged(in, tag, ended);
     }
-    return uris;
+}
+
+void Store::drop_tagged(Shard& in, summary::KeyHash tag, Ended& ended) {
+    for (;;) {
+        const auto next = in.tagged.lower_bound({tag, {}});
+        if (next == in.tagged.end() || next->tag != tag) return;
+        auto& entry = *in.entries.find(next->key)->second;
+        if (!entry.variants.empty()) ++ended.uris;
+        const auto is_index = [](const auto& v) { return v.response->blocks.has_value(); };
+        if (std::ranges::any_of(entry.variants, is_index)) ended.in_blocks.push_back(entry.hash);
+        if (entry.fill) ended.fills.push_back(end_fill(entry));
+        if (disk_) {
+            const auto announced = in.disk.announced(entry.hash);
+            in.disk.erase_all(entry.hash);
+            if (announced && entry.variants.empty()) listener_(entry.hash, false);
+        }
+        in.queue.remove(entry);
+        drop_responses(in, entry, ended.responses);
+        erase_if_empty(in, entry);
+    }
 }
 
 void Store::invalidate_all(Clock::time_point now) {
-    invalidated_.note_all(now);  // all in the same order as with a tag
-    drop_all();
-    if (disk_ && !closing_) {
-        told_disk_.fetch_add(1, std::memory_order_relaxed);
-        disk_->end_all(nullptr);
-    }
+    Ended ended;
     invalidated_.note_all(now);
-    if (disk_) drop_all();
+    for (auto& in : shards_) {
+        const std::lock_guard lock(in.mutex);
+        drop_all(in, ended);
+    }
+    if (!disk_ || closing_) return invalidated_.note_all(now);
+    const auto locks = lock_all();
+    for (auto& in : shards_) drop_all(in, ended);
+    told_disk_.fetch_add(1, std::memory_order_relaxed);
+    disk_->end_all(nullptr);
+    invalidated_.note_all(now);
 }
 
-void Store::drop_all() {
-    for (auto& in : shards_) {
-        Dropped dropped;
-        decltype(in.entries) ended;
-        const std::lock_guard lock(in.mutex);
-        for (auto& [hash, entry] : in.entries) {
-            in.queue.remove(*entry);
-            drop_responses(in, *entry, dropped);
-        }
-        ended.swap(in.entries);
-        in.tagged.clear();
+void Store::drop_all(Shard& in, Ended& ended) {
+    for (auto& [hash, entry] : in.entries) {
+        in.queue.remove(*entry);
+        drop_responses(in, *entry, ended.responses);
     }
+    ended.entries.emplace_back().swap(in.entries);
+    in.tagged.clear();
 }
 
 std::optional<Store::Clock::time_point> Store::invalidated_at(

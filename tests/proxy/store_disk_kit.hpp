@@ -127,7 +127,8 @@ public:
     }
     /// As a request does it: what is on the disk is waited for.
     std::shared_ptr<const StoredResponse> get(std::string_view uri, const Head& request = "") {
-        for (int rounds = 0; rounds < 1000; ++rounds) {
+        const auto patience = Clock::now() + std::chrono::seconds(60);
+        while (Clock::now() < patience) {
             const auto found = look_up(uri, request);
             if (found.response || !found.on_disk) return found.response;
             const auto recall = store().recall(hash(uri), uri, wakeup_);
