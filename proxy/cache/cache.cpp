@@ -20,6 +20,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
       field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
       windows(config.limits.body_windows),
       store(config.cache.memory, hooks.changed) {
+    store.set_max_variants(config.cache.variants);
     const auto& directories = config.cache.disk;
     if (directories.empty()) return;
     Store::DiskUse use;
@@ -37,6 +38,7 @@ std::uint64_t SharedCache::secret_mark() const {
 }
 
 void SharedCache::follow(const Config& config) {
+    store.set_max_variants(config.cache.variants);
     auto* disk = store.disk();
     if (!disk) return;
     store.set_admission(config.cache.disk_admission);

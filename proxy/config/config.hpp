@@ -104,6 +104,7 @@ struct CacheConfig {
     std::uint64_t object_max = 1024ull << 20;  // bytes of one body; in one piece, half the memory
     std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
     std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
+    std::size_t variants = 32;                 // of one URL; with one more, the least used goes
     ClientDirectives client_directives = ClientDirectives::obey;
     CacheRules rules;  // in the JSON beside the others, `heuristic` in a section of its own
 };
@@ -227,6 +228,7 @@ inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
+inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 

@@ -64,6 +64,7 @@ ordered_json cache_json(const CacheConfig& cache) {
             {"object_max", format_size(cache.object_max)},
             {"slice_from", format_size(slice_from(cache))},
             {"block", format_size(cache.block)},
+            {"variants", cache.variants},
             {"store_set_cookie", cache.rules.store_set_cookie},
             {"client_directives",
              cache.client_directives == ClientDirectives::obey ? "obey" : "shield"},

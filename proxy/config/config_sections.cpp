@@ -204,6 +204,7 @@ void read_cache(ConfigContext& context, ConfigSection& root, CacheConfig& out) {
     in->read_size("object_max", out.object_max, 1, 64 * kTiB);
     in->read_size("slice_from", out.slice_from, 0, 64 * kTiB);
     in->read_size("block", out.block, 4 * kKiB, kGiB);
+    in->read("variants", out.variants, std::size_t{1}, kMaxVariants);
     const auto most = out.memory / 2;
     if (in->has("slice_from") && out.slice_from > most)
         in->doubt("slice_from", "is never reached: what is larger than half of the memory, " +

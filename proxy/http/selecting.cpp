@@ -32,14 +32,21 @@ bool hashed_variant_matches(std::string_view names, std::string_view variant,
 
 }  // namespace
 
-bool variant_matches(std::string_view names, std::string_view variant, const Selecting& request,
-                     std::string& scratch) {
+bool VariantMatcher::operator()(std::string_view names, std::string_view variant) {
     if (names == kVaryAny) return false;
     if (names.empty()) return true;
-    if (request.hashed) return hashed_variant_matches(names, variant, request, scratch);
-    scratch.clear();
-    append_variant(scratch, names, request.fields);
-    return scratch == variant;
+    if (request_.hashed) return hashed_variant_matches(names, variant, request_, scratch_);
+    if (names != names_) {
+        scratch_.clear();
+        append_variant(scratch_, names, request_.fields);
+        names_ = names;
+    }
+    return scratch_ == variant;
+}
+
+bool variant_matches(std::string_view names, std::string_view variant, const Selecting& request,
+                     std::string& scratch) {
+    return VariantMatcher(request, scratch)(names, variant);
 }
 
 }  // namespace proxy

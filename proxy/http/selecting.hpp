@@ -22,8 +22,25 @@ struct Selecting {
     HashedFields* hashed = nullptr;
 };
 
-/// Does a response stored under `names` and `variant` (from append_variant(), vary.hpp) answer this
-/// request? False for kVaryAny. `scratch` is overwritten.
+/// Which of the responses stored for one target answer a request. What the request selects by is
+/// worked out once for those that vary by the same fields.
+class VariantMatcher {
+public:
+    /// `scratch` is overwritten; both must outlive this.
+    VariantMatcher(const Selecting& request, std::string& scratch)
+        : request_(request), scratch_(scratch) {}
+
+    /// Does a response stored under `names` and `variant` (from append_variant(), vary.hpp) answer
+    /// the request? False for kVaryAny. `names` must outlive this.
+    bool operator()(std::string_view names, std::string_view variant);
+
+private:
+    const Selecting& request_;
+    std::string& scratch_;    // the request's values of `names_`
+    std::string_view names_;  // empty: of none
+};
+
+/// The same for one response.
 bool variant_matches(std::string_view names, std::string_view variant, const Selecting& request,
                      std::string& scratch);
 

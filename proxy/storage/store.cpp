@@ -8,6 +8,7 @@
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/storage/announceable.hpp"
+#include "proxy/storage/variant_choice.hpp"
 
 namespace proxy {
 namespace {
@@ -53,6 +54,7 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
     if (auto* selected = select(in, entry, request)) {
         found.response = selected->response;
         EvictionQueue::touch(entry);
+        count_use(selected->uses);
         if (disk_) offer(in, entry, *selected);
         return found;
     }
@@ -74,10 +76,10 @@ Store::Where Store::peek(summary::KeyHash hash, std::string_view uri, const Sele
 }
 
 const Store::Variant* Store::select(Shard& in, const Entry& entry, const Selecting& request) {
+    VariantMatcher matches(request, in.scratch);
     for (auto variant = entry.variants.rbegin(); variant != entry.variants.rend(); ++variant) {
         const auto& response = *variant->response;
-        if (response.vary_names.empty() ||
-            variant_matches(response.vary_names, response.variant, request, in.scratch))
+        if (response.vary_names.empty() || matches(response.vary_names, response.variant))
             return &*variant;
     }
     return nullptr;
@@ -133,9 +135,11 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     auto& variants = entry->variants;
     if (variants.empty()) adopt(in, *entry);
     auto supersedes = false;
+    std::uint8_t uses = 0;             // of the one whose place it takes
     std::optional<Variant> validated;  // whose body this is: a 304 came
     std::erase_if(variants, [&](const auto& old) {
         if (!is_same_variant(*old.response, *response)) return false;
+        uses = std::max(uses, old.uses);
         if (old.response->body == response->body) {
             validated = old;
         } else {
@@ -145,8 +149,10 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         dropped.push_back(old.response);
         return true;
     });
-    if (variants.size() >= kMaxVariants) drop_one_variant(in, *entry, dropped);
+    while (variants.size() >= max_variants_.load(std::memory_order_relaxed))
+        drop_one_variant(in, *entry, dropped);
     auto& variant = variants.emplace_back(std::move(response));
+    variant.uses = uses;
     // What is validated is no other version: all that the disk has of the key stays good.
     const auto& in_place = variant.response->body->on_disk();
     if (disk_ && !validated && !in_place) supersedes = supersede(in, *entry) || supersedes;
@@ -167,17 +173,21 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
     return true;
 }
 
-/// The oldest that is not on its way to the disk: what arrives there and is known to nobody here
-/// would be ended by no purge, and be back after a restart.
+/// The least used that is not on its way to the disk: what arrives there and is known to nobody
+/// here would be ended by no purge, and be back after a restart.
 void Store::drop_one_variant(Shard& in, Entry& entry, Dropped& out) {
     auto& variants = entry.variants;
-    auto oldest = std::ranges::find(variants, nullptr, &Variant::writing);
-    if (oldest == variants.end()) {
+    std::vector<VariantUse> uses;
+    uses.reserve(variants.size());
+    for (auto& variant : variants) uses.push_back({&variant.uses, variant.writing != nullptr});
+    auto least = variant_to_go(uses, entry.hash.low, entry.displaced++);
+    if (!least) {
         bury(in, entry);
-        oldest = variants.begin();
+        least = 0;  // the oldest
     }
-    out.push_back(std::move(oldest->response));
-    variants.erase(oldest);
+    const auto goes = variants.begin() + static_cast<std::ptrdiff_t>(*least);
+    out.push_back(std::move(goes->response));
+    variants.erase(goes);
 }
 
 /// It stood on the disk, and does not any more.
@@ -204,6 +214,7 @@ Store::Replaced Store::replace(summary::KeyHash hash, const StoredResponse* old,
     dropped = std::move(*place);
     variants.erase(place);
     auto& renewed = variants.emplace_back(std::move(response));
+    renewed.uses = dropped->uses;
     settle(in, entry, now);
     if (disk_) renew_on_disk(in, entry, *dropped, renewed);
     return Replaced::done;

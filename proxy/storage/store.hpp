@@ -34,7 +34,6 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxVariants = 16;           // per target URI; the oldest goes
 inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
 /// How long a key whose answer was not storable is not worth waiting for.
 inline constexpr std::chrono::seconds kHitForMiss{5};
@@ -53,10 +52,13 @@ inline constexpr unsigned kMaxOffers = 3;  // of one response to the disk, shoul
 
 /// What a node stores, for all its workers: in memory, and on a disk if it is given one. Any
 /// thread; each call locks one shard briefly (invalidations by tag one after the other), none waits
-/// for anything else, least of all for a disk, but for use_disk() and close_disk(). Byte-accurate:
-/// heads, bodies (those still filling and those pinned by slow readers too) and the store's own
-/// records are charged to one cap; what is known of the disk is not: its index, 20 bytes for each
-/// response there, what was missed once (SecondRequest), of which targets it has blocks.
+/// for anything else, least of all for a disk, but for use_disk() and close_disk(). With a disk, an
+/// invalidation by tag and one of everything hold the locks of all shards for their last step.
+///
+/// Byte-accurate: heads, bodies (those still filling and those pinned by slow readers too) and the
+/// store's own records are charged to one cap. ARCHITECTURE.md has a table of every field and of
+/// what charges or bounds it. What is known of the disk is not charged: its index, 20 bytes for
+/// each response there, what was missed once (SecondRequest), of which targets it has blocks.
 ///
 /// The two are one to the outside. What is published goes to the disk at once if that admits it;
 /// what memory evicts is still there. Whatever is asked for comes by way of memory: find() says
@@ -85,6 +87,8 @@ public:
     /// Writes what waits. The last call; after it nothing is found on the disk.
     void close_disk();
     void set_admission(DiskAdmission admission) { admission_.store(admission); }
+    /// Of one target URI, in memory. A lower number takes effect when a URI gets its next one.
+    void set_max_variants(std::size_t most) { max_variants_.store(most); }
     /// Null without one.
     DiskTier* disk() { return disk_; }
     Store(const Store&) = delete;
@@ -201,7 +205,8 @@ private:
         std::shared_ptr<const StoredResponse> response;
         DiskPlace place{};                        // of its record; none while the sector is 0
         const StoredResponse* writing = nullptr;  // what is on its way to the disk, if anything
-        unsigned offers = 0;                      // to the disk
+        std::uint8_t offers = 0;                  // to the disk
+        std::uint8_t uses = 0;                    // lately, see variant_choice.hpp
         bool supersedes = false;  // something older on the disk, which must not come back
 
         explicit Variant(std::shared_ptr<const StoredResponse> what) : response(std::move(what)) {}
@@ -210,6 +215,7 @@ private:
     struct Entry : EvictionQueue::Node {
         std::string uri;
         std::vector<Variant> variants;  // newest last
+        std::uint32_t displaced = 0;    // variants that went for others
         std::shared_ptr<Fill> fill;
         std::vector<summary::KeyHash> fill_tags;  // of what `fill` brings
         std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
@@ -341,6 +347,7 @@ private:
 
     std::optional<summary::KeyHasher> hasher_;
     std::atomic<DiskAdmission> admission_{DiskAdmission::second_request};
+    std::atomic<std::size_t> max_variants_{CacheConfig().variants};
     BlockTargets block_targets_;             // on the disk; its lock may be taken under a shard's
     std::atomic<bool> told_in_vain_{false};  // of what is lost, and nobody knows which
     Present begun_;                          // of this store

@@ -131,7 +131,7 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
     if (!entry) return true;
     auto& variants = entry->variants;
     if (entry->holds(place)) return true;
-    if (variants.size() >= kMaxVariants) return false;
+    if (variants.size() >= max_variants_.load(std::memory_order_relaxed)) return false;
     // Where what varies has changed, the disk may have both: of those that memory has one may be
     // newer, or will be by its place there, and then no other goes.
     const auto same = [&](const Variant& v) { return is_same_variant(*v.response, *response); };

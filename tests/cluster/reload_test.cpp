@@ -154,6 +154,31 @@ TEST_F(Reload, LeavesARequestAtHandItsRules) {
     EXPECT_FALSE(contains(later.read().cache_status(), "stored"));
 }
 
+TEST_F(Reload, ChangesHowManyVariantsOfAUrlAreStored) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(fresh("Vary: Accept-Language\r\n"), e.field("Accept-Language"));
+    });
+    const auto hits = [&](int languages) {
+        int found = 0;
+        for (int i = 0; i < languages; ++i) {
+            const auto language = "l" + std::to_string(i);
+            const auto answer = get("a", "/page", "Accept-Language: " + language + "\r\n");
+            EXPECT_EQ(answer.body, language);
+            found += contains(answer.cache_status(), "; hit") ? 1 : 0;
+        }
+        return found;
+    };
+    auto settings = config("a");
+    settings.cache.variants = 4;
+    run(settings);
+    hits(6);
+    EXPECT_LE(hits(6), 4);
+    settings.cache.variants = 6;
+    EXPECT_EQ(reload(settings), paths({"$.cache.variants"}));
+    for (int i = 0; i < 2; ++i) hits(6);
+    EXPECT_EQ(hits(6), 6);
+}
+
 TEST_F(Reload, ChangesNothingWhenTheFileIsBadAndSaysWhy) {
     auto settings = config("a");
     run(settings);

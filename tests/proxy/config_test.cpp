@@ -76,6 +76,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_FALSE(c.forward.enabled);
     EXPECT_EQ(c.cache.memory, 512u << 20);
     EXPECT_EQ(c.cache.object_max, 1024u << 20);
+    EXPECT_EQ(c.cache.variants, 32u);
     EXPECT_FALSE(c.cluster);
     EXPECT_EQ(c.summary.kind, summary::Kind::counting_bloom);
     EXPECT_EQ(c.log.access, "off");
@@ -102,7 +103,7 @@ TEST(Config, ReadsEverySection) {
         "forwarded": {"origins": "off", "forward": "replace"}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
-        "cache": {"memory": "2GiB", "object_max": 1000, "store_set_cookie": true, "client_directives": "shield",
+        "cache": {"memory": "2GiB", "object_max": 1000, "variants": 7, "store_set_cookie": true, "client_directives": "shield",
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
         "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
@@ -142,6 +143,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.origins[1].server, (HostPort{"::1", 8000}));
     EXPECT_EQ(c.cache.memory, 2ull << 30);
     EXPECT_EQ(c.cache.object_max, 1000u);
+    EXPECT_EQ(c.cache.variants, 7u);
     EXPECT_TRUE(c.cache.rules.store_set_cookie);
     EXPECT_FALSE(c.cache.rules.cdn_cache_control);
     EXPECT_EQ(c.cache.rules.stale_when_unreachable, 0s);

@@ -301,24 +301,30 @@ TEST(StoreDiskTest, VariantsComeBackTogether) {
 
 // It is on its way to the disk, where the others are not.
 TEST(StoreDiskTest, WhatMakesRoomForAnotherVariantDoesNotComeBackAfterAPurge) {
+    constexpr std::size_t kMost = 4;
     Node node({.queue = 1});  // one waits at a time
+    node.store().set_max_variants(kMost);
     const auto language = [](std::size_t i) { return "l" + std::to_string(i); };
     {
         std::mutex device;
         std::unique_lock busy(device);
         node.calls().on_each_write = [&] { const std::lock_guard turn(device); };
-        for (std::size_t i = 0; i <= kMaxVariants; ++i)
+        for (std::size_t i = 0; i <= kMost; ++i)
             ASSERT_TRUE(node.put("u", node.response("x", language(i))));
         busy.unlock();
         node.settle();
         node.calls().on_each_write = {};
     }
     EXPECT_EQ(node.body_of("u", "Accept-Language: l0"), "x");
-    EXPECT_EQ(node.body_of("u", "Accept-Language: l1"), "") << "it has made room";
+    std::size_t there = 0;
+    for (std::size_t i = 0; i <= kMost; ++i)
+        there += node.body_of("u", Head("Accept-Language: " + language(i))) == "x" ? 1 : 0;
+    EXPECT_EQ(there, kMost) << "one of the others has made room";
     node.store().invalidate(hash("u"), Clock::now());
     node.settle();
     node.restart();
-    for (std::size_t i = 0; i <= kMaxVariants; ++i)
+    node.store().set_max_variants(kMost);
+    for (std::size_t i = 0; i <= kMost; ++i)
         EXPECT_EQ(node.body_of("u", Head("Accept-Language: " + language(i))), "") << i;
 }
 

@@ -246,19 +246,64 @@ TEST_F(StoreTest, IsNotEmptiedByWhatSlowReadersHold) {
     EXPECT_NE(response(std::string(4000, 'y')), nullptr);
 }
 
-TEST_F(StoreTest, KeepsAtMostSoManyVariants) {
-    for (std::size_t i = 0; i < kMaxVariants + 5; ++i) {
-        const auto language = "Accept-Language: l" + std::to_string(i);
-        const Head request{std::string_view(language)};
+/// Variants of one URI by a language each.
+class StoreVariantsTest : public StoreTest {
+protected:
+    static std::string request(std::size_t i) { return "Accept-Language: l" + std::to_string(i); }
+    bool ask(std::size_t i) {
+        const auto lines = request(i);
+        return find("u", Head(std::string_view(lines))).response != nullptr;
+    }
+    void put_language(std::size_t i) {
+        const auto lines = request(i);
         auto next = response("x");
         next->vary_names = "accept-language";
-        append_variant(next->variant, next->vary_names, request);
+        append_variant(next->variant, next->vary_names, Head(std::string_view(lines)));
         put("u", next);
-        EXPECT_NE(find("u", Head(std::string_view(language))).response, nullptr);
     }
-    EXPECT_TRUE(find("u", "Accept-Language: l0").other_variants);
-    EXPECT_NE(find("u", "Accept-Language: l10").response, nullptr);
+    std::size_t there(std::size_t count) {
+        std::size_t result = 0;
+        for (std::size_t i = 0; i < count; ++i) result += ask(i) ? 1 : 0;
+        return result;
+    }
+};
+
+TEST_F(StoreVariantsTest, AreAsManyAsAreAllowed) {
+    store.set_max_variants(16);
+    for (std::size_t i = 0; i < 21; ++i) {
+        put_language(i);
+        EXPECT_TRUE(ask(i));
+    }
+    EXPECT_EQ(there(21), 16u);
+    store.set_max_variants(3);
+    put_language(21);
+    EXPECT_TRUE(ask(21));
+    EXPECT_EQ(there(22), 3u);
     EXPECT_EQ(store.stats().objects, 1u);
+}
+
+TEST_F(StoreVariantsTest, StayIfTheyAreUsed) {
+    store.set_max_variants(16);
+    put_language(0);
+    for (std::size_t i = 1; i < 200; ++i) {
+        EXPECT_TRUE(ask(0));
+        put_language(i);
+    }
+    put_language(0);  // a newer version of it
+    for (std::size_t i = 200; i < 216; ++i) put_language(i);
+    EXPECT_TRUE(ask(0)) << "its uses count for what takes its place";
+}
+
+TEST_F(StoreVariantsTest, AreFoundAlsoWhereOneTooManyIsAskedForInTurn) {
+    store.set_max_variants(16);
+    std::size_t found = 0;
+    for (std::size_t round = 0; round < 20; ++round)
+        for (std::size_t i = 0; i < 17; ++i) {
+            const auto hit = ask(i);
+            found += hit ? 1 : 0;
+            if (!hit) put_language(i);
+        }
+    EXPECT_GT(found, 20u * 17 * 3 / 4);
 }
 
 TEST_F(StoreTest, HasOneLeaderForEachUri) {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace proxy {
+
+// Which variant of a URI goes when one more comes than cache.variants allows.
+
+inline constexpr std::uint8_t kMostVariantUses = 15;
+
+/// A request was answered by this variant.
+inline void count_use(std::uint8_t& uses) {
+    if (uses < kMostVariantUses) ++uses;
+}
+
+struct VariantUse {
+    std::uint8_t* uses;
+    bool stays = false;  // it cannot go now
+};
+
+/// The index of one of the least used variants that may go; none if all stay. `displaced`: so many
+/// variants of this URI went before; `seed`: of the URI.
+///
+/// Of several that are least used the choice is made evenly (it follows from `seed` and
+/// `displaced`). By age, a few more variants than there are places would push each other out in
+/// turn, and none would ever be found. Each time as many have gone as there are variants, all uses
+/// count half: what was wanted once makes room for what is wanted now.
+inline std::optional<std::size_t> variant_to_go(std::span<const VariantUse> variants,
+                                                std::uint64_t seed, std::uint32_t displaced) {
+    if (variants.empty()) return std::nullopt;
+    if (displaced % variants.size() == variants.size() - 1)
+        for (const auto& variant : variants) *variant.uses /= 2;
+    std::size_t equals = 0;
+    auto least = kMostVariantUses;
+    for (const auto& variant : variants) {
+        if (variant.stays || *variant.uses > least) continue;
+        equals = *variant.uses < least ? 1 : equals + 1;
+        least = *variant.uses;
+    }
+    if (equals == 0) return std::nullopt;
+    auto word = (seed + displaced) * 0x9e3779b97f4a7c15;  // SplitMix64
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+    word = (word ^ word >> 27) * 0x94d049bb133111eb;
+    auto nth = (word ^ word >> 31) % equals;
+    for (std::size_t i = 0; i < variants.size(); ++i)
+        if (!variants[i].stays && *variants[i].uses == least && nth-- == 0) return i;
+    return std::nullopt;
+}
+
+}  // namespace proxy
