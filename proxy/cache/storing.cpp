@@ -125,8 +125,8 @@ StorageVerdict verdict_of(FetchError end) {
 
 bool charge(Store& store, StoredResponse& response, std::string_view uri,
             Store::Clock::time_point now) {
-    auto taken =
-        store.reserve(response.head.size() + Store::overhead_bytes(uri, response.tags.size()), now);
+    response.shrink();
+    auto taken = store.reserve(Store::charge_for(uri, response), now);
     if (taken) response.charge = std::move(*taken);
     return taken.has_value();
 }

@@ -77,6 +77,10 @@ TargetError take_scheme(std::string_view& target, Scheme& scheme) {
     return TargetError::none;
 }
 
+/// No name that is longer can be resolved (RFC 1035 §2.3.4), and what is known of origins is kept
+/// by name.
+constexpr std::size_t kMaxHostBytes = 255;
+
 TargetError take_authority(std::string_view text, Authority& out) {
     std::string_view port;
     if (text.starts_with('[')) {
@@ -91,7 +95,7 @@ TargetError take_authority(std::string_view text, Authority& out) {
         out.host = text.substr(0, text.find(':'));
         port = text.substr(out.host.size());
         if (out.host.empty()) return TargetError::empty_host;
-        if (!is_reg_name(out.host)) return TargetError::bad_host;
+        if (out.host.size() > kMaxHostBytes || !is_reg_name(out.host)) return TargetError::bad_host;
     }
     out.port = 0;
     if (!port.empty() && !parse_port(port.substr(1), out.port)) return TargetError::bad_port;

@@ -10,6 +10,12 @@ namespace proxy {
 Body::Body(std::shared_ptr<const RecordBody> on_disk)
     : size_(on_disk->size()), on_disk_(std::move(on_disk)) {}
 
+std::uint64_t Body::memory_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& block : blocks_) bytes += block.capacity;
+    return bytes;
+}
+
 std::size_t Body::next_block_bytes(std::uint64_t remaining) const {
     if (remaining > 0)
         return static_cast<std::size_t>(std::min<std::uint64_t>(remaining, kBodyBlockBytes));

@@ -43,8 +43,8 @@ public:
     std::uint64_t size() const { return size_; }
     /// Null: it is in memory.
     const std::shared_ptr<const RecordBody>& on_disk() const { return on_disk_; }
-    /// What its bytes take there.
-    std::uint64_t memory_bytes() const { return on_disk_ ? 0 : size_; }
+    /// What its blocks take there, what is free in them included: as much as was paid for them.
+    std::uint64_t memory_bytes() const;
     /// Bytes at the start that were dropped after all readers passed them (never so for stored
     /// bodies).
     std::uint64_t dropped() const { return dropped_; }

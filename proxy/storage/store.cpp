@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t kTagBytes = 112;
 /// Allocator and hash table overhead of one entry, measured with glibc malloc.
 constexpr std::uint64_t kRecordSlack = 128;
+/// What the first block of a body takes beside its bytes, by the same measure.
+constexpr std::uint64_t kBlockBytes = 96;
 
 std::uint64_t charged_bytes(const StoredResponse& response) {
     return response.charge.bytes() + response.body->memory_bytes();
@@ -257,7 +259,7 @@ void Store::announce(Entry& entry, bool stored) {
 }
 
 std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
-    entry.fill_tags.clear();
+    entry.fill_tags = std::vector<summary::KeyHash>();  // with its memory
     return std::move(entry.fill);
 }
 
@@ -341,6 +343,10 @@ bool Store::step_cap_to(std::uint64_t bytes) {
     budget_.set_cap(next);
     evict_until([&] { return budget_.used() <= next; }, 0);
     return next == bytes;
+}
+
+std::uint64_t Store::charge_for(std::string_view uri, const StoredMetadata& metadata) {
+    return metadata.text_bytes() + overhead_bytes(uri, metadata.tags.size()) + kBlockBytes;
 }
 
 std::uint64_t Store::overhead_bytes(std::string_view uri, std::size_t tags) {

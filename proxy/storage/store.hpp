@@ -166,7 +166,10 @@ public:
     /// A client reads this slowly: it is not to be counted among what can be evicted. Costs nothing
     /// but time when it is not there, or is done with meanwhile.
     void hold(summary::KeyHash hash);
-    /// What Claim::publish() needs to be charged for one response beyond its head and body.
+    /// What Claim::publish() needs to be charged for one response beyond its body: all texts of its
+    /// metadata, and the store's records of it.
+    static std::uint64_t charge_for(std::string_view uri, const StoredMetadata& metadata);
+    /// The part of that for the records alone.
     static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
 
     /// One step towards another cap; true when it is reached. A step down evicts what holds at most

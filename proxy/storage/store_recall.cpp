@@ -103,9 +103,7 @@ bool Store::take_back(const AtHand& asked, Loaded loaded) {
     const auto& in_place = loaded->in_place;
     const auto body = in_place ? std::string_view() : as_text(loaded->body);
     auto for_head =
-        reserve(response->head.size() + overhead_bytes(asked.uri, response->tags.size()) +
-                    (in_place ? in_place->memory_bytes() : 0),
-                now);
+        reserve(charge_for(asked.uri, *response) + (in_place ? in_place->memory_bytes() : 0), now);
     auto for_body = reserve(body.size(), now);
     if (!for_head || !for_body) return false;
     response->charge = std::move(*for_head);

@@ -36,6 +36,11 @@ struct StoredMetadata {
     /// object.
     std::vector<Field> fields() const;
 
+    /// What its texts take beside this object.
+    std::uint64_t text_bytes() const;
+    /// Gives back what their making has left unused, if that is much. Invalidates views into them.
+    void shrink();
+
     /// Time since it arrived, which its age counts on (RFC 9111 §4.2.3).
     std::chrono::seconds residence(Arrival::Steady now) const { return arrival.residence(now); }
 };

@@ -1,0 +1,219 @@
+// What a store really takes, beside what it is charged. Clients and origins choose what is stored,
+// so no field of it may take memory that nothing charges.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proxy/cache/body_writer.hpp"
+#include "proxy/cache/storing.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/http/tags.hpp"
+#include "tests/proxy/hash.hpp"
+#include "tests/proxy/head.hpp"
+
+namespace proxy {
+namespace store_memory_test {
+
+using namespace std::chrono_literals;
+using Text = test::Head;
+
+constexpr std::uint64_t kCap = 24 << 20;
+/// What may be beside the cap: what is remembered of keys that are not stored (kMaxUnshareableKeys,
+/// ghosts of what was evicted), tables that have just doubled, free ends of the heap's chunks.
+constexpr std::uint64_t kBeside = kCap / 16 + (512 << 10);
+
+constexpr WallTime kWall = std::chrono::sys_days(2026y / 11 / 20);
+constexpr Arrival kArrival{Arrival::Steady(1000s), kWall};
+
+/// Bytes that the program has from the heap.
+std::uint64_t in_use() {
+    const auto heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
+/// One exchange: who asks for what, and what the origin answers.
+struct Asked {
+    std::string uri, request, response, body;
+    bool length_known = true;
+};
+
+/// One kind of object: the `n`th of them.
+struct Kind {
+    const char* name;
+    std::function<Asked(std::size_t n)> make;
+};
+
+std::string words(std::string_view stem, std::size_t count, std::string_view between) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) all += between;
+        all.append(stem).append(std::to_string(i));
+    }
+    return all;
+}
+
+std::string page(std::size_t n) {
+    return "http://h/" + std::to_string(n);
+}
+
+const std::string kFresh = "Cache-Control: max-age=1000\n";
+
+const Kind kKinds[] = {
+    {"nothing but a key",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh, ""};
+     }},
+    {"long keys",
+     [](std::size_t n) {
+         return Asked{page(n) + std::string(15'000, 'u'), "", kFresh, ""};
+     }},
+    {"values of a request field that Vary names",
+     [](std::size_t n) {
+         return Asked{page(n), "Cookie: " + std::string(60'000, 'c'), kFresh + "Vary: Cookie",
+                      "text"};
+     }},
+    {"many short values of request fields",
+     [](std::size_t n) {
+         std::string request;
+         for (int i = 0; i < 32; ++i) request += "X" + std::to_string(i) + ": value\n";
+         return Asked{page(n), request, kFresh + "Vary: " + words("X", 32, ", "), ""};
+     }},
+    {"variants of few keys",
+     [](std::size_t n) {
+         return Asked{page(n % 8), "Cookie: " + std::to_string(n) + std::string(20'000, 'c'),
+                      kFresh + "Vary: Cookie", ""};
+     }},
+    {"names in Vary",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh + "Vary: " + words(std::string(1000, 'v'), 32, ","), ""};
+     }},
+    {"long heads",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh + "X: " + std::string(33'000, 'h'), ""};
+     }},
+    {"many lines",
+     [](std::size_t n) {
+         std::string lines = kFresh;
+         for (int i = 0; i < 190; ++i) lines += "X: y\n";
+         return Asked{page(n), "", lines, ""};
+     }},
+    {"tags",
+     [](std::size_t n) {
+         const auto own = std::to_string(n) + "-";
+         return Asked{page(n), "", kFresh + "Surrogate-Key: " + words(own, kMaxTags, " "), ""};
+     }},
+    {"fewer tags than there is room for",
+     [](std::size_t n) {
+         const auto own = std::to_string(n) + "-";
+         return Asked{page(n), "", kFresh + "Surrogate-Key: " + words(own, 520, " "), ""};
+     }},
+    {"one tag each",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh + "Surrogate-Key: " + std::to_string(n), ""};
+     }},
+    {"bodies of one byte whose length nobody knew",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh, "x", false};
+     }},
+    {"bodies of one byte",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh, "x"};
+     }},
+    {"bodies of many small blocks",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh, std::string(17'000, 'b'), false};
+     }},
+    {"large bodies",
+     [](std::size_t n) {
+         return Asked{page(n), "", kFresh, std::string(1'000'000, 'b')};
+     }},
+};
+
+class StoreMemoryTest : public ::testing::TestWithParam<Kind> {
+protected:
+    /// Brings one exchange into the store as a fetch does. False when it was not stored.
+    bool put(Store& store, const Asked& exchange) {
+        CacheKey key;
+        key.assign(Scheme::http, boost::beast::http::verb::get, exchange.uri, {});
+        const Text request(exchange.request), response(exchange.response);
+        const RequestDirectives directives;
+        const StoringRequest asking{test::hasher(), config_, key, request, directives};
+        Head head;
+        head.status = 200;
+        const Fields fields = response;
+        head.fields.assign(fields.begin(), fields.end());
+        auto made = draft(asking, {head, kWall, kArrival, {}, false});
+        LiveFields live;
+        render_response(head, "node", config_.cache.rules, kWall, made.response->head, live);
+
+        const auto hash = test::hash(key.uri());
+        auto fill = std::make_shared<Fill>(std::make_shared<Wakeup>(io_.get_executor()), 0);
+        Claim claim(store, hash, key.uri(), fill);
+        claim.take(store.find(hash, key.uri(), asking.fields, kArrival.steady));
+        BodyWriter writer(store, windows_, claim, *fill, kCap / 2);
+        if (admit(store, claim, made, CopyUse::stored, kArrival.steady) != Sharing::stored)
+            return false;
+        Fill::Answer answer;
+        answer.response = made.response;
+        writer.begin(std::move(answer), Sharing::stored, kArrival.steady);
+        for (std::string_view rest = exchange.body; !rest.empty();) {
+            const auto exact = exchange.length_known ? rest.size() : 0;
+            if (writer.room() == 0 &&
+                writer.make_room(exact, kArrival.steady) != BodyWriter::Room::made)
+                return false;
+            const auto piece = rest.substr(0, writer.room());
+            writer.append(piece);
+            rest.remove_prefix(piece.size());
+        }
+        return writer.finish(kArrival.steady) == StorageVerdict::store;
+    }
+
+    boost::asio::io_context io_;
+    MemoryBudget windows_{1 << 20};
+    Config config_;
+};
+
+TEST_P(StoreMemoryTest, IsWhatTheCapSays) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "another heap";
+#endif
+    const auto before = in_use();
+    auto store = std::make_unique<Store>(kCap, [](summary::KeyHash, bool) {});
+    store->set_max_variants(kMaxVariants);
+    std::size_t stored = 0;
+    std::uint64_t bytes = 0;  // of all that came
+    for (std::size_t n = 0; bytes < 2 * kCap; ++n) {
+        const auto asked = GetParam().make(n);
+        stored += put(*store, asked) ? 1 : 0;
+        bytes +=
+            asked.uri.size() + asked.request.size() + asked.response.size() + asked.body.size();
+        if (n % 64 == 0 && store->stats().evictions > stored / 8 + 8) break;
+    }
+    const auto stats = store->stats();
+    const auto taken = in_use() - before;
+    std::printf("%-44s %7zu stored, charged %5.2f MiB, taken %5.2f MiB\n", GetParam().name, stored,
+                static_cast<double>(stats.memory_bytes) / (1 << 20),
+                static_cast<double>(taken) / (1 << 20));
+    EXPECT_GT(stats.evictions, 0u) << "it was not full";
+    EXPECT_LE(stats.memory_bytes, kCap);
+    EXPECT_LE(taken, kCap + kBeside);
+    store.reset();
+    EXPECT_LE(in_use(), before + (64 << 10)) << "all of it goes";
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, StoreMemoryTest, ::testing::ValuesIn(kKinds), [](const auto& kind) {
+    std::string name = kind.param.name;
+    for (auto& c : name)
+        if (c == ' ') c = '_';
+    return name;
+});
+
+}  // namespace store_memory_test
+}  // namespace proxy
