@@ -145,6 +145,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
     beast::tcp_stream stream(std::move(socket));
     beast::flat_buffer buffer(64 * 1024);
     for (;;) {
+        if (buffer.size() == 0) buffer.shrink_to_fit();  // of a larger request before
         http::request_parser<http::string_body> parser;
         parser.body_limit(kMaxBodyBytes);
         boost::system::error_code ec;

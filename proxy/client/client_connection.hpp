@@ -8,6 +8,7 @@
 #include "proxy/client/departure.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/http/cache_key.hpp"
+#include "proxy/http/kept_memory.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/read_buffer.hpp"
@@ -45,6 +46,8 @@ public:
     boost::asio::awaitable<Received> receive_head();
     ParseError refusal() const { return refusal_; }
     std::string_view head_bytes() const { return head_bytes_; }
+    std::size_t kept_bytes() const { return head_bytes_.capacity(); }
+    void give_back() { proxy::give_back(head_bytes_); }  // with what views them
 
     /// Waits for bytes of the request's body; false when none come any more, or fewer than
     /// limits.client_rate_min.

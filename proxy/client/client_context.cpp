@@ -157,6 +157,26 @@ const std::shared_ptr<PeersAsked>& ClientContext::peers_asked() {
     return asked;
 }
 
+void ClientContext::rest() {
+    auto& last = transaction;
+    const auto kept = connection.kept_bytes() + key.kept_bytes() + forwarded.kept_bytes() +
+                      kept_bytes(head.fields) + kept_bytes(buffers) + kept_bytes(out) +
+                      kept_bytes(own_head) + kept_bytes(last.peer) + kept_bytes(last.upstream) +
+                      kept_bytes(last.content_type) + kept_bytes(last.cache_status);
+    last.peers_asked.reset();
+    if (kept <= kIdleBytes) return;
+    parser.reset();
+    head.method = head.target = head.reason = {};
+    give_back(head.fields);
+    forwarded.give_back();
+    connection.give_back();
+    key.give_back();
+    give_back(buffers);
+    for (auto* text :
+         {&out, &own_head, &last.peer, &last.upstream, &last.content_type, &last.cache_status})
+        give_back(*text);
+}
+
 void ClientContext::finish_transaction() {
     const auto duration = std::chrono::steady_clock::now() - transaction.begun;
     auto& counters = frontend.counters;

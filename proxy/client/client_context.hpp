@@ -136,6 +136,11 @@ struct ClientContext {
     /// Counts and logs the transaction.
     void finish_transaction();
 
+    /// Between two requests, when nothing of the next one has come yet: what the last one has left
+    /// behind goes if it is more than kIdleBytes. What is small is kept, as the next one needs it.
+    void rest();
+    static constexpr std::size_t kIdleBytes = 4 * 1024;
+
     Frontend& frontend;
     std::shared_ptr<const Config> settings;
     ClientConnection connection;

@@ -51,6 +51,7 @@ public:
             if (secured != ClientConnection::Handshake::done) co_return;
         }
         for (;;) {
+            if (client_.connection.input().empty()) client_.rest();
             const auto received = co_await client_.connection.receive_head();
             if (received == ClientConnection::Received::closed) {
                 client_.connection.part();

@@ -1,6 +1,7 @@
 #include "proxy/http/cache_key.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/kept_memory.hpp"
 #include "proxy/http/number.hpp"
 
 #include <algorithm>
@@ -161,6 +162,11 @@ TargetError CacheKey::assign_url(std::string_view url) {
     if (url.starts_with('/')) return TargetError::relative;
     if (url.find('#') != std::string_view::npos) return TargetError::fragment;
     return assign(Scheme::http, verb::get, url, {});
+}
+
+void CacheKey::give_back() {
+    proxy::give_back(text_);
+    clear();
 }
 
 void CacheKey::clear() {

@@ -70,6 +70,9 @@ public:
 
     /// Makes the key empty; keeps its memory.
     void clear();
+    std::size_t kept_bytes() const { return text_.capacity(); }
+    /// Makes the key empty; keeps nothing.
+    void give_back();
 
     std::string_view uri() const { return text_; }
     Scheme scheme() const { return scheme_; }

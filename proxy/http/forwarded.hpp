@@ -6,6 +6,7 @@
 
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
+#include "proxy/http/kept_memory.hpp"
 
 namespace proxy {
 
@@ -45,6 +46,13 @@ class ForwardedFields {
 public:
     /// The views put into `fields` last until the next call; `hop`'s have to outlive them too.
     void rewrite(std::vector<Field>& fields, const ForwardedHop& hop);
+
+    std::size_t kept_bytes() const { return for_.capacity() + forwarded_.capacity(); }
+    /// Ends the views; keeps nothing.
+    void give_back() {
+        proxy::give_back(for_);
+        proxy::give_back(forwarded_);
+    }
 
 private:
     void write_for(const std::vector<Field>& came, const ForwardedHop& hop);

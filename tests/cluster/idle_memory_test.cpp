@@ -1,0 +1,113 @@
+// What a connection holds while it waits for its next request, however large the last one was.
+#include <malloc.h>
+
+#include <cstdio>
+
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace idle_memory_test {
+
+/// Bytes that this process, nodes and tests, has from the heap.
+std::uint64_t in_use() {
+    const auto heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
+constexpr std::size_t kConnections = 150;
+/// What a connection may keep of its last request (ClientContext::kIdleBytes), and a little.
+constexpr std::uint64_t kKeptBytes = 5 * 1024;
+
+class IdleMemory : public NodesTest {
+protected:
+    void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        GTEST_SKIP() << "another heap";
+#endif
+        auto settings = config("a");
+        settings.limits.upstream_idle = 0;  // the origin's side is the test's own
+        start(settings);
+    }
+
+    /// What the origin has kept of the requests, which is the test's own.
+    std::uint64_t noted() const {
+        std::uint64_t bytes = 0;
+        for (const auto& head : origin.heads()) bytes += head.size();
+        return bytes;
+    }
+
+    /// What each connection holds that has asked for this and been answered; at most so much.
+    template <class Ask>
+    std::uint64_t expect(std::uint64_t at_most, const char* what, Ask ask) const {
+        std::vector<Socket> idle;
+        const auto open = [&](std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                auto asking = client();
+                ask(asking);
+                idle.push_back(std::move(asking.socket));  // what it has read goes
+            }
+        };
+        open(10);  // what is kept for all of them
+        const auto before = in_use() - noted();
+        open(kConnections);
+        const auto each = [&] {
+            const auto now = in_use() - noted();
+            return now < before ? 0 : (now - before) / kConnections;
+        };
+        EXPECT_TRUE(eventually([&] { return each() <= at_most; }))
+            << what << ": " << each() << " bytes";
+        const auto holds = each();
+        std::printf("%-28s %6.1f KiB\n", what, static_cast<double>(holds) / 1024);
+        return holds;
+    }
+};
+
+const std::string kNotStored = "Cache-Control: no-store\r\n";
+
+TEST_F(IdleMemory, DoesNotDependOnTheLastRequest) {
+    const auto scripted = origin.set([](Exchange& e) {
+        const auto large = e.target == "/large-answer";
+        e.answer(kNotStored + (large ? "X: " + std::string(60'000, 'a') + "\r\n" : ""), "text");
+        e.keep = false;
+    });
+    const auto usual = expect(24 * 1024, "small requests",
+                              [](Client& asking) { EXPECT_EQ(asking.get("/").status, 200u); });
+    expect(usual + kKeptBytes, "large heads", [](Client& asking) {
+        EXPECT_EQ(asking.get("/", "Cookie: " + std::string(60'000, 'c') + "\r\n").status, 200u);
+    });
+    expect(usual + kKeptBytes, "long targets", [](Client& asking) {
+        EXPECT_EQ(asking.get("/" + std::string(15'000, 't')).status, 200u);
+    });
+    expect(usual + kKeptBytes, "many lines", [](Client& asking) {
+        std::string lines;
+        for (int i = 0; i < 190; ++i) lines += "X" + std::to_string(i) + ": y\r\n";
+        EXPECT_EQ(asking.get("/", lines).status, 200u);
+    });
+    expect(usual + kKeptBytes, "large answers to a POST", [](Client& asking) {
+        EXPECT_EQ(asking.ask("POST", "/large-answer", {}, "text").status, 200u);
+    });
+    expect(usual + kKeptBytes, "large heads, forwarded", [](Client& asking) {
+        const auto chain = "X-Forwarded-For: " + std::string(30'000, 'x') + "\r\n";
+        EXPECT_EQ(asking.ask("POST", "/", chain, "text").status, 200u);
+    });
+}
+
+TEST_F(IdleMemory, OfAnAdminConnectionDoesNotDependOnItEither) {
+    std::vector<Socket> idle;
+    const auto open = [&](std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            auto asking = admin_client();
+            EXPECT_EQ(asking.get("/healthz", "X: " + std::string(7'000, 'x') + "\r\n").status,
+                      200u);
+            idle.push_back(std::move(asking.socket));
+        }
+    };
+    open(5);
+    const auto before = in_use();
+    open(40);
+    EXPECT_TRUE(eventually([&] { return in_use() < before + 40 * std::uint64_t{24} * 1024; }))
+        << in_use() - before;
+}
+
+}  // namespace idle_memory_test
+}  // namespace proxy::test
