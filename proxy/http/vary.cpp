@@ -13,14 +13,8 @@ namespace {
 
 using http_field = boost::beast::http::field;
 
-// Neither can occur in a field value, so values cannot imitate them.
-
 /// Lists longer than this are compared as they are written.
 constexpr std::size_t kMaxSortedMembers = 32;
-
-bool order_is_irrelevant(std::string_view name) {
-    return name == "accept-encoding" || name == "accept-language";
-}
 
 void append_as_list(std::string& out, std::string_view name, Fields request) {
     bool first = true;
@@ -58,6 +52,21 @@ void normalize_weight(std::string& member, std::size_t begin) {
     if (member.ends_with(";q=1")) member.resize(at);
 }
 
+/// A list in the order in which it came: lower case, without white space.
+void append_in_order(std::string& out, std::string_view name, Fields request) {
+    const auto begin = out.size();
+    for (const auto& field : request) {
+        if (!iequals(field.name, name)) continue;
+        ListMembers list(field.value);
+        while (const auto member = list.next()) {
+            if (out.size() > begin) out.push_back(kThen);
+            const auto at = out.size();
+            append_lower_without_space(out, *member);
+            normalize_weight(out, at);
+        }
+    }
+}
+
 /// A list whose order says nothing: lower case, sorted, without white space.
 void append_as_set(std::string& out, std::string_view name, Fields request) {
     std::string text;
@@ -87,8 +96,10 @@ void append_as_set(std::string& out, std::string_view name, Fields request) {
 void append_value(std::string& out, std::string_view name, Fields request) {
     if (!find(request, name)) {
         out.push_back(kAbsentValue);
-    } else if (order_is_irrelevant(name)) {
+    } else if (name == "accept-encoding") {
         append_as_set(out, name, request);
+    } else if (name == "accept-language") {
+        append_in_order(out, name, request);
     } else {
         append_as_list(out, name, request);
     }

@@ -436,7 +436,9 @@ TEST_P(Storing, ReusesAVariantOnlyForRequestsThatSelectIt) {
         {"list-order", vary("X"), false, "X: 1, 2\r\n", "X: 2, 1\r\n"},
         {"language-case", vary("Accept-Language"), true, "Accept-Language: en-GB\r\n",
          "Accept-Language: EN-gb\r\n"},
-        {"language-order", vary("Accept-Language"), true, "Accept-Language: en, de\r\n",
+        {"language-space", vary("Accept-Language"), true, "Accept-Language: en, de\r\n",
+         "Accept-Language: EN,de\r\n"},
+        {"language-order", vary("Accept-Language"), false, "Accept-Language: en, de\r\n",
          "Accept-Language: de,en\r\n"},
         {"language-weight", vary("Accept-Language"), false, "Accept-Language: en, de;q=0.5\r\n",
          "Accept-Language: en;q=0.5, de\r\n"},
@@ -445,6 +447,20 @@ TEST_P(Storing, ReusesAVariantOnlyForRequestsThatSelectIt) {
         {"encoding-other", vary("Accept-Encoding"), false, "Accept-Encoding: gzip\r\n",
          "Accept-Encoding: br\r\n"},
     });
+}
+
+TEST_P(Storing, GivesEachTheLanguageThatItNamesFirst) {
+    const auto answer = [](const char* language) {
+        return ok(
+            fresh("Vary: Accept-Language\r\nContent-Language: " + std::string(language) + "\r\n"),
+            language);
+    };
+    says("/page", {answer("de"), answer("en"), answer("none")});
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(get("/page", "Accept-Language: de, en\r\n").body, "de");
+        EXPECT_EQ(get("/page", "Accept-Language: en, de\r\n").body, "en");
+    }
+    EXPECT_EQ(asked("/page"), 2u);
 }
 
 // 17, RFC 9111 §4.1

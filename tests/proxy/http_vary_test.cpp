@@ -74,15 +74,54 @@ TEST(Variants, CombineLinesAndIgnoreSpaceAroundCommas) {  // RFC 9111 §4.1, beh
     EXPECT_FALSE(answers("Vary: Foo", "Foo: a b", "Foo: ab"));
 }
 
-TEST(Variants, IgnoreCaseAndOrderWhereTheSyntaxIsKnown) {  // behaviour 19
+TEST(Variants, IgnoreCaseWhereTheSyntaxIsKnown) {  // behaviour 19
     EXPECT_TRUE(
         answers("Vary: Accept-Encoding", "Accept-Encoding: gzip, BR", "Accept-Encoding: br,GZip"));
-    EXPECT_TRUE(answers("Vary: Accept-Language", "Accept-Language: en; q=0.5, De",
+    EXPECT_TRUE(answers("Vary: Accept-Language", "Accept-Language: De, en; q=0.50",
                         "Accept-Language: de\nAccept-Language: EN;q=0.5"));
     EXPECT_FALSE(answers("Vary: Accept-Language", "Accept-Language: en;q=0.5, de",
                          "Accept-Language: en;q=0.6, de"));
     EXPECT_FALSE(
         answers("Vary: Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br"));
+}
+
+// Of languages of equal weight many origins give the first (RFC 9110 §12.5.4 leaves it to them).
+TEST(Variants, MindTheOrderOfLanguages) {
+    const auto same = [](const std::string& a, const std::string& b) {
+        return answers("Vary: Accept-Language", ("Accept-Language: " + a).c_str(),
+                       ("Accept-Language: " + b).c_str());
+    };
+    EXPECT_TRUE(same("en, de", "EN,de"));
+    EXPECT_FALSE(same("en, de", "de, en"));
+    EXPECT_FALSE(same("en;q=0.5, de", "de, en;q=0.5"));
+    EXPECT_FALSE(same("en, de", "en"));
+    std::string many = "l0";
+    for (int i = 1; i < 100; ++i) many += ", l" + std::to_string(i);
+    EXPECT_TRUE(same(many, many));
+    EXPECT_FALSE(same(many, many + ", x"));
+    EXPECT_FALSE(same("x, " + many, many + ", x"));
+}
+
+TEST(Variants, WrittenWhenTheOrderOfLanguagesDidNotCountAnswerNoListOfThem) {
+    const Head several("Accept-Language: de, en"), one("Accept-Language: de");
+    std::string scratch;
+    EXPECT_FALSE(variant_matches("accept-language", "de,en\n", several, scratch));
+    EXPECT_TRUE(variant_matches("accept-language", "de\n", one, scratch)) << "as ever";
+}
+
+TEST(Variants, OfDifferentNamesAreEachComparedByTheirOwn) {
+    const Head request("A: 1\nB: 2");
+    std::string scratch;
+    const Selecting selecting(request);
+    VariantMatcher matches(selecting, scratch);
+    EXPECT_FALSE(matches("a", "2\n"));
+    EXPECT_TRUE(matches("a", "1\n"));
+    EXPECT_FALSE(matches("b", "1\n"));
+    EXPECT_TRUE(matches("b", "2\n"));
+    EXPECT_FALSE(matches("*", ""));
+    EXPECT_TRUE(matches("a,b", "1\n2\n"));
+    EXPECT_TRUE(matches("", ""));
+    EXPECT_TRUE(matches("a", "1\n"));
 }
 
 TEST(Variants, IgnoreHowAWeightIsWritten) {  // RFC 9110 §12.4.2, behaviour 19
@@ -145,6 +184,8 @@ TEST(HashedVariants, AreChosenAsByTheFieldsThemselves) {
                               "Cookie: a=1\nCookie: b=2",
                               "Cookie: a=1,b=2",
                               "Accept-Language: de",
+                              "Accept-Language: de, en",
+                              "Accept-Language: en, de",
                               "Accept-Language: DE\nCookie: a=1",
                               "Authorization: Basic eA==\nCookie: a=1",
                               "X-Api-Key: k\nAccept: x"};
