@@ -155,8 +155,7 @@ ParseError judge_response_start(std::string_view data) {
     constexpr std::string_view kProtocol = "HTTP/";
     if (data.substr(0, kProtocol.size()) != kProtocol.substr(0, data.size()))
         return ParseError::not_http;
-    return first_line_ends_badly(data, data.find('\n')) ? ParseError::bad_line_ending
-                                                        : ParseError::ok;
+    return ParseError::ok;
 }
 
 std::size_t find_head_end(std::string_view data, std::size_t& scanned) {
@@ -317,7 +316,8 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     }
     if (head_.fields.size() >= limits_.lines) return fail(ParseError::head_too_large, ec);
     if (id == field::transfer_encoding) {
-        if (++transfer_encodings_ > 1 || head_.version < 11)
+        faulty_framing_ = head_.version < 11;
+        if (++transfer_encodings_ > 1 || (IsRequest && faulty_framing_))
             return fail(ParseError::bad_framing, ec);
         const auto verdict = judge_transfer_encoding(line.value);
         if (verdict != ParseError::ok) return fail(verdict, ec);

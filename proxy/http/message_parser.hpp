@@ -68,14 +68,14 @@ struct Head {
 
 /// Looks at a head that is not complete yet, so that nobody waits for the end of what can never
 /// become one: a request that does not begin with a method (TLS, say), an answer that is not HTTP,
-/// a bare LF after the first line, a request line above its limit. `ok`: wait for more.
+/// a bare LF after a request line, a request line above its limit. `ok`: wait for more.
 ParseError judge_request_start(std::string_view data, const HeadLimits& limits);
 ParseError judge_response_start(std::string_view data);
 
 /// How many bytes at the start of `data` make up a whole head, its empty line included; 0 when the
 /// end is not there yet. Stops at the first empty line whatever ends its lines (a bare LF is then
-/// refused by the parser, not waited for). `scanned` carries the position between calls on growing
-/// data.
+/// refused by the parser, or mended before, and not waited for). `scanned` carries the position
+/// between calls on growing data.
 std::size_t find_head_end(std::string_view data, std::size_t& scanned);
 
 /// Beast's incremental HTTP/1 parser with this project's strictness in its callbacks: heads become
@@ -83,9 +83,9 @@ std::size_t find_head_end(std::string_view data, std::size_t& scanned);
 ///
 /// Stricter than Beast 1.81 (RFC 9112 §2.2 to §7.1): refused are line folding wherever it stands,
 /// also in trailers; control characters in values and chunk extensions; transfer codings other than
-/// one `chunked` in HTTP/1.1; lengths and chunk sizes of more than 63 bits; a missing, repeated or
-/// malformed Host; a fragment in the target; statuses outside 100 to 599. Give `put`
-/// whole heads (see find_head_end) in one contiguous buffer that stays in place.
+/// one `chunked`, in requests also this one in HTTP/1.0; lengths and chunk sizes of more than 63
+/// bits; a missing, repeated or malformed Host; a fragment in the target; statuses outside 100 to
+/// 599. Give `put` whole heads (see find_head_end) in one contiguous buffer that stays in place.
 template <bool IsRequest>
 class MessageParser : public boost::beast::http::basic_parser<IsRequest> {
 public:
@@ -116,6 +116,10 @@ public:
 
     /// The connection ended. True when that ends the message rightly (a body that runs to the end).
     bool finish_at_eof();
+
+    /// The connection can carry another message after this one. Not where HTTP/1.0 has a transfer
+    /// coding, as its sender knows no such thing and may mean something else (RFC 9112 §6.1).
+    bool keep_alive() const { return !faulty_framing_ && Base::keep_alive(); }
 
     /// True when the head framed a body by Content-Length.
     bool sized() const { return !this->chunked() && this->content_length().has_value(); }
@@ -148,6 +152,7 @@ private:
                               // unfolded, which is refused
     ParseError error_ = ParseError::ok;
     bool in_trailer_ = false;
+    bool faulty_framing_ = false;
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
     std::size_t trailer_lines_ = 0;

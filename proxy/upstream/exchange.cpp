@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "proxy/http/mended_head.hpp"
 #include "proxy/http/retry_after.hpp"
 #include "proxy/net/quick_recovery.hpp"
 #include "proxy/net/wall_clock.hpp"
@@ -188,6 +189,10 @@ FetchError Exchange::refuse(ParseError what) {
 FetchError Exchange::decode() {
     const auto data = connection_->buffer.data();
     const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
+    if (!with_peer_) {
+        const auto mended = mend_response_head(head_bytes_);
+        if (mended != ParseError::ok) co_return refuse(mended);
+    }
         if (!piece.empty()) pieces_.push_back(piece);
         if (received_) *received_ += piece.size();
     });

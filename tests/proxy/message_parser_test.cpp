@@ -124,6 +124,23 @@ TEST(MessageParser, SaysWhichVersionsAreNotThere) {
     EXPECT_EQ(refused("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), ParseError::unsupported_version);
 }
 
+TEST(MessageParser, TrustsNoConnectionAfterATransferCodingInHttp10) {  // RFC 9112 §6.1
+    const auto response = [](const std::string& version) {
+        return "HTTP/" + version +
+               " 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n";
+    };
+    for (const auto* version : {"1.0", "1.1"}) {
+        const auto bytes = response(version);
+        Head head;
+        ResponseParser parser(head, {});
+        ASSERT_EQ(parser.parse_head(bytes), ParseError::ok);
+        EXPECT_EQ(body_of<false>(bytes, "5\r\nhello\r\n0\r\n\r\n", 3), "hello");
+        EXPECT_EQ(parser.keep_alive(), version == std::string("1.1"));
+    }
+    EXPECT_EQ(refused("POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              ParseError::bad_framing);
+}
+
 TEST(MessageParser, KeepsToItsLimits) {
     const HeadLimits limits{.request_line_bytes = 40, .head_bytes = 120, .lines = 4};
     EXPECT_EQ(parse("GET /" + std::string(60, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n", limits).error,
@@ -276,9 +293,10 @@ TEST(HeadStart, SaysEarlyWhatNoMoreBytesCanMend) {  // RFC 9112 §3, §4
         EXPECT_EQ(status_of(judge_request_start(bad, limits)), 400u) << bad;
     EXPECT_EQ(judge_request_start("GET /" + std::string(16, 'x'), limits),
               ParseError::target_too_long);
-    for (const auto* good : {"", "H", "HTTP/", "HTTP/1.1 200 OK\r", "HTTP/1.1 200 OK\r\nX"})
+    for (const auto* good :
+         {"", "H", "HTTP/", "HTTP/1.1 200 OK\r", "HTTP/1.1 200 OK\r\nX", "HTTP/1.1 200 OK\nX"})
         EXPECT_EQ(judge_response_start(good), ParseError::ok) << good;
-    for (const auto* bad : {"\n", "h", "HTTX", "<html>", "\r\nHTTP", "HTTP/1.1 200 OK\nX"})
+    for (const auto* bad : {"\n", "h", "HTTX", "<html>", "\r\nHTTP"})
         EXPECT_NE(judge_response_start(bad), ParseError::ok) << bad;
 }
 
@@ -295,7 +313,7 @@ TEST(ParseErrors, SayWhatIsMalformed) {
     EXPECT_EQ(refused("PRI * HTTP/2.0\r\n\r\n"), ParseError::http2);
     EXPECT_EQ(judge_request_start("\x16\x03\x01 ", {}), ParseError::not_http);
     EXPECT_EQ(judge_response_start("<html>"), ParseError::not_http);
-    EXPECT_EQ(judge_response_start("HTTP/1.1 200 OK\n"), ParseError::bad_line_ending);
+    EXPECT_EQ(judge_request_start("GET / HTTP/1.1\nHost", {}), ParseError::bad_line_ending);
 }
 
 TEST(FindHeadEnd, FindsTheEndHoweverTheBytesArrive) {
