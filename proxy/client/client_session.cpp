@@ -178,6 +178,8 @@ private:
             client_.tell_of_client();
             co_return co_await pass(client_, Forward::bypass, Outcome::uncacheable,
                                     std::move(upgrade.protocols));
+            // Of the server as a whole: this node, where none stands behind it (RFC 9110 §9.3.7).
+            if (head.target == "*" && !origin) co_return co_await answer_as_last_hop();
         }
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
             client_.directives.no_store) {

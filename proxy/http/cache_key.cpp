@@ -129,13 +129,16 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
 
     auto path = target;
     auto authority_text = host_field;
-    const bool asterisk = method == verb::options && target == "*";
+    bool asterisk = method == verb::options && target == "*";
     if (!asterisk && target.front() != '/') {
         if (const auto error = take_scheme(target, scheme_); error != TargetError::none) {
             return error;
         }
         authority_text = target.substr(0, target.find_first_of("/?#"));
         path = target.substr(authority_text.size());
+        // RFC 9112 §3.2.4: of the server as a whole, as a proxy is asked for it.
+        asterisk = method == verb::options && path.empty();
+        if (asterisk) path = "*";
     }
     Authority authority;
     if (const auto error = parse_authority(authority_text, authority); error != TargetError::none) {

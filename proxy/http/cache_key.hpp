@@ -53,7 +53,8 @@ TargetError parse_connect_target(std::string_view text, Authority& out);
 /// The target URI of a request (RFC 9110 §7.1), which is the primary cache key: scheme, lower-cased
 /// host, port unless it is the default, then path and query as opaque bytes. Nothing is decoded or
 /// normalised; an empty path is "/". Forward and reverse form give the same bytes, on every node.
-/// `OPTIONS *` has a key of its own, no other request can have it.
+/// `OPTIONS *`, which is `OPTIONS http://host` to a proxy, has a key of its own; no other request
+/// can have it.
 ///
 /// Owns its text and is meant to be reused for all requests of a connection: assign() allocates
 /// only when a target is longer than any before. Views last until the next assign().

@@ -76,6 +76,13 @@ TEST(CacheKey, TellsDifferentQueriesApart) {  // behaviour 1
 TEST(CacheKey, KeepsOptionsOfTheServerToItself) {  // RFC 9112 §3.2.4
     EXPECT_EQ(key("*", "example.org", Scheme::http, verb::options), "http://example.org*");
     EXPECT_EQ(error_of("*"), TargetError::bad_form);
+    // RFC 9112 §3.2.4: without path and query, in absolute-form, too.
+    EXPECT_EQ(key("http://Example.org:8001", "", Scheme::http, verb::options),
+              "http://example.org:8001*");
+    EXPECT_EQ(key("http://example.org/", "", Scheme::http, verb::options), "http://example.org/");
+    EXPECT_EQ(key("http://example.org?x", "", Scheme::http, verb::options),
+              "http://example.org/?x");
+    EXPECT_EQ(key("http://example.org", "", Scheme::http, verb::get), "http://example.org/");
     EXPECT_EQ(error_of("/", "example.org*"), TargetError::bad_host);
 }
 
