@@ -1,5 +1,7 @@
 #include "proxy/client/client_session.hpp"
 
+#include <algorithm>
+
 #include "proxy/client/cache_answer.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/client/error_answer.hpp"
@@ -18,6 +20,18 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
+
+/// What an HTTP/1.0 request asks for that names no host, as health checks of load balancers do: the
+/// host of the origin that takes all hosts. Empty: there is none.
+std::string host_of_any(const std::vector<OriginConfig>& origins) {
+    const auto any = std::find_if(origins.begin(), origins.end(),
+                                  [](const OriginConfig& entry) { return entry.host == "*"; });
+    if (any == origins.end()) return {};
+    auto host = any->server.text();
+    const auto scheme = any->tls ? Scheme::https : Scheme::http;
+    if (any->server.port == default_port(scheme)) host.resize(host.rfind(':'));
+    return host;
+}
 
 bool take_last(std::string_view& words, std::string_view word) {
     const auto there = words.ends_with(word);
@@ -164,6 +178,8 @@ private:
         if (!origin && client_.config().forward.enabled && !requester.rights().forward)
             co_return co_await refuse_client(RequestRefusal::forward_client);
         if (head.verb == verb::options || head.verb == verb::trace) {
+            // Of the server as a whole: this node, where none stands behind it (RFC 9110 §9.3.7).
+            if (head.target == "*" && !origin) co_return co_await answer_as_last_hop();
             const auto limit = max_forwards(head.fields);
             if (limit.state == MaxForwards::State::malformed)
                 co_return co_await refuse_max_forwards();
@@ -178,8 +194,6 @@ private:
             client_.tell_of_client();
             co_return co_await pass(client_, Forward::bypass, Outcome::uncacheable,
                                     std::move(upgrade.protocols));
-            // Of the server as a whole: this node, where none stands behind it (RFC 9110 §9.3.7).
-            if (head.target == "*" && !origin) co_return co_await answer_as_last_hop();
         }
         if ((head.verb != verb::get && head.verb != verb::head) || !client_.parser->is_done() ||
             client_.directives.no_store) {
@@ -198,8 +212,10 @@ private:
     std::string_view understand() {
         auto& head = client_.head;
         const auto* host = find(head.fields, field::host);
+        std::string named;
+        if (!host && head.version < 11) named = host_of_any(client_.config().origins);
         const auto bad = client_.key.assign(client_.connection.scheme(), head.verb, head.target,
-                                            host ? host->value : std::string_view());
+                                            host ? host->value : named);
         if (bad != TargetError::none) return to_string(bad);
         const HopByHop hop_by_hop(head.fields);
         if (hop_by_hop.too_many()) return "too many connection options";

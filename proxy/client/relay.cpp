@@ -214,7 +214,8 @@ public:
             if (!passed) co_return false;
         }
         copy.finish(Clock::now());
-        // With half a request on it the connection would take the next one for the rest.
+        // With half a request on it the connection would take the next one for the rest, and with
+        // an answer that came before the body's end nobody knows what the origin has read of that.
         if (sent_whole_) exchange_.finish();
         co_return (framing != Framing::close && client_.keep_alive());
     }

@@ -78,7 +78,7 @@ asio::awaitable<FetchError> Upload::send_body() {
             const auto idle = answered_ ? kAnsweredPatience : config_.timeouts.body_idle;
             const auto error = co_await exchange_.send_some(rest, Clock::now() + idle);
             if (error != FetchError::none) co_return error;
-            if (!exchange_.heard()) continue;
+            if (!exchange_.heard() || (done && rest.empty())) continue;
             const auto enough = co_await hear();
             if (enough) co_return FetchError::none;
         }
@@ -92,7 +92,7 @@ asio::awaitable<FetchError> Upload::send_body() {
             co_return FetchError::abandoned;
         }
     }
-    sent_whole_ = true;
+    sent_whole_ = !answered_;
     co_return FetchError::none;
 }
 

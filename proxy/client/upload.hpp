@@ -48,6 +48,8 @@ private:
     void listen();
     boost::asio::awaitable<bool> hear();
 
+    /// It was sent to its end before the answer came. Else who answered may take what comes next on
+    /// this connection for a part of the body, or the other way round.
     ClientContext& client_;
     Exchange& exchange_;
     const Config& config_;

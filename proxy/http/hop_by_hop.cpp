@@ -16,6 +16,7 @@ bool always_stops(const Field& field) {
         case http_field::keep_alive:
         case http_field::proxy_connection:
         case http_field::te:
+        case http_field::trailer:
         case http_field::transfer_encoding:
         case http_field::upgrade:
         case http_field::proxy_authenticate:

@@ -37,7 +37,8 @@ private:
 
 /// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what
 /// it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, Proxy-Authenticate,
-/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField, kFieldsField and kFormField.
+/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField, kFieldsField and kFormField; and
+/// Trailer, which would promise the trailers that the parser drops (RFC 9110 §6.6.2).
 /// Content-Length and Host never stop here, whatever Connection names: without them the message
 /// would mean something else. Views the head; cheap when there is no Connection field or it only
 /// says close or keep-alive.

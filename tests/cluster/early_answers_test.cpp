@@ -79,6 +79,20 @@ TEST_F(EarlyAnswers, AnOriginThatAnswersAndGoesOnReadingGetsAllOfTheBody) {
     EXPECT_TRUE(eventually([&] { return origin.requests() == 2; }));
 }
 
+TEST_F(EarlyAnswers, AnOriginThatAnsweredBeforeTheBodysEndGetsNoOtherRequestThere) {
+    const auto scripted = origin.set([](Exchange& e) { e.answer({}, "next"); });
+    auto uploader = client();
+    EXPECT_EQ(uploader.ask("POST", "/", {}, "x").body, "next");
+    EXPECT_EQ(uploader.ask("POST", "/", {}, "x").body, "next");
+    const auto before = origin.connections();
+    origin.before_body([](Exchange& e) {
+        if (e.target == "/early") e.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    EXPECT_EQ(uploader.ask("POST", "/early", {}, std::string(kLarge, 'x')).body, "ok");
+    EXPECT_EQ(uploader.ask("POST", "/", {}, "x").body, "next");
+    EXPECT_GT(origin.connections(), before);
+}
+
 TEST_F(EarlyAnswers, AnInterimAnswerInTheMiddleOfABodyIsPassedOnAndTheBodyGoesOn) {
     const auto scripted =
         origin.set([](Exchange& e) { e.answer({}, std::to_string(e.body.size())); });

@@ -42,5 +42,44 @@ TEST_F(OddTargets, OptionsOfTheNodeItselfAreItsOwnToAnswer) {  // RFC 9110 §9.3
     EXPECT_EQ(origin.requests(), 1u);
 }
 
+TEST_F(OddTargets, AHealthCheckWithoutHostIsForTheOriginOfAllHosts) {
+    auto settings = config("a");
+    settings.origins.insert(settings.origins.begin(), {"other.test", {"127.0.0.1", 1}});
+    start(settings);
+    auto old = client();
+    old.socket.send("GET /health HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(old.read().body, "body of /health");
+    ASSERT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(field_of(origin.heads()[0], "Host"), "127.0.0.1:" + std::to_string(origin.port()));
+    // HTTP/1.1 has to name one, RFC 9112 §3.2.
+    auto current = client();
+    current.socket.send("GET /health HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(current.read().status, 400u);
+    // And where no origin takes all hosts there is nothing to go by.
+    settings.origins.pop_back();
+    start(settings);
+    auto nowhere = client();
+    nowhere.socket.send("GET /health HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(nowhere.read().status, 400u);
+}
+
+TEST_F(OddTargets, NoTrailerIsPromisedThatDoesNotCome) {  // RFC 9110 §6.6.2
+    start(config("a"));
+    const auto scripted = origin.set([](Exchange& e) {
+        e.send("HTTP/1.1 200 OK\r\nTrailer: Digest\r\n" + fresh() +
+               "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nDigest: x\r\n\r\n");
+    });
+    auto connection = client();
+    for (const auto* fields : {"", "Cache-Control: no-store\r\n"}) {
+        const auto answer = connection.get("/x", fields);
+        EXPECT_EQ(answer.body, "ok");
+        EXPECT_EQ(answer.field("Trailer"), "") << answer.head;
+    }
+    connection.begin("POST", "/x", "Trailer: Digest\r\nTransfer-Encoding: chunked\r\n");
+    connection.socket.send("2\r\nok\r\n0\r\nDigest: x\r\n\r\n");
+    EXPECT_EQ(connection.read().status, 200u);
+    for (const auto& head : origin.heads()) EXPECT_EQ(field_of(head, "Trailer"), "") << head;
+}
+
 }  // namespace odd_targets_test
 }  // namespace proxy::test
