@@ -6,6 +6,7 @@
 #include "proxy/client/upload.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
+#include "proxy/http/methods.hpp"
 #include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/reply.hpp"
@@ -22,16 +23,6 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
-
-bool is_safe(verb method) {
-    return method == verb::get || method == verb::head || method == verb::options ||
-           method == verb::trace;
-}
-
-/// RFC 9110 §9.2.2.
-bool is_idempotent(verb method) {
-    return is_safe(method) || method == verb::put || method == verb::delete_;
-}
 
 constexpr std::chrono::seconds kKeptAtMost{1};
 constexpr std::string_view kChunkEnd = "\r\n", kLastChunk = "0\r\n\r\n";
@@ -89,7 +80,8 @@ public:
             // It may well take effect, and nobody will see the answer that says so.
             const std::string_view uri = client_.key.uri();
             auto& cache = frontend_.cache.shared;
-            if (!is_safe(client_.head.verb)) cache.invalidate(cache.of({&uri, 1}), Clock::now());
+            if (!is_safe_method(client_.head.method))
+                cache.invalidate(cache.of({&uri, 1}), Clock::now());
         }
         if (!client_gone()) asked_.ended(error, exchange_.malformed());
         co_return error;
@@ -110,7 +102,7 @@ private:
             framing.append("Connection: Upgrade\r\nUpgrade: ").append(upgrade_).append("\r\n");
         const auto is_head = request.verb == verb::head;
         Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
-                              is_idempotent(request.verb) && !has_body};
+                              is_repeatable_method(request.method) && !has_body};
         const auto connect = Clock::now() + config_.timeouts.origin_connect;
         if (out.may_retry) {
             const Exchange::Patience patience{connect, config_.timeouts.origin_head};
@@ -185,7 +177,7 @@ public:
         if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from, asked_at_);
         KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
                       exchange_.content_length(), client_.own_head, asked_at_);
-        if (!is_safe(client_.head.verb) && head.status < 400) {
+        if (!is_safe_method(client_.head.method) && head.status < 400) {
             const auto ended =
                 invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now());
             copy.has_invalidated(ended.count);
@@ -283,7 +275,7 @@ public:
     bool unasked_304() {
         const auto& head = exchange_.head();
         if (head.status != 304 || is_conditional(client_.head.fields)) return false;
-        if (!is_safe(client_.head.verb))
+        if (!is_safe_method(client_.head.method))
             invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now());
         return true;
     }

@@ -493,8 +493,12 @@ TEST_P(Storing, ForgetsATargetAfterASuccessOfAnyUnsafeMethod) {
             cases.push_back({method, status, true});
     for (const auto* status : {"400 Bad Request", "404 Not Found", "500 Internal Server Error"})
         cases.push_back({"POST", status, false});
-    cases.push_back({"OPTIONS", "200 OK", false});
-    cases.push_back({"TRACE", "200 OK", false});
+    // RFC 9110 §9.2.1, and what the IANA registry says
+    for (const auto* method : {"OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY", "PRI"})
+        cases.push_back({method, "200 OK", false});
+    cases.push_back({"PROPFIND", "207 Multi-Status", false});
+    cases.push_back({"propfind", "200 OK", true});  // another method
+    cases.push_back({"PROPPATCH", "207 Multi-Status", true});
     for (const auto& each : cases) {
         const auto path = "/" + std::string(each.method) + each.status[0] + each.status[2];
         SCOPED_TRACE(path);
