@@ -15,6 +15,7 @@
 #include "proxy/upstream/origin_question.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/send_again.hpp"
 
 namespace proxy {
 namespace {
@@ -103,16 +104,27 @@ private:
         const auto is_head = request.verb == verb::head;
         Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
                               is_repeatable_method(request.method) && !has_body};
-        const auto connect = Clock::now() + config_.timeouts.origin_connect;
         if (out.may_retry) {
-            const Exchange::Patience patience{connect, config_.timeouts.origin_head};
+            const Exchange::Patience patience{Clock::now() + config_.timeouts.origin_connect,
+                                              config_.timeouts.origin_head};
             co_return co_await exchange_.run(target_, out, patience);
         }
+        auto error = co_await send_once(out, Kept::recent, has_body, expects);
+        const Unanswered how{exchange_.reused(), exchange_.heard_answer(), exchange_.was_unread(),
+                             is_repeatable_method(request.method), upload_.kept_all()};
+        if (may_send_again(error, how))
+            error = co_await send_once(out, Kept::none, has_body, expects);
+        upload_.forget();
+        co_return error;
+    }
 
-        // What cannot be sent twice never goes out on a connection that may have been closed
-        // meanwhile.
-        auto error = co_await exchange_.connect(target_, connect, false);
+    asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept, bool has_body,
+                                          bool expects) {
+        sent_whole_ = true;
+        auto error = co_await exchange_.connect(
+            target_, Clock::now() + config_.timeouts.origin_connect, kept);
         if (error != FetchError::none) co_return error;
+        if (has_body && exchange_.reused()) upload_.keep_for_another();
         error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
         if (error == FetchError::none && expects && client_.connection.input().empty()) {
             error = co_await upload_.await_consent();
@@ -131,8 +143,8 @@ private:
         if (upload_.answered() || upload_.early_error() != FetchError::none)
             co_return upload_.early_error();
         // An origin that refuses in the middle of a body has often said why before it closed.
-        const auto answered =
-            co_await exchange_.receive_head(is_head, Clock::now() + config_.timeouts.origin_head);
+        const auto answered = co_await exchange_.receive_head(
+            out.is_head, Clock::now() + config_.timeouts.origin_head);
         co_return answered;
     }
 

@@ -272,7 +272,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
     if (asked.allowed())
         acquired = co_await frontend.upstream.pool.acquire(
-            target, Clock::now() + config.timeouts.origin_connect, false);
+            target, Clock::now() + config.timeouts.origin_connect, Kept::none);
     asked.ended(acquired ? FetchError::none : acquired.error());
     if (!acquired) {
         const auto error = acquired.error();

@@ -1,5 +1,8 @@
 #include "proxy/client/upload.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "proxy/http/interim.hpp"
 #include "proxy/http/response_head.hpp"
 
@@ -51,28 +54,58 @@ asio::awaitable<FetchError> Upload::await_consent() {
     co_return FetchError::none;
 }
 
-asio::awaitable<FetchError> Upload::send_body() {
+void Upload::keep_for_another() {
+    const auto length = client_.parser->content_length();
+    const auto most = std::min<std::uint64_t>(length ? *length : kKeptBodyBytes, kKeptBodyBytes);
+    auto room = read_ahead(client_.frontend.upstream.pool.windows(), most);
+    keeping_ = room.has_value();
+    if (room) kept_charge_ = std::move(*room);
+}
+
+void Upload::forget() {
+    keeping_ = false;
+    kept_ = std::string();
+    kept_charge_ = Charge();
+}
+
+void Upload::keep(std::string_view piece) {
+    if (piece.empty()) return;
+    if (!keeping_ || kept_.size() + piece.size() > kKeptBodyBytes) {
+        forget();
+        kept_all_ = false;
+    } else {
+        kept_.append(piece);
+    }
+}
+
+/// What has come from the client, framed for the origin. False when it is no body.
+bool Upload::take_piece(std::string& out) {
     auto& input = client_.connection.input();
     const auto chunked = client_.parser->chunked();
-    std::string out;
+    const auto consumed = client_.parser->parse_body(input.data(), [&](std::string_view piece) {
+        if (piece.empty()) return;
+        if (chunked)
+            append_chunk(out, piece);
+        else
+            out.append(piece);
+    });
+    if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
+        malformed_ = client_gone_ = true;
+        return false;
+    }
+    input.consume(*consumed);
+    if (client_.parser->is_done() && chunked) out.append("0\r\n\r\n");
+    keep(out);
+    return true;
+}
+
+asio::awaitable<FetchError> Upload::send_body() {
+    auto out = std::exchange(kept_, {});
     sent_whole_ = false;
     listen();
-    for (;;) {
-        out.clear();
-        const auto consumed = client_.parser->parse_body(input.data(), [&](std::string_view piece) {
-            if (piece.empty()) return;
-            if (chunked)
-                append_chunk(out, piece);
-            else
-                out.append(piece);
-        });
-        if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
-            malformed_ = client_gone_ = true;
-            co_return FetchError::abandoned;
-        }
-        input.consume(*consumed);
+    for (;; out.clear()) {
+        if (out.empty() && !take_piece(out)) co_return FetchError::abandoned;
         const auto done = client_.parser->is_done();
-        if (done && chunked) out.append("0\r\n\r\n");
         std::string_view rest(out);
         while (!rest.empty()) {
             const auto idle = answered_ ? kAnsweredPatience : config_.timeouts.body_idle;

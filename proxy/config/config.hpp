@@ -176,6 +176,8 @@ struct LimitsConfig {
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
     std::uint64_t body_windows = 128 << 20;   // of all of them together, with what is read ahead
     std::uint64_t client_rate_min = 500;      // bytes/s while we wait for a client (net/pace.hpp)
+    /// Of `upstream_idle`, to one origin for longer than a moment, over all workers.
+    std::size_t upstream_idle_per_origin = 8;
 };
 
 struct TimeoutsConfig {

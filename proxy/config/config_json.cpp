@@ -107,6 +107,7 @@ ordered_json limits_json(const LimitsConfig& limits) {
             {"connections", limits.connections},
             {"upstream_connections", limits.upstream_connections},
             {"upstream_idle", limits.upstream_idle},
+            {"upstream_idle_per_origin", limits.upstream_idle_per_origin},
             {"body_window", format_size(limits.body_window)},
             {"body_windows", format_size(limits.body_windows)},
             {"client_rate_min", format_size(limits.client_rate_min)}};

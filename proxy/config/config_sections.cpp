@@ -263,6 +263,7 @@ void read_limits(ConfigSection& root, LimitsConfig& out) {
     in->read<std::size_t>("connections", out.connections, 1, 10'000'000);
     in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
     in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
+    in->read<std::size_t>("upstream_idle_per_origin", out.upstream_idle_per_origin, 0, 1'000'000);
     in->read_size("body_window", out.body_window, 4 * kKiB, kGiB);
     in->read_size("body_windows", out.body_windows, kMiB, kTiB);
     in->read_size("client_rate_min", out.client_rate_min, 0, kGiB);

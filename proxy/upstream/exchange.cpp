@@ -4,6 +4,7 @@
 
 #include "proxy/http/mended_head.hpp"
 #include "proxy/http/retry_after.hpp"
+#include "proxy/net/acknowledged.hpp"
 #include "proxy/net/quick_recovery.hpp"
 #include "proxy/net/wall_clock.hpp"
 
@@ -24,7 +25,7 @@ FetchError why_ended(const boost::system::error_code& ec) {
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
                                           Patience patience) {
     for (bool first = true;; first = false) {
-        auto error = co_await connect(target, patience.connect, first);
+        auto error = co_await connect(target, patience.connect, first ? Kept::any : Kept::none);
         // A TLS handshake may be cut as well as what comes behind it.
         const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
         if (refused && first && request.may_retry) continue;
@@ -44,12 +45,15 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
 }
 
 asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
-                                              Clock::time_point deadline, bool may_reuse) {
-    got_bytes_ = eof_ = false;
+                                              Clock::time_point deadline, Kept kept) {
+    got_bytes_ = eof_ = orderly_end_ = broken_ = wrote_ = false;
     interim_bytes_ = 0;
-    auto acquired = co_await pool_.acquire(target, deadline, may_reuse);
+    connection_.reset();
+    auto acquired = co_await pool_.acquire(target, deadline, kept);
     if (!acquired) co_return acquired.error();
     connection_ = std::move(*acquired);
+    if (kept == Kept::recent && connection_->used)
+        acknowledged_ = bytes_acknowledged(connection_->socket.native_handle());
     if (with_peer_) recover_quickly(connection_->socket.native_handle());
     if (abandoned_) co_return FetchError::abandoned;
     request_time_ = wall_now();
@@ -59,10 +63,32 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
 asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {
     connection_->deadline.set(deadline);
     boost::system::error_code ec;
-    co_await connection_->write(asio::buffer(bytes), ec);
+    const auto sent = co_await connection_->write(asio::buffer(bytes), ec);
+    note_write(sent, ec);
     if (abandoned_) co_return FetchError::abandoned;
     if (!ec) co_return FetchError::none;
     co_return connection_->deadline.expired() ? FetchError::head_timeout : why_ended(ec);
+}
+
+/// To a socket the other side's end is EPIPE only if it came before a reset: that stands for the
+/// end, which is there to be read.
+void Exchange::note_write(std::size_t sent, const boost::system::error_code& ec) {
+    wrote_ = wrote_ || sent > 0 || connection_->tls;
+    if (ec && ec != asio::error::operation_aborted && ec != asio::error::broken_pipe)
+        broken_ = true;
+}
+
+void Exchange::note_end(bool orderly) {
+    orderly_end_ = orderly && !broken_;
+    broken_ = broken_ || !orderly;
+}
+
+bool Exchange::was_unread() const {
+    if (!reused() || got_bytes_) return false;
+    if (!wrote_) return true;
+    // A used connection has had bytes acknowledged: none means that the system does not count.
+    return orderly_end_ && acknowledged_.value_or(0) > 0 &&
+           bytes_acknowledged(connection_->socket.native_handle()) == acknowledged_;
 }
 
 void Exchange::abandon() {
@@ -91,6 +117,7 @@ asio::awaitable<FetchError> Exchange::send_some(std::string_view& bytes,
     connection_->deadline.set(deadline);
     boost::system::error_code ec;
     const auto sent = co_await connection_->write(asio::buffer(bytes), ec);
+    note_write(sent, ec);
     bytes.remove_prefix(sent);
     if (!ec) co_return FetchError::none;
     if (connection_->deadline.expired()) co_return FetchError::head_timeout;
@@ -112,9 +139,10 @@ Exchange::Said Exchange::look() {
             got_bytes_ = true;
             continue;
         }
-        return step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write
-                   ? Said::nothing
-                   : Said::end;
+        if (step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write)
+            return Said::nothing;
+        note_end(step == TlsSession::Step::end);
+        return Said::end;
     }
 }
 
@@ -129,6 +157,7 @@ asio::awaitable<FetchError> Exchange::read_some(std::size_t least) {
     if (!ec) co_return FetchError::none;
     if (connection_->deadline.expired()) co_return FetchError::head_timeout;
     eof_ = ec == asio::error::eof;
+    if (ec != asio::error::operation_aborted) note_end(eof_);
     co_return why_ended(ec);
 }
 
@@ -160,6 +189,10 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
         const auto error = co_await read_some(2048);
         if (error != FetchError::none) co_return error;
     }
+    if (!with_peer_) {
+        const auto mended = mend_response_head(head_bytes_);
+        if (mended != ParseError::ok) co_return refuse(mended);
+    }
     parser_.emplace(head_, limits_);
     if (is_head) parser_->skip(true);
     const auto parsed = parser_->parse_head(head_bytes_);
@@ -189,10 +222,6 @@ FetchError Exchange::refuse(ParseError what) {
 FetchError Exchange::decode() {
     const auto data = connection_->buffer.data();
     const auto consumed = parser_->parse_body(data, [this](std::string_view piece) {
-    if (!with_peer_) {
-        const auto mended = mend_response_head(head_bytes_);
-        if (mended != ParseError::ok) co_return refuse(mended);
-    }
         if (!piece.empty()) pieces_.push_back(piece);
         if (received_) *received_ += piece.size();
     });

@@ -62,7 +62,7 @@ public:
 
     // The same in steps, for requests with a body.
     boost::asio::awaitable<FetchError> connect(const UpstreamTarget& target,
-                                               Clock::time_point deadline, bool may_reuse);
+                                               Clock::time_point deadline, Kept kept);
     boost::asio::awaitable<FetchError> send(std::string_view bytes, Clock::time_point deadline);
     boost::asio::awaitable<FetchError> receive_head(bool is_head, Clock::time_point deadline);
     /// The next head, which may be an interim one. After `head_timeout` it may be called again.
@@ -83,6 +83,17 @@ public:
     /// Whoever wants the answer has left: what waits here ends with FetchError::abandoned, and so
     /// does what is begun later.
     void abandon();
+    /// The connection had carried another request before.
+    bool reused() const { return connection_ && connection_->used; }
+    /// After FetchError::reset: nobody at the other side can have read a byte of the request, so
+    /// sending it elsewhere is not sending it twice. Two things prove that, on a reused connection
+    /// and before any byte of an answer: this system took no byte of it; or the other side ended
+    /// its sending in an orderly way, and has acknowledged nothing of it. Such an end acknowledges
+    /// all that had come by then, and who has said it reads no further request (RFC 9112 §9.6). A
+    /// reset proves nothing, as what was read may be unacknowledged.
+    bool was_unread() const;
+    /// An answer has begun to come.
+    bool heard_answer() const { return got_bytes_; }
     /// The connection could carry another request after this answer.
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
     /// From here on `counter`, which must outlive this, grows by each body byte that is decoded.
@@ -128,6 +139,8 @@ private:
     FetchError decode();
     std::size_t next_read();
     FetchError refuse(ParseError what);
+    void note_write(std::size_t sent, const boost::system::error_code& ec);
+    void note_end(bool orderly);
 
     UpstreamPool& pool_;
     HeadLimits limits_;
@@ -143,6 +156,10 @@ private:
     ParseError malformed_ = ParseError::ok;
     bool got_bytes_ = false;
     bool eof_ = false;
+    bool orderly_end_ = false;  // and nothing was amiss with the connection before
+    bool broken_ = false;
+    bool wrote_ = false;                         // this system took bytes of the request
+    std::optional<std::uint64_t> acknowledged_;  // before the request, on a reused connection
     bool abandoned_ = false;
     bool may_upgrade_ = false;
     bool with_peer_ = false;

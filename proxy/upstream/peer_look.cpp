@@ -43,7 +43,8 @@ asio::awaitable<PeerHas> look_at_peer(Upstream& upstream,
                                       std::chrono::nanoseconds patience) {
     Exchange exchange(upstream.pool, upstream.head_limits());
     exchange.with_peer();
-    const UpstreamTarget target{view->peers[index].http};
+    UpstreamTarget target{view->peers[index].http};
+    target.peer = true;
     const Exchange::Request out{std::move(request), true, true};
     const auto latest = Clock::now() + patience;
     const auto error = co_await exchange.run(target, out, {latest, patience, latest});

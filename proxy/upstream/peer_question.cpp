@@ -25,7 +25,9 @@ PeerQuestion::~PeerQuestion() {
 }
 
 UpstreamTarget PeerQuestion::target() const {
-    return {peer().http};
+    UpstreamTarget target{peer().http};
+    target.peer = true;
+    return target;
 }
 
 /// The peers may change while we wait, and with them the records: a name finds its record again.

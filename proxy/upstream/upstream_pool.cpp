@@ -53,6 +53,10 @@ PeerPlaces all_of(const std::shared_ptr<const std::vector<protocol::PeerPlace>>&
 
 }  // namespace
 
+std::size_t idle_share(std::size_t per_origin, unsigned workers) {
+    return per_origin == 0 ? 0 : std::max<std::size_t>(1, per_origin / workers);
+}
+
 std::string place_of(const UpstreamTarget& target) {
     auto place = target.text();
     if (target.on_clients_word)
@@ -108,15 +112,50 @@ void UpstreamPool::remove_expired(Clock::time_point now) {
         remove(idle_.begin());
 }
 
-UpstreamPtr UpstreamPool::take_idle(const std::string& place) {
-    remove_expired(Clock::now());
-    for (;;) {
-        const auto at = idle_at_.find(place);
-        if (at == idle_at_.end()) return nullptr;
-        auto connection = remove(at->second.back());
-        if (!still_quiet(*connection)) continue;
-        return connection;
+void UpstreamPool::remove_surplus(Clock::time_point now) {
+    const auto share = idle_share(config_->limits.upstream_idle_per_origin, config_->workers);
+    std::vector<Idle::iterator> surplus;
+    for (const auto& [place, idle] : idle_at_)
+        for (std::size_t i = 0; idle.size() - i > share; ++i) {
+            const auto& oldest = **idle[i];
+            if (oldest.to_peer || oldest.idle_since + kSurplusKept > now) break;
+            surplus.push_back(idle[i]);
+        }
+    for (const auto each : surplus) remove(each);
+}
+
+void UpstreamPool::expire() {
+    const auto now = Clock::now();
+    remove_expired(now);
+    remove_surplus(now);
+    looking_after_idle_ = !idle_.empty();
+    if (looking_after_idle_) wheel_.arm(*this, now + kSurplusKept);
+}
+
+bool UpstreamPool::remove_oldest(const std::string& place) {
+    const auto at = idle_at_.find(place);
+    if (at == idle_at_.end()) return false;
+    remove(at->second.front());
+    return true;
+}
+
+UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::string& place,
+                                    Kept kept) {
+    const auto now = Clock::now();
+    remove_expired(now);
+    const auto at = idle_at_.find(place);
+    if (at == idle_at_.end()) return nullptr;
+    // With its last connection the entry goes, and this ends.
+    for (auto left = at->second.size(); left > 0;) {
+        const auto candidate = at->second[--left];
+        const auto& idle = **candidate;
+        if (kept == Kept::recent && idle.idle_since + kRecentlyUsed < now) return nullptr;
+        auto taken = remove(candidate);
+        if (still_quiet(*taken) &&
+            (!target.on_clients_word || is_still_open(*config_, all_of(peer_places_), *taken)))
+            return taken;
     }
+    return nullptr;
 }
 
 std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
@@ -132,21 +171,17 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
 }
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
-    const UpstreamTarget& target, Clock::time_point deadline, bool may_reuse) {
+    const UpstreamTarget& target, Clock::time_point deadline, Kept kept) {
     const auto place = place_of(target);
-    if (may_reuse) {
-        auto idle = take_idle(place);
-        if (idle &&
-            (!target.on_clients_word || is_still_open(*config_, all_of(peer_places_), *idle)))
-            co_return idle;
+    if (kept != Kept::none) {
+        auto idle = take_idle(target, place, kept);
+        if (idle) co_return idle;
+        if (kept == Kept::recent) remove_oldest(place);
     }
     auto seat = take_seat(place);
     if (!seat) {
         // An idle connection may stand where a new one is wanted.
-        const auto at = idle_at_.find(place);
-        if (at == idle_at_.end()) co_return FetchError::busy;
-        remove(at->second.front());
-        seat = take_seat(place);
+        if (remove_oldest(place)) seat = take_seat(place);
         if (!seat) co_return FetchError::busy;
     }
     const auto endpoints = co_await resolver_.resolve(target, deadline, target.client);
@@ -182,14 +217,16 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
     connection->socket = std::move(*dialled);
     connection->seat = std::move(seat);
+    connection->to_peer = target.peer;
     boost::system::error_code ec;
+    connection->remote = connection->socket.remote_endpoint(ec);
     connection->socket.set_option(tcp::no_delay(true), ec);
     if (!target.tls) co_return connection;
-    const auto remote = connection->socket.remote_endpoint(ec);
     connection->deadline.set(deadline);
     const auto failed = co_await secure(*connection, target);
     if (failed == FetchError::none) co_return connection;
-    if (endpoints->size() > 1 && failed != FetchError::abandoned) dialer_.distrust(place, remote);
+    if (endpoints->size() > 1 && failed != FetchError::abandoned)
+        dialer_.distrust(place, connection->remote);
     co_return failed;
 }
 
@@ -241,9 +278,7 @@ void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_vie
 }
 
 void UpstreamPool::distrust(const UpstreamConnection& connection) {
-    boost::system::error_code gone;
-    const auto remote = connection.socket.remote_endpoint(gone);
-    if (!gone) dialer_.distrust(connection.place, remote);
+    dialer_.distrust(connection.place, connection.remote);
 }
 
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
@@ -258,11 +293,14 @@ void UpstreamPool::release(UpstreamPtr connection) {
     connection->deadline.clear();
     if (!connection->buffer.empty() || config_->limits.upstream_idle == 0) return;
     connection->buffer.trim();
+    connection->used = true;
     connection->idle_since = Clock::now();
     remove_expired(connection->idle_since);
     while (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
-    const auto kept = idle_.insert(idle_.end(), std::move(connection));
-    idle_at_[(*kept)->place].push_back(kept);
+    const auto at = idle_.insert(idle_.end(), std::move(connection));
+    idle_at_[(*at)->place].push_back(at);
+    if (std::exchange(looking_after_idle_, true)) return;
+    wheel_.arm(*this, Clock::now() + kSurplusKept);
 }
 
 void UpstreamPool::close_idle() {

@@ -68,7 +68,10 @@ struct UpstreamConnection {
     std::unique_ptr<TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
     ReadBuffer buffer;
-    std::string place;                 // place_of() its target
+    std::string place;  // place_of() its target
+    boost::asio::ip::tcp::endpoint remote;
+    bool to_peer = false;
+    bool used = false;                 // it has carried a request and its answer
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
 };
@@ -81,12 +84,29 @@ struct UpstreamTarget : HostPort {
     /// Whose request named the host, as an address; empty: the configuration did. No client can
     /// take all name look-ups for itself.
     std::string client = {};
+    bool peer = false;  // another node: as many idle connections are kept as there is room for
 };
 
+/// Which idle connections a request may go out on. The other side may be closing any of them.
+enum class Kept : std::uint8_t {
+    none,
+    recent,  // what was in use within kRecentlyUsed: the request is not simply sent again
+    any,
+};
+/// Shorter than any time for which servers are known to keep idle connections, so that hardly one
+/// is closed just when a request goes out on it.
+inline constexpr std::chrono::seconds kRecentlyUsed{1};
+/// Idle connections to one origin above `limits.upstream_idle_per_origin` stay for so long: what a
+/// burst leaves is there for the next one, and no longer taken from an origin that serves few.
+inline constexpr std::chrono::milliseconds kSurplusKept{250};
+
+/// How many idle connections to one origin a worker keeps for longer than that.
+std::size_t idle_share(std::size_t per_origin, unsigned workers);
+
 /// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
-/// ones are kept and `limits.upstream_connections` are open to one place: who wants one more gets
-/// FetchError::busy.
-class UpstreamPool {
+/// ones are kept, of these to one origin idle_share() for longer than a moment, and
+/// `limits.upstream_connections` are open to one place: who wants one more gets FetchError::busy.
+class UpstreamPool : private TimerWheel::Timer {
 public:
     using Clock = std::chrono::steady_clock;
     template <class T>
@@ -97,9 +117,11 @@ public:
                  protocol::Resolver& resolver, const std::shared_ptr<const Config>& config,
                  MemoryBudget& windows);
 
-    /// An idle connection if `may_reuse` and there is one (last used first), else a new one.
+    /// An idle connection if there is one that `kept` allows (last used first), else a new one.
+    /// Where only the age of the idle ones forbids their use, the oldest makes room for the new
+    /// one, so that an origin with few processes has one for it.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
-                                                        Clock::time_point deadline, bool may_reuse);
+                                                        Clock::time_point deadline, Kept kept);
     /// Takes a connection back whose last answer was read to its end and whose buffer is empty.
     void release(UpstreamPtr connection);
     /// Keeps what resumes a TLS session, for the next connection to the same place.
@@ -119,6 +141,8 @@ public:
 private:
     using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
 
+    void expire() override;
+
     /// What judge_destination() has to know for this target.
     boost::asio::awaitable<FetchError> look_around(const Config& config,
                                                    const UpstreamTarget& target,
@@ -126,9 +150,12 @@ private:
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
     void log_tls_failure(const UpstreamTarget& target, std::string_view why);
-    UpstreamPtr take_idle(const std::string& place);
+    UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& place, Kept kept);
     UpstreamPtr remove(Idle::iterator connection);
+    /// False when there is none.
+    bool remove_oldest(const std::string& place);
     void remove_expired(Clock::time_point now);
+    void remove_surplus(Clock::time_point now);
     /// Null when all are taken.
     std::shared_ptr<const void> take_seat(const std::string& place);
 
@@ -144,6 +171,7 @@ private:
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
+    bool looking_after_idle_ = false;                         // expire() will come
     std::unordered_map<std::string, SslSessionPtr> tickets_;  // by place
     RateLimitedLog tls_log_;
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;

@@ -4,6 +4,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+#include <array>
+#include <string>
+#include <thread>
 
 #include "proxy/upstream/exchange.hpp"
 #include "tests/protocol/silent_listener.hpp"
@@ -29,7 +34,7 @@ protected:
         Gave gave;
         auto ask = [](UpstreamPool& from, const UpstreamTarget& to, Clock::time_point deadline,
                       Gave& into) -> asio::awaitable<void> {
-            auto acquired = co_await from.acquire(to, deadline, true);
+            auto acquired = co_await from.acquire(to, deadline, Kept::any);
             if (acquired)
                 into.connection = std::move(*acquired);
             else
@@ -136,6 +141,236 @@ TEST_F(UpstreamPoolTest, AnAddressThatGivesWayIsReplacedByTheOther) {
     const auto gave = acquire(20s);
     ASSERT_TRUE(gave.connection) << to_string(gave.error);
     EXPECT_EQ(gave.connection->socket.remote_endpoint(), silent.endpoint());
+}
+
+/// Connections to a server of the test's own, kept by a pool and used again.
+class KeptConnectionTest : public ::testing::Test {
+protected:
+    static constexpr const char* kName = "moves.test";
+    static constexpr const char* kRequest = "POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
+
+    void run(asio::awaitable<void> what) {
+        bool done = false;
+        asio::co_spawn(io, std::move(what), [&done](const std::exception_ptr& e) {
+            done = true;
+            if (e) std::rethrow_exception(e);
+        });
+        io.restart();
+        while (!done) io.run_one();
+    }
+    UpstreamTarget target(const char* host = kName) const {
+        return {{host, listener.local_endpoint().port()}};
+    }
+    static Clock::time_point soon() { return Clock::now() + 30s; }
+
+    UpstreamPtr acquire(Kept kept, const char* host = kName) {
+        UpstreamPtr into;
+        run([](UpstreamPool& from, UpstreamTarget to, Kept how,
+               UpstreamPtr& result) -> asio::awaitable<void> {
+            auto acquired = co_await from.acquire(to, soon(), how);
+            if (acquired) result = std::move(*acquired);
+        }(pool, target(host), kept, into));
+        return into;
+    }
+    /// The address of the connection that a request would go out on, which is kept then.
+    std::string address_used() {
+        auto connection = acquire(Kept::any);
+        if (!connection) return "none";
+        const auto text = connection->remote.address().to_string();
+        pool.release(std::move(connection));
+        return text;
+    }
+
+    // The steps of an exchange; the server's are between them.
+    FetchError connect(proxy::Exchange& exchange, Kept kept) {
+        auto error = FetchError::none;
+        run([](proxy::Exchange& with, UpstreamTarget to, Kept how,
+               FetchError& result) -> asio::awaitable<void> {
+            result = co_await with.connect(to, soon(), how);
+        }(exchange, target("127.0.0.3"), kept, error));
+        return error;
+    }
+    FetchError send(proxy::Exchange& exchange, std::string_view bytes = kRequest) {
+        auto error = FetchError::none;
+        run([](proxy::Exchange& with, std::string_view what,
+               FetchError& result) -> asio::awaitable<void> {
+            result = co_await with.send(what, soon());
+        }(exchange, bytes, error));
+        return error;
+    }
+    FetchError receive(proxy::Exchange& exchange) {
+        auto error = FetchError::none;
+        run([](proxy::Exchange& with, FetchError& result) -> asio::awaitable<void> {
+            result = co_await with.receive_head(false, soon());
+        }(exchange, error));
+        return error;
+    }
+    static void take_request(tcp::socket& server) {
+        std::array<char, 256> bytes;
+        server.read_some(asio::buffer(bytes));
+    }
+    /// A connection that has carried a request is in the pool; its other end.
+    tcp::socket kept() {
+        proxy::Exchange exchange(pool, HeadLimits{});
+        EXPECT_EQ(connect(exchange, Kept::none), FetchError::none);
+        auto server = listener.accept();
+        EXPECT_EQ(send(exchange), FetchError::none);
+        take_request(server);
+        asio::write(server, asio::buffer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 38));
+        EXPECT_EQ(receive(exchange), FetchError::none);
+        exchange.finish();
+        return server;
+    }
+    /// Runs what waits until it holds, for as long as a test may take.
+    template <class Condition>
+    bool eventually(Condition holds) {
+        for (const auto end = Clock::now() + 30s; Clock::now() < end;) {
+            if (holds()) return true;
+            io.restart();
+            io.run_one_for(50ms);
+        }
+        return false;
+    }
+
+    protocol::Resolver::Options scripted() {
+        protocol::Resolver::Options options;
+        options.now = [this] { return now; };
+        options.ask = [this](const std::string&, std::function<void(protocol::NameAnswer)> done) {
+            ++asked;
+            const protocol::NameAnswer answer{
+                protocol::NameAnswer::Kind::found, {asio::ip::make_address(leads_to)}, 60s};
+            asio::post(io, [done = std::move(done), answer] { done(answer); });
+            return nullptr;
+        };
+        return options;
+    }
+
+    asio::io_context io;
+    tcp::acceptor listener{io, {asio::ip::make_address("127.0.0.3"), 0}};
+    tcp::acceptor elsewhere{
+        io, {asio::ip::make_address("127.0.0.5"), listener.local_endpoint().port()}};
+    std::string leads_to = "127.0.0.3";
+    int asked = 0;
+    Clock::time_point now = Clock::now();
+    TimerWheel wheel{io.get_executor()};
+    protocol::Resolver resolver{io.get_executor(), scripted()};
+    std::shared_ptr<const Config> config = std::make_shared<const Config>();
+    MemoryBudget windows{1 << 20};
+    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
+};
+
+TEST_F(KeptConnectionTest, IsForRequestsThatCannotBeRepeatedIfItWasInUseAMomentAgo) {
+    const auto first = acquire(Kept::none).release();
+    pool.release(UpstreamPtr(first));
+    const auto released = Clock::now();
+    auto again = acquire(Kept::recent);
+    // A busy machine may have taken longer than that.
+    if (Clock::now() < released + kRecentlyUsed) {
+        EXPECT_EQ(again.get(), first);
+    }
+}
+
+TEST_F(KeptConnectionTest, MakesRoomForANewOneWhenItIsTooOld) {
+    auto connection = acquire(Kept::none);
+    auto server = listener.accept();
+    pool.release(std::move(connection));
+    std::this_thread::sleep_for(kRecentlyUsed + 1ms);  // it is older now, however busy the machine
+    const auto fresh = acquire(Kept::recent);
+    ASSERT_TRUE(fresh);
+    EXPECT_FALSE(fresh->used);
+    std::array<char, 1> byte;
+    boost::system::error_code end;
+    server.read_some(asio::buffer(byte), end);
+    EXPECT_EQ(end, asio::error::eof);
+}
+
+TEST_F(KeptConnectionTest, GoesAfterAMomentWhereItsOriginHasEnough) {
+    auto few = std::make_shared<Config>();
+    few->limits.upstream_idle_per_origin = 4;
+    few->workers = 2;  // each has half of them
+    config = few;
+    std::vector<UpstreamPtr> connections;
+    std::vector<tcp::socket> servers;
+    for (int i = 0; i < 5; ++i) {
+        connections.push_back(acquire(Kept::none));
+        servers.push_back(listener.accept());
+        servers.back().non_blocking(true);
+    }
+    for (auto& connection : connections) pool.release(std::move(connection));
+    const auto ended = [](tcp::socket& server) {
+        std::array<char, 1> byte;
+        boost::system::error_code end;
+        server.read_some(asio::buffer(byte), end);
+        return end == asio::error::eof;
+    };
+    // The oldest go.
+    EXPECT_TRUE(
+        eventually([&] { return ended(servers[0]) && ended(servers[1]) && ended(servers[2]); }));
+    EXPECT_FALSE(ended(servers[3]));
+    EXPECT_FALSE(ended(servers[4]));
+}
+
+TEST(IdleShare, IsThatOfEachWorker) {
+    EXPECT_EQ(idle_share(8, 1), 8u);
+    EXPECT_EQ(idle_share(8, 4), 2u);
+    EXPECT_EQ(idle_share(8, 32), 1u);
+    EXPECT_EQ(idle_share(0, 4), 0u);
+}
+
+TEST_F(KeptConnectionTest, WasNotReadIfItHadBeenClosedBeforeTheRequestCame) {
+    auto server = kept();
+    proxy::Exchange exchange(pool, HeadLimits{});
+    ASSERT_EQ(connect(exchange, Kept::recent), FetchError::none);
+    if (!exchange.reused()) GTEST_SKIP() << "the machine is too busy";
+    server.close();
+    EXPECT_EQ(send(exchange), FetchError::none);
+    EXPECT_EQ(receive(exchange), FetchError::reset);
+    EXPECT_TRUE(exchange.was_unread());
+}
+
+TEST_F(KeptConnectionTest, WasNotReadAlsoIfAPartOfTheRequestCouldNotBeSentAnyMore) {
+    auto server = kept();
+    proxy::Exchange exchange(pool, HeadLimits{});
+    ASSERT_EQ(connect(exchange, Kept::recent), FetchError::none);
+    if (!exchange.reused()) GTEST_SKIP() << "the machine is too busy";
+    server.close();
+    EXPECT_EQ(send(exchange), FetchError::none);
+    EXPECT_EQ(send(exchange, "a body"), FetchError::reset);
+    EXPECT_EQ(receive(exchange), FetchError::reset);
+    EXPECT_TRUE(exchange.was_unread());
+}
+
+TEST_F(KeptConnectionTest, MayHaveBeenReadByWhoClosedBehindTheRequest) {
+    auto server = kept();
+    proxy::Exchange exchange(pool, HeadLimits{});
+    ASSERT_EQ(connect(exchange, Kept::recent), FetchError::none);
+    if (!exchange.reused()) GTEST_SKIP() << "the machine is too busy";
+    EXPECT_EQ(send(exchange), FetchError::none);
+    take_request(server);
+    server.close();
+    EXPECT_EQ(receive(exchange), FetchError::reset);
+    EXPECT_FALSE(exchange.was_unread());
+}
+
+TEST_F(KeptConnectionTest, MayHaveBeenReadByWhoResetIt) {
+    auto server = kept();
+    proxy::Exchange exchange(pool, HeadLimits{});
+    ASSERT_EQ(connect(exchange, Kept::recent), FetchError::none);
+    if (!exchange.reused()) GTEST_SKIP() << "the machine is too busy";
+    EXPECT_EQ(send(exchange), FetchError::none);
+    server.close();  // with the request unread in its buffer: a reset
+    EXPECT_EQ(receive(exchange), FetchError::reset);
+    EXPECT_FALSE(exchange.was_unread());
+}
+
+TEST_F(KeptConnectionTest, SaysNothingOfANewOne) {
+    proxy::Exchange exchange(pool, HeadLimits{});
+    ASSERT_EQ(connect(exchange, Kept::recent), FetchError::none);
+    auto server = listener.accept();
+    server.close();
+    EXPECT_EQ(send(exchange), FetchError::none);
+    EXPECT_EQ(receive(exchange), FetchError::reset);
+    EXPECT_FALSE(exchange.was_unread());
 }
 
 }  // namespace upstream_pool_test

@@ -114,7 +114,8 @@ TEST(Config, ReadsEverySection) {
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
-                   "upstream_connections": 3, "upstream_idle": 0, "body_window": "64KiB",
+                   "upstream_connections": 3, "upstream_idle": 0,
+                   "upstream_idle_per_origin": 2, "body_window": "64KiB",
                    "body_windows": "1GiB", "client_rate_min": "2KB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0,
@@ -173,6 +174,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
+    EXPECT_EQ(c.limits.upstream_idle_per_origin, 2u);
     EXPECT_EQ(c.limits.body_windows, 1u << 30);
     EXPECT_EQ(c.limits.client_rate_min, 2000u);
     EXPECT_EQ(c.timeouts.client_head, 1s);

@@ -1,0 +1,88 @@
+// Which connections to the origin requests go out on, and what is sent once more.
+#include <atomic>
+#include <mutex>
+
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace kept_connections_test {
+
+class KeptConnections : public NodesTest {
+protected:
+    KeptConnections() { start(config("a")); }
+};
+
+TEST_F(KeptConnections, CarryRequestsOfEveryMethod) {
+    const auto scripted = origin.set([](Exchange& e) { e.answer({}, e.body); });
+    auto connection = client();
+    constexpr int kEach = 20;
+    for (int i = 0; i < kEach; ++i)
+        for (const auto* method : {"POST", "PATCH", "PROPFIND", "PUT", "DELETE", "BREW"})
+            EXPECT_EQ(connection.ask(method, "/", {}, "a body").status, 200u) << method;
+    EXPECT_EQ(origin.requests(), 6u * kEach);
+    // A new one only after a pause, which a busy machine may make.
+    EXPECT_LE(origin.connections(), 6u * kEach / 4);
+}
+
+/// A body as it stands on the wire, in a length or in chunks.
+struct Body {
+    const char* fields;
+    std::string bytes;
+};
+
+TEST_F(KeptConnections, ThatEndedCostNoIdempotentRequestItsAnswer) {  // RFC 9110 §9.2.2
+    std::mutex mutex;
+    std::vector<std::string> bodies;
+    std::atomic<bool> end_next = false;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target == "/warm") return e.answer({}, "warm");
+        const std::lock_guard lock(mutex);
+        bodies.push_back(e.body);
+        e.keep = !end_next.exchange(false);
+        if (e.keep) e.answer({}, "done");
+    });
+    auto connection = client();
+    const std::string large(50'000, 'x');
+    const std::string chunked = "5\r\nhello\r\n0\r\n\r\n";
+    for (const auto& body : {Body{"Content-Length: 50000\r\n", large},
+                             Body{"Transfer-Encoding: chunked\r\n", chunked}}) {
+        SCOPED_TRACE(body.fields);
+        EXPECT_EQ(connection.ask("POST", "/warm", {}, "x").status, 200u);
+        end_next = true;
+        bodies.clear();
+        connection.begin("PUT", "/x", body.fields);
+        connection.socket.send(body.bytes);
+        EXPECT_EQ(connection.read().body, "done");
+        const std::lock_guard lock(mutex);
+        ASSERT_EQ(bodies.size(), 2u);
+        EXPECT_EQ(bodies[0], bodies[1]);
+        EXPECT_EQ(bodies[1], body.bytes);
+    }
+}
+
+TEST_F(KeptConnections, GiveNoOtherRequestToTheOriginTwice) {
+    std::atomic<int> posts = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target == "/warm") return e.answer({}, "warm");
+        ++posts;  // executed, and then the process ends
+        e.keep = false;
+    });
+    auto connection = client();
+    for (const auto* method : {"POST", "PATCH", "MKCOL", "BREW"}) {
+        EXPECT_EQ(connection.ask("POST", "/warm", {}, "x").status, 200u);
+        posts = 0;
+        EXPECT_EQ(connection.ask(method, "/x", {}, "a body").status, 502u);
+        EXPECT_EQ(posts, 1) << method;
+    }
+}
+
+TEST_F(KeptConnections, HoldNothingOfABodyThatIsThrough) {
+    const auto scripted = origin.set([](Exchange& e) { e.answer({}, "ok"); });
+    auto connection = client();
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(connection.ask("POST", "/", {}, std::string(30'000, 'x')).status, 200u);
+    EXPECT_TRUE(eventually([&] { return status("a").window_bytes == 0; }));
+}
+
+}  // namespace kept_connections_test
+}  // namespace proxy::test
