@@ -115,4 +115,19 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(HostPort place, Time de
     co_return with_port(**lookup->answer, place.port);
 }
 
+bool Resolver::leads_to(const std::string& host, const boost::asio::ip::address& address,
+                        const std::string& client) {
+    boost::system::error_code not_literal;
+    const auto literal = boost::asio::ip::make_address(host, not_literal);
+    if (!not_literal) return literal == address;
+    const auto decision = state_->table.ask(host, client, state_->options.now());
+    if (decision.look_up) state_->start(host);
+    const auto among = [&](const Addresses& known) {
+        return std::find(known.begin(), known.end(), address) != known.end();
+    };
+    if (decision.answer && *decision.answer) return among(**decision.answer);
+    if (decision.answer) return decision.answer->error() == Error::resolver_busy;
+    return !decision.stale || among(*decision.stale);
+}
+
 }  // namespace protocol

@@ -49,6 +49,12 @@ public:
     boost::asio::awaitable<Result<Endpoints>> resolve(HostPort place, Time deadline,
                                                       std::string client = {});
 
+    /// Whether `address` is still one of those of `host`, by the last answer; a literal address
+    /// leads to itself. Waits for nothing: when that answer has expired, a look-up begins whose
+    /// result the next call goes by. True also when nothing is known of the name.
+    bool leads_to(const std::string& host, const boost::asio::ip::address& address,
+                  const std::string& client = {});
+
 private:
     struct State;
     std::shared_ptr<State> state_;

@@ -150,6 +150,8 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
         const auto candidate = at->second[--left];
         const auto& idle = **candidate;
         if (kept == Kept::recent && idle.idle_since + kRecentlyUsed < now) return nullptr;
+        // It may be one of its name's addresses again, as some names give a few at a time.
+        if (!resolver_.leads_to(target.host, idle.remote.address(), target.client)) continue;
         auto taken = remove(candidate);
         if (still_quiet(*taken) &&
             (!target.on_clients_word || is_still_open(*config_, all_of(peer_places_), *taken)))

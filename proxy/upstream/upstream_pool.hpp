@@ -106,6 +106,8 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers);
 /// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
 /// ones are kept, of these to one origin idle_share() for longer than a moment, and
 /// `limits.upstream_connections` are open to one place: who wants one more gets FetchError::busy.
+/// An idle connection is used only while its address is among those that its name has now, so that
+/// a change of DNS is followed however busy the connections are.
 class UpstreamPool : private TimerWheel::Timer {
 public:
     using Clock = std::chrono::steady_clock;

@@ -259,6 +259,41 @@ protected:
     UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
 };
 
+TEST_F(KeptConnectionTest, IsUsedOnlyWhileItsNameLeadsThere) {
+    EXPECT_EQ(address_used(), "127.0.0.3");
+    leads_to = "127.0.0.5";
+    EXPECT_EQ(address_used(), "127.0.0.3");  // the answer of before still counts
+    EXPECT_EQ(asked, 1);
+    now += 61s;
+    // Nobody waits for the new answer, and whoever comes after it goes by it.
+    EXPECT_EQ(address_used(), "127.0.0.3");
+    EXPECT_EQ(asked, 2);
+    io.restart();
+    io.poll();
+    EXPECT_EQ(address_used(), "127.0.0.5");
+    EXPECT_EQ(address_used(), "127.0.0.5");
+    EXPECT_EQ(asked, 2);
+}
+
+TEST_F(KeptConnectionTest, IsLeftAloneWhileItsNameLeadsElsewhere) {
+    const auto first = acquire(Kept::any).release();
+    pool.release(UpstreamPtr(first));
+    leads_to = "127.0.0.5";
+    now += 61s;
+    address_used();
+    io.restart();
+    io.poll();
+    EXPECT_EQ(address_used(), "127.0.0.5");
+    leads_to = "127.0.0.3";
+    now += 61s;
+    address_used();
+    io.restart();
+    io.poll();
+    auto again = acquire(Kept::any);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again.get(), first);
+}
+
 TEST_F(KeptConnectionTest, IsForRequestsThatCannotBeRepeatedIfItWasInUseAMomentAgo) {
     const auto first = acquire(Kept::none).release();
     pool.release(UpstreamPtr(first));

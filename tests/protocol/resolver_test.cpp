@@ -267,5 +267,34 @@ TEST_F(ResolverTest, ItsEndEndsTheLookUpsUnderWay) {
     EXPECT_EQ(resolve("yes.test")->size(), 1U);
 }
 
+TEST_F(ResolverTest, SaysWithoutWaitingWhetherAnAddressIsStillThatOfItsName) {
+    const auto at = [](const char* address) { return asio::ip::make_address(address); };
+    EXPECT_TRUE(resolver->leads_to("127.0.0.7", at("127.0.0.7")));
+    EXPECT_FALSE(resolver->leads_to("127.0.0.7", at("127.0.0.8")));
+    resolve("yes.test");
+    EXPECT_TRUE(resolver->leads_to("yes.test", at("127.0.0.7")));
+    EXPECT_FALSE(resolver->leads_to("yes.test", at("127.0.0.8")));
+    const auto asked = dns.asked.size();
+
+    // The old answer counts until the new one is there.
+    dns.script = [](const std::string&) {
+        Reply reply;
+        reply.addresses = {"127.0.0.8"};
+        return reply;
+    };
+    now += 2h;
+    EXPECT_TRUE(resolver->leads_to("yes.test", at("127.0.0.7")));
+    while (resolver->leads_to("yes.test", at("127.0.0.7"))) io.run_one();
+    EXPECT_TRUE(resolver->leads_to("yes.test", at("127.0.0.8")));
+    EXPECT_GT(dns.asked.size(), asked);
+}
+
+TEST_F(ResolverTest, SaysOfANameThatIsGoneThatItLeadsNowhere) {
+    const auto address = asio::ip::make_address("127.0.0.7");
+    EXPECT_TRUE(resolver->leads_to("no.test", address));  // nothing is known of it
+    while (resolver->leads_to("no.test", address)) io.run_one();
+    EXPECT_FALSE(resolver->leads_to("no.test", address));
+}
+
 }  // namespace resolver_test
 }  // namespace protocol::test
