@@ -340,8 +340,9 @@ private:
                 const UpdatedFields updated(given.fields, validation);
                 Head merged = given;
                 merged.fields = updated.merged();
+                // The body is the peer's, but what is said of it was said to this client.
                 const Received from{merged, validation.request_time, validation.arrival,
-                                    updated.own_lines(), true};
+                                    updated.own_lines()};
                 if (head_alone) {
                     if (take_head(asked, from, true)) co_return;
                     co_return co_await ask_origin();

@@ -1,13 +1,16 @@
 #include "proxy/cache/store_update.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "proxy/cache/storing.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/merge_304.hpp"
 #include "proxy/http/reference.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/http/vary.hpp"
 
 namespace proxy {
 namespace {
@@ -15,22 +18,54 @@ namespace {
 using boost::beast::http::field;
 using boost::beast::http::verb;
 
-/// The stored response again, but stale from now on.
-std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored) {
+/// The stored response again, but stale from now on. It may still stand in for an origin that is
+/// in trouble, counted from now.
+std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored,
+                                         Store::Clock::time_point now) {
     StoredMetadata metadata = stored;
-    metadata.freshness.lifetime = StoredSeconds(0);
-    metadata.freshness.stale_while_revalidate = StoredSeconds(-1);
+    auto& freshness = metadata.freshness;
+    const auto age = saturate(current_age(freshness, stored.residence(now)));
+    freshness.lifetime = std::min(freshness.lifetime, age);
+    freshness.stale_while_revalidate = StoredSeconds(-1);
     return std::make_shared<StoredResponse>(std::move(metadata), stored.body);
+}
+
+/// Has the answer this validator, or neither of the two?
+bool repeats(const Head& answer, field name, std::string_view stored) {
+    const auto* line = find(answer.fields, name);
+    return stored.empty() ? line == nullptr : only_value(answer.fields, name) == stored;
+}
+
+/// Does the answer say this of the body, or nothing?
+bool does_not_contradict(const Head& answer, field name, std::string_view stored) {
+    return !find(answer.fields, name) || only_value(answer.fields, name) == stored;
 }
 
 }  // namespace
 
 bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields) {
     const auto ours = validators_of(fields);
-    const auto tag = answer.get(field::etag), date = answer.get(field::last_modified),
-               length = answer.get(field::content_length);
-    return (!tag || *tag == ours.etag) && (!date || *date == ours.last_modified) &&
-           (!length || *length == std::to_string(stored.body_bytes()));
+    return ours.any() && repeats(answer, field::etag, ours.etag) &&
+           repeats(answer, field::last_modified, ours.last_modified) &&
+           does_not_contradict(answer, field::content_length,
+                               std::to_string(stored.body_bytes())) &&
+           does_not_contradict(answer, field::content_type,
+                               only_value(fields, field::content_type)) &&
+           does_not_contradict(answer, field::content_language,
+                               only_value(fields, field::content_language)) &&
+           same_coding(answer.fields, fields) &&
+           (!answer.get(field::vary) || vary_names(answer.fields) == stored.vary_names);
+}
+
+HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
+                       Fields fields) {
+    if (ends_stored(verdict, answer.status)) return HeadLearned::ends;
+    if (!speaks_of(answer, stored, fields)) return HeadLearned::outdates;
+    const auto& freshness = stored.freshness;
+    // What only this request keeps out of the store says nothing of what is in there.
+    const auto freshens = freshness.had_lifetime() && !freshness.always_validate &&
+                          verdict != StorageVerdict::authorization;
+    return freshens ? HeadLearned::freshens : HeadLearned::nothing;
 }
 
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
@@ -42,12 +77,15 @@ void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHa
     const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
+    const auto learned = judge_head(answer.head, draft(request, answer).verdict, *stored, fields);
+    if (learned == HeadLearned::nothing) return;
+    if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
     std::shared_ptr<StoredResponse> next;
-    if (speaks_of(answer.head, *stored, fields)) {
+    if (learned == HeadLearned::freshens) {
         auto fresh = refreshed(request, *stored, fields, answer).draft;
         if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
     }
-    if (!next) next = outdated(*stored);
+    if (!next) next = outdated(*stored, now);
     const auto ended = !charge(store, *next, uri, now) ||
                        store.replace(hash, stored.get(), std::move(next), asked, now) ==
                            Store::Replaced::invalidated;

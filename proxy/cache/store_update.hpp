@@ -13,15 +13,30 @@ namespace proxy {
 
 // What the store learns from answers that are relayed. `hash`: of the request's key.
 
-/// After the head of the answer to a HEAD: 200 with the validators and the length of the stored GET
-/// gives that its fields, as a 304 would; another 200 makes it stale (RFC 9111 §4.3.5). Any other
-/// answer says nothing, nor is anything learnt of what is on its way. `asked`: before the request
-/// went out; what has been invalidated since then, by what the answer says, ends.
+/// After the head of the answer to a HEAD. Only 200 says anything, and nothing is learnt of what is
+/// on its way. By judge_head() the stored response gets its fields, as by a 304, becomes stale or
+/// ends. `asked`: before the request went out; what has been invalidated since then, by what the
+/// answer says, ends.
 void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
                      const Received& answer, Store::Clock::time_point asked);
 
-/// Does the answer to a HEAD speak of what is stored? What it says of validators and length must be
-/// so (RFC 9111 §4.3.5). `fields`: those of `stored`.
+/// What a 200 to a HEAD does to what is stored (RFC 9111 §4.3.5).
+enum class HeadLearned : std::uint8_t {
+    nothing,   // it agrees, and what is stored has to be validated each time all the same
+    freshens,  // it agrees: a lifetime can begin anew
+    outdates,  // it may be of another representation, so a GET has to say
+    ends,      // its origin does not want it stored any more
+};
+/// `verdict`: of the answer by itself. The answer agrees if speaks_of() says so. Whom the stored
+/// response is for is not for a HEAD to say: it takes away neither `personal` nor no-cache, and
+/// gives no lifetime to what has none.
+HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
+                       Fields fields);
+
+/// Does the answer to a HEAD speak of what is stored? It must repeat every validator that is
+/// stored, of which there must be one, and say nothing of another length, coding, type, language or
+/// choice (Vary). A server that leaves validators out says nothing of them. `fields`: those of
+/// `stored`.
 bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields);
 
 /// The target, and what Location and Content-Location name at the same origin, after a success of

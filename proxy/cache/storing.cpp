@@ -23,7 +23,8 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
     const auto said = response_directives(fields, rules);
     metadata.freshness =
         freshness_of(status, fields, said, from.request_time, from.arrival.wall, rules);
-    if (!from.from_peer && tells_who_asks(request.fields)) make_personal(metadata.freshness);
+    if (!from.from_peer && may_be_personal(request.fields, metadata.freshness))
+        make_personal(metadata.freshness);
     metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
     const auto verdict =
@@ -34,6 +35,19 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
     else if (verdict == StorageVerdict::store)
         return StorageVerdict::too_many_tags;
     return verdict;
+}
+
+/// Of `names` those that are not among `others`, both as vary_names() writes them.
+std::string names_missing(std::string_view names, std::string_view others) {
+    std::string missing;
+    ListMembers list(names);
+    while (const auto name = list.next()) {
+        ListMembers there(others);
+        auto other = there.next();
+        while (other && *other != *name) other = there.next();
+        if (!other) missing.append(missing.empty() ? "" : ", ").append(*name);
+    }
+    return missing;
 }
 
 }  // namespace
@@ -58,6 +72,10 @@ UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
         append_http_date(date_, not_modified.arrival.wall);
         updates.push_back({field::date, "Date", date_});
     }
+    if (find(updates, field::vary)) {
+        vary_ = names_missing(vary_names(stored), vary_names(updates));
+        if (!vary_.empty()) updates.push_back({field::vary, "Vary", vary_});
+    }
     merged_ = merge_304(stored, updates);
 }
 
@@ -69,7 +87,8 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
     auto& response = *result.draft.response;
     result.draft.verdict = judge(request, stored.status, updated.merged(), not_modified, response);
-    // What was made for one client stays so until its origin says for how long it is good.
+    // What was made for one client stays so, whatever the exchange of another says of it: only a
+    // new response can be for everybody.
     if (stored.freshness.personal) make_personal(response.freshness);
     response.blocks = stored.blocks;
     result.live = std::make_shared<LiveFields>();

@@ -39,8 +39,10 @@ Draft draft(const StoringRequest& request, const Received& from);
 
 /// The stored fields with those of a 304 (RFC 9111 §3.2). What the 304 says of this hop's exchange
 /// stays with it, as do the cookies that it sets: they are for the client whose request it answers
-/// (`own_lines`), and for nobody else, whatever may be stored. A Date that is missing is the time
-/// of its arrival. Views into both, and itself.
+/// (`own_lines`), and for nobody else, whatever may be stored. By Vary a 304 can add to what
+/// selects the response, and takes nothing away: it may well be silent of what selected the bytes
+/// (a server that compresses says nothing of that in a 304). A Date that is missing is the time of
+/// its arrival. Views into both, and itself.
 class UpdatedFields {
 public:
     UpdatedFields(Fields stored, const Received& not_modified);
@@ -50,7 +52,7 @@ public:
     const std::string& own_lines() const { return own_lines_; }
 
 private:
-    std::string date_, own_lines_;
+    std::string date_, vary_, own_lines_;
     std::vector<Field> merged_;
 };
 

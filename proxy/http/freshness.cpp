@@ -62,6 +62,13 @@ StoredSeconds window(const DeltaDirective& directive) {
     return directive.given() ? saturate(directive.value) : StoredSeconds(-1);
 }
 
+/// Does the request say who asks?
+bool tells_who_asks(Fields request) {
+    return std::any_of(request.begin(), request.end(), [](const Field& line) {
+        return line.id == http_field::cookie || line.id == http_field::authorization;
+    });
+}
+
 }  // namespace
 
 StoredSeconds saturate(seconds value) {
@@ -91,14 +98,11 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     return out;
 }
 
-bool tells_who_asks(Fields request) {
-    return std::any_of(request.begin(), request.end(), [](const Field& line) {
-        return line.id == http_field::cookie || line.id == http_field::authorization;
-    });
+bool may_be_personal(Fields request, const Freshness& freshness) {
+    return !freshness.is_explicit() && tells_who_asks(request);
 }
 
 void make_personal(Freshness& freshness) {
-    if (freshness.is_explicit()) return;
     freshness.personal = freshness.always_validate = freshness.never_stale = true;
     freshness.lifetime = StoredSeconds(0);
 }

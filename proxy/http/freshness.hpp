@@ -49,13 +49,12 @@ inline Freshness freshness_of(unsigned status, Fields response, WallTime request
                         response_time, rules);
 }
 
-/// Does the request say who asks (Cookie, Authorization)? Then the answer may be for that client
-/// alone, though nothing in it says so.
-bool tells_who_asks(Fields request);
+/// Is the answer to this request perhaps for that client alone, though nothing in it says so? It is
+/// when the request says who asks (Cookie, Authorization) and the answer has no explicit freshness,
+/// by which its origin would have said that it may be shared.
+bool may_be_personal(Fields request, const Freshness& freshness);
 
-/// For the answer to such a request. Without explicit freshness it may be for that client alone: no
-/// lifetime is guessed, and every use has to be validated by the origin first. With explicit
-/// freshness the origin has said that it may be shared, and nothing changes.
+/// For such an answer: no lifetime counts, and every use has to be validated by the origin first.
 void make_personal(Freshness& freshness);
 
 /// Statuses that allow heuristic freshness (RFC 9110 §15.1).

@@ -4,6 +4,7 @@
 #include "proxy/http/hop_by_hop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace proxy {
@@ -11,6 +12,31 @@ namespace proxy {
 namespace {
 
 using http_field = boost::beast::http::field;
+
+/// The IANA registry of HTTP content codings, but for those that no client undoes by itself.
+constexpr std::array<std::string_view, 9> kCodings{
+    "gzip", "x-gzip", "compress", "x-compress", "deflate", "br", "zstd", "dcb", "dcz"};
+
+bool is_coding(std::string_view name) {
+    return std::any_of(kCodings.begin(), kCodings.end(),
+                       [&](std::string_view coding) { return iequals(coding, name); });
+}
+
+std::vector<std::string_view> codings_of(Fields head) {
+    std::vector<std::string_view> codings;
+    FieldMembers members(head, http_field::content_encoding);
+    while (const auto member = members.next())
+        if (!iequals(*member, "identity")) codings.push_back(*member);
+    return codings;
+}
+
+/// Would `update` give the stored bytes another coding than they have?
+bool recodes(Fields stored, Fields update) {
+    if (!find(update, http_field::content_encoding) || same_coding(stored, update)) return false;
+    const auto ours = codings_of(stored), theirs = codings_of(update);
+    return std::any_of(ours.begin(), ours.end(), is_coding) ||
+           std::any_of(theirs.begin(), theirs.end(), is_coding);
+}
 
 bool carries(Fields fields, const Field& name) {
     return std::any_of(fields.begin(), fields.end(),
@@ -28,17 +54,24 @@ bool applies_to(Fields not_modified, const Validators& stored) {
     return fresh.last_modified.empty() || fresh.last_modified == stored.last_modified;
 }
 
+bool same_coding(Fields a, Fields b) {
+    const auto ours = codings_of(a), theirs = codings_of(b);
+    return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), iequals);
+}
+
 std::vector<Field> merge_304(Fields stored, Fields not_modified) {
     const HopByHop stops_here(not_modified);
     const auto ours = parse_entity_tag(only_value(stored, http_field::etag));
     const auto theirs = parse_entity_tag(only_value(not_modified, http_field::etag));
     const auto names_our_bytes = ours && theirs && weak_match(*ours, *theirs);
+    const auto other_coding = recodes(stored, not_modified);
     std::vector<Field> updates;
     updates.reserve(not_modified.size());
     std::copy_if(not_modified.begin(), not_modified.end(), std::back_inserter(updates),
                  [&](const Field& field) {
                      return field.id != http_field::content_length && !stops_here(field) &&
-                            !(field.id == http_field::etag && names_our_bytes);
+                            !(field.id == http_field::etag && names_our_bytes) &&
+                            !(field.id == http_field::content_encoding && other_coding);
                  });
 
     std::vector<Field> merged;

@@ -13,13 +13,17 @@ namespace proxy {
 /// the 200 and may name the strong one in its 304.
 bool applies_to(Fields not_modified, const Validators& stored);
 
+/// Do both heads name the same content codings, in the same order? `identity` is none.
+bool same_coding(Fields a, Fields b);
+
 /// The stored response's fields after a 304 (RFC 9111 §3.2): every field that the 304 carries
 /// replaces the stored lines of that name, the others stay in place, new ones follow.
-/// Content-Length and hop-by-hop fields of the 304 are ignored, and so is a tag that equals the
-/// stored one but for its weakness: the stored one was given to these bytes. An Age of the stored
-/// response is dropped, as it belongs to the exchange it came with; that of the 304 stays, for
-/// freshness_of(). A 304 without Date must be given one by the caller first (RFC 9110 §6.6.1).
-/// Views into both.
+/// Content-Length and hop-by-hop fields of the 304 are ignored, and so is what would contradict the
+/// stored bytes: a tag that equals the stored one but for its weakness, as the stored one was given
+/// to these bytes, and another Content-Encoding, if one of the two is a coding that clients undo.
+/// An Age of the stored response is dropped, as it belongs to the exchange it came with; that of
+/// the 304 stays, for freshness_of(). A 304 without Date must be given one by the caller first (RFC
+/// 9110 §6.6.1). Views into both.
 std::vector<Field> merge_304(Fields stored, Fields not_modified);
 
 }  // namespace proxy

@@ -364,12 +364,9 @@ TEST_P(Validation, RefreshesAStoredGetByAHeadThatAgrees) {
         EXPECT_EQ(head.status, 200u);
         EXPECT_EQ(asked(path), 2u);
     };
+    const auto validators = "ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\n";
     for (const auto& [name, fields] : std::vector<std::pair<std::string, std::string>>{
-             {"all", "ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\nContent-Length: 4\r\n"},
-             {"tag", "ETag: \"v\"\r\nContent-Length: 4\r\n"},
-             {"date", "Last-Modified: " + kModified + "\r\n"},
-             {"length", "Content-Length: 4\r\n"},
-             {"nothing", ""}}) {
+             {"all", validators + "Content-Length: 4\r\n"}, {"validators", validators}}) {
         SCOPED_TRACE(name);
         says_head("/" + name, fresh("X-New: 1\r\n" + fields));
         const auto hit = get("/" + name);
@@ -380,6 +377,110 @@ TEST_P(Validation, RefreshesAStoredGetByAHeadThatAgrees) {
         EXPECT_EQ(lines(hit.head, "Via"), 1u);
         EXPECT_EQ(asked("/" + name), 2u);
     }
+}
+
+// 37: a HEAD without validators, or with some of them, may be of another representation.
+TEST_P(Validation, DoubtsAStoredGetAfterAHeadThatDoesNotRepeatItsValidators) {
+    const auto stored = ok(kStale + "ETag: \"v\"\r\nLast-Modified: " + kModified + "\r\n", "old");
+    for (const auto& fields :
+         {std::string(), std::string("ETag: \"v\"\r\n"), "Last-Modified: " + kModified + "\r\n",
+          std::string("Content-Length: 3\r\n")}) {
+        SCOPED_TRACE(fields);
+        const auto path = "/" + std::to_string(origin.requests());
+        says(path, {stored, "HTTP/1.1 200 OK\r\n" + fresh(fields) + "\r\n", ok(fresh(), "new")});
+        get(path);
+        EXPECT_EQ(ask("HEAD", path).status, 200u);
+        EXPECT_EQ(get(path).body, "new");
+        EXPECT_EQ(asked(path), 3u);
+    }
+}
+
+TEST_P(Validation, GivesOneClientsResponseToNobodyElseOnTheWordOfAHead) {
+    const auto modified = "Last-Modified: " + kModified + "\r\n";
+    const std::string tag = "ETag: \"v\"\r\n";
+    for (const auto& stored : {tag, modified, "Cache-Control: no-cache\r\n" + tag,
+                               "Cache-Control: max-age=0, must-revalidate\r\n" + tag,
+                               "Cache-Control: max-age=0\r\n" + tag + modified}) {
+        for (const auto& head : {std::string(), tag, modified, tag + modified}) {
+            SCOPED_TRACE(stored + "and a HEAD with\n" + head);
+            const auto path = "/" + std::to_string(origin.requests());
+            says(path, {ok(stored, "for Alice"),
+                        "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n" + head + "\r\n",
+                        ok(fresh(), "for all")});
+            EXPECT_EQ(get(path, "Cookie: who=alice\r\n").body, "for Alice");
+            EXPECT_EQ(ask("HEAD", path).status, 200u);
+            EXPECT_EQ(asked(path), 2u);
+            EXPECT_EQ(get(path).body, "for all");
+            EXPECT_EQ(asked(path), 3u);
+        }
+    }
+}
+
+TEST_P(Validation, TakesAHeadOfAnotherCodingForNothingThatTheStoredBytesHave) {
+    const std::string tag = "ETag: \"v\"\r\n";
+    for (const auto* other : {"Content-Encoding: gzip\r\n", "Content-Type: text/x\r\n"}) {
+        SCOPED_TRACE(other);
+        const auto path = "/" + std::to_string(origin.requests());
+        says(path, {ok(kStale + tag + "Content-Type: text/plain\r\n"),
+                    "HTTP/1.1 200 OK\r\n" + fresh(tag + other) + "\r\n", not_modified(fresh(tag))});
+        get(path);
+        EXPECT_EQ(ask("HEAD", path, "Accept-Encoding: gzip\r\n").status, 200u);
+        for (int again = 0; again < 2; ++again) {
+            const auto answer = get(path);
+            EXPECT_EQ(answer.body, "text");
+            EXPECT_EQ(answer.field("Content-Encoding"), "");
+            EXPECT_EQ(answer.field("Content-Type"), "text/plain");
+        }
+        EXPECT_EQ(asked(path), 3u) << "the HEAD made it stale";
+    }
+}
+
+TEST_P(Validation, EndsAStoredGetByAHeadThatForbidsToStoreIt) {
+    for (const auto* forbidding : {"no-store", "private"}) {
+        SCOPED_TRACE(forbidding);
+        const auto path = "/" + std::string(forbidding);
+        says(path,
+             {ok("Cache-Control: max-age=50, stale-if-error=1000\r\nAge: 100\r\nETag: \"v\"\r\n"),
+              reply("200 OK", "Cache-Control: " + std::string(forbidding) + "\r\n"),
+              reply("503 X", "", "down")});
+        get(path);
+        EXPECT_EQ(ask("HEAD", path).status, 200u);
+        EXPECT_EQ(get(path).body, "down");
+    }
+}
+
+// 36: what a 304 says to one client of what was stored for another.
+TEST_P(Validation, KeepsPersonalWhatA304GivesALifetime) {
+    says("/page", {ok("ETag: \"v\"\r\n"), not_modified(fresh("ETag: \"v\"\r\n"))});
+    get("/page", "Cookie: who=alice\r\n");
+    get("/page");
+    get("/page");
+    EXPECT_EQ(asked("/page"), 3u);
+}
+
+TEST_P(Validation, LeavesTheCodingOfTheStoredBytesWhateverA304Says) {
+    says("/coded", {ok(kStale + "ETag: \"v\"\r\n"),
+                    not_modified(fresh("ETag: \"v\"\r\nContent-Encoding: gzip\r\n"))});
+    get("/coded");
+    get("/coded", "Accept-Encoding: gzip\r\n");
+    const auto hit = get("/coded");
+    EXPECT_EQ(hit.body, "text");
+    EXPECT_EQ(hit.field("Content-Encoding"), "");
+    EXPECT_EQ(asked("/coded"), 2u);
+}
+
+TEST_P(Validation, SelectsAfterA304ByAllThatSelectedBefore) {  // nginx's gzip_vary, of a 304
+    const std::string tag = "ETag: W/\"v\"\r\n", zip = "Accept-Encoding: gzip\r\n";
+    says("/zip", {ok(kStale + tag + "Vary: Accept-Encoding\r\nVary: Cookie\r\n" +
+                         "Content-Encoding: gzip\r\n",
+                     "zipped"),
+                  not_modified(fresh(tag + "Vary: Cookie\r\n")), ok(fresh(tag), "plain")});
+    get("/zip", zip);
+    EXPECT_EQ(get("/zip", zip).body, "zipped");
+    EXPECT_EQ(get("/zip", zip).body, "zipped");
+    EXPECT_EQ(asked("/zip"), 2u);
+    EXPECT_EQ(get("/zip").body, "plain");
+    EXPECT_EQ(asked("/zip"), 3u);
 }
 
 TEST_P(Validation, DoubtsAStoredGetAfterAHeadThatDisagrees) {  // 37, RFC 9111 §4.3.5
@@ -551,6 +652,27 @@ TEST_P(Validation, PassesAGetWithABodyAndStoresNothingOfIt) {  // RFC 9110 §9.3
     EXPECT_EQ(get("/body").body, "plain");
     EXPECT_EQ(ask("GET", "/body", {}, "content").body, "plain");
     EXPECT_EQ(asked("/body"), 3u);
+}
+
+class ValidationOfAPeersCopy : public NodesTest {};
+
+// The body is the peer's, but what the 304 says was said to a client that tells who it is.
+TEST_F(ValidationOfAPeersCopy, MakesItPersonalWhereTheAnswerToThatClientIs) {
+    const auto modified = "Last-Modified: " + date(-40s) + "\r\n";  // good for 4 s, by a guess
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto dated = "Date: " + date(0s) + "\r\n" + modified;
+        if (e.field("If-Modified-Since").empty()) return e.answer(dated, "page");
+        e.send(not_modified(dated));
+    });
+    start_cluster(2);
+    get("a", "/one");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    ASSERT_TRUE(eventually(
+        [&] { return get("a", "/one", "Cache-Control: only-if-cached\r\n").status == 504; }));
+    EXPECT_EQ(get("b", "/one", "Cookie: who=bob\r\n").body, "page");
+    ASSERT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(get("b", "/one").body, "page");
+    EXPECT_EQ(origin.requests(), 3u) << "it has to be validated for everybody else";
 }
 
 }  // namespace semantics_validation_test

@@ -56,6 +56,18 @@ TEST(Merge304, LeavesTheTagThatWasGivenToTheStoredBytes) {
     EXPECT_THAT(merged("X-A: 1", "ETag: \"a\""), ElementsAre("X-A: 1", "ETag: \"a\""));
 }
 
+TEST(Merge304, LeavesTheCodingThatTheStoredBytesHave) {
+    EXPECT_THAT(merged("X-A: 1", "Content-Encoding: gzip"), ElementsAre("X-A: 1"));
+    EXPECT_THAT(merged("Content-Encoding: gzip", "Content-Encoding: br\nX-A: 1"),
+                ElementsAre("Content-Encoding: gzip", "X-A: 1"));
+    EXPECT_THAT(merged("Content-Encoding: gzip", "Content-Encoding: identity"),
+                ElementsAre("Content-Encoding: gzip"));
+    EXPECT_THAT(merged("Content-Encoding: gzip", "content-encoding: GZIP"),
+                ElementsAre("content-encoding: GZIP"));
+    EXPECT_THAT(merged("Content-Encoding: a", "Content-Encoding: b"),
+                ElementsAre("Content-Encoding: b"));
+}
+
 TEST(Merge304, TakesATagThatContradictsItselfForNone) {
     EXPECT_THAT(merged("ETag: \"a\"", "ETag: \"a\"\nETag: \"b\""),
                 ElementsAre("ETag: \"a\"", "ETag: \"b\""));

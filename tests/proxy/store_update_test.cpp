@@ -23,20 +23,77 @@ Head head_of(unsigned status, Fields fields) {
     return head;
 }
 
-TEST(HeadOfWhatIsStored, SpeaksOfItUnlessItSaysOtherwise) {  // RFC 9111 §4.3.5
-    StoredResponse stored;
-    stored.body->add_block(4, {});
-    stored.body->append("body");
-    const test::Head fields("ETag: \"1\"\nLast-Modified: Thu, 19 Nov 2026 00:00:00 GMT");
-    const auto speaks = [&](const char* lines) {
-        const test::Head text(lines);
+/// Four bytes are stored, and a 200 to a HEAD arrives.
+class HeadOfWhatIsStored : public ::testing::Test {
+protected:
+    HeadOfWhatIsStored() {
+        stored.status = 200;
+        stored.freshness.lifetime = StoredSeconds(60);
+        stored.freshness.source = LifetimeSource::max_age;
+        stored.body->add_block(4, {});
+        stored.body->append("body");
+    }
+    bool speaks(const char* lines) const {
+        const test::Head text(lines), fields(stored_lines);
         return speaks_of(head_of(200, text), stored, fields);
-    };
-    EXPECT_TRUE(speaks(""));
-    EXPECT_TRUE(speaks("ETag: \"1\"\nContent-Length: 4"));
-    EXPECT_FALSE(speaks("ETag: \"2\"\nContent-Length: 4"));
-    EXPECT_FALSE(speaks("ETag: \"1\"\nContent-Length: 5"));
-    EXPECT_FALSE(speaks("Last-Modified: Fri, 20 Nov 2026 00:00:00 GMT"));
+    }
+    HeadLearned learned(const char* lines, StorageVerdict verdict = StorageVerdict::store) const {
+        const test::Head text(lines), fields(stored_lines);
+        return judge_head(head_of(200, text), verdict, stored, fields);
+    }
+
+    StoredResponse stored;
+    const char* stored_lines = "ETag: \"1\"";
+};
+
+TEST_F(HeadOfWhatIsStored, SpeaksOfItWhenItRepeatsEveryValidator) {  // RFC 9111 §4.3.5
+    EXPECT_TRUE(speaks("ETag: \"1\""));
+    EXPECT_FALSE(speaks(""));
+    EXPECT_FALSE(speaks("Content-Length: 4"));
+    EXPECT_FALSE(speaks("ETag: W/\"1\""));
+    EXPECT_FALSE(speaks("ETag: \"1\"\nETag: \"2\""));
+    EXPECT_FALSE(speaks("ETag: \"1\"\nLast-Modified: Thu, 19 Nov 2026 00:00:00 GMT"));
+    stored_lines = "ETag: \"1\"\nLast-Modified: Thu, 19 Nov 2026 00:00:00 GMT";
+    EXPECT_TRUE(speaks("ETag: \"1\"\nLast-Modified: Thu, 19 Nov 2026 00:00:00 GMT"));
+    EXPECT_FALSE(speaks("ETag: \"1\""));
+    EXPECT_FALSE(speaks("Last-Modified: Thu, 19 Nov 2026 00:00:00 GMT"));
+    EXPECT_FALSE(speaks("ETag: \"1\"\nLast-Modified: Fri, 20 Nov 2026 00:00:00 GMT"));
+    stored_lines = "X-Other: 1";
+    EXPECT_FALSE(speaks("")) << "there is nothing to recognise it by";
+}
+
+TEST_F(HeadOfWhatIsStored, SpeaksOfNoOtherRepresentation) {
+    stored_lines = "ETag: \"1\"\nContent-Type: text/html\nContent-Encoding: identity";
+    EXPECT_TRUE(speaks("ETag: \"1\"\nContent-Length: 4\nContent-Type: text/html"));
+    for (const auto* other : {"Content-Length: 5", "Content-Encoding: gzip", "Content-Language: de",
+                              "Content-Type: text/plain", "Vary: Accept-Encoding"})
+        EXPECT_FALSE(speaks(("ETag: \"1\"\n" + std::string(other)).c_str())) << other;
+    stored_lines = "ETag: \"1\"\nContent-Encoding: gzip";
+    stored.vary_names = "accept-encoding";
+    EXPECT_FALSE(speaks("ETag: \"1\"")) << "of the one without a coding";
+    EXPECT_TRUE(speaks("ETag: \"1\"\nContent-Encoding: GZip"));
+    EXPECT_TRUE(speaks("ETag: \"1\"\nContent-Encoding: gzip\nVary: Accept-Encoding"));
+}
+
+TEST_F(HeadOfWhatIsStored, FreshensWhatHadALifetimeAndNothingElse) {
+    EXPECT_EQ(learned("ETag: \"1\""), HeadLearned::freshens);
+    EXPECT_EQ(learned("ETag: \"2\""), HeadLearned::outdates);
+    stored.freshness.always_validate = true;
+    EXPECT_EQ(learned("ETag: \"1\""), HeadLearned::nothing);
+    stored.freshness.always_validate = false;
+    stored.freshness.lifetime = StoredSeconds(0);
+    EXPECT_EQ(learned("ETag: \"1\""), HeadLearned::nothing);
+    EXPECT_EQ(learned(""), HeadLearned::outdates);
+}
+
+TEST_F(HeadOfWhatIsStored, EndsItWhereItMayNotBeStoredAnyMore) {
+    for (const auto forbids : {StorageVerdict::no_store, StorageVerdict::is_private,
+                               StorageVerdict::must_understand, StorageVerdict::vary_any}) {
+        EXPECT_EQ(learned("ETag: \"1\"", forbids), HeadLearned::ends) << to_string(forbids);
+        EXPECT_EQ(learned("", forbids), HeadLearned::ends) << to_string(forbids);
+    }
+    EXPECT_EQ(learned("ETag: \"1\"", StorageVerdict::authorization), HeadLearned::nothing)
+        << "that is for this request alone";
 }
 
 class OwnTargetTest : public ::testing::Test {
@@ -134,9 +191,34 @@ TEST_F(LearningTest, AHeadThatWasUnderWayWhenItsTagWasPurgedEndsWhatIsStored) {
     EXPECT_EQ(stored(), nullptr);
 }
 
-TEST_F(LearningTest, AHeadThatForbidsStoringMakesItStaleToo) {
-    head_says("ETag: \"1\"\nCache-Control: no-store");
+TEST_F(LearningTest, WhatAHeadMakesStaleMayStillStandInForItsOrigin) {
+    head_says("Cache-Control: max-age=600");
     ASSERT_NE(stored(), nullptr);
+    EXPECT_FALSE(fresh(*stored()));
+    EXPECT_TRUE(stored()->freshness.had_lifetime());
+}
+
+TEST_F(LearningTest, AHeadThatForbidsStoringEndsWhatIsStored) {  // as such a 304 does
+    head_says("ETag: \"1\"\nCache-Control: no-store");
+    EXPECT_EQ(stored(), nullptr);
+}
+
+TEST_F(LearningTest, AHeadForOneClientAloneEndsItToo) {
+    head_says("Cache-Control: private");
+    EXPECT_EQ(stored(), nullptr);
+}
+
+TEST_F(LearningTest, NoHeadGivesALifetimeToWhatIsValidatedEachTime) {
+    const auto shared_one = stored();
+    auto once = std::make_shared<StoredResponse>(StoredMetadata(*shared_one), shared_one->body);
+    make_personal(once->freshness);
+    ASSERT_EQ(shared.store.replace(hash(), shared_one.get(), once, kNow, kNow),
+              Store::Replaced::done);
+    head_says("ETag: \"1\"\nCache-Control: max-age=600");
+    EXPECT_EQ(stored(), once);
+    head_says("Cache-Control: max-age=600");
+    EXPECT_TRUE(stored()->freshness.personal);
+    EXPECT_TRUE(stored()->freshness.always_validate);
     EXPECT_FALSE(fresh(*stored()));
 }
 

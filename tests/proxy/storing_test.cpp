@@ -6,6 +6,7 @@
 #include <array>
 
 #include "proxy/http/tags.hpp"
+#include "proxy/http/vary.hpp"
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
@@ -192,11 +193,31 @@ TEST_F(RefreshedTest, IsDatedByTheArrivalOfA304WithoutDate) {
     EXPECT_THAT(fresh.draft.response->head, HasSubstr("Date: Fri, 20 Nov 2026 00:00:00 GMT\r\n"));
 }
 
-TEST_F(RefreshedTest, StaysPersonalUntilItsOriginSaysForHowLongItIsGood) {
+TEST_F(RefreshedTest, StaysPersonalWhateverTheAnswerToAnotherSays) {
     stored_.freshness.personal = true;
     stored_text_ = "ETag: \"1\"";
-    EXPECT_TRUE(refreshed_by("ETag: \"1\"").draft.response->freshness.personal);
-    EXPECT_FALSE(refreshed_by("Cache-Control: max-age=60").draft.response->freshness.personal);
+    for (const auto* lines : {"ETag: \"1\"", "ETag: \"1\"\nCache-Control: max-age=60"}) {
+        const auto freshness = refreshed_by(lines).draft.response->freshness;
+        EXPECT_TRUE(freshness.personal) << lines;
+        EXPECT_TRUE(freshness.always_validate) << lines;
+    }
+}
+
+TEST_F(RefreshedTest, IsSelectedByNoLessThanBefore) {
+    stored_text_ =
+        "ETag: \"1\"\nVary: Accept-Encoding, Cookie\nDate: Thu, 19 Nov 2026 00:00:00 GMT";
+    const auto names = [&](const char* lines) {
+        const auto fresh = refreshed_by(lines);
+        EXPECT_EQ(fresh.draft.response->vary_names, vary_names(fresh.draft.response->fields()))
+            << "peers go by what the head says";
+        return fresh.draft.response->vary_names;
+    };
+    EXPECT_EQ(names("ETag: \"1\""), "accept-encoding,cookie");
+    EXPECT_EQ(names("Vary: Cookie"), "accept-encoding,cookie");
+    EXPECT_EQ(names("Vary: Origin"), "accept-encoding,cookie,origin");
+    EXPECT_EQ(names("Vary: cookie, ACCEPT-ENCODING"), "accept-encoding,cookie");
+    EXPECT_EQ(names("Connection: Vary\nVary: Origin"), "accept-encoding,cookie");
+    EXPECT_EQ(refreshed_by("Vary: *").draft.verdict, StorageVerdict::vary_any);
 }
 
 TEST_F(RefreshedTest, EndsWhenThe304ForbidsStoring) {
