@@ -223,9 +223,6 @@ private:
         client_.directives =
             request_directives(head.fields, client_.config().cache.client_directives);
         client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
-        std::erase_if(head.fields, [&](const Field& line) {
-            return is_forwarded_field(line) && hop_by_hop(line);  // not for us to pass on
-        });
         return {};
     }
 

@@ -105,6 +105,29 @@ TEST_F(Access, GoesByWhomATrustedProxyNames) {
     EXPECT_EQ(proxied.get("/one").status, 200u);
 }
 
+// Apache's CVE-2022-31813: what a proxy says of its client is not for that client to take away.
+TEST_F(Access, GoesByWhomATrustedProxyNamesWhateverConnectionNames) {
+    auto settings = forward_config();
+    settings.origins = {{"origin.test", {"127.0.0.1", origin.port()}}};
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    settings.clients.deny = {"6.6.6.6"};
+    start(settings);
+    const std::string options =
+        "Connection: X-Forwarded-For, Forwarded, Via, X-Forwarded-Proto, X-Forwarded-Host\r\n";
+    for (const auto* method : {"GET", "POST", "PURGE"})
+        EXPECT_EQ(client().ask(method, "/one", options + "X-Forwarded-For: 6.6.6.6\r\n").status,
+                  403u)
+            << method;
+    EXPECT_EQ(origin.requests(), 0u);
+    const auto stranger = options + "X-Forwarded-For: 8.8.8.8\r\n";
+    EXPECT_EQ(client().ask("PURGE", "/one", stranger).status, 403u);
+    EXPECT_EQ(get("a", url("/one"), stranger).status, 403u) << "forward.clients";
+    EXPECT_EQ(get("a", url("/one"), options + "Forwarded: for=8.8.8.8\r\n").status, 403u);
+    EXPECT_EQ(get("a", "/one", stranger + "X-Forwarded-Proto: https\r\n").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "8.8.8.8, 127.0.0.1");
+    EXPECT_EQ(told("X-Forwarded-Proto"), "https");
+}
+
 TEST_F(Access, IsNotGivenWhereATrustedProxyNamesNobodyThatCanBeRead) {
     auto settings = config("a");
     settings.clients.trusted_proxies = {"127.0.0.1"};
@@ -124,9 +147,11 @@ TEST_F(Access, ToPurgeIsNotGivenOnTheWordOfAnUnknownProxy) {
     start(config("a"));
     for (const auto* line :
          {"Via: 1.1 x\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=127.0.0.1\r\n"})
-        EXPECT_EQ(client().ask("PURGE", "/one", line).status, 403u) << line;
+        for (const auto* options : {"", "Connection: Via, X-Forwarded-For, Forwarded\r\n"})
+            EXPECT_EQ(client().ask("PURGE", "/one", std::string(options) + line).status, 403u)
+                << options << line;
     EXPECT_EQ(client().ask("PURGE", "/one").status, 200u);
-    EXPECT_EQ(refused(RequestRefusal::forbidden), 3u);
+    EXPECT_EQ(refused(RequestRefusal::forbidden), 6u);
 }
 
 TEST_F(Access, IsToldToOriginsByAddress) {
