@@ -24,8 +24,8 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
-    render_response(head, config.node, config.cache.rules, from.arrival.wall, response.head,
-                    *index.live);
+    render_response(head, config.node, rules_for(config, job.request->key.host()),
+                    from.arrival.wall, response.head, *index.live);
     index.live->lines.append(from.own_lines);
     response.blocks = Blocks{length, config.cache.block};
     if (!delivery.charge(response)) return std::nullopt;

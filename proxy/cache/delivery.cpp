@@ -61,7 +61,7 @@ Draft Delivery::block_draft(const Received& from) const {
     std::ranges::sort(block->tags, precedes);
     const auto again = std::ranges::unique(block->tags);
     block->tags.erase(again.begin(), again.end());
-    const auto said = response_directives(from.head.fields, config_.cache.rules);
+    const auto said = response_directives(from.head.fields, rules_for(config_, key.host()));
     const auto verdict = verdict_of(said, 200);  // a part of what has that status
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict};
@@ -76,8 +76,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     auto live = std::make_shared<LiveFields>();
-    render_response(from.head, config_.node, config_.cache.rules, from.arrival.wall,
-                    made.response->head, *live);
+    render_response(from.head, config_.node, rules_for(config_, job_.request->key.host()),
+                    from.arrival.wall, made.response->head, *live);
     live->lines.append(from.own_lines);
     const auto& block = job_.block;
     auto& store = cache_.shared.store;

@@ -17,7 +17,7 @@ using boost::beast::http::verb;
 /// All of `metadata` but its head's text.
 StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fields,
                      const Received& from, StoredMetadata& metadata) {
-    const auto& rules = request.config.cache.rules;
+    const auto rules = rules_for(request.config, request.key.host());
     metadata.status = status;
     metadata.arrival = from.arrival;
     const auto said = response_directives(fields, rules);
@@ -94,7 +94,7 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     result.live = std::make_shared<LiveFields>();
     append_status_line(response.head, stored.status);
     // Age belongs to this exchange, and what a qualified no-cache or private names to its client.
-    const StoredFields to_store(updated.merged(), request.config.cache.rules);
+    const StoredFields to_store(updated.merged(), rules_for(request.config, request.key.host()));
     for (const auto& line : updated.merged()) {
         if (to_store(line))
             append_line(response.head, line);

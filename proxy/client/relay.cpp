@@ -176,8 +176,8 @@ public:
         const auto& head = exchange_.head();
         LiveFields live;
         client_.own_head.clear();
-        render_response(head, config_.node, config_.cache.rules, exchange_.arrival().wall,
-                        client_.own_head, live);
+        render_response(head, config_.node, rules_for(config_, client_.key.host()),
+                        exchange_.arrival().wall, client_.own_head, live);
         client_.transaction.status = head.status;
         client_.transaction.source = Source::origin;
         if (const auto type = head.get(field::content_type))

@@ -23,6 +23,12 @@ std::string describe(const std::vector<ConfigError>& errors) {
     return text;
 }
 
+CacheRules rules_for(const Config& config, std::string_view host) {
+    auto rules = config.cache.rules;
+    if (!match_origin(config.origins, host)) rules.cdn_cache_control = false;
+    return rules;
+}
+
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
     const auto found =
         std::find_if(origins.begin(), origins.end(), [&](const OriginConfig& origin) {

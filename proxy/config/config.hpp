@@ -252,6 +252,10 @@ std::string describe(const std::vector<ConfigError>& errors);
 /// it.
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
 
+/// `cache.rules` as they apply to what this host sends: CDN-Cache-Control is for caches that act
+/// for the origin (RFC 9213 §3.1), so it counts only where an entry of `origins` matches.
+CacheRules rules_for(const Config& config, std::string_view host);
+
 std::string_view to_string(DiskAdmission admission);
 std::string_view to_string(CopyPolicy policy);
 std::string_view to_string(ForwardedMode mode);

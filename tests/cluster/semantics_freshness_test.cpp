@@ -12,6 +12,12 @@ using namespace std::chrono_literals;
 
 class Freshness : public SemanticsTest {
 protected:
+    /// Where the targets are those of an entry of `origins`, whatever the form of requests.
+    Config acting_for_the_origin() const {
+        auto result = settings();
+        result.origins = {{"*", {"127.0.0.1", origin.port()}}};
+        return result;
+    }
     /// Stores `answer` and asks again: the hit.
     Answer hit(const std::string& path, const std::string& answer) {
         says(path, {answer});
@@ -336,6 +342,7 @@ TEST_P(Freshness, DoesNotReuseWhatHasNeitherLifetimeNorValidator) {
 
 // 29, RFC 9213 §2
 TEST_P(Freshness, PutsCdnCacheControlInPlaceOfCacheControlAndExpires) {
+    start(acting_for_the_origin());
     const auto both = [](std::string_view general, std::string_view targeted) {
         return control(general) + "CDN-Cache-Control: " + std::string(targeted) + "\r\n";
     };
@@ -372,8 +379,24 @@ TEST_P(Freshness, PutsCdnCacheControlInPlaceOfCacheControlAndExpires) {
               "max-age=100");
 }
 
+// 29, RFC 9213 §3.1: a forward proxy acts for its clients.
+TEST_P(Freshness, HeedsCdnCacheControlOnlyWhereItActsForTheOrigin) {
+    const auto acts = GetParam() == Mode::reverse;
+    const std::string targeted = "CDN-Cache-Control: max-age=100\r\n";
+    for (const auto* general : {"private, no-store", "private", "no-store", "max-age=0"}) {
+        const auto path = "/" + std::to_string(origin.requests());
+        EXPECT_EQ(reused(path, ok(control(general) + targeted)), acts) << general;
+    }
+    EXPECT_EQ(reused("/public", ok(fresh("CDN-Cache-Control: no-store\r\n"))), !acts);
+    says("/merged", {ok(control("max-age=0") + "ETag: \"v\"\r\n"),
+                     not_modified(control("private") + targeted), ok(fresh(), "new")});
+    get("/merged");
+    get("/merged");
+    EXPECT_EQ(get("/merged").body, acts ? "text" : "new");
+}
+
 TEST_P(Freshness, ReadsCdnCacheControlOnlyWhereConfigured) {  // 29
-    auto deaf = settings();
+    auto deaf = acting_for_the_origin();
     deaf.cache.rules.cdn_cache_control = false;
     start(deaf);
     EXPECT_FALSE(reused("/no", ok(control("no-store") + "CDN-Cache-Control: max-age=100\r\n")));
