@@ -27,6 +27,7 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
         make_personal(metadata.freshness);
     metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
+    metadata.shares_cookie = rules.store_set_cookie && shares_cookie(fields);
     const auto verdict =
         storage_verdict(verb::get, request.fields, request.directives, status, fields, said,
                         metadata.vary_names, metadata.freshness, rules);

@@ -40,13 +40,13 @@ asio::awaitable<bool> CacheAnswer::run() {
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     auto& transaction = client_.transaction;
     const auto uri = client_.key.uri();
-    auto found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
+    auto found = look_up(client_.hash, uri, client_.head.fields, Clock::now());
     if (found.on_disk) found = co_await recall(std::move(found), client_.hash, uri);
     const auto varies =
         found.other_variants || (found.response && !found.response->vary_names.empty());
     if (varies && !transaction.told_of_client) {
         client_.tell_of_client();
-        found = frontend_.cache.look_up(client_.hash, uri, client_.head.fields, Clock::now());
+        found = look_up(client_.hash, uri, client_.head.fields, Clock::now());
     }
     if (transaction.aborted) co_return Followed::close;
     Lookup lookup{nullptr, {}, found.fill != nullptr, found.other_variants, found.unshareable};
@@ -109,6 +109,15 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     co_return co_await lead(std::move(job), found.response, status);
 }
 
+/// What was stored under settings that are not those of now any more ends when it is asked for.
+Store::Found CacheAnswer::look_up(summary::KeyHash hash, std::string_view uri,
+                                  const Selecting& request, Clock::time_point now) const {
+    auto found = frontend_.cache.look_up(hash, uri, request, now);
+    if (!found.response || may_give(*found.response)) return found;
+    frontend_.cache.shared.drop(hash, now);
+    return frontend_.cache.look_up(hash, uri, request, now);
+}
+
 /// What the disk has is brought into memory first. If that takes too long, or is too much, it is as
 /// if it were not stored.
 asio::awaitable<Store::Found> CacheAnswer::recall(Store::Found found, summary::KeyHash hash,
@@ -123,7 +132,7 @@ asio::awaitable<Store::Found> CacheAnswer::recall(Store::Found found, summary::K
             if (news != ClientContext::News::come) break;
         }
         const auto by = selecting();
-        found = frontend_.cache.look_up(hash, uri, by, Clock::now());
+        found = look_up(hash, uri, by, Clock::now());
         client_.transaction.recalled = found.response != nullptr;
     }
     co_return found;
@@ -296,9 +305,17 @@ asio::awaitable<void> CacheAnswer::pass_interim(Fill::Reader& reader) {
     co_await client_.connection.send(client_.buffers);
 }
 
+/// Do the settings of now let this be stored?
+bool CacheAnswer::may_give(const StoredResponse& response) const {
+    if (!response.shares_cookie && !response.freshness.targeted) return true;
+    const auto& rules = client_.config().cache.rules;
+    return (!response.shares_cookie || rules.store_set_cookie) &&
+           (!response.freshness.targeted || (rules.cdn_cache_control && client_.of_entry));
+}
+
 bool CacheAnswer::may_reuse(const StoredResponse& response) const {
-    return usable(
-        decide_reuse(client_.directives, response.freshness, response.residence(Clock::now())));
+    return may_give(response) && usable(decide_reuse(client_.directives, response.freshness,
+                                                     response.residence(Clock::now())));
 }
 
 /// Is this the variant for this request?

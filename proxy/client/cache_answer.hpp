@@ -46,6 +46,8 @@ private:
 
     static Followed ended(bool keep) { return keep ? Followed::keep : Followed::close; }
     boost::asio::awaitable<Followed> once();
+    Store::Found look_up(summary::KeyHash hash, std::string_view uri, const Selecting& request,
+                         std::chrono::steady_clock::time_point now) const;
     boost::asio::awaitable<Store::Found> recall(Store::Found found, summary::KeyHash hash,
                                                 std::string_view uri);
     Asking asking() const;
@@ -73,6 +75,7 @@ private:
     boost::asio::awaitable<bool> refuse_to_fetch();  // only-if-cached
 
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
+    bool may_give(const StoredResponse& response) const;
     bool may_reuse(const StoredResponse& response) const;
     bool is_variant(const StoredResponse& response);
     Selecting selecting();

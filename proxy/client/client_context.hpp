@@ -82,6 +82,12 @@ struct ClientContext {
         return route_to_origin(config(), key, absolute_form, requester.text());
     }
 
+    /// Why route() leads nowhere, if so.
+    std::optional<NoRoute> nowhere() const {
+        if (of_entry) return std::nullopt;
+        return why_nowhere(config(), absolute_form);
+    }
+
     /// Writes into the head what an origin is to read of the client there, once in a transaction:
     /// before the request goes to an origin, and before a response that varies is looked for, as it
     /// may vary by that. A peer's question (transaction.from_peer) is given what does not depend on
@@ -151,6 +157,9 @@ struct ClientContext {
     std::optional<RequestParser> parser;
     CacheKey key;
     bool absolute_form = false;  // the target said where to go
+    bool of_entry = false;       // an entry of `origins` matches its host
+    // A trusted proxy has stated these of the target, and the key has them from it.
+    bool states_scheme = false, states_host = false;
     summary::KeyHash hash;
     RequestDirectives directives;
     Transaction transaction;

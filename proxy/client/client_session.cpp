@@ -157,7 +157,8 @@ private:
         }
         const auto bad = understand();
         if (!bad.empty()) co_return co_await refuse_target(bad);
-        const auto* origin = match_origin(client_.config().origins, client_.key.host());
+        const auto of_entry = client_.of_entry =
+            match_origin(client_.config().origins, client_.key.host()) != nullptr;
         PeerOptions options;
         if (const auto peer = proven_peer(options)) {
             // A token lets a peer ask, and nothing else.
@@ -175,11 +176,11 @@ private:
         if (head.verb == verb::purge) co_return co_await answer_purge(client_);
         // Also what is stored and what is asked for in origin-form is only for those who could have
         // it fetched.
-        if (!origin && client_.config().forward.enabled && !requester.rights().forward)
+        if (!of_entry && client_.config().forward.enabled && !requester.rights().forward)
             co_return co_await refuse_client(RequestRefusal::forward_client);
         if (head.verb == verb::options || head.verb == verb::trace) {
             // Of the server as a whole: this node, where none stands behind it (RFC 9110 §9.3.7).
-            if (head.target == "*" && !origin) co_return co_await answer_as_last_hop();
+            if (head.target == "*" && !of_entry) co_return co_await answer_as_last_hop();
             const auto limit = max_forwards(head.fields);
             if (limit.state == MaxForwards::State::malformed)
                 co_return co_await refuse_max_forwards();
@@ -188,6 +189,8 @@ private:
                 count_hop(limit.hops);
             }
         }
+        // What is stored is given as it would be fetched: by the settings of now, or not at all.
+        if (const auto none = client_.nowhere()) co_return co_await client_.refuse_route(*none);
         auto upgrade = upgrade_wish(head.fields, head.version, client_.config().upgrade);
         if (upgrade.state == UpgradeWish::State::refused) co_return co_await refuse_upgrade();
         if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done()) {

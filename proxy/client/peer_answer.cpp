@@ -51,7 +51,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
     const auto is_block = found.response || found.fill;
     if (!is_block) {
         hash = client_.hash;
-        found = frontend_.cache.look_up(hash, client_.key.uri(), selecting(), transaction.begun);
+        found = look_up(hash, client_.key.uri(), selecting(), transaction.begun);
         if (found.on_disk) found = co_await recall(std::move(found), hash, client_.key.uri());
     }
     if (transaction.aborted) co_return false;

@@ -95,6 +95,7 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     out.stale_while_revalidate = window(directives.stale_while_revalidate);
     out.stale_if_error = window(directives.stale_if_error);
     out.has_validator = has_validator(response);
+    out.targeted = directives.targeted;
     return out;
 }
 

@@ -31,6 +31,7 @@ struct Freshness {
     bool never_stale = false;  // must-revalidate, proxy-revalidate, s-maxage or no-cache (§4.2.4)
     bool has_validator = false;  // an ETag or Last-Modified to validate with
     bool personal = false;       // see make_personal()
+    bool targeted = false;       // judged by CDN-Cache-Control: ResponseDirectives::targeted
 
     /// Lifetime given by the origin, not guessed.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }

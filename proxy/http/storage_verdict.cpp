@@ -28,14 +28,6 @@ StorageVerdict by_status(unsigned status) {
     return StorageVerdict::store;
 }
 
-/// Is there a cookie that a qualified no-cache or private does not withhold from others?
-bool would_share_cookie(Fields response) {
-    if (std::none_of(response.begin(), response.end(), is_set_cookie)) return false;
-    const StoredFields stored(response, {.store_set_cookie = true});
-    return std::any_of(response.begin(), response.end(),
-                       [&](const Field& line) { return is_set_cookie(line) && stored(line); });
-}
-
 /// RFC 9111 §3.5: these speak for everybody, even with Authorization in the request.
 bool shared_despite_authorization(const ResponseDirectives& response) {
     return response.is_public || response.must_revalidate || response.s_maxage.present();
@@ -45,6 +37,13 @@ bool shared_despite_authorization(const ResponseDirectives& response) {
 
 std::string_view to_string(StorageVerdict verdict) {
     return kNames[static_cast<std::size_t>(verdict)];
+}
+
+bool shares_cookie(Fields response) {
+    if (std::none_of(response.begin(), response.end(), is_set_cookie)) return false;
+    const StoredFields stored(response, {.store_set_cookie = true});
+    return std::any_of(response.begin(), response.end(),
+                       [&](const Field& line) { return is_set_cookie(line) && stored(line); });
 }
 
 StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
@@ -75,7 +74,7 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
     // A cookie goes to others only where the configuration wants it and the origin itself has said
     // for how long.
-    if ((!rules.store_set_cookie || !freshness.is_explicit()) && would_share_cookie(response)) {
+    if ((!rules.store_set_cookie || !freshness.is_explicit()) && shares_cookie(response)) {
         return StorageVerdict::set_cookie;
     }
 

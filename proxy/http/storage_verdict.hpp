@@ -48,6 +48,10 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
 /// The same by what Cache-Control says alone (RFC 9111 §5.2.2): no-store, private, must-understand.
 StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status);
 
+/// Has the response a cookie that a qualified no-cache or private does not withhold from others? It
+/// may be stored, and given, only under CacheRules::store_set_cookie.
+bool shares_cookie(Fields response);
+
 /// After a validation: does this answer, with its verdict, end what was stored before? It does when
 /// the origin now forbids storing what it says of the resource (200, 404, 410 and the like, or the
 /// 304 itself); the old response is not to be used in its place. Errors, redirects and what only

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/storage_verdict.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/storage/announceable.hpp"
 
@@ -126,6 +128,9 @@ std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Pr
     response->vary_names = record.vary_names;
     response->variant = record.variant;
     response->tags = record.tags;
+    const auto fields = response->fields();
+    response->shares_cookie = shares_cookie(fields);
+    response->freshness.targeted = response_directives(fields).targeted;
     response->arrival = Arrival::in_earlier_process(
         std::chrono::time_point_cast<WallTime::duration>(record.stored), now);
     if (doubtful) response->freshness.always_validate = response->freshness.never_stale = true;

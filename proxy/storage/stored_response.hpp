@@ -21,6 +21,7 @@ namespace proxy {
 /// whom, and how its answer begins.
 struct StoredMetadata {
     unsigned status = 0;
+    bool shares_cookie = false;  // of storage_verdict.hpp: stored as store_set_cookie was on
     /// Status line and field lines as they go out, each with its CRLF, in the order received and
     /// with our Via; without Age, Cache-Status, Content-Length, Transfer-Encoding and hop-by-hop
     /// fields, which belong to one answer.

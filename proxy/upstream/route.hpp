@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "proxy/config/config.hpp"
@@ -20,6 +21,13 @@ enum class NoRoute {
 /// The entry's `url` says whether it is reached by TLS; of a target itself, its scheme.
 using OriginRoute = std::variant<UpstreamTarget, NoRoute>;
 
+/// Why a target that no origin entry matches leads nowhere, if so.
+inline std::optional<NoRoute> why_nowhere(const Config& config, bool absolute_form) {
+    if (!absolute_form) return NoRoute::no_origin;
+    if (!config.forward.enabled) return NoRoute::forward_disabled;
+    return std::nullopt;
+}
+
 /// `client`: its address.
 inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bool absolute_form,
                                    const std::string& client = {}) {
@@ -31,8 +39,7 @@ inline OriginRoute route_to_origin(const Config& config, const CacheKey& key, bo
         }
         return target;
     }
-    if (!absolute_form) return NoRoute::no_origin;
-    if (!config.forward.enabled) return NoRoute::forward_disabled;
+    if (const auto none = why_nowhere(config, absolute_form)) return *none;
     UpstreamTarget target{{std::string(key.address()), key.port()}, true};
     if (key.scheme() == Scheme::https) target.tls = config.tls_contexts->forward;
     target.client = client;

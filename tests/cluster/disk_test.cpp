@@ -42,6 +42,31 @@ private:
     TemporaryDirectory directory_;
 };
 
+TEST_F(Disk, WhatWasStoredUnderOtherSettingsIsNotGiven) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target == "/cookie") return e.answer(fresh("Set-Cookie: a=b\r\n"), "x");
+        if (e.target == "/plain") return e.answer(fresh(), "x");
+        e.answer("Cache-Control: private\r\nCDN-Cache-Control: max-age=1000\r\n", "x");
+    });
+    auto settings = with_disk(config("a"));
+    settings.cache.rules.store_set_cookie = true;
+    start(settings);
+    for (const auto* path : {"/cookie", "/targeted", "/plain"})
+        EXPECT_EQ(get("a", path).status, 200u);
+    ASSERT_TRUE(eventually([&] { return is_written("a", 3); }));
+    settings.cache.rules.store_set_cookie = settings.cache.rules.cdn_cache_control = false;
+    restart(settings);
+    EXPECT_TRUE(contains(get("a", "/plain").cache_status(), "hit"));
+    for (const auto* path : {"/cookie", "/targeted"})
+        EXPECT_FALSE(contains(get("a", path).cache_status(), "hit")) << path;
+    EXPECT_EQ(origin.requests(), 5u);
+    settings.origins.front().host = "other.test";
+    restart(settings);
+    EXPECT_EQ(get("a", "/plain").status, 404u);
+    EXPECT_EQ(get("a", "http://origin.test/plain").status, 403u);
+    EXPECT_EQ(origin.requests(), 5u);
+}
+
 TEST_F(Disk, WhatWasFetchedIsThereAfterARestart) {
     const auto settings = with_disk(config("a"));
     start(settings);

@@ -179,6 +179,71 @@ TEST_F(Reload, ChangesHowManyVariantsOfAUrlAreStored) {
     EXPECT_EQ(hits(6), 6);
 }
 
+/// What is stored is given as it would be fetched and stored now.
+class StoredBefore : public Reload {
+protected:
+    /// In front of the origin for `own.test`, and a forward proxy.
+    Config both_ways() const {
+        auto settings = config("a");
+        settings.origins = {{"own.test", {"127.0.0.1", origin.port()}},
+                            {"other.test", {"127.0.0.1", origin.port()}}};
+        settings.forward.enabled = true;
+        settings.forward.private_destinations = Destinations::allow;
+        return settings;
+    }
+    std::string target(std::string_view path) const {
+        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
+    }
+};
+
+TEST_F(StoredBefore, IsGivenToNobodyWhoMayNotHaveItFetched) {
+    auto settings = both_ways();
+    run(settings);
+    auto own = client();
+    own.host = "own.test";
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(get("a", target("/one")).status, 200u);
+        EXPECT_EQ(own.get("/one").status, 200u);
+    }
+    ASSERT_EQ(origin.requests(), 2u);
+    settings.forward.clients = {"10.0.0.0/8"};
+    reload(settings);
+    EXPECT_EQ(get("a", target("/one")).status, 403u);
+    settings.forward.enabled = false;
+    reload(settings);
+    for (const auto* method : {"GET", "HEAD"})
+        EXPECT_EQ(client().ask(method, target("/one")).status, 403u) << method;
+    EXPECT_EQ(own.get("/one").status, 200u);
+    settings.origins.erase(settings.origins.begin());
+    reload(settings);
+    EXPECT_EQ(own.get("/one").status, 404u);
+    EXPECT_EQ(get("a", "http://own.test/one").status, 403u);
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(StoredBefore, EndsWithTheRuleThatLetItBeStored) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target == "/cookie") return e.answer(fresh("Set-Cookie: a=b\r\n"), "x");
+        e.answer("Cache-Control: private\r\nCDN-Cache-Control: max-age=1000\r\n", "y");
+    });
+    auto settings = both_ways();
+    settings.origins.push_back({"127.0.0.1", {"127.0.0.1", origin.port()}});
+    settings.cache.rules.store_set_cookie = true;
+    run(settings);
+    for (const auto* path : {"/cookie", "/targeted"})
+        for (int again = 0; again < 2; ++again) EXPECT_EQ(get("a", target(path)).status, 200u);
+    ASSERT_EQ(origin.requests(), 2u);
+    settings.cache.rules.store_set_cookie = false;
+    reload(settings);
+    get("a", target("/cookie"));
+    EXPECT_EQ(origin.requests(), 3u);
+    settings.origins.pop_back();  // it is a foreign site from now on
+    reload(settings);
+    get("a", target("/targeted"));
+    EXPECT_EQ(origin.requests(), 4u);
+    EXPECT_EQ(status("a").cache.objects, 0u);
+}
+
 TEST_F(Reload, ChangesNothingWhenTheFileIsBadAndSaysWhy) {
     auto settings = config("a");
     run(settings);
