@@ -14,6 +14,12 @@ namespace {
 using namespace std::string_view_literals;  // appended without counting
 using boost::beast::http::field;
 
+/// What proxies say of a request, and clients do not.
+bool starts_with_forwarded(std::string_view name) {
+    constexpr std::string_view kPrefix = "X-Forwarded-";
+    return iequals(name.substr(0, kPrefix.size()), kPrefix);
+}
+
 std::string_view value_or_empty(Fields fields, field id) {
     const auto* found = find(fields, id);
     return found ? found->value : std::string_view();
@@ -35,16 +41,31 @@ void Transaction::settle() {
 void ClientContext::tell_of_client() {
     if (std::exchange(transaction.told_of_client, true)) return;
     ForwardedHop hop;
-    const auto* origin = match_origin(config().origins, key.host());
-    hop.mode = origin ? config().forwarded.origins : config().forwarded.forward;
+    hop.mode = of_entry ? config().forwarded.origins : config().forwarded.forward;
+    hop.states_scheme = states_scheme;
+    hop.states_host = states_host;
     if (!transaction.from_peer) {
         hop.trusted = requester.through_trusted_proxy();
+        const auto may_be_stored = head.verb == boost::beast::http::verb::get ||
+                                   head.verb == boost::beast::http::verb::head;
+        if (of_entry && may_be_stored) drop_overrides();
         hop.sender = requester.hop_text();
         hop.client = requester.text();
     }
     hop.scheme = key.scheme();
     hop.host = key.authority();
     forwarded.rewrite(head.fields, hop);
+}
+
+/// What an origin may take for another target than the key's.
+void ClientContext::drop_overrides() {
+    const auto& names = config().forwarded.drop;
+    const auto trusted = requester.through_trusted_proxy();
+    std::erase_if(head.fields, [&](const Field& line) {
+        if (trusted && starts_with_forwarded(line.name)) return false;
+        return std::ranges::any_of(
+            names, [&](const std::string& name) { return iequals(line.name, name); });
+    });
 }
 
 Framing ClientContext::framing(unsigned status, std::optional<std::uint64_t> length) const {

@@ -168,6 +168,8 @@ struct ClientContext {
     std::string own_head;
 
 private:
+    void drop_overrides();
+
     std::uint64_t booked_ = 0;  // bytes of the answer, its head included
 };
 

@@ -9,6 +9,7 @@
 #include "proxy/client/relay.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/hops.hpp"
 #include "proxy/http/upgrade.hpp"
@@ -214,11 +215,7 @@ private:
     /// What the head means becomes the client's request. Returns what is wrong with it, or nothing.
     std::string_view understand() {
         auto& head = client_.head;
-        const auto* host = find(head.fields, field::host);
-        std::string named;
-        if (!host && head.version < 11) named = host_of_any(client_.config().origins);
-        const auto bad = client_.key.assign(client_.connection.scheme(), head.verb, head.target,
-                                            host ? host->value : named);
+        const auto bad = find_target();
         if (bad != TargetError::none) return to_string(bad);
         const HopByHop hop_by_hop(head.fields);
         if (hop_by_hop.too_many()) return "too many connection options";
@@ -227,6 +224,38 @@ private:
             request_directives(head.fields, client_.config().cache.client_directives);
         client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
         return {};
+    }
+
+    /// The target URI is what the client has asked for, be it of a trusted proxy before this node:
+    /// redirections and links in the answer depend on it, so it is what the answer is stored under.
+    /// That proxy's statement counts for what an entry of `origins` serves, unless this node is to
+    /// say it anew; its own connection by TLS stays https.
+    TargetError find_target() {
+        const auto& head = client_.head;
+        const auto* line = find(head.fields, field::host);
+        std::string named;
+        if (!line && head.version < 11) named = host_of_any(client_.config().origins);
+        const auto host = line ? line->value : std::string_view(named);
+        const auto own = client_.connection.scheme();
+        client_.states_scheme = client_.states_host = false;
+        const auto path_alone = head.target.starts_with('/') || head.target == "*";
+        const auto& config = client_.config();
+        if (path_alone && client_.requester.through_trusted_proxy() &&
+            config.forwarded.origins != ForwardedMode::replace) {
+            const auto stated = stated_target(head.fields);
+            const auto scheme = own == Scheme::https ? own : stated.scheme.value_or(own);
+            const auto is_served = [&](std::string_view by_host) {
+                return client_.key.assign(scheme, head.verb, head.target, by_host) ==
+                           TargetError::none &&
+                       match_origin(config.origins, client_.key.host());
+            };
+            client_.states_host = !stated.host.empty() && is_served(stated.host);
+            if (client_.states_host || (stated.scheme && is_served(host))) {
+                client_.states_scheme = stated.scheme.has_value();
+                return TargetError::none;
+            }
+        }
+        return client_.key.assign(own, head.verb, head.target, host);
     }
 
     asio::awaitable<bool> refuse_target(std::string_view why) {

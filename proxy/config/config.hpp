@@ -50,10 +50,20 @@ struct ClientsConfig {
 
 /// What origins are told of the client in X-Forwarded-* and Forwarded. `append` keeps what a
 /// trusted proxy said; `off` leaves X-Forwarded-For and Forwarded as they came.
-
 struct ForwardedConfig {
     ForwardedMode origins = ForwardedMode::append;  // requests to an entry of `origins`
     ForwardedMode forward = ForwardedMode::off;     // the others
+    /// Left out of a GET or HEAD to an entry of `origins`, whose answer others may get: fields by
+    /// which some origins choose another target, method, host or scheme than the request line and
+    /// Host say. What begins with X-Forwarded- a trusted proxy may say all the same.
+    std::vector<std::string> drop{"X-Forwarded-Port",     "X-Forwarded-Prefix",
+                                  "X-Forwarded-Path",     "X-Forwarded-Ssl",
+                                  "X-Forwarded-Scheme",   "X-Forwarded-Server",
+                                  "X-Original-URL",       "X-Original-Host",
+                                  "X-Rewrite-URL",        "X-Host",
+                                  "X-HTTP-Host-Override", "X-HTTP-Method",
+                                  "X-Method-Override",    "X-HTTP-Method-Override",
+                                  "X-URL-Scheme",         "Front-End-Https"};
 };
 
 /// What asks for a token: what changes something or shows the configuration, or everything.
@@ -229,6 +239,7 @@ inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
+inline constexpr std::size_t kMaxDropped = 64;  // names in forwarded.drop
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;

@@ -202,7 +202,8 @@ ordered_json json_of(const Config& config) {
                      {"forward", forward_json(config.forward)},
                      {"forwarded",
                       {{"origins", to_string(config.forwarded.origins)},
-                       {"forward", to_string(config.forwarded.forward)}}},
+                       {"forward", to_string(config.forwarded.forward)},
+                       {"drop", config.forwarded.drop}}},
                      {"upgrade", config.upgrade},
                      {"origins", origins_json(config.origins)},
                      {"cache", cache_json(config.cache)}};

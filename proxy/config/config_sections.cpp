@@ -117,7 +117,20 @@ void read_clients(ConfigContext& context, ConfigSection& root, ClientsConfig& ou
     in->done();
 }
 
-void read_forwarded(ConfigSection& root, ForwardedConfig& out) {
+void read_dropped(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
+    if (in.has("drop")) out.clear();
+    const auto elements = in.elements("drop");
+    for (const auto& [value, path] : elements) {
+        const auto name = text_of(context, *value, path);
+        if (!name) continue;
+        if (!is_token(*name)) context.fail(path, "must be a field's name, such as X-Original-URL");
+        out.push_back(*name);
+    }
+    if (elements.size() > kMaxDropped)
+        in.fail("drop", "must be at most " + std::to_string(kMaxDropped));
+}
+
+void read_forwarded(ConfigContext& context, ConfigSection& root, ForwardedConfig& out) {
     auto in = root.section("forwarded");
     if (!in) return;
     for (const auto& [key, mode] :
@@ -126,6 +139,7 @@ void read_forwarded(ConfigSection& root, ForwardedConfig& out) {
                  {{"off", ForwardedMode::off},
                   {"append", ForwardedMode::append},
                   {"replace", ForwardedMode::replace}});
+    read_dropped(context, *in, out.drop);
     in->done();
 }
 
@@ -309,7 +323,7 @@ Config read_sections(ConfigContext& context, const json& value) {
     read_admin(context, root, out.admin);
     read_clients(context, root, out.clients);
     read_forward(context, root, out.forward);
-    read_forwarded(root, out.forwarded);
+    read_forwarded(context, root, out.forwarded);
     read_upgrade(context, root, out.upgrade);
     read_origins(context, root, out.origins);
     read_cache(context, root, out.cache);

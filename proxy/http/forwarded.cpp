@@ -42,6 +42,86 @@ void join(std::string& out, const std::vector<Field>& lines, Is is) {
         if (is(line) && !line.value.empty()) out.append(line.value).append(", ");
 }
 
+/// Takes the next part off a Forwarded element: up to a semicolon outside quotes.
+std::string_view take_pair(std::string_view& rest) {
+    std::size_t end = 0;
+    for (auto quoted = false; end < rest.size() && (quoted || rest[end] != ';'); ++end) {
+        if (rest[end] == '"') quoted = !quoted;
+        if (quoted && rest[end] == '\\' && end + 1 < rest.size()) ++end;
+    }
+    const auto pair = trim(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return pair;
+}
+
+bool is_pair_of(std::string_view pair, std::string_view name) {
+    const auto equals = pair.find('=');
+    return equals != std::string_view::npos && iequals(trim(pair.substr(0, equals)), name);
+}
+
+std::string_view value_of(std::string_view pair) {
+    auto value = trim(pair.substr(pair.find('=') + 1));
+    if (value.size() >= 2 && value.starts_with('"') && value.ends_with('"'))
+        value = value.substr(1, value.size() - 2);
+    return value;
+}
+
+bool has_open_quote(std::string_view element) {
+    auto open = false;
+    for (std::size_t i = 0; i < element.size(); ++i) {
+        if (element[i] == '"') open = !open;
+        if (open && element[i] == '\\') ++i;
+    }
+    return open;
+}
+
+/// The elements of Forwarded without host and proto; true when one of them had such.
+bool append_without_target(std::string& out, const std::vector<Field>& lines) {
+    auto had = false;
+    FieldMembers elements(lines, field::forwarded);
+    while (const auto element = elements.next()) {
+        if (has_open_quote(*element)) {  // what its parts are nobody can say
+            had = true;
+            continue;
+        }
+        const auto begin = out.size();
+        for (auto rest = *element; !rest.empty();) {
+            const auto pair = take_pair(rest);
+            const auto of_target = is_pair_of(pair, "host") || is_pair_of(pair, "proto");
+            had = had || of_target;
+            if (pair.empty() || of_target) continue;
+            out.append(out.size() > begin ? ";" : "").append(pair);
+        }
+        if (out.size() > begin) out.append(", ");
+    }
+    return had;
+}
+
+std::string_view first_member(std::string_view list) {
+    return ListMembers(list).next().value_or(std::string_view());
+}
+
+std::optional<Scheme> scheme_of(std::string_view text) {
+    if (iequals(text, "https")) return Scheme::https;
+    if (iequals(text, "http")) return Scheme::http;
+    return std::nullopt;
+}
+
+/// What the first elements of Forwarded say that say it.
+StatedTarget stated_by_forwarded(Fields request) {
+    StatedTarget stated;
+    FieldMembers elements(request, field::forwarded);
+    while (const auto element = elements.next()) {
+        for (auto rest = *element; !rest.empty();) {
+            const auto pair = take_pair(rest);
+            if (!stated.scheme && is_pair_of(pair, "proto"))
+                stated.scheme = scheme_of(value_of(pair));
+            if (stated.host.empty() && is_pair_of(pair, "host")) stated.host = value_of(pair);
+        }
+    }
+    return stated;
+}
+
 /// The members of X-Forwarded-For as elements of Forwarded; false when there are none.
 bool append_chain(std::string& out, const std::vector<Field>& lines) {
     const auto begin = out.size();
@@ -90,6 +170,18 @@ bool came_through_a_proxy(Fields request) {
                        [](const Field& line) { return tells_of_a_proxy(line.id, line.name); });
 }
 
+StatedTarget stated_target(Fields request) {
+    StatedTarget stated;
+    auto speaks_x = false;
+    for (const auto& line : request) {
+        if (line.id != field::unknown || !is_forwarded_field(line)) continue;
+        speaks_x = true;
+        if (is_proto(line) && !stated.scheme) stated.scheme = scheme_of(first_member(line.value));
+        if (is_host(line) && stated.host.empty()) stated.host = first_member(line.value);
+    }
+    return speaks_x ? stated : stated_by_forwarded(request);
+}
+
 void ForwardedFields::write_for(const std::vector<Field>& came, const ForwardedHop& hop) {
     for_.clear();
     const auto keep = hop.trusted && hop.mode == ForwardedMode::append;
@@ -103,8 +195,7 @@ void ForwardedFields::write_forwarded(const std::vector<Field>& came, const Forw
     // X-Forwarded-For says who the client is. Where it came, a proxy that speaks it alone will have
     // passed on what the client itself wrote in Forwarded.
     const auto chain = keep && append_chain(forwarded_, came);
-    if (keep && !chain)
-        join(forwarded_, came, [](const Field& line) { return line.id == field::forwarded; });
+    if (keep && !chain) append_without_target(forwarded_, came);
     forwarded_.append("for=");
     append_node(forwarded_, keep ? hop.sender : hop.client);
     forwarded_.append(";host=");
@@ -112,33 +203,32 @@ void ForwardedFields::write_forwarded(const std::vector<Field>& came, const Forw
     forwarded_.append(hop.scheme == Scheme::https ? ";proto=https" : ";proto=http");
 }
 
+/// For `off`: true when forwarded_ is to stand in place of what came.
+bool ForwardedFields::leave_out_target(const std::vector<Field>& came) {
+    forwarded_.clear();
+    const auto had = append_without_target(forwarded_, came);
+    if (had && !forwarded_.empty()) forwarded_.resize(forwarded_.size() - 2);
+    return had;
+}
+
 void ForwardedFields::rewrite(std::vector<Field>& fields, const ForwardedHop& hop) {
     const auto on = hop.mode != ForwardedMode::off;
-    const auto keep = hop.trusted && hop.mode != ForwardedMode::replace;
-    const auto keep_proto = keep && hop.scheme == Scheme::http;
-    auto says_proto = false, says_host = false;
+    const auto has_target = !on && leave_out_target(fields);
     if (on && !hop.sender.empty()) {
         write_for(fields, hop);
         write_forwarded(fields, hop);
     }
     std::erase_if(fields, [&](const Field& line) {
-        if (line.id == field::forwarded) return on;
+        if (line.id == field::forwarded) return on || has_target;
         if (line.id != field::unknown) return false;
-        if (is_for(line)) return on;
-        if (is_proto(line)) {
-            says_proto = says_proto || keep_proto;
-            return !keep_proto;
-        }
-        if (!is_host(line)) return false;
-        says_host = says_host || keep;
-        return !keep;
+        return is_proto(line) || is_host(line) || (on && is_for(line));
     });
-    if (hop.scheme == Scheme::https || (on && !says_proto))
-        fields.push_back(
-            {field::unknown, kForwardedProto, hop.scheme == Scheme::https ? "https" : "http"});
-    if (!on) return;
-    if (!says_host) fields.push_back({field::unknown, kForwardedHost, hop.host});
-    if (hop.sender.empty()) return;
+    if (on || hop.states_scheme || hop.scheme == Scheme::https)
+        fields.push_back({field::unknown, kForwardedProto, to_string(hop.scheme)});
+    if (on || hop.states_host) fields.push_back({field::unknown, kForwardedHost, hop.host});
+    if (has_target && !forwarded_.empty())
+        fields.push_back({field::forwarded, "Forwarded", forwarded_});
+    if (!on || hop.sender.empty()) return;
     fields.push_back({field::unknown, kForwardedFor, for_});
     fields.push_back({field::forwarded, "Forwarded", forwarded_});
 }

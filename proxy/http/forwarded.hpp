@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,24 +25,36 @@ bool is_forwarded_field(const Field& line);
 bool tells_of_a_proxy(boost::beast::http::field id, std::string_view name);
 bool came_through_a_proxy(Fields request);
 
+/// What a trusted proxy says its client has asked it for: the target as that knows it.
+struct StatedTarget {
+    std::optional<Scheme> scheme;  // http and https alone
+    std::string_view host;         // with a port, perhaps; empty: nothing is said
+};
+/// By X-Forwarded-Proto and -Host, and only where none of the three X- fields came by Forwarded. Of
+/// a list the first member, which is the outermost proxy's.
+StatedTarget stated_target(Fields request);
+
 /// What this node knows of the request it passes on.
 struct ForwardedHop {
     ForwardedMode mode = ForwardedMode::off;
-    bool trusted = false;     // it came from a trusted proxy, whose word is kept
+    bool trusted = false;  // it came from a trusted proxy, whose word is kept
+    bool states_scheme = false, states_host = false;  // that proxy does, and the key goes by it
     std::string_view sender;  // who connected, as text; empty: a peer, which says nothing of it
     std::string_view client;  // whom it is from; the sender, unless a trusted proxy named another
-    Scheme scheme = Scheme::http;
-    std::string_view host;  // as the key has it
+    Scheme scheme = Scheme::http;  // as the key has it
+    std::string_view host;         // likewise
 };
 
 /// Writes these fields of one request after another as the next hop is to read them. What an origin
-/// is told, it may vary by, so a response that varies has to be found by the same values.
+/// is told, it may vary by, so a response that varies has to be found by the same values; and it
+/// builds links and redirections from scheme and host, which others would get from the store, so it
+/// is told none but those of the key.
 /// - X-Forwarded-For, Forwarded: `append` adds the sender to what a trusted proxy said and replaces
 ///   what anybody else did; Forwarded follows X-Forwarded-For where that came. `replace` says the
-///   client alone; `off` leaves them as they came.
-/// - X-Forwarded-Proto, -Host: a trusted proxy's word is kept but for `replace`; nobody else's is,
-///   in any mode, as origins build links and redirections from them that others would get from the
-///   store. Of an https target, this node says https.
+///   client alone; `off` leaves them as they came. What is kept of Forwarded loses host and proto.
+/// - X-Forwarded-Proto, -Host: those of the key, and nobody else's. With `off` they are said where
+/// a
+///   trusted proxy stated them, and https always.
 class ForwardedFields {
 public:
     /// The views put into `fields` last until the next call; `hop`'s have to outlive them too.
@@ -56,6 +69,7 @@ public:
 
 private:
     void write_for(const std::vector<Field>& came, const ForwardedHop& hop);
+    bool leave_out_target(const std::vector<Field>& came);
     void write_forwarded(const std::vector<Field>& came, const ForwardedHop& hop);
 
     std::string for_, forwarded_;  // kept from request to request for their memory

@@ -199,6 +199,161 @@ TEST_F(Access, KeepsApartWhatAnOriginVariesByTheClient) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
+/// Nodes behind a trusted proxy, which says what its clients have asked it for.
+class Stated : public Access {
+protected:
+    Config behind_a_proxy(Config settings) const {
+        settings.clients.trusted_proxies = {"127.0.0.1"};
+        return settings;
+    }
+    static std::string https(std::string_view more = {}) {
+        return "X-Forwarded-Proto: https\r\n" + std::string(more);
+    }
+    static std::string host(const std::string& name) {
+        return "X-Forwarded-Host: " + name + "\r\n";
+    }
+};
+
+TEST_F(Stated, SchemesAreKeptApart) {
+    start(behind_a_proxy(config("a")));
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.field("X-Forwarded-Proto") == "https") return e.answer(fresh(), "page");
+        e.answer(fresh("Location: https://origin.test" + e.target + "\r\n"), "",
+                 "301 Moved Permanently");
+    });
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(get("a", "/one").status, 301u);
+        EXPECT_EQ(get("a", "/one", "X-Forwarded-Proto: http\r\n").status, 301u);
+        EXPECT_EQ(get("a", "/one", https()).body, "page");
+        EXPECT_EQ(get("a", "/one", "Forwarded: for=1.1.1.1;proto=https\r\n").body, "page");
+        EXPECT_EQ(get("a", "/one", "X-Forwarded-Proto: HTTPS, http\r\n").body, "page");
+    }
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(client().ask("PURGE", "/one", https()).status, 200u);
+    EXPECT_EQ(get("a", "/one").cache_status().substr(0, 6), "a; hit");
+    EXPECT_EQ(get("a", "/one", https()).body, "page");
+    EXPECT_EQ(origin.requests(), 3u);
+}
+
+TEST_F(Stated, HostsAreKeptApart) {
+    start(behind_a_proxy(config("a")));
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(fresh(), e.field("Host") + " " + e.field("X-Forwarded-Host"));
+    });
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(get("a", "/one", host("one.test")).body, "one.test one.test");
+        EXPECT_EQ(get("a", "/one", host("Two.test:80")).body, "two.test two.test");
+        EXPECT_EQ(get("a", "/one", host("two.test:81")).body, "two.test:81 two.test:81");
+        EXPECT_EQ(get("a", "/one", "Forwarded: host=\"two.test:81\"\r\n").body,
+                  "two.test:81 two.test:81");
+        EXPECT_EQ(get("a", "/one", host("not a host")).body, "origin.test origin.test");
+    }
+    EXPECT_EQ(origin.requests(), 4u);
+}
+
+TEST_F(Stated, HostsCountWhereAnEntryMatchesThem) {
+    auto settings = behind_a_proxy(config("a"));
+    settings.origins = {{"origin.test", {"127.0.0.1", origin.port()}},
+                        {"one.test", {"127.0.0.1", origin.port()}}};
+    start(settings);
+    get("a", "/one", host("one.test"));
+    EXPECT_EQ(told("Host"), "one.test");
+    get("a", "/one", host("evil.test"));
+    EXPECT_EQ(told("Host"), "origin.test");
+    EXPECT_EQ(told("X-Forwarded-Host"), "origin.test");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Stated, TargetsAreNotForTheUntrustedNorForTheForwardProxy) {
+    auto settings = forward_config();
+    settings.origins = {{"origin.test", {"127.0.0.1", origin.port()}}};
+    start(settings);
+    const auto both = https(host("one.test"));
+    get("a", "/one", both);
+    EXPECT_EQ(told("X-Forwarded-Proto"), "http");
+    EXPECT_EQ(told("X-Forwarded-Host"), "origin.test");
+    EXPECT_EQ(get("a", "/one").cache_status().substr(0, 6), "a; hit");
+    settings = behind_a_proxy(settings);
+    settings.node = "b";
+    settings.listen.host = settings.admin->listen.host = address("b");
+    start(settings);
+    get("b", url("/two"), both + "X-Forwarded-For: 10.0.0.1\r\n");
+    EXPECT_EQ(told("X-Forwarded-Proto"), "");
+    EXPECT_EQ(told("X-Forwarded-Host"), "");
+    EXPECT_EQ(get("b", url("/two")).cache_status().substr(0, 6), "b; hit");
+}
+
+TEST_F(Stated, TargetsAreTheSameForAllNodes) {
+    start(behind_a_proxy(config("a", 2)));
+    start(behind_a_proxy(config("b", 2)));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    const auto both = https(host("one.test"));
+    EXPECT_EQ(get("a", "/one", both).status, 200u);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_TRUE(contains(get("b", "/one", both).cache_status(), "PEER_a"));
+    EXPECT_EQ(origin.requests(), 1u);
+    EXPECT_FALSE(contains(get("b", "/one").cache_status(), "PEER_a"));
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Stated, TargetsAreSaidAnewWhereTheNodeIsTo) {
+    auto settings = behind_a_proxy(config("a"));
+    settings.forwarded.origins = ForwardedMode::replace;
+    start(settings);
+    get("a", "/one", https(host("one.test")));
+    EXPECT_EQ(told("X-Forwarded-Proto"), "http");
+    EXPECT_EQ(told("Host"), "origin.test");
+    EXPECT_EQ(get("a", "/one").cache_status().substr(0, 6), "a; hit");
+}
+
+/// Fields by which origins choose what nobody has asked this node for.
+class Overrides : public Access {
+protected:
+    const std::string all_ =
+        "X-Forwarded-Port: 8443\r\nx-forwarded-prefix: /evil\r\nX-Original-URL: /evil\r\n"
+        "X-Rewrite-URL: /evil\r\nX-HTTP-Method-Override: PUT\r\nX-Other: kept\r\n";
+    std::size_t overrides() const {
+        std::size_t count = 0;
+        for (const auto* name : {"X-Forwarded-Port", "X-Forwarded-Prefix", "X-Original-URL",
+                                 "X-Rewrite-URL", "X-HTTP-Method-Override"})
+            count += told(name).empty() ? 0 : 1;
+        return count;
+    }
+};
+
+TEST_F(Overrides, DoNotReachOriginsWhereOthersGetTheAnswer) {
+    start(config("a"));
+    get("a", "/one", all_);
+    EXPECT_EQ(overrides(), 0u) << origin.heads().back();
+    EXPECT_EQ(told("X-Other"), "kept");
+    client().ask("HEAD", "/two", all_);
+    EXPECT_EQ(overrides(), 0u) << origin.heads().back();
+    client().ask("POST", "/one", all_, "x");
+    EXPECT_EQ(overrides(), 5u) << "that is between this client and its origin";
+}
+
+TEST_F(Overrides, OfXForwardedAreATrustedProxysToSay) {
+    auto settings = config("a");
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    start(settings);
+    get("a", "/one", all_);
+    EXPECT_EQ(overrides(), 2u) << origin.heads().back();
+    EXPECT_EQ(told("X-Forwarded-Port"), "8443");
+}
+
+TEST_F(Overrides, PassWhereTheSettingLetsThem) {
+    auto settings = forward_config();
+    settings.origins = {{"origin.test", {"127.0.0.1", origin.port()}}};
+    settings.forwarded.drop = {"X-Other"};
+    start(settings);
+    get("a", "/one", all_);
+    EXPECT_EQ(overrides(), 5u) << origin.heads().back();
+    EXPECT_EQ(told("X-Other"), "");
+    get("a", url("/two"), all_);
+    EXPECT_EQ(overrides(), 5u) << "the forward proxy does not act for that origin";
+    EXPECT_EQ(told("X-Other"), "kept");
+}
+
 TEST_F(Access, IsNotToldToPeers) {
     start_cluster(2);
     store("a", "/one");

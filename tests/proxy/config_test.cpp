@@ -71,6 +71,9 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_FALSE(c.clients.proxy_protocol);
     EXPECT_EQ(c.forwarded.origins, ForwardedMode::append);
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::off);
+    EXPECT_THAT(c.forwarded.drop,
+                testing::IsSupersetOf({"X-Forwarded-Port", "X-Forwarded-Prefix", "X-Original-URL",
+                                       "X-Rewrite-URL", "X-HTTP-Method-Override"}));
     EXPECT_THAT(c.upgrade, ElementsAre("websocket"));
     EXPECT_EQ(c.forward.private_destinations, Destinations::deny);
     EXPECT_FALSE(c.forward.enabled);
@@ -100,7 +103,7 @@ TEST(Config, ReadsEverySection) {
                     "proxy_protocol": true},
         "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow",
                     "clients": ["10.1.0.0/16"]},
-        "forwarded": {"origins": "off", "forward": "replace"}, "upgrade": ["WebSocket", "x"],
+        "forwarded": {"origins": "off", "forward": "replace", "drop": ["X-A"]}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
         "cache": {"memory": "2GiB", "object_max": 1000, "variants": 7, "store_set_cookie": true, "client_directives": "shield",
@@ -134,6 +137,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.forward.clients.texts(), ElementsAre("10.1.0.0/16"));
     EXPECT_EQ(c.forwarded.origins, ForwardedMode::off);
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::replace);
+    EXPECT_THAT(c.forwarded.drop, ElementsAre("X-A"));
     EXPECT_THAT(c.upgrade, ElementsAre("websocket", "x"));
     EXPECT_TRUE(c.forward.enabled);
     EXPECT_THAT(c.forward.connect_ports, ElementsAre(443, 8443));
@@ -411,6 +415,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("forward": {"private_destinations": ["10.0.0.0/33"]})",
                              R"("forward": {"private_destinations": "some"})",
                              R"("forwarded": {"origins": "add"})",
+                             R"("forwarded": {"drop": ["X A"]})",
+                             R"("forwarded": {"drop": "X-A"})",
                              R"("upgrade": ["web socket"])",
                              R"("upgrade": "websocket")",
                              R"("admin": {"token": "too short"})",

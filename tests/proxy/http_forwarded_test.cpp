@@ -52,18 +52,61 @@ TEST_F(ForwardedLines, TakeNobodysWordWhoIsNotTrusted) {
     }
 }
 
-TEST_F(ForwardedLines, KeepWhatATrustedProxySaidAndAddIt) {
+TEST_F(ForwardedLines, KeepWhatATrustedProxySaidOfTheClientAndAddIt) {
     hop.trusted = true;
     hop.client = "1.1.1.1";
+    hop.scheme = Scheme::https;
+    hop.host = "outer.test";
     EXPECT_THAT(
         after("X-Forwarded-For: 6.6.6.6\nX-Forwarded-For: 1.1.1.1\nX-Forwarded-Proto: https\n"
               "X-Forwarded-Host: outer.test"),
         UnorderedElementsAre(
             "X-Forwarded-For: 6.6.6.6, 1.1.1.1, 10.0.0.8", "X-Forwarded-Proto: https",
             "X-Forwarded-Host: outer.test",
-            "Forwarded: for=6.6.6.6, for=1.1.1.1, for=10.0.0.8;host=h.test;proto=http"));
-    EXPECT_THAT(after("Forwarded: for=1.1.1.1"),
-                testing::Contains("Forwarded: for=1.1.1.1, for=10.0.0.8;host=h.test;proto=http"));
+            "Forwarded: for=6.6.6.6, for=1.1.1.1, for=10.0.0.8;host=outer.test;proto=https"));
+    EXPECT_THAT(
+        after("Forwarded: for=1.1.1.1"),
+        testing::Contains("Forwarded: for=1.1.1.1, for=10.0.0.8;host=outer.test;proto=https"));
+}
+
+TEST_F(ForwardedLines, SayNoTargetButThatOfTheKey) {
+    hop.trusted = true;
+    const auto* came =
+        "X-Forwarded-Proto: https\nX-Forwarded-Host: evil.test\n"
+        "Forwarded: for=1.1.1.1;Host=evil.test;by=b, proto=https\n"
+        "Forwarded: for=\"x;host=y\";ext=\"a\\\";host=b\"; host = evil.test, for=2;z=\"";
+    const std::string kept = "for=1.1.1.1;by=b, for=\"x;host=y\";ext=\"a\\\";host=b\"";
+    hop.mode = ForwardedMode::off;
+    EXPECT_THAT(after(came), ElementsAre("Forwarded: " + kept));
+    EXPECT_THAT(after("Forwarded: for=1;by=2"), ElementsAre("Forwarded: for=1;by=2"));
+    EXPECT_THAT(after("Forwarded: host=evil.test"), ElementsAre());
+    hop.states_scheme = hop.states_host = true;
+    EXPECT_THAT(after("X-Forwarded-Host: evil.test"),
+                UnorderedElementsAre("X-Forwarded-Proto: http", "X-Forwarded-Host: h.test"));
+    hop.mode = ForwardedMode::append;
+    EXPECT_THAT(after(came), UnorderedElementsAre(
+                                 "X-Forwarded-Proto: http", "X-Forwarded-Host: h.test",
+                                 "X-Forwarded-For: 10.0.0.8",
+                                 "Forwarded: " + kept + ", for=10.0.0.8;host=h.test;proto=http"));
+}
+
+TEST(StatedTarget, IsWhatTheOutermostProxySays) {
+    const auto stated = [](const char* came) {
+        const Head head(came);
+        const auto target = stated_target(head);
+        return (target.scheme ? std::string(to_string(*target.scheme)) : "?") + " " +
+               std::string(target.host);
+    };
+    EXPECT_EQ(stated("X-Other: 1"), "? ");
+    EXPECT_EQ(stated("X-Forwarded-Proto: https\nX-Forwarded-Host: a.test:81"), "https a.test:81");
+    EXPECT_EQ(stated("X-Forwarded-Proto: HTTP, https\nX-Forwarded-Host: a.test, b.test"),
+              "http a.test");
+    EXPECT_EQ(stated("X-Forwarded-Proto: gopher\nX-Forwarded-Host:"), "? ");
+    EXPECT_EQ(stated("Forwarded: for=1;proto=https;host=\"a.test:81\", for=2;proto=http"),
+              "https a.test:81");
+    EXPECT_EQ(stated("Forwarded: for=1\nForwarded: Host=a.test"), "? a.test");
+    EXPECT_EQ(stated("X-Forwarded-For: 1\nForwarded: proto=https;host=a.test"), "? ")
+        << "the client itself may have written that";
 }
 
 TEST_F(ForwardedLines, SayInBothWhatAProxySaidThatSpeaksXForwardedForAlone) {
@@ -86,11 +129,12 @@ TEST_F(ForwardedLines, SayTheClientAloneInsteadIfTheyAreToReplace) {
 
 TEST_F(ForwardedLines, AreLeftAsTheyCameWhenOffButForWhatAnswersAreBuiltFrom) {
     hop.mode = ForwardedMode::off;
-    EXPECT_THAT(after(kMadeUp), ElementsAre("X-Forwarded-For: 6.6.6.6",
-                                            "Forwarded: for=6.6.6.6;proto=https", "X-Other: 1"));
-    EXPECT_THAT(after("X-Other: 1"), ElementsAre("X-Other: 1"));
-    hop.trusted = true;
-    EXPECT_EQ(after(kMadeUp).size(), 5u);
+    for (const auto trusted : {false, true}) {
+        hop.trusted = trusted;
+        EXPECT_THAT(after(kMadeUp), ElementsAre("X-Forwarded-For: 6.6.6.6", "X-Other: 1",
+                                                "Forwarded: for=6.6.6.6"));
+        EXPECT_THAT(after("X-Other: 1"), ElementsAre("X-Other: 1"));
+    }
 }
 
 TEST_F(ForwardedLines, SayHttpsOfAnHttpsTargetWhateverAnybodySays) {
