@@ -110,6 +110,20 @@ Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head
     return {uris.size() + groups.size(), cache.store.told_disk() != before};
 }
 
+bool may_have_taken_effect(FetchError error) {
+    switch (error) {
+        case FetchError::head_timeout:
+        case FetchError::body_timeout:
+        case FetchError::reset:
+        case FetchError::malformed:
+        case FetchError::abandoned:
+        case FetchError::stopping:
+            return true;
+        default:
+            return false;
+    }
+}
+
 bool names_its_own_target(verb method, const Head& answer, const CacheKey& key) {
     if (method != verb::post || answer.status != 200) return false;
     const auto location = answer.get(field::content_location);

@@ -50,6 +50,10 @@ struct Invalidated {
 Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
                              Store::Clock::time_point now);
 
+/// May the request have been executed, though nobody will see the answer that says so? It may once
+/// something of it went out. Then what it could have changed is not to be used either.
+bool may_have_taken_effect(FetchError error);
+
 /// Does this answer to a request of `method` say, by Content-Location, that it is what a GET of the
 /// same target would bring (RFC 9110 §9.3.3)?
 bool names_its_own_target(boost::beast::http::verb method, const Head& answer, const CacheKey& key);

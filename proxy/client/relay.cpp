@@ -76,13 +76,11 @@ public:
         watch_.begin();
         const auto error = co_await put();
         watch_.end();
-        if (error != FetchError::none && watch_.client_left()) {
-            client_gone_ = true;
-            // It may well take effect, and nobody will see the answer that says so.
+        client_gone_ = error != FetchError::none && watch_.client_left();
+        if (!is_safe_method(client_.head.method) && may_have_taken_effect(error)) {
             const std::string_view uri = client_.key.uri();
             auto& cache = frontend_.cache.shared;
-            if (!is_safe_method(client_.head.method))
-                cache.invalidate(cache.of({&uri, 1}), Clock::now());
+            cache.invalidate(cache.of({&uri, 1}), Clock::now());
         }
         if (!client_gone()) asked_.ended(error, exchange_.malformed());
         co_return error;

@@ -520,6 +520,43 @@ TEST_P(Storing, KeepsATargetWhenAnUnsafeRequestFails) {  // 38
     EXPECT_EQ(get("/kept").body, "body of /kept");
 }
 
+// The origin may have done what it was asked before it fell silent, or was cut off.
+TEST_P(Storing, ForgetsATargetAfterAnUnsafeRequestWithoutAnAnswer) {
+    auto impatient = settings();
+    impatient.timeouts.origin_head = std::chrono::milliseconds(300);
+    start(impatient);
+    Gate never;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.method == "GET") return e.answer(fresh(), "body");
+        if (e.target.starts_with("/silent")) never.wait();
+        if (e.target.starts_with("/nonsense")) e.send("NONSENSE\r\n\r\n");
+        e.keep = false;
+    });
+    for (const auto* how : {"/silent", "/cut", "/nonsense"})
+        for (const auto* method : {"POST", "DELETE"}) {
+            const auto path = std::string(how) + method;
+            SCOPED_TRACE(path);
+            get(path);
+            EXPECT_TRUE(get(path).cache_status().starts_with("a; hit"));
+            EXPECT_GE(ask(method, path, {}, *method == 'P' ? "content" : "").status, 502u);
+            EXPECT_FALSE(get(path).cache_status().starts_with("a; hit"));
+        }
+    never.open();
+}
+
+TEST_P(Storing, KeepsATargetWhenAnUnsafeRequestReachesNobody) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(fresh(), "body");
+        e.keep = false;
+    });
+    get("/kept");
+    const auto before = origin.requests();
+    origin.die();
+    EXPECT_EQ(ask("POST", "/kept", {}, "content").status, 502u);
+    EXPECT_TRUE(get("/kept").cache_status().starts_with("a; hit"));
+    EXPECT_EQ(origin.requests(), before);
+}
+
 TEST_P(Storing, StoresNothingThatWasAskedBeforeAnUnsafeMethodSucceeded) {  // 38
     Gate late;
     const auto scripted = origin.set([&](Exchange& e) {

@@ -329,5 +329,17 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
     EXPECT_EQ(told[0].tags.size(), 1u);
 }
 
+TEST(UnsafeRequest, MayHaveTakenEffectOnceSomethingOfItWentOut) {
+    for (const auto error : {FetchError::head_timeout, FetchError::body_timeout, FetchError::reset,
+                             FetchError::malformed, FetchError::abandoned, FetchError::stopping})
+        EXPECT_TRUE(may_have_taken_effect(error)) << to_string(error);
+    for (const auto error :
+         {FetchError::none, FetchError::resolve_failed, FetchError::resolve_timeout,
+          FetchError::connect_failed, FetchError::connect_timeout, FetchError::tls_failed,
+          FetchError::busy, FetchError::no_descriptors, FetchError::not_allowed,
+          FetchError::own_listener, FetchError::origin_down})
+        EXPECT_FALSE(may_have_taken_effect(error)) << to_string(error);
+}
+
 }  // namespace store_update_test
 }  // namespace proxy
