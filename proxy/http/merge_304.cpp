@@ -38,6 +38,11 @@ bool recodes(Fields stored, Fields update) {
            std::any_of(theirs.begin(), theirs.end(), is_coding);
 }
 
+/// By these two tags an origin means the same stored bytes, if one was all that it was asked about.
+bool names_same_bytes(const std::optional<EntityTag>& a, const std::optional<EntityTag>& b) {
+    return a && b && (weak_match(*a, *b) || same_but_for_coding(*a, *b));
+}
+
 bool carries(Fields fields, const Field& name) {
     return std::any_of(fields.begin(), fields.end(),
                        [&](const Field& field) { return same_name(field, name); });
@@ -49,7 +54,7 @@ bool applies_to(Fields not_modified, const Validators& stored) {
     const auto fresh = validators_of(not_modified);
     if (!fresh.etag.empty()) {
         const auto theirs = parse_entity_tag(fresh.etag), ours = parse_entity_tag(stored.etag);
-        return theirs && ours ? weak_match(*theirs, *ours) : fresh.etag == stored.etag;
+        return theirs && ours ? names_same_bytes(theirs, ours) : fresh.etag == stored.etag;
     }
     return fresh.last_modified.empty() || fresh.last_modified == stored.last_modified;
 }
@@ -63,7 +68,7 @@ std::vector<Field> merge_304(Fields stored, Fields not_modified) {
     const HopByHop stops_here(not_modified);
     const auto ours = parse_entity_tag(only_value(stored, http_field::etag));
     const auto theirs = parse_entity_tag(only_value(not_modified, http_field::etag));
-    const auto names_our_bytes = ours && theirs && weak_match(*ours, *theirs);
+    const auto names_our_bytes = names_same_bytes(ours, theirs);
     const auto other_coding = recodes(stored, not_modified);
     std::vector<Field> updates;
     updates.reserve(not_modified.size());

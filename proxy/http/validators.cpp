@@ -3,6 +3,7 @@
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace proxy {
 
@@ -14,6 +15,19 @@ using http_field = boost::beast::http::field;
 bool is_tag_byte(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte == 0x21 || (byte >= 0x23 && byte != 0x7f);
+}
+
+/// By servers that compress on the fly, at the end of a tag.
+constexpr std::array<std::string_view, 4> kCodingMarks{"-gzip", "-br", "-zstd", "-deflate"};
+
+/// Is `tag` the other one with such a mark? Both with their quotes.
+bool is_marked(std::string_view tag, std::string_view plain) {
+    const auto stem = plain.substr(0, plain.size() - 1);
+    if (stem.size() < 2 || !tag.starts_with(stem)) return false;
+    auto mark = tag.substr(stem.size());
+    mark.remove_suffix(1);
+    if (mark.starts_with("--")) mark.remove_prefix(1);  // Jetty's
+    return std::find(kCodingMarks.begin(), kCodingMarks.end(), mark) != kCodingMarks.end();
 }
 
 /// Takes the next member off a list of tags. A tag may contain commas and backslashes, so the
@@ -87,6 +101,10 @@ bool weak_match(const EntityTag& a, const EntityTag& b) {
 
 bool strong_match(const EntityTag& a, const EntityTag& b) {
     return !a.weak && !b.weak && a.opaque == b.opaque;
+}
+
+bool same_but_for_coding(const EntityTag& a, const EntityTag& b) {
+    return is_marked(a.opaque, b.opaque) || is_marked(b.opaque, a.opaque);
 }
 
 bool Validators::strong() const {

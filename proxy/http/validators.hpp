@@ -17,6 +17,10 @@ struct EntityTag {
 std::optional<EntityTag> parse_entity_tag(std::string_view text);
 bool weak_match(const EntityTag& a, const EntityTag& b);
 bool strong_match(const EntityTag& a, const EntityTag& b);
+/// Does one of two tags name the other with a content coding: `"x"` and `"x-gzip"`? Servers that
+/// compress on the fly mark the tag of what they have compressed so, and leave that out of the 304
+/// that answers a question for the marked tag (Apache's mod_deflate and mod_brotli, Jetty).
+bool same_but_for_coding(const EntityTag& a, const EntityTag& b);
 
 /// The validators of a stored response, as received; views into its fields, empty when absent.
 struct Validators {

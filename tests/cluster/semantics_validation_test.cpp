@@ -634,6 +634,23 @@ TEST_P(Validation, AnswersNoGetFromOtherPosts) {  // 6
     EXPECT_EQ(asked("/put"), 2u);
 }
 
+TEST_P(Validation, TakesA304WhoseTagHasLostTheMarkOfTheCoding) {  // 36, Apache's mod_deflate
+    const auto coded = "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n";
+    const auto accept = "Accept-Encoding: gzip\r\n";
+    says("/gzip", {ok(kStale + "ETag: \"x-gzip\"\r\n" + coded, "coded"),
+                   not_modified(kStale + "ETag: \"x\"\r\nX-New: 1\r\n")});
+    get("/gzip", accept);
+    for (const auto round : {2u, 3u, 4u}) {
+        const auto answer = get("/gzip", accept);
+        EXPECT_EQ(answer.body, "coded");
+        EXPECT_EQ(answer.field("ETag"), "\"x-gzip\"") << "it was given to these bytes";
+        EXPECT_EQ(answer.field("Content-Encoding"), "gzip");
+        EXPECT_EQ(answer.field("X-New"), "1");
+        EXPECT_EQ(asked("/gzip"), round) << "no 200 behind the 304";
+        EXPECT_EQ(field_of(requests("/gzip").back(), "If-None-Match"), "\"x-gzip\"");
+    }
+}
+
 TEST_P(Validation, StoresNoPostThatWasCut) {  // 6, RFC 9111 §3.3
     const auto scripted = origin.set([](Exchange& e) {
         if (e.method != "POST") return e.answer(fresh(), "whole");

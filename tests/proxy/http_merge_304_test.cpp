@@ -101,5 +101,20 @@ TEST(Applies304, TrustsABare304) {
     EXPECT_TRUE(applies("Server: x", "ETag: \"a\""));
 }
 
+TEST(Merge304, TakesATagWithoutTheMarkOfACodingForTheStoredOne) {  // Apache's mod_deflate
+    for (const auto* marked :
+         {"ETag: \"x-gzip\"", "ETag: \"x-br\"", "ETag: \"x--gzip\"", "ETag: W/\"x-gzip\""}) {
+        EXPECT_TRUE(applies("ETag: \"x\"", marked)) << marked;
+        EXPECT_TRUE(applies(marked, "ETag: \"x\"")) << marked;
+        EXPECT_THAT(merged(marked, "ETag: \"x\""), ElementsAre(marked))
+            << "the stored one was given to these bytes";
+    }
+    EXPECT_FALSE(applies("ETag: \"y\"", "ETag: \"x-gzip\""));
+    EXPECT_FALSE(applies("ETag: \"x-br\"", "ETag: \"x-gzip\"")) << "another representation";
+    EXPECT_FALSE(applies("ETag: \"x\"", "ETag: \"x-2\""));
+    EXPECT_FALSE(applies("ETag: \"\"", "ETag: \"-gzip\""));
+    EXPECT_FALSE(applies("ETag: \"x\"", "ETag: \"x-gzip-2\""));
+}
+
 }  // namespace http_merge_304_test
 }  // namespace proxy
