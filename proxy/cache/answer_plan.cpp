@@ -67,6 +67,8 @@ AnswerPlan plan_answer(const Lookup& found, const Asking& asking) {
 }
 
 FromFetch plan_after_wait(const FetchSeen& seen) {
+    // Its like does not wait again, as the store knows by now; another kind of request may.
+    if (seen.released && seen.unshareable) return FromFetch::look_again;
     if (seen.released || seen.error == FetchError::not_in_parts) return FromFetch::alone;
     if (!seen.leads) {
         // It was given up in the moment in which this one came.
@@ -77,9 +79,12 @@ FromFetch plan_after_wait(const FetchSeen& seen) {
     }
     // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
     if (!seen.has_head) return FromFetch::failure;
+    if (seen.leads) return FromFetch::answer;
+    // By now it is known what the target varies by, and that others ask for this variant, too.
+    if (!seen.is_variant) return FromFetch::look_again;
     // What another request brought is reused as from the store, or not at all (no-cache,
     // max-age=0, this client's own directives).
-    return seen.leads || seen.usable ? FromFetch::answer : FromFetch::alone;
+    return seen.usable ? FromFetch::answer : FromFetch::alone;
 }
 
 }  // namespace proxy

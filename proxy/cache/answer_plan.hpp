@@ -19,7 +19,7 @@ namespace proxy {
 struct Lookup {
     const Freshness* stored = nullptr;  // of a complete response that the request selects; or null
     std::chrono::seconds residence{0};  // how long that has been here
-    bool filling = false;               // somebody fetches the target
+    bool filling = false;               // a request like this one fetches the target
     bool other_variants = false;        // there are responses, none for this request
     bool unshareable = false;           // hit-for-miss: do not wait for others
 };
@@ -72,10 +72,13 @@ AnswerPlan plan_answer(const Lookup& found, const Asking& asking);
 
 /// How the wait for a fetch has ended.
 struct FetchSeen {
-    bool leads = false;     // it is this request's own fetch, else another's
-    bool released = false;  // the answer is for that other one alone
-    bool has_head = false;  // and its body has not broken off
-    bool usable = true;     // with a head: this request may be answered by it as from the store
+    bool leads = false;        // it is this request's own fetch, else another's
+    bool released = false;     // the answer is for that other one alone
+    bool unshareable = false;  // with that: as what it says may not be shared
+    bool has_head = false;     // and its body has not broken off
+    // Of another's, with a head:
+    bool is_variant = true;  // this request selects it
+    bool usable = true;      // and may be answered by it
     FetchError error = FetchError::none;
     bool stands_in = false;  // what is stored may be given in place of what failed
 };

@@ -9,8 +9,9 @@ void BodyWriter::begin(Fill::Answer answer, Sharing sharing, Clock::time_point n
     verdict_ = answer.verdict;
     answer.shared = sharing == Sharing::stored;
     if (answer.shared) response_ = answer.response;
-    fill_.begin(std::move(answer));
+    // First: who is let go looks into the store again.
     if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
+    fill_.begin(std::move(answer));
     if (sharing == Sharing::not_copied_once) claim_.abandon(false, now);
 }
 
@@ -95,8 +96,8 @@ void BodyWriter::stop_storing(StorageVerdict why) {
     fill_.stop_sharing();
 }
 
-/// Hit-for-miss: whoever comes from now on fetches for itself. Nor do those who were let go come
-/// back one after the other.
+/// Hit-for-miss: whoever comes from now on with a request like this fetches for itself. Nor do
+/// those who were let go come back one after the other.
 void BodyWriter::not_worth_waiting_for(Clock::time_point now) {
     claim_.abandon(true, now);
 }

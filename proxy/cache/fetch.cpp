@@ -294,8 +294,12 @@ private:
     void end_stored(StorageVerdict verdict, unsigned status, bool was_validation) {
         const auto now = Clock::now();
         const auto fresh = is_fresh(job_.stale->freshness, job_.stale->residence(now));
-        if (ends_what_is_stored(verdict, status, was_validation, fresh))
-            cache_.shared.drop(job_.claim.hash(), now);
+        if (!ends_what_is_stored(verdict, status, was_validation, fresh)) return;
+        const auto hash = job_.claim.hash();
+        // A client that says who it is may have been given a page of its own.
+        if (status == 304 || !tells_who_asks(job_.request->fields) ||
+            !stand_in_for_nothing(cache_.shared.store, hash, job_.claim.uri(), *job_.stale, now))
+            cache_.shared.drop(hash, now);
     }
 
     /// `fill`: null when nobody wants this answer any more.

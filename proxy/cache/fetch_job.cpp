@@ -10,7 +10,9 @@ FetchJob::FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked,
       config(std::move(rules)),
       wakeup(std::make_shared<Wakeup>(cache.upstream.executor)),
       fill(std::make_shared<Fill>(wakeup, config->limits.body_window)),
-      claim(cache.shared.store, hash, uri, fill) {}
+      // A block of a body is the same for all who ask for it.
+      claim(cache.shared.store, hash, uri, fill,
+            uri == request->key.uri() ? Fields(request->fields) : Fields()) {}
 
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,

@@ -139,6 +139,16 @@ Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock
     return share(claim, made, use);
 }
 
+bool stand_in_for_nothing(Store& store, summary::KeyHash hash, std::string_view uri,
+                          const StoredResponse& stored, Store::Clock::time_point now) {
+    if (stored.freshness.never_stale) return true;
+    StoredMetadata metadata = stored;
+    metadata.freshness.never_stale = true;
+    auto next = std::make_shared<StoredResponse>(std::move(metadata), stored.body);
+    return charge(store, *next, uri, now) &&
+           store.replace(hash, &stored, std::move(next), now, now) != Store::Replaced::invalidated;
+}
+
 StorageVerdict verdict_of(FetchError end) {
     return end == FetchError::abandoned ? StorageVerdict::aborted : StorageVerdict::incomplete;
 }

@@ -89,6 +89,12 @@ Sharing share(Claim& claim, Draft& made, CopyUse use);
 /// its verdict says why: there is no room, or as share() has it. Who gets it.
 Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now);
 
+/// What is stored stays, and is not given in place of another answer any more once it is stale. For
+/// what the origin says to a client that tells who it is: that its own page is not to be stored.
+/// False: it could not be kept so.
+bool stand_in_for_nothing(Store& store, summary::KeyHash hash, std::string_view uri,
+                          const StoredResponse& stored, Store::Clock::time_point now);
+
 /// How an answer ended that did not come whole, in the words of what the store counts.
 StorageVerdict verdict_of(FetchError end);
 

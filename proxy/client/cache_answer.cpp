@@ -22,12 +22,15 @@ namespace {
 /// How often what is stored may change under one request before it is fetched without the store's
 /// help.
 constexpr int kMaxLooks = 4;
+/// For so many fetches of others a request waits in vain before it fetches for itself, whatever
+/// comes of the next one: one that shows by what the target varies, and one more.
+constexpr int kMaxVainWaits = 2;
 
 }  // namespace
 
 asio::awaitable<bool> CacheAnswer::run() {
-    for (int looks = 0; looks < kMaxLooks; ++looks) {
-        may_use_blocks_ = looks < 2;
+    for (int looks = 0; looks - vain_waits_ < kMaxLooks; ++looks) {
+        may_use_blocks_ = looks - vain_waits_ < 2;
         const auto ended = co_await once();
         if (ended == Followed::keep) co_return true;
         if (ended == Followed::close) co_return false;
@@ -93,12 +96,12 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
     job->may_ask_peers = plan.may_ask_peers;
     if (plan.in_part) job->part = asking.range;
     job->part_of_a_version = plan.of_version;
-    if (plan.collapse) {
+    if (plan.collapse && vain_waits_ < kMaxVainWaits) {
         auto taken = job->claim.take(found);
         if (!taken.leads) {
             if (!taken.other) co_return Followed::again;
             status.collapsed = true;
-            ++frontend_.counters.collapsed;
+            if (vain_waits_ == 0) ++frontend_.counters.collapsed;
             const auto followed = co_await follow(std::move(taken.other), found.response, status);
             if (followed != Followed::alone) co_return followed;
             status.collapsed = false;
@@ -170,7 +173,7 @@ std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, Origi
 
 /// Fetches anew what is being served stale, once, with nobody waiting for it (RFC 5861 §3).
 void CacheAnswer::refresh(const Store::Found& found) {
-    if (found.fill) return;
+    if (found.fill || found.unshareable) return;
     auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
     auto job = make_job(found, std::move(route));
@@ -212,12 +215,17 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
     seen.has_head = state.phase != Fill::Phase::waiting && state.phase != Fill::Phase::failed;
     seen.error = state.error;
     seen.stands_in = stands_in(stale, state.error);
-    if (seen.has_head && !leader)
-        seen.usable = may_reuse(*state.answer.response) && is_variant(*state.answer.response);
+    seen.unshareable = state.answer.verdict != StorageVerdict::store;
+    if (seen.has_head && !leader && !seen.released) {
+        const auto& response = *state.answer.response;
+        seen.is_variant = is_variant(response);
+        seen.usable = may_reuse(response);
+    }
     switch (plan_after_wait(seen)) {
         case FromFetch::alone:
             co_return Followed::alone;
         case FromFetch::look_again:
+            ++vain_waits_;
             co_return Followed::again;
         case FromFetch::failure:
             note_source(state, leader);

@@ -86,6 +86,7 @@ private:
     Frontend& frontend_;
     std::string peer_detail_;
     std::optional<HashedFields> hashed_;  // of a peer's question
+    int vain_waits_ = 0;                  // for what others fetched and was not for this request
     bool may_use_blocks_ = true;
 };
 

@@ -37,6 +37,9 @@ struct Freshness {
     bool is_explicit() const { return source > LifetimeSource::heuristic; }
     /// Was it ever fresh? Not with `max-age=0`, an Expires in the past or a guess of 0.
     bool had_lifetime() const { return lifetime > StoredSeconds(0); }
+    /// Can such a response answer more than the request that fetched it, without another question
+    /// to its origin? Not with `max-age=0`, `no-cache` and what is personal.
+    bool serves_others() const { return had_lifetime() && !always_validate; }
 };
 
 /// `directives` are those of this response. `request_time` is when the request left (for a

@@ -23,9 +23,9 @@ bool same_coding(Fields a, Fields b);
 /// Content-Length and hop-by-hop fields of the 304 are ignored, and so is what would contradict the
 /// stored bytes: a tag that equals the stored one but for its weakness or the mark of a content
 /// coding, as the stored one was given to these bytes, and another Content-Encoding, if one of the
-/// two is a coding that clients undo. An Age of the stored response is dropped, as it belongs to the
-/// exchange it came with; that of the 304 stays, for freshness_of(). A 304 without Date must be given
-/// one by the caller first (RFC 9110 §6.6.1). Views into both.
+/// two is a coding that clients undo. An Age of the stored response is dropped, as it belongs to
+/// the exchange it came with; that of the 304 stays, for freshness_of(). A 304 without Date must be
+/// given one by the caller first (RFC 9110 §6.6.1). Views into both.
 std::vector<Field> merge_304(Fields stored, Fields not_modified);
 
 }  // namespace proxy

@@ -6,7 +6,7 @@ namespace proxy {
 
 Claim::Taken Claim::take(const Store::Found& seen) {
     invalidations_ = seen.invalidations;
-    auto taken = store_.claim(hash_, uri_, seen, fill_);
+    auto taken = store_.claim(hash_, uri_, seen, fill_, request_);
     held_ = taken.leader;
     return {taken.leader, taken.leader ? nullptr : std::move(taken.fill)};
 }
@@ -17,7 +17,8 @@ bool Claim::tag(std::span<const summary::KeyHash> tags) {
 
 bool Claim::publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
     held_ = false;
-    return store_.publish(hash_, uri_, fill_.get(), invalidations_, std::move(response), now);
+    return store_.publish(hash_, uri_, fill_.get(), invalidations_, std::move(response), request_,
+                          now);
 }
 
 void Claim::abandon(bool unshareable, Clock::time_point now) {
@@ -26,7 +27,7 @@ void Claim::abandon(bool unshareable, Clock::time_point now) {
 
 void Claim::end(bool unshareable, Clock::time_point now) {
     held_ = false;
-    store_.abandon(hash_, fill_.get(), unshareable, now);
+    store_.abandon(hash_, fill_.get(), unshareable, request_, now);
 }
 
 }  // namespace proxy

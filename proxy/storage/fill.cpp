@@ -106,6 +106,11 @@ void Fill::let_go() {
         answer_.response->body->drop_before(slowest());
 }
 
+std::shared_ptr<const StoredResponse> Fill::coming() const {
+    const std::lock_guard lock(mutex_);
+    return answer_.response;
+}
+
 bool Fill::is_read_slowly() const {
     const std::lock_guard lock(mutex_);
     return std::any_of(readers_.begin(), readers_.end(), [this](const Reader* reader) {

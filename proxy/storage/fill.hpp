@@ -117,6 +117,8 @@ public:
         }
     };
     Audience audience() const;
+    /// What it brings, once the head is there; null before, and when no head has come.
+    std::shared_ptr<const StoredResponse> coming() const;
     /// Somebody is behind by more than goes out at once.
     bool is_read_slowly() const;
 

@@ -24,6 +24,10 @@ std::uint64_t charged_bytes(const StoredResponse& response) {
     return response.charge.bytes() + response.body->memory_bytes();
 }
 
+bool is_fresh_at(const StoredResponse& response, Store::Clock::time_point now) {
+    return is_fresh(response.freshness, response.residence(now));
+}
+
 }  // namespace
 
 Store::Store(std::uint64_t memory_cap_bytes, Listener listener)
@@ -39,29 +43,24 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     found.invalidations = invalidated_.invalidations();
-    if (!in.unshareable.empty()) {
-        if (const auto seen = in.unshareable.find(hash); seen != in.unshareable.end()) {
-            found.unshareable = now < seen->second;
-            if (!found.unshareable) in.unshareable.erase(seen);
-        }
-    }
+    found.at = now;
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end()) {
-        found.on_disk = disk_ && disk_has_more(in, hash, nullptr);
-        return found;
-    }
-    auto& entry = *it->second;
-    if (entry.uri != uri) return found;  // two URIs of one 128-bit hash: the second is never stored
-    found.fill = entry.fill;
-    if (auto* selected = select(in, entry, request)) {
+    auto* entry = it == in.entries.end() ? nullptr : it->second.get();
+    // Two URIs of one 128-bit hash: the second is never stored.
+    const auto is_other = entry && entry->uri != uri;
+    if (is_other) entry = nullptr;
+    if (auto* selected = entry ? select(in, *entry, request) : nullptr) {
         found.response = selected->response;
-        EvictionQueue::touch(entry);
+        EvictionQueue::touch(*entry);
         count_use(selected->uses);
-        if (disk_) offer(in, entry, *selected);
-        return found;
+        if (disk_) offer(in, *entry, *selected);
+    } else {
+        found.other_variants = entry && !entry->variants.empty();
+        found.on_disk = disk_ && !is_other && disk_has_more(in, hash, entry);
     }
-    found.other_variants = !entry.variants.empty();
-    found.on_disk = disk_ && disk_has_more(in, hash, &entry);
+    if (entry && !entry->fillings.empty()) found.fill = fill_for(in, *entry, request, now);
+    if (!in.unshareable.empty() && !(found.response && is_fresh_at(*found.response, now)))
+        found.unshareable = is_unshareable(in, hash, entry, request, now);
     return found;
 }
 
@@ -73,7 +72,7 @@ Store::Where Store::peek(summary::KeyHash hash, std::string_view uri, const Sele
     if (entry && entry->uri != uri) return Where::nowhere;
     if (const auto* stored = entry ? select(in, *entry, request) : nullptr)
         return stored->response->body->on_disk() ? Where::disk : Where::memory;
-    if (entry && entry->fill) return Where::memory;
+    if (entry && !entry->fillings.empty()) return Where::memory;
     return disk_has_more(in, hash, entry) ? Where::disk : Where::nowhere;
 }
 
@@ -97,32 +96,16 @@ Store::Entry* Store::entry_for(Shard& in, summary::KeyHash hash, std::string_vie
     return slot->uri == uri ? slot.get() : nullptr;
 }
 
-Store::Claimed Store::claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
-                            const std::shared_ptr<Fill>& fill) {
-    auto& in = shard(hash);
-    const std::lock_guard lock(in.mutex);
-    auto* entry = entry_for(in, hash, uri);
-    if (!entry) return {fill, true};  // fetched, but publish() will not store it
-    if (entry->fill) return {entry->fill, false};
-    const auto& variants = entry->variants;
-    const auto same = seen.response ? std::ranges::find(variants, seen.response,
-                                                        &Variant::response) != variants.end()
-                                    : (variants.empty() || seen.other_variants);
-    if (!same && !variants.empty()) return {nullptr, false};
-    entry->fill = fill;
-    return {fill, true};
-}
-
 bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
                     std::uint64_t invalidations, std::shared_ptr<const StoredResponse> response,
-                    Clock::time_point now) {
+                    const Selecting& request, Clock::time_point now) {
     Dropped dropped;  // destroyed after the lock is gone
-    std::shared_ptr<Fill> ended;
+    Filling ended;
     auto& in = shard(hash);
     const std::lock_guard lock(in.mutex);
     auto* entry = entry_for(in, hash, uri);
     if (!entry) return false;
-    if (fill && entry->fill.get() == fill) ended = end_fill(*entry);
+    ended = end_fill(*entry, fill);
     const auto lost = has_lost_its_body(in, hash, *response);
     if (lost || invalidated_.noted_since(hash, invalidations) ||
         any_noted_since(response->tags, invalidations)) {
@@ -171,7 +154,7 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         admit(in, *entry, variant);
     }
     if (fill && fill->is_read_slowly()) in.queue.hold(*entry);
-    in.unshareable.erase(hash);
+    refute_unshareable(in, *entry, request);
     return true;
 }
 
@@ -234,21 +217,6 @@ void Store::weigh(Shard& in, Entry& entry) {
     in.queue.insert(entry, bytes);
 }
 
-void Store::abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
-                    Clock::time_point now) {
-    std::shared_ptr<Fill> ended;
-    auto& in = shard(hash);
-    const std::lock_guard lock(in.mutex);
-    if (unshareable) {
-        if (in.unshareable.size() >= kMaxUnshareableKeys) in.unshareable.clear();
-        in.unshareable[hash] = now + kHitForMiss;
-    }
-    const auto it = in.entries.find(hash);
-    if (it == in.entries.end() || it->second->fill.get() != fill) return;
-    ended = end_fill(*it->second);
-    erase_if_empty(in, *it->second);
-}
-
 void Store::drop_responses(Shard& in, Entry& entry, Dropped& out) {
     drop_if(
         in, entry, [](const Variant&) { return true; }, out);
@@ -258,14 +226,9 @@ void Store::announce(Entry& entry, bool stored) {
     if (std::exchange(entry.announced, stored) != stored) listener_(entry.hash, stored);
 }
 
-std::shared_ptr<Fill> Store::end_fill(Entry& entry) {
-    entry.fill_tags = std::vector<summary::KeyHash>();  // with its memory
-    return std::move(entry.fill);
-}
-
 void Store::erase_if_empty(Shard& in, Entry& entry) {
     index_tags(in, entry);
-    if (!entry.variants.empty() || entry.fill) return;
+    if (!entry.variants.empty() || !entry.fillings.empty()) return;
     in.queue.remove(entry);
     in.entries.erase(entry.hash);
 }

@@ -26,6 +26,7 @@
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
+#include "proxy/storage/request_class.hpp"
 #include "proxy/storage/shards.hpp"
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/storage/stored_response.hpp"
@@ -34,8 +35,10 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxUnshareableKeys = 4096;  // per shard, remembered as hit-for-miss
-/// How long a key whose answer was not storable is not worth waiting for.
+inline constexpr std::size_t kMaxFillings = 16;  // per target URI that others can wait for
+/// Request classes per shard that are remembered as hit-for-miss.
+inline constexpr std::size_t kMaxUnshareableKeys = 4096;
+/// How long requests of a class whose answer was not storable do not wait for each other.
 inline constexpr std::chrono::seconds kHitForMiss{5};
 /// Evicted in one step when the cap is lowered.
 inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
@@ -96,12 +99,14 @@ public:
 
     struct Found {
         std::shared_ptr<const StoredResponse>
-            response;                     // complete, matches the request; maybe stale
-        std::shared_ptr<Fill> fill;       // in progress for this URI
-        bool other_variants = false;      // there are responses, none for this request
-        bool on_disk = false;             // none, but the disk may have one: see recall()
-        bool unshareable = false;         // hit-for-miss: do not wait for others
+            response;                 // complete, matches the request; maybe stale
+        std::shared_ptr<Fill> fill;   // in progress for this URI and requests like this one
+        bool other_variants = false;  // there are responses, none for this request
+        bool on_disk = false;         // none, but the disk may have one: see recall()
+        /// Hit-for-miss: requests like this one do not wait for each other. False of what is fresh.
+        bool unshareable = false;
         std::uint64_t invalidations = 0;  // so many there had been; a Claim wants it
+        Clock::time_point at{};           // the `now` of find()
     };
     /// Counts as a use, which keeps the object: a client's request, and a peer's question too.
     Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
@@ -194,14 +199,16 @@ private:
         std::shared_ptr<Fill> fill;  // null: something was stored since find()
         bool leader = false;
     };
+    /// `request`: of whoever claims it; also of publish() and abandon().
     Claimed claim(summary::KeyHash hash, std::string_view uri, const Found& seen,
-                  const std::shared_ptr<Fill>& fill);
+                  const std::shared_ptr<Fill>& fill, const Selecting& request);
     bool tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t invalidations,
                   std::span<const summary::KeyHash> tags);
     bool publish(summary::KeyHash hash, std::string_view uri, const Fill* fill,
                  std::uint64_t invalidations, std::shared_ptr<const StoredResponse> response,
-                 Clock::time_point now);
-    void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable, Clock::time_point now);
+                 const Selecting& request, Clock::time_point now);
+    void abandon(summary::KeyHash hash, const Fill* fill, bool unshareable,
+                 const Selecting& request, Clock::time_point now);
 
     using Dropped = std::vector<std::shared_ptr<const StoredResponse>>;
     struct Variant {
@@ -215,13 +222,18 @@ private:
         explicit Variant(std::shared_ptr<const StoredResponse> what) : response(std::move(what)) {}
         bool on_disk() const { return place.sector != 0; }
     };
+    /// A fetch that requests of one class can wait for.
+    struct Filling {
+        std::shared_ptr<Fill> fill;
+        RequestClass asked;                  // by what was known of the URI when it began
+        std::vector<summary::KeyHash> tags;  // of what it brings
+    };
     struct Entry : EvictionQueue::Node {
         std::string uri;
-        std::vector<Variant> variants;  // newest last
-        std::uint32_t displaced = 0;    // variants that went for others
-        std::shared_ptr<Fill> fill;
-        std::vector<summary::KeyHash> fill_tags;  // of what `fill` brings
-        std::vector<summary::KeyHash> tags;       // of all of it, as indexed; sorted
+        std::vector<Variant> variants;       // newest last
+        std::uint32_t displaced = 0;         // variants that went for others
+        std::vector<Filling> fillings;       // newest last, at most kMaxFillings
+        std::vector<summary::KeyHash> tags;  // of all of it, as indexed; sorted
         /// The listener was told of it. Without variants it is the disk's entries that say so.
         bool announced = false;
 
@@ -248,6 +260,7 @@ private:
         mutable std::mutex mutex;
         boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, summary::HashOfKeyHash>
             entries;
+        /// By of_class(), and until when. What is over stays until it is refuted or pushed out.
         boost::unordered_flat_map<summary::KeyHash, Clock::time_point, summary::HashOfKeyHash>
             unshareable;
         std::set<Tagged, TaggedOrder> tagged;
@@ -280,7 +293,6 @@ private:
     void drop_one_variant(Shard& shard, Entry& entry, Dropped& out);
     /// After a variant was added: announces the entry if need be, and weighs it.
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
-    static std::shared_ptr<Fill> end_fill(Entry& entry);
     static void index_tags(Shard& shard, Entry& entry);
     static void weigh(Shard& shard, Entry& entry);
     bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t invalidations) const;
@@ -300,6 +312,16 @@ private:
     /// False when it cannot be had.
     template <class Enough>
     bool evict_until(Enough enough, std::uint64_t left);
+
+    // Who may wait for what is fetched, in store_fillings.cpp. The lock is held.
+    static std::shared_ptr<const StoredResponse> newest(const Entry& entry);
+    static std::shared_ptr<Fill> fill_for(Shard& shard, const Entry& entry,
+                                          const Selecting& request, Clock::time_point now);
+    static bool is_unshareable(Shard& shard, summary::KeyHash hash, const Entry* entry,
+                               const Selecting& request, Clock::time_point now);
+    static void refute_unshareable(Shard& shard, const Entry& entry, const Selecting& request);
+    static Filling end_fill(Entry& entry, const Fill* fill);
+    static std::vector<Filling> end_fills(Entry& entry);
 
     // The disk's half, in store_disk.cpp and store_recall.cpp. Where a shard is given its lock is
     // held.

@@ -1,5 +1,6 @@
 // How what is stored ends before its time: by its key, by a tag, all at once.
 #include <algorithm>
+#include <iterator>
 
 #include "proxy/http/tags.hpp"
 #include "proxy/storage/store.hpp"
@@ -15,7 +16,9 @@ bool Store::any_noted_since(std::span<const summary::KeyHash> tags,
 
 /// Brings the index up to what the entry holds now.
 void Store::index_tags(Shard& in, Entry& entry) {
-    std::vector<summary::KeyHash> tags = entry.fill_tags;
+    std::vector<summary::KeyHash> tags;
+    for (const auto& filling : entry.fillings)
+        tags.insert(tags.end(), filling.tags.begin(), filling.tags.end());
     for (const auto& variant : entry.variants)
         tags.insert(tags.end(), variant.response->tags.begin(), variant.response->tags.end());
     std::sort(tags.begin(), tags.end(), precedes);
@@ -32,8 +35,11 @@ bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t inva
     const std::lock_guard lock(in.mutex);
     if (any_noted_since(tags, invalidations)) return false;
     const auto it = in.entries.find(hash);
-    if (it == in.entries.end() || it->second->fill.get() != fill) return true;
-    it->second->fill_tags.assign(tags.begin(), tags.end());
+    if (it == in.entries.end()) return true;
+    auto& fillings = it->second->fillings;
+    const auto own = std::ranges::find(fillings, fill, [](const auto& f) { return f.fill.get(); });
+    if (own == fillings.end()) return true;
+    own->tags.assign(tags.begin(), tags.end());
     index_tags(in, *it->second);
     return true;
 }
@@ -41,10 +47,16 @@ bool Store::tag_fill(summary::KeyHash hash, const Fill* fill, std::uint64_t inva
 /// What an invalidation has taken out of the shards. It goes when no lock is held any more.
 struct Store::Ended {
     Dropped responses;
-    std::vector<std::shared_ptr<Fill>> fills;  // those who wait get its answer, others fetch anew
+    std::vector<Filling> fills;  // those who wait get their answer, newcomers fetch anew
     std::vector<decltype(Shard::entries)> entries;
     std::size_t uris = 0;                     // that a tag has ended
     std::vector<summary::KeyHash> in_blocks;  // of these, those whose bodies stand in blocks
+
+    /// Nobody joins what the entry is filled by any more.
+    void end(Entry& entry) {
+        auto ending = end_fills(entry);
+        std::ranges::move(ending, std::back_inserter(fills));
+    }
 };
 
 std::array<std::unique_lock<std::mutex>, kShards> Store::lock_all() {
@@ -85,7 +97,7 @@ bool Store::drop_key(Shard& in, summary::KeyHash hash, Ended& ended) {
     if (it == in.entries.end()) return was_on_disk;
     auto& entry = *it->second;
     const auto was_in_memory = !entry.variants.empty();
-    if (entry.fill) ended.fills.push_back(end_fill(entry));
+    ended.end(entry);
     in.queue.remove(entry);
     drop_responses(in, entry, ended.responses);
     erase_if_empty(in, entry);
@@ -124,7 +136,7 @@ void Store::drop_tagged(Shard& in, summary::KeyHash tag, Ended& ended) {
         if (!entry.variants.empty()) ++ended.uris;
         const auto is_index = [](const auto& v) { return v.response->blocks.has_value(); };
         if (std::ranges::any_of(entry.variants, is_index)) ended.in_blocks.push_back(entry.hash);
-        if (entry.fill) ended.fills.push_back(end_fill(entry));
+        ended.end(entry);
         if (disk_) {
             const auto announced = in.disk.announced(entry.hash);
             in.disk.erase_all(entry.hash);

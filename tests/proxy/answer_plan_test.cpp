@@ -183,6 +183,16 @@ TEST(AfterTheWait, WhatAnotherFetchedIsReusedAsFromTheStore) {  // RFC 9111 §4
     EXPECT_EQ(plan_after_wait(own), FromFetch::answer);
 }
 
+TEST(AfterTheWait, WhatIsForOthersLeadsBackToThoseWhoAskForTheSame) {
+    auto another = seen(false), own = seen(true);
+    another.is_variant = another.usable = own.is_variant = false;
+    EXPECT_EQ(plan_after_wait(another), FromFetch::look_again);
+    EXPECT_EQ(plan_after_wait(own), FromFetch::answer);
+    auto for_one = seen(false);
+    for_one.released = for_one.unshareable = true;
+    EXPECT_EQ(plan_after_wait(for_one), FromFetch::look_again);
+}
+
 TEST(AfterTheWait, WhatIsForItsOwnRequestAloneIsFetchedAgain) {
     auto released = seen(false);
     released.released = true;
