@@ -3,6 +3,11 @@
 namespace proxy {
 namespace {
 
+/// The client wants the origin's word, and nothing less.
+bool asks_origin(const RequestDirectives& directives) {
+    return directives.no_cache || directives.max_age == std::chrono::seconds(0);
+}
+
 /// Ranges that cannot be made a part of what is stored go to the origin as they are.
 bool wants_exact_range(const AnswerPlan& plan, const Lookup& found, const Asking& asking) {
     using Form = RangeRequest::Form;
@@ -23,10 +28,20 @@ bool wants_exact_range(const AnswerPlan& plan, const Lookup& found, const Asking
     return found.unshareable;
 }
 
+/// Was what is stored good for more than one request? Then what is fetched in its place will be.
+bool may_serve_many(const Lookup& found) {
+    return !found.stored || found.stored->serves_others();
+}
+
+/// What is under way began before this client asked.
+bool wants_it_new(const AnswerPlan& plan, const RequestDirectives& directives) {
+    return plan.reuse == Reuse::request || asks_origin(directives);
+}
+
 }  // namespace
 
 bool may_ask_peers(const RequestDirectives& directives, bool has_peers) {
-    return has_peers && !directives.no_cache && directives.max_age != std::chrono::seconds(0);
+    return has_peers && !asks_origin(directives);
 }
 
 AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives) {
@@ -52,9 +67,9 @@ AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking
         plan.route = Route::relay;
     } else {
         // Requests whose answers are likely their own do not wait for others', nor others for
-        // theirs.
-        plan.collapse = !found.unshareable && !asking.authorization &&
-                        !(plan.reuse == Reuse::request && found.filling);
+        // theirs; nor do those that what is under way cannot answer.
+        plan.collapse = !found.unshareable && !asking.authorization && may_serve_many(found) &&
+                        !(found.filling && wants_it_new(plan, directives));
         plan.in_part = asking.may_use_blocks && !found.stored && asking.range.single();
         plan.of_version = plan.in_part && asking.if_range;
     }

@@ -19,8 +19,8 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     head.status = 200;
     std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
-    index.draft =
-        delivery.draft({head, from.request_time, from.arrival, from.own_lines, from.from_peer});
+    index.draft = delivery.draft(
+        {head, from.request_time, from.arrival, from.own_lines, from.from_peer, from.took});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();

@@ -345,8 +345,9 @@ private:
                 Head merged = given;
                 merged.fields = updated.merged();
                 // The body is the peer's, but what is said of it was said to this client.
-                const Received from{merged, validation.request_time, validation.arrival,
-                                    updated.own_lines()};
+                const Received from{
+                    merged, validation.request_time, validation.arrival, updated.own_lines(),
+                    false,  validation.took};
                 if (head_alone) {
                     if (take_head(asked, from, true)) co_return;
                     co_return co_await ask_origin();

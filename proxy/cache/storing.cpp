@@ -19,10 +19,15 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
                      const Received& from, StoredMetadata& metadata) {
     const auto rules = rules_for(request.config, request.key.host());
     metadata.status = status;
+    // The whole seconds that it took to come count as age at once, the rest as time that it has
+    // been here: a clock that strikes on the way makes nothing a second older than it is.
+    const auto whole = std::chrono::floor<std::chrono::seconds>(from.took);
+    const auto response_time = from.request_time + whole;
     metadata.arrival = from.arrival;
+    metadata.arrival.steady -= from.took - whole;
     const auto said = response_directives(fields, rules);
     metadata.freshness =
-        freshness_of(status, fields, said, from.request_time, from.arrival.wall, rules);
+        freshness_of(status, fields, said, from.request_time, response_time, rules);
     if (!from.from_peer && may_be_personal(request.fields, metadata.freshness))
         make_personal(metadata.freshness);
     metadata.vary_names = vary_names(fields);

@@ -201,6 +201,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
                                                          Stored stale, CacheStatus status) {
     const auto deadline = Clock::now() + kFollowAtMost;
     auto state = reader.state();
+    const auto came_first = state.phase == Fill::Phase::waiting;
     for (;;) {
         if (leader) co_await pass_interim(reader);  // all that came before `state`
         if (state.phase != Fill::Phase::waiting || state.released) break;
@@ -219,7 +220,9 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
     if (seen.has_head && !leader && !seen.released) {
         const auto& response = *state.answer.response;
         seen.is_variant = is_variant(response);
-        seen.usable = may_reuse(response);
+        seen.usable =
+            may_reuse(response) ||
+            (came_first && may_answer_those_waiting(client_.directives, response.freshness));
     }
     switch (plan_after_wait(seen)) {
         case FromFetch::alone:

@@ -62,13 +62,6 @@ StoredSeconds window(const DeltaDirective& directive) {
     return directive.given() ? saturate(directive.value) : StoredSeconds(-1);
 }
 
-/// Does the request say who asks?
-bool tells_who_asks(Fields request) {
-    return std::any_of(request.begin(), request.end(), [](const Field& line) {
-        return line.id == http_field::cookie || line.id == http_field::authorization;
-    });
-}
-
 }  // namespace
 
 StoredSeconds saturate(seconds value) {
@@ -97,6 +90,12 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     out.has_validator = has_validator(response);
     out.targeted = directives.targeted;
     return out;
+}
+
+bool tells_who_asks(Fields request) {
+    return std::any_of(request.begin(), request.end(), [](const Field& line) {
+        return line.id == http_field::cookie || line.id == http_field::authorization;
+    });
 }
 
 bool may_be_personal(Fields request, const Freshness& freshness) {

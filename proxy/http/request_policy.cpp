@@ -72,6 +72,10 @@ bool may_serve_stale(const RequestDirectives& request, const Freshness& stored, 
            by <= rules.stale_when_unreachable;
 }
 
+bool may_answer_those_waiting(const RequestDirectives& request, const Freshness& fetched) {
+    return request.plain() && fetched.is_explicit() && fetched.serves_others();
+}
+
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,
                                   seconds residence) {
     if (stored.never_stale || has_no_freshness(stored) || !request.plain()) return false;

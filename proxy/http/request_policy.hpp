@@ -49,6 +49,13 @@ bool may_serve_stale(const RequestDirectives& request, const Freshness& stored,
                      std::chrono::seconds residence, OriginTrouble trouble,
                      const CacheRules& rules);
 
+/// May a response that is stale when it comes, as the fetch took longer than its lifetime, answer
+/// the requests that were waiting for it (RFC 9111 §4: the requests that were collapsed into one)?
+/// Only where its origin has said that anybody may have it for a while, and to a client that asks
+/// for no more. What the origin wants validated before each use is for its own request alone
+/// (§5.2.2.4).
+bool may_answer_those_waiting(const RequestDirectives& request, const Freshness& fetched);
+
 /// May a stale response be served at once while it is refreshed (RFC 5861 §3)? Not one of which
 /// its origin said no lifetime and none could be guessed.
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,

@@ -57,6 +57,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     if (with_peer_) recover_quickly(connection_->socket.native_handle());
     if (abandoned_) co_return FetchError::abandoned;
     request_time_ = wall_now();
+    asked_at_ = Clock::now();
     co_return FetchError::none;
 }
 

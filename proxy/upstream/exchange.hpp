@@ -109,7 +109,9 @@ public:
     /// The sender is not to be asked again before then, by its own word in the head.
     std::optional<Clock::time_point> not_before() const;
     /// The same, with the time of the request.
-    Received received() const { return {head_, request_time_, arrival_}; }
+    Received received() const {
+        return {head_, request_time_, arrival_, {}, false, arrival_.steady - asked_at_};
+    }
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }
@@ -167,6 +169,7 @@ private:
     Charge read_ahead_;       // for a large buffer
     std::uint64_t* received_ = nullptr;
     WallTime request_time_{};
+    Clock::time_point asked_at_{};  // the same on the other clock
     Arrival arrival_;
     Clock::duration time_to_head_{0};
 };

@@ -66,6 +66,46 @@ TEST_F(Collapsing, FetchesEachVariantOfAColdPageOnce) {
     EXPECT_EQ(status("a").work.collapsed, 49u) << "each is counted once";
 }
 
+TEST_F(Collapsing, FetchesEachVariantOfAnExpiredPageOnce) {
+    Gate gate;
+    std::atomic<bool> hold = false;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (hold) gate.wait();
+        e.answer(expired("Vary: Accept-Encoding\r\n"), e.field("Accept-Encoding"));
+    });
+    start_with_workers(2);
+    get("a", "/one", "Accept-Encoding: gzip\r\n");
+    hold = true;
+    auto clients = ask_together(kClients, "Accept-Encoding: gzip\r\n");
+    ask(clients, kClients, "Accept-Encoding: br\r\n");
+    ASSERT_TRUE(gate.wait_for(2)) << "the two do not stand in a row";
+    ASSERT_TRUE(all_follow(2 * (kClients - 1)));
+    gate.open();
+    for (std::size_t i = 0; i < clients.size(); ++i)
+        EXPECT_EQ(clients[i].read().body, i < kClients ? "gzip" : "br");
+    EXPECT_EQ(origin.requests(), 3u);
+}
+
+TEST_F(Collapsing, GoesOnForOthersWhenOneGetsAPageOfHisOwn) {
+    Gate gate;
+    std::atomic<bool> hold = false;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (!e.field("Cookie").empty())
+            return e.answer("Cache-Control: private\r\n", e.field("Cookie"));
+        if (hold) gate.wait();
+        e.answer(expired(), "for all");
+    });
+    start_with_workers(2);
+    EXPECT_EQ(get("a", "/one").body, "for all");
+    EXPECT_EQ(get("a", "/one", kAlice).body, "who=alice");
+    hold = true;
+    auto clients = ask_together(40);
+    ASSERT_TRUE(all_follow(39));
+    gate.open();
+    for (auto& each : clients) EXPECT_EQ(each.read().body, "for all");
+    EXPECT_EQ(origin.requests(), 3u);
+}
+
 TEST_F(Collapsing, KeepsClientsWithAndWithoutACookieApartWhereNothingIsKnown) {
     Gate gate;
     const auto scripted = origin.set([&](Exchange& e) {
@@ -145,6 +185,32 @@ TEST_F(Collapsing, LeavesWhatIsStoredForOthersWhenOneGetsAPageOfHisOwn) {
     EXPECT_EQ(validated, 1);
 }
 
+TEST_F(Collapsing, NobodyWaitsForWhatEachHasToValidate) {  // RFC 9111 §5.2.2.4
+    for (const auto* said : {"no-cache", "max-age=0", "max-age=0, must-revalidate"}) {
+        SCOPED_TRACE(said);
+        Gate gate;
+        std::atomic<bool> hold = false;
+        std::atomic<int> served = 0;
+        const auto control = "Cache-Control: " + std::string(said) + "\r\n";
+        const auto scripted = origin.set([&](Exchange& e) {
+            if (hold) gate.wait();
+            const auto tag = std::to_string(served++);
+            e.answer(control + "ETag: \"" + tag + "\"\r\n", tag);
+        });
+        start_with_workers(2);
+        get("a", "/one");
+        hold = true;
+        auto clients = ask_together(kClients);
+        EXPECT_TRUE(gate.wait_for(kClients)) << "all are at the origin at the same time";
+        EXPECT_EQ(status("a").work.collapsed, 0u);
+        gate.open();
+        std::set<std::string> answers;
+        for (auto& each : clients) answers.insert(each.read().body);
+        EXPECT_EQ(answers.size(), kClients);
+        kill("a");
+    }
+}
+
 TEST_F(Collapsing, GivesNobodyTheUnvalidatedPageOfAnother) {
     for (const auto* said : {"", "Cache-Control: no-cache\r\n", "Cache-Control: max-age=0\r\n",
                              "Cache-Control: private, max-age=100\r\n",
@@ -171,6 +237,76 @@ TEST_F(Collapsing, GivesNobodyTheUnvalidatedPageOfAnother) {
         EXPECT_EQ(origin.requests(), before + kClients);
         kill("a");
     }
+}
+
+TEST_F(Collapsing, GivesThoseWhoWaitedWhatIsStaleWhenItComes) {
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        gate.wait();
+        e.answer(expired(), "for all");
+    });
+    start_with_workers(2);
+    auto clients = ask_together(kClients);
+    ASSERT_TRUE(all_follow(kClients - 1));
+    auto strict = client();
+    strict.begin("GET", "/one", "Cache-Control: max-age=100\r\n");
+    ASSERT_TRUE(all_follow(kClients));
+    gate.open();
+    for (auto& each : clients) EXPECT_EQ(each.read().body, "for all");
+    EXPECT_EQ(strict.read().body, "for all");
+    EXPECT_EQ(origin.requests(), 2u) << "who limits the age has a request of his own";
+    get("a", "/one");
+    EXPECT_EQ(origin.requests(), 3u) << "it is for nobody who comes later";
+}
+
+TEST_F(Collapsing, FetchesAnewForThoseWhoComeWhileAStaleBodyComes) {
+    Gate rest, again;
+    std::atomic<int> served = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (served++ > 0) {
+            again.wait();
+            return e.answer(expired(), "new");
+        }
+        e.send("HTTP/1.1 200 OK\r\n" + expired("Content-Length: 8\r\n") + "\r\nhalf");
+        rest.wait();
+        e.send("half");
+    });
+    start_with_workers(2);
+    auto leader = client();
+    leader.begin("GET", "/one");
+    ASSERT_TRUE(leader.read_at_least(4));
+    auto clients = ask_together(kClients);
+    ASSERT_TRUE(all_follow(kClients - 1));
+    again.open();
+    for (auto& each : clients) EXPECT_EQ(each.read().body, "new");
+    rest.open();
+    EXPECT_EQ(leader.read().body, "halfhalf");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Collapsing, AsksASlowOriginOnceForEachSecondOfMaxAge) {
+    const auto scripted = origin.set([](Exchange& e) {
+        std::this_thread::sleep_for(500ms);
+        e.answer("Cache-Control: max-age=1\r\n", "text");
+    });
+    start_with_workers(2);
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    std::atomic<int> answers = 0;
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 10; ++i)
+        clients.emplace_back([&] {
+            auto one = client();
+            while (Clock::now() < begun + 5s) {
+                EXPECT_EQ(one.get("/one").body, "text");
+                ++answers;
+                std::this_thread::sleep_for(20ms);
+            }
+        });
+    for (auto& each : clients) each.join();
+    const std::chrono::duration<double> took = Clock::now() - begun;
+    // Whatever the load, a second at least passes from one question to the next.
+    EXPECT_LE(static_cast<double>(origin.requests()), took.count() + 1) << answers << " answers";
 }
 
 }  // namespace collapsing_test

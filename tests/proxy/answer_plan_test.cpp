@@ -161,6 +161,22 @@ TEST_F(AnswerPlanTest, LetsRequestsForTheSameWaitForOneFetch) {
     EXPECT_FALSE(plan("no-cache").collapse) << "what is under way began before it was asked for";
     found.filling = false;
     EXPECT_TRUE(plan("no-cache").collapse);
+    found.stored = nullptr;
+    EXPECT_TRUE(plan("no-cache").collapse);
+    found.filling = true;
+    EXPECT_FALSE(plan("no-cache").collapse);
+    EXPECT_FALSE(plan("max-age=0").collapse);
+    EXPECT_TRUE(plan("max-age=1").collapse);
+}
+
+TEST_F(AnswerPlanTest, LetsNobodyWaitForWhatEachHasToValidate) {
+    for (const auto* said : {"no-cache, max-age=60", "no-cache", "max-age=0", "s-maxage=0"}) {
+        stored(said, 61s);
+        EXPECT_EQ(plan().route, Route::fetch) << said;
+        EXPECT_FALSE(plan().collapse) << said;
+    }
+    stored("max-age=1, must-revalidate", 61s);
+    EXPECT_TRUE(plan().collapse);
 }
 
 FetchSeen seen(bool leads, FetchError error = FetchError::none) {

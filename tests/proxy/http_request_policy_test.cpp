@@ -211,5 +211,21 @@ TEST(ServingWhileRevalidating, KeepsToItsWindow) {  // RFC 5861 §3, behaviour 3
         kPlain, stored("max-age=60, stale-while-revalidate=10, must-revalidate"), 61s));
 }
 
+TEST(AnsweringThoseWhoWaited, IsForWhatItsOriginGivesToAnybody) {  // RFC 9111 §4
+    for (const auto* said : {"max-age=1", "s-maxage=1", "max-age=1, must-revalidate"})
+        EXPECT_TRUE(may_answer_those_waiting(kPlain, stored(said))) << said;
+    for (const auto* said : {"max-age=0", "no-cache, max-age=9", "no-cache", "public", ""})
+        EXPECT_FALSE(may_answer_those_waiting(kPlain, stored(said))) << said;
+    auto personal = stored("");
+    make_personal(personal);
+    EXPECT_FALSE(may_answer_those_waiting(kPlain, personal));
+}
+
+TEST(AnsweringThoseWhoWaited, IsNotForClientsThatAskForMore) {
+    const auto f = stored("max-age=1");
+    for (const char* value : {"no-cache", "max-age=0", "max-age=5", "min-fresh=5"})
+        EXPECT_FALSE(may_answer_those_waiting(asking(value), f)) << value;
+}
+
 }  // namespace http_request_policy_test
 }  // namespace proxy

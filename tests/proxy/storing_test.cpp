@@ -59,6 +59,22 @@ TEST_F(StoringTest, KeepsWhatAResponseIsReusedBy) {
     EXPECT_EQ(made.response->residence(kArrival.steady + 7s), 7s);
 }
 
+TEST_F(StoringTest, CountsTheTimeThatItTookToComeWithoutRoundingItUp) {  // RFC 9111 §4.2.3
+    const Text fields("Cache-Control: max-age=1\nDate: Thu, 19 Nov 2026 23:59:59 GMT"), none("");
+    const auto head = answer(200, fields);
+    // It left 300 ms before the clock struck, was dated at once, and came 200 ms after.
+    auto from = Received{head, kNow - 1s, kArrival, {}, false, 500ms};
+    const auto quick = draft(asking(none), from).response;
+    EXPECT_EQ(quick->freshness.initial_age, StoredSeconds(0));
+    EXPECT_TRUE(is_fresh(quick->freshness, quick->residence(kArrival.steady + 499ms)));
+    EXPECT_FALSE(is_fresh(quick->freshness, quick->residence(kArrival.steady + 500ms)));
+    from.took = 2300ms;
+    const auto slow = draft(asking(none), from).response;
+    EXPECT_EQ(slow->freshness.initial_age, StoredSeconds(2));
+    EXPECT_EQ(slow->residence(kArrival.steady + 699ms), 0s);
+    EXPECT_EQ(slow->residence(kArrival.steady + 700ms), 1s);
+}
+
 TEST_F(StoringTest, SaysWhyAResponseIsNotStored) {  // RFC 9111 §3
     EXPECT_EQ(draft_of("Cache-Control: no-store").verdict, StorageVerdict::no_store);
     EXPECT_EQ(draft_of("Cache-Control: private").verdict, StorageVerdict::is_private);
