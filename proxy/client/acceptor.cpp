@@ -2,16 +2,27 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
+#include <string>
 #include <utility>
 
+#include "protocol/plain_address.hpp"
+#include "proxy/client/client_access.hpp"
 #include "proxy/client/client_session.hpp"
+#include "proxy/http/response_head.hpp"
 #include "proxy/net/tls_contexts.hpp"
+#include "proxy/net/wall_clock.hpp"
 
 namespace proxy {
 
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
+
+namespace {
+
+/// Of one worker, at a time: connections that only a peer's token makes welcome.
+constexpr std::size_t kStrangersAtMost = 64;
+
+}  // namespace
 
 Acceptor::Acceptor(Frontend& frontend, asio::io_context& io)
     : frontend_(frontend), io_(io), tasks_(io.get_executor()) {}
@@ -35,23 +46,112 @@ void Acceptor::start() {
 
 void Acceptor::admit(tcp::socket socket, Scheme scheme) {
     ++frontend_.counters.connections_accepted;
-    const auto allowed = std::min<std::uint64_t>(frontend_.config().limits.connections,
-                                                 frontend_.shared.connections_possible);
-    if (frontend_.shared.connections.load(std::memory_order_relaxed) >= allowed) {
-        ++frontend_.counters.refusals[RequestRefusal::too_many_connections];
-        if (frontend_.shared.crowded.met())
-            spdlog::warn(
-                "{} client connections are open: new ones are refused "
-                "(limits.connections is {}, {} descriptors are allowed)",
-                allowed, frontend_.config().limits.connections, descriptor_limit());
-        return;  // closed
-    }
-    if (frontend_.shared.crowded.on() && frontend_.shared.crowded.over(Episode::Clock::now()))
-        spdlog::info("new connections are taken again");
     // A reload may have taken away what this listener needs.
     if (scheme == Scheme::https && !frontend_.config().tls_contexts->server) return;
-    auto task = serve_client(frontend_, std::move(socket), scheme);
+    boost::system::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    if (gone) return;
+    Admitted client(std::move(socket), scheme, protocol::plain_address(remote.address()));
+    if (!let_in(client)) return;  // closed
+    auto task = serve_client(frontend_, std::move(client));
     tasks_.spawn(std::move(task));
+}
+
+/// Judges by the address alone. What a trusted proxy sends is for others, of whom nobody knows yet.
+bool Acceptor::let_in(Admitted& client) {
+    const auto& config = frontend_.config();
+    if (!config.clients.trusted_proxies.contains(client.remote)) {
+        if (!rights_of(config, client.remote).ask && !is_peer(client.remote) &&
+            !let_in_stranger(client)) {
+            show_out(std::move(client));
+            return false;
+        }
+        client.place = frontend_.shared.addresses.take(client.remote);
+    }
+    Crowd crowd{frontend_.shared.connections.load(std::memory_order_relaxed),
+                frontend_.connections_allowed(), client.place.of_address(),
+                frontend_.share_of_address()};
+    if (crowd.of_address > 0) --crowd.of_address;  // this one
+    auto entered = entrance(crowd);
+    if (entered != Entrance::free && is_peer(client.remote)) {
+        client.place = {};
+        crowd.of_address = 0;
+        entered = entrance(crowd);
+    }
+    if (entered != Entrance::free) return make_room(entered, crowd, client);
+    if (frontend_.shared.crowded.on() && frontend_.shared.crowded.over(Episode::Clock::now()))
+        spdlog::info("new connections are taken again");
+    if (frontend_.shared.crowded_address.on())
+        frontend_.shared.crowded_address.over(Episode::Clock::now());
+    return true;
+}
+
+/// A peer may come from an address that nobody knows as its own, and proves itself by its first
+/// request, in the clear. Whoever does not is one of few.
+bool Acceptor::let_in_stranger(Admitted& client) {
+    if (!frontend_.config().cluster || client.scheme != Scheme::http) return false;
+    if (frontend_.strangers >= kStrangersAtMost &&
+        !frontend_.make_room([](const auto& other) { return other.stranger(); }))
+        return false;
+    client.stranger = Counted(frontend_.strangers);
+    return true;
+}
+
+bool Acceptor::make_room(Entrance entrance, const Crowd& crowd, const Admitted& client) {
+    const auto made = frontend_.make_room([&](const auto& other) {
+        return may_make_room(entrance, crowd, other.place().of_address(),
+                             other.place().has_address_of(client.place));
+    });
+    const auto& limits = frontend_.config().limits;
+    if (entrance == Entrance::if_own_address_does) {
+        if (frontend_.shared.crowded_address.met())
+            spdlog::warn(
+                "{} has {} connections, as many as one client may have "
+                "(limits.connections_per_address): those that wait for a request make room for its "
+                "new ones, else new ones are refused",
+                client.remote.to_string(), crowd.of_address);
+    } else if (frontend_.shared.crowded.met()) {
+        spdlog::warn(
+            "{} client connections are open: those of whoever has many that wait for a request "
+            "make "
+            "room, else new ones are refused (limits.connections is {}, {} descriptors are "
+            "allowed)",
+            crowd.allowed, limits.connections, descriptor_limit());
+    }
+    if (!made) ++frontend_.counters.refusals[RequestRefusal::too_many_connections];
+    return made;
+}
+
+/// Is it the address of a peer that is known by one?
+bool Acceptor::is_peer(const asio::ip::address& address) const {
+    const auto& view = frontend_.upstream.peers;
+    if (!view) return false;
+    const auto text = address.to_string();
+    for (std::size_t i = 0; i < view->peers.size(); ++i)
+        if (view->peers[i].http.host == text) return true;
+    return false;
+}
+
+/// Nothing is read, so that nobody holds a place by being told: as much as the socket takes at
+/// once.
+void Acceptor::show_out(Admitted client) {
+    ++frontend_.counters.refusals[RequestRefusal::client];
+    const auto who = client.remote.to_string();
+    if (const auto more = shown_out_.admit("", std::chrono::steady_clock::now()))
+        spdlog::info("{} may not ask (clients.allow, clients.deny): its connection is closed{}",
+                     who, *more);
+    if (client.scheme != Scheme::http) return;
+    const auto body = "This proxy is not for " + who + " (clients.allow, clients.deny).\n";
+    std::string answer;
+    append_status_line(answer, 403);
+    answer.append("Content-Type: text/plain; charset=utf-8\r\nDate: ");
+    append_http_date(answer, wall_now());
+    answer.append("\r\nContent-Length: ").append(std::to_string(body.size()));
+    answer.append("\r\nConnection: close\r\n\r\n").append(body);
+    boost::system::error_code ignored;
+    client.socket.non_blocking(true, ignored);
+    client.socket.send(asio::buffer(answer), 0, ignored);
+    client.socket.shutdown(tcp::socket::shutdown_send, ignored);
 }
 
 /// No descriptor was left: so many were closed at once.

@@ -8,8 +8,11 @@
 
 #include "protocol/listener.hpp"
 #include "protocol/task_group.hpp"
+#include "proxy/client/admitted.hpp"
+#include "proxy/client/entrance.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/http/cache_key.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
 
 namespace proxy {
 
@@ -43,12 +46,18 @@ private:
         Scheme scheme;
     };
     void admit(boost::asio::ip::tcp::socket socket, Scheme scheme);
+    bool let_in(Admitted& client);
+    bool let_in_stranger(Admitted& client);
+    bool make_room(Entrance entrance, const Crowd& crowd, const Admitted& client);
+    bool is_peer(const boost::asio::ip::address& address) const;
+    void show_out(Admitted client);
     void note_refused(std::size_t count);
 
     Frontend& frontend_;
     boost::asio::io_context& io_;
     protocol::TaskGroup tasks_;  // connections; takes no new ones while draining
     std::list<Place> places_;
+    RateLimitedLog shown_out_;  // who may not ask
 };
 
 }  // namespace proxy

@@ -38,23 +38,29 @@ void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
 
 }  // namespace
 
-ClientConnection::ClientConnection(Frontend& frontend, asio::ip::tcp::socket socket, Scheme scheme)
+ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
     : frontend_(frontend),
-      socket_(std::move(socket)),
-      scheme_(scheme),
+      socket_(std::move(client.socket)),
+      scheme_(client.scheme),
+      remote_(client.remote),
       ending_(frontend.retiring()) {
+    place_ = std::move(client.place);
+    stranger_ = std::move(client.stranger);
+    waits_since_ = TimerWheel::Clock::now();
     boost::system::error_code ec;
-    const auto remote = socket_.remote_endpoint(ec);
-    if (!ec) remote_ = protocol::plain_address(remote.address());
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
-    if (scheme == Scheme::https)
+    if (scheme_ == Scheme::https)
         tls_ = std::make_unique<TlsSession>(*frontend.config().tls_contexts->server, socket_);
     frontend_.add(*this);
 }
 
 ClientConnection::~ClientConnection() {
     frontend_.remove(*this);
+}
+
+void ClientConnection::know() {
+    stranger_ = {};
 }
 
 void ClientConnection::expire() {
@@ -124,7 +130,15 @@ asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_pro
     }
     if (!came || !rest) co_return ProxyHeaderRead::bad;
     const auto parsed = parse_proxy_header(header);
-    if (parsed && parsed->client) remote_ = *parsed->client;
+    if (parsed && parsed->client) {
+        remote_ = *parsed->client;
+        if (!frontend_.config().clients.trusted_proxies.contains(remote_))
+            place_ = frontend_.shared.addresses.take(remote_);
+        if (place_.of_address() > frontend_.share_of_address()) {
+            ++frontend_.counters.refusals[RequestRefusal::too_many_connections];
+            co_return ProxyHeaderRead::refused;
+        }
+    }
     co_return parsed ? ProxyHeaderRead::good : ProxyHeaderRead::bad;
 }
 
@@ -144,6 +158,7 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
 }
 
 asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
+    if (expired_) co_return Received::closed;  // others have its place by now
     std::size_t scanned = 0;
     input_.trim();
     idle_ = input_.empty();
@@ -152,6 +167,7 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
                                  : frontend_.config().timeouts.keep_alive);
     else
         arm(frontend_.config().timeouts.client_head);
+    waits_since_ = frontend_.wheel.now();
     for (;;) {
         // RFC 9112 §2.2: empty lines before a request are skipped.
         while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
@@ -172,6 +188,7 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
             head_bytes_.assign(input_.data().substr(0, size));
             input_.consume(size);
             frontend_.wheel.disarm(*this);
+            waits_since_ = kServed;
             co_return Received::head;
         }
         const auto more = co_await read_some();

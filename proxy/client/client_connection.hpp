@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/client/admitted.hpp"
 #include "proxy/client/departure.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/http/cache_key.hpp"
@@ -22,8 +23,8 @@ class RecordBody;
 /// deadline. One thread, one coroutine.
 class ClientConnection final : public Frontend::Session {
 public:
-    /// `scheme`: https speaks TLS; handshake() comes first then.
-    ClientConnection(Frontend& frontend, boost::asio::ip::tcp::socket socket, Scheme scheme);
+    /// By https it speaks TLS; handshake() comes first then.
+    ClientConnection(Frontend& frontend, Admitted client);
     ~ClientConnection() override;
 
     Scheme scheme() const { return scheme_; }
@@ -31,6 +32,7 @@ public:
         good,
         missing,  // something else has come, which is in input() then
         bad,      // malformed, or late
+        refused,  // its client's address has all connections that one may have
     };
     /// Reads the PROXY header with which this connection begins; remote_address() is then whom it
     /// names. Before handshake().
@@ -103,8 +105,12 @@ public:
     /// Who connected, without scope (protocol::plain_address), or whom the PROXY header names.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
+    /// A peer's token has come: this is no stranger.
+    void know();
+
     void retire() override;
     void drain() override;
+    void give_way() override { expire(); }
 
 private:
     void expire() override;

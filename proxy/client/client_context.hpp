@@ -58,10 +58,10 @@ struct Transaction {
 /// One client connection and the request on it that is being answered. One thread, one coroutine at
 /// a time.
 struct ClientContext {
-    ClientContext(Frontend& owner, boost::asio::ip::tcp::socket socket, Scheme scheme)
+    ClientContext(Frontend& owner, Admitted client)
         : frontend(owner),
           settings(owner.settings),
-          connection(owner, std::move(socket), scheme),
+          connection(owner, std::move(client)),
           wakeup(std::make_shared<Wakeup>(owner.executor)) {
         requester.settle(*settings, connection.remote_address());
     }

@@ -43,8 +43,8 @@ bool take_last(std::string_view& words, std::string_view word) {
 /// Answers the requests of one connection.
 class Session {
 public:
-    Session(Frontend& frontend, asio::ip::tcp::socket socket, Scheme scheme)
-        : client_(frontend, std::move(socket), scheme), frontend_(frontend) {}
+    Session(Frontend& frontend, Admitted client)
+        : client_(frontend, std::move(client)), frontend_(frontend) {}
 
     asio::awaitable<void> run() {
         if (client_.config().clients.proxy_protocol && client_.requester.through_trusted_proxy()) {
@@ -55,7 +55,8 @@ public:
             only_for_peers_ = read == Read::missing && frontend_.upstream.peers &&
                               client_.connection.scheme() == Scheme::http;
             if (read != Read::good && !only_for_peers_) {
-                ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+                if (read != Read::refused)
+                    ++frontend_.counters.refusals[RequestRefusal::proxy_header];
                 co_return;
             }
             client_.requester.settle(client_.config(), client_.connection.remote_address());
@@ -166,6 +167,7 @@ private:
             const auto asks = head.verb == verb::get || head.verb == verb::head;
             if (!asks || !client_.parser->is_done()) co_return co_await refuse_question();
             client_.transaction.from_peer = true;
+            client_.connection.know();
             client_.tell_of_client();
             CacheAnswer answer(client_);
             co_return co_await answer.run_for_peer(*peer, options);
@@ -352,9 +354,8 @@ private:
 
 }  // namespace
 
-asio::awaitable<void> serve_client(Frontend& frontend, asio::ip::tcp::socket socket,
-                                   Scheme scheme) {
-    Session session(frontend, std::move(socket), scheme);
+asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
+    Session session(frontend, std::move(client));
     co_await session.run();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "proxy/cache/cache.hpp"
+#include "proxy/client/admitted.hpp"
+#include "proxy/client/connections_by_address.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/net/high_water_mark.hpp"
 #include "proxy/net/timer_wheel.hpp"
@@ -35,21 +38,37 @@ struct SharedFrontend {
     AccessLog access_log;
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
+    ConnectionsByAddress addresses;
     HighWaterMark high_water_mark;
     /// What the limit of open files leaves to clients: half, so that each can be served from
     /// upstream.
     const std::uint64_t connections_possible = descriptor_limit() / 2;
-    Episode crowded;  // new connections are refused
+    Episode crowded;          // connections make room for new ones, or new ones are refused
+    Episode crowded_address;  // the same for those of one address
 };
 
 /// What one worker's clients are answered with, and who they are. One thread.
 class Frontend {
 public:
-    /// A connected client whose connection ends early when the node leaves.
+    /// A connected client whose connection ends early when the node leaves, or when it waits for a
+    /// request and others need its place.
     class Session : public TimerWheel::Timer {
     public:
         virtual void retire() = 0;
         virtual void drain() = 0;
+        /// What it waits for comes to nothing.
+        virtual void give_way() = 0;
+
+        const ConnectionsByAddress::Place& place() const { return place_; }
+        /// Its address may ask nothing, and no peer's token has come by it (Admitted).
+        bool stranger() const { return static_cast<bool>(stranger_); }
+
+    protected:
+        using Time = TimerWheel::Clock::time_point;
+        static constexpr auto kServed = Time::max();
+        Time waits_since_ = kServed;  // for a request
+        ConnectionsByAddress::Place place_;
+        Counted stranger_;
 
     private:
         friend class Frontend;
@@ -63,6 +82,32 @@ public:
 
     void add(Session& session);
     void remove(Session& session);
+    /// Ends the connection that has waited for a request for longest, of those that `may`; looks at
+    /// kLook of them, others each time. False: none.
+    template <class May>
+    bool make_room(const May& may) {
+        Session* longest = nullptr;
+        for (auto left = std::min(sessions_.size(), kLook); left > 0; --left) {
+            next_look_ = next_look_ + 1 < sessions_.size() ? next_look_ + 1 : 0;
+            auto* session = sessions_[next_look_];
+            if (session->waits_since_ == Session::kServed || !may(*session)) continue;
+            if (!longest || session->waits_since_ < longest->waits_since_) longest = session;
+        }
+        if (!longest) return false;
+        ++counters.connections_made_room;
+        longest->waits_since_ = Session::kServed;
+        longest->give_way();
+        return true;
+    }
+    static constexpr std::size_t kLook = 1024;
+    /// How many connections clients may have, and one address of them.
+    std::uint64_t connections_allowed() const {
+        return std::min<std::uint64_t>(config().limits.connections, shared.connections_possible);
+    }
+    std::uint64_t share_of_address() const {
+        return connections_of_one(config().limits, connections_allowed());
+    }
+    std::size_t strangers = 0;  // of Session::stranger(), and on their way there
 
     /// From here on connections end after the answer to their next request.
     void retire();
@@ -87,6 +132,7 @@ public:
 
 private:
     std::vector<Session*> sessions_;
+    std::size_t next_look_ = 0;
     bool retiring_ = false;
     bool draining_ = false;
 };

@@ -181,6 +181,7 @@ struct LimitsConfig {
     std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
     std::size_t head_lines = 200;
     std::size_t connections = 20'000;         // of clients, over all workers
+    std::size_t connections_per_address = 0;  // of one of them; 0: see connections_of_one()
     std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
@@ -251,6 +252,10 @@ struct ConfigError {
     std::string message;
     bool operator==(const ConfigError&) const = default;
 };
+
+/// How many of `connections` one client address may have, an IPv6 address with its /64: unless it
+/// is set, all but an eighth, so that one client alone locks nobody out.
+std::uint64_t connections_of_one(const LimitsConfig& limits, std::uint64_t connections);
 
 /// Looks up the `${NAME}` of strings; empty: not set, which is an error.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;

@@ -4,6 +4,7 @@
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/config_values.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace proxy {
@@ -11,6 +12,8 @@ namespace proxy {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr std::uint64_t kShareKeptForOthers = 8;  // one part in so many
 
 ordered_json admin_json(const AdminConfig& admin) {
     ordered_json out{{"listen", admin.listen.text()}};
@@ -105,6 +108,7 @@ ordered_json limits_json(const LimitsConfig& limits) {
             {"head", format_size(limits.head)},
             {"head_lines", limits.head_lines},
             {"connections", limits.connections},
+            {"connections_per_address", connections_of_one(limits, limits.connections)},
             {"upstream_connections", limits.upstream_connections},
             {"upstream_idle", limits.upstream_idle},
             {"upstream_idle_per_origin", limits.upstream_idle_per_origin},
@@ -191,9 +195,14 @@ std::string_view to_string(AccessFormat format) {
     return "?";
 }
 
-namespace {
+std::uint64_t connections_of_one(const LimitsConfig& limits, std::uint64_t connections) {
+    const auto most = limits.connections_per_address > 0
+                          ? std::uint64_t{limits.connections_per_address}
+                          : connections - connections / kShareKeptForOthers;
+    return std::min(most, connections);
+}
 
-ordered_json json_of(const Config& config) {
+ordered_json config_json(const Config& config) {
     ordered_json out{{"node", config.node},
                      {"listen", config.listen.text()},
                      {"workers", config.workers},
@@ -225,6 +234,8 @@ ordered_json json_of(const Config& config) {
     return out;
 }
 
+namespace {
+
 void add_paths(const ordered_json& section, const std::string& path,
                std::vector<std::string>& out) {
     for (const auto& [key, value] : section.items()) {
@@ -236,14 +247,15 @@ void add_paths(const ordered_json& section, const std::string& path,
 }  // namespace
 
 std::string effective_config(const Config& config) {
-    return json_of(config).dump(2) + "\n";
+    // A path may hold any byte, and no answer is worth an exception.
+    return config_json(config).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::vector<std::string> setting_paths() {
     Config config;
     config.cluster.emplace();
     std::vector<std::string> out;
-    add_paths(json_of(config), "$", out);
+    add_paths(config_json(config), "$", out);
     return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,9 @@
 
 namespace proxy {
 
-/// The configuration in effect as JSON text, defaults included, keys masked.
+/// The configuration in effect, defaults included, keys masked. Strings may hold any bytes.
+nlohmann::ordered_json config_json(const Config& config);
+/// The same as JSON text; what is no UTF-8 in a string becomes U+FFFD.
 std::string effective_config(const Config& config);
 
 /// The path of every setting that has a default, as messages write it: `$.cache.memory`. Those of

@@ -275,6 +275,10 @@ void read_limits(ConfigSection& root, LimitsConfig& out) {
     in->read_size("head", out.head, kKiB, 16 * kMiB);
     in->read<std::size_t>("head_lines", out.head_lines, 16, 10'000);
     in->read<std::size_t>("connections", out.connections, 1, 10'000'000);
+    in->read<std::size_t>("connections_per_address", out.connections_per_address, 1, 10'000'000);
+    if (out.connections_per_address > out.connections)
+        in->doubt("connections_per_address", "is never reached: there are " +
+                                                 std::to_string(out.connections) + " connections");
     in->read<std::size_t>("upstream_connections", out.upstream_connections, 1, 1'000'000);
     in->read<std::size_t>("upstream_idle", out.upstream_idle, 0, 1'000'000);
     in->read<std::size_t>("upstream_idle_per_origin", out.upstream_idle_per_origin, 0, 1'000'000);

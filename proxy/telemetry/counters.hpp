@@ -86,7 +86,7 @@ struct TrafficCounters {
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t collapsed = 0;
-    std::uint64_t connections_accepted = 0;
+    std::uint64_t connections_accepted = 0, connections_made_room = 0;
 };
 
 /// How to add one: described.hpp.
@@ -154,6 +154,9 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "hearsay_collapsed_requests_total"},
     {&TrafficCounters::connections_accepted, "connections.accepted", "connections",
      "Client connections accepted.", "hearsay_connections_accepted_total"},
+    {&TrafficCounters::connections_made_room, "connections.made_room", "connections",
+     "Client connections that waited for a request and were closed to make room for new ones.",
+     "hearsay_connections_made_room_total"},
 };
 static_assert(protocol::every_member_has_a_row(kTrafficCounters));
 

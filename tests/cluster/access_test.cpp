@@ -29,12 +29,11 @@ TEST_F(Access, IsOnlyForThoseWhoMayAsk) {
     auto settings = config("a");
     settings.clients.deny = {"127.0.0.0/8"};
     start(settings);
-    auto client = this->client();
     for (const auto* method : {"GET", "HEAD", "PURGE", "OPTIONS"}) {
-        const auto answer = client.ask(method, "/one");
+        const auto answer = client().ask(method, "/one");
         EXPECT_EQ(answer.status, 403u) << method;
     }
-    EXPECT_TRUE(contains(client.get("/one").body, "clients.deny"));
+    EXPECT_TRUE(contains(get("a", "/one").body, "clients.deny"));
     EXPECT_EQ(this->client().ask("CONNECT", "127.0.0.1:443").status, 403u);
     EXPECT_EQ(origin.requests(), 0u);
     EXPECT_EQ(refused(RequestRefusal::client), 6u);
@@ -45,6 +44,38 @@ TEST_F(Access, IsOnlyForThoseWhoMayAsk) {
     settings.clients.allow = {"10.0.0.0/8"};
     start(settings);
     EXPECT_EQ(get("b", "/one").status, 403u);
+}
+
+TEST_F(Access, IsNotHeldByThoseWhoMayNotAsk) {
+    auto settings = config("a");
+    settings.clients.deny = {"127.0.0.66"};
+    settings.limits.connections = 4;
+    start(settings);
+    std::vector<Client> denied;
+    for (int i = 0; i < 20; ++i) {
+        denied.push_back(client("a", "127.0.0.66"));
+        EXPECT_EQ(denied.back().read().status, 403u) << "without being asked";
+        EXPECT_TRUE(denied.back().at_end());
+    }
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    EXPECT_EQ(refused(RequestRefusal::client), 20u);
+    EXPECT_EQ(status("a").work.connections_made_room, 0u);
+}
+
+/// A denied address may be a peer's, which proves itself by its first request only.
+TEST_F(Access, IsNotHeldInAClusterByThoseWhoMayNotAsk) {
+    auto settings = config("a", 2);
+    settings.clients.allow = {"127.0.0.1"};
+    settings.limits.connections = 100;
+    start(settings);
+    std::vector<Client> denied;
+    for (int i = 0; i < 90; ++i) denied.push_back(client("a", "127.0.0.66"));
+    ASSERT_TRUE(eventually([&] { return status("a").work.connections_accepted >= 90; }));
+    EXPECT_TRUE(eventually([&] { return status("a").connections <= 64; }))
+        << status("a").connections;
+    EXPECT_EQ(client("a", "127.0.0.66").get("/one").status, 403u);
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    EXPECT_GT(status("a").work.connections_made_room, 0u);
 }
 
 TEST_F(Access, ToTheForwardProxyIsForItsClients) {

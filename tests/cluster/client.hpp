@@ -24,8 +24,8 @@ struct Answer {
 /// A plain HTTP/1.1 client that sends what it is told, byte for byte.
 class Client {
 public:
-    Client(const std::string& address, std::uint16_t port)
-        : socket(Socket::connect(address, port)) {}
+    Client(const std::string& address, std::uint16_t port, const std::string& from = {})
+        : socket(Socket::connect(address, port, from)) {}
 
     /// Sends `METHOD target HTTP/1.1` with Host and these lines, and reads the
     /// answer.

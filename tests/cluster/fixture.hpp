@@ -38,7 +38,10 @@ protected:
     bool in_sync(const std::string& node) const;
 
     static std::string address(const std::string& node);
-    Client client(const std::string& node = "a") const { return {address(node), kProxyPort}; }
+    /// `from`: its own address; by default 127.0.0.1.
+    Client client(const std::string& node = "a", const std::string& from = {}) const {
+        return {address(node), kProxyPort, from};
+    }
     Answer get(const std::string& node, std::string_view target,
                std::string_view fields = {}) const {
         return client(node).get(target, fields);

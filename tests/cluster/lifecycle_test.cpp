@@ -121,15 +121,23 @@ TEST_F(Lifecycle, RefusesConnectionsAboveTheLimit) {
     auto settings = config("a");
     settings.limits.connections = 3;
     start(settings);
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target.starts_with("/held")) gate.wait();
+        e.answer(fresh(), "x");
+    });
     std::vector<Client> held;
     for (int i = 0; i < 3; ++i) {
         held.push_back(client());
-        EXPECT_EQ(held.back().get("/one").status, 200u);
+        held.back().begin("GET", "/held" + std::to_string(i));
     }
+    ASSERT_TRUE(eventually([&] { return origin.requests() == 3; })) << "none waits for a request";
     auto refused = client();
     refused.begin("GET", "/one");
     const auto answer = refused.read();
     EXPECT_TRUE(answer.status == 503u || answer.status == 0u) << answer.status;
+    gate.open();
+    for (auto& each : held) EXPECT_EQ(each.read().status, 200u);
     held.clear();
     EXPECT_TRUE(eventually([&] { return get("a", "/one").status == 200u; }));
 }

@@ -152,19 +152,78 @@ TEST_F(Load, OfMoreClientsThanThereAreDescriptorsForIsRefused) {
         const DescriptorLimit limit(100);  // half of them for clients
         start(config("a"));
     }
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target.starts_with("/held")) gate.wait();
+        e.answer(fresh(), "x");
+    });
     std::vector<Client> held;
     for (int i = 0; i < 50; ++i) {
-        held.push_back(client());
-        EXPECT_EQ(held.back().get("/one").status, 200u) << i;
+        // One address has seven eighths of the connections at most.
+        held.push_back(client("a", i < 40 ? "127.0.0.1" : "127.0.0.2"));
+        held.back().begin("GET", "/held" + std::to_string(i));
     }
+    ASSERT_TRUE(eventually([&] { return origin.requests() == 50; }));
     for (int i = 0; i < 5; ++i) EXPECT_EQ(get("a", "/one").status, 0u);  // closed
+    gate.open();
+    for (auto& each : held) EXPECT_EQ(each.read().status, 200u);
     for (auto& each : held)  // old work goes on, upstream as well
         EXPECT_EQ(each.get("/one", "Cache-Control: no-cache\r\n").status, 200u);
-    held.pop_back();
-    EXPECT_TRUE(eventually([&] { return get("a", "/one").status == 200; }));
-    EXPECT_GE(status("a").work.refusals[RequestRefusal::too_many_connections], 5u);
+    EXPECT_EQ(status("a").work.refusals[RequestRefusal::too_many_connections], 5u);
     kill("a");
     EXPECT_EQ(logged.count("new ones are refused"), 1u);
+}
+
+TEST_F(Load, OfIdleConnectionsMakesRoomForNewOnesLongestFirst) {
+    auto settings = config("a");
+    settings.limits.connections = 10;
+    settings.limits.connections_per_address = 10;
+    start(settings);
+    std::vector<Client> idle;
+    for (int i = 0; i < 30; ++i) {
+        idle.push_back(client());
+        ASSERT_EQ(idle.back().get("/one").status, 200u) << i;
+    }
+    EXPECT_EQ(idle.back().get("/one").status, 200u);  // the newest are still there
+    EXPECT_TRUE(idle.front().at_end());
+    EXPECT_EQ(status("a").work.connections_made_room, 20u);
+    EXPECT_EQ(status("a").work.refusals[RequestRefusal::too_many_connections], 0u);
+}
+
+TEST_F(Load, OfOneAddressLeavesOthersTheirShareWhateverItDoes) {
+    auto settings = config("a");
+    settings.limits.connections = 16;  // 14 for one
+    start(settings);
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target.starts_with("/held")) gate.wait();
+        e.answer(fresh(), "x");
+    });
+    std::vector<Client> busy;
+    const auto ask = [&](int number) {
+        busy.push_back(client("a", "127.0.0.66"));
+        busy.back().begin("GET", "/held" + std::to_string(number));
+    };
+    for (int i = 0; i < 14; ++i) ask(i);
+    ASSERT_TRUE(eventually([&] { return origin.requests() == 14; }));
+    for (int i = 14; i < 20; ++i) ask(i);
+    ASSERT_TRUE(eventually(
+        [&] { return status("a").work.refusals[RequestRefusal::too_many_connections] == 6; }));
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    gate.open();
+    for (int i = 0; i < 14; ++i) EXPECT_EQ(busy[static_cast<std::size_t>(i)].read().status, 200u);
+    // Those of the crowd wait now, and make room for others; never others for them.
+    std::vector<Client> others;
+    for (int i = 0; i < 8; ++i) {
+        others.push_back(client("a", "127.0.0." + std::to_string(2 + i)));
+        ASSERT_EQ(others.back().get("/one").status, 200u) << i;
+    }
+    std::vector<Client> more;
+    for (int i = 0; i < 20; ++i) {
+        more.push_back(client("a", "127.0.0.66"));
+        ASSERT_EQ(more.back().get("/one").status, 200u) << i;
+    }
+    for (auto& each : others) EXPECT_EQ(each.get("/one").status, 200u);
 }
 
 TEST_F(Load, OnMemoryThatIsAllInUseIsPassedOnWithoutBeingStored) {

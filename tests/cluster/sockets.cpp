@@ -54,8 +54,12 @@ Socket& Socket::operator=(Socket&& other) noexcept {
     return *this;
 }
 
-Socket Socket::connect(const std::string& address, std::uint16_t port) {
+Socket Socket::connect(const std::string& address, std::uint16_t port, const std::string& from) {
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!from.empty()) {
+        const auto own = endpoint(from, 0);
+        check(::bind(socket.fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own), "bind");
+    }
     check(connect_socket(socket.fd_, address, port) ? 0 : -1, "connect");
     return socket;
 }

@@ -19,7 +19,9 @@ public:
     Socket(Socket&& other) noexcept;
     Socket& operator=(Socket&& other) noexcept;
 
-    static Socket connect(const std::string& address, std::uint16_t port);
+    /// `from`: the own address; by default the system's choice.
+    static Socket connect(const std::string& address, std::uint16_t port,
+                          const std::string& from = {});
     static Socket listen(const std::string& address, std::uint16_t port);
     Socket accept() const;  // not open() when the listener was shut
 

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/ip/address.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace proxy {
+
+/// How many connections each client address has open; an IPv6 address counts with its /64, as who
+/// has one of its addresses has all of them. Memory: some 80 bytes for each address that has any.
+/// Any thread.
+class ConnectionsByAddress {
+    using Network = std::array<unsigned char, 16>;
+    struct Entry {
+        std::atomic<std::uint32_t> open{0};
+    };
+    using Entries = std::map<Network, Entry>;
+    struct Shard {
+        std::mutex mutex;
+        Entries entries;
+    };
+
+public:
+    /// One connection of an address, until this is destroyed. An empty one counts for nobody.
+    class Place {
+    public:
+        Place() = default;
+        Place(Place&& other) noexcept
+            : shard_(std::exchange(other.shard_, nullptr)), at_(other.at_) {}
+        Place& operator=(Place&& other) noexcept {
+            std::swap(shard_, other.shard_);
+            std::swap(at_, other.at_);
+            return *this;
+        }
+        ~Place();
+
+        /// How many connections its address has, this one included; 0: it counts for nobody.
+        std::uint32_t of_address() const {
+            return shard_ ? at_->second.open.load(std::memory_order_relaxed) : 0;
+        }
+        /// Both are of one address, or both count for nobody.
+        bool has_address_of(const Place& other) const {
+            return shard_ == other.shard_ && (!shard_ || at_ == other.at_);
+        }
+
+    private:
+        friend class ConnectionsByAddress;
+        Place(Shard& shard, Entries::iterator at) : shard_(&shard), at_(at) {}
+
+        Shard* shard_ = nullptr;
+        Entries::iterator at_{};
+    };
+
+    /// `address` as protocol::plain_address() has it. Must outlive the place.
+    Place take(const boost::asio::ip::address& address);
+
+private:
+    static constexpr std::size_t kShards = 16;
+    std::array<Shard, kShards> shards_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+namespace proxy {
+
+/// What a new connection meets.
+struct Crowd {
+    std::uint64_t open = 0, allowed = 0;  // connections of all clients
+    std::uint64_t of_address = 0,
+                  share = 0;  // of them its address', without it; and the most of it
+};
+
+/// Whether a new connection is taken.
+enum class Entrance : std::uint8_t {
+    free,
+    if_room_is_made,      // all are taken: see may_make_room()
+    if_own_address_does,  // those of its address are
+};
+
+inline Entrance entrance(const Crowd& crowd) {
+    if (crowd.of_address >= crowd.share) return Entrance::if_own_address_does;
+    return crowd.open < crowd.allowed ? Entrance::free : Entrance::if_room_is_made;
+}
+
+/// May a connection that waits for a request end for the new one? It is of the same address, or of
+/// one that has more connections, `of_its_address`, than the new one's, so that a crowd makes room
+/// for the few, and never the other way round.
+inline bool may_make_room(Entrance entrance, const Crowd& crowd, std::uint64_t of_its_address,
+                          bool same_address) {
+    if (same_address) return true;
+    return entrance == Entrance::if_room_is_made && of_its_address > crowd.of_address + 1;
+}
+
+}  // namespace proxy
