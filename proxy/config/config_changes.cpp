@@ -40,8 +40,7 @@ bool same_directories(const CacheConfig& from, const CacheConfig& to) {
 
 std::vector<std::string> changed_settings(const Config& from, const Config& to) {
     std::vector<std::string> changed;
-    compare(ordered_json::parse(effective_config(from)), ordered_json::parse(effective_config(to)),
-            "$", changed);
+    compare(config_json(from), config_json(to), "$", changed);
     // The text shows no secrets, so these are compared by hand.
     if (from.cluster && to.cluster && from.cluster->keys != to.cluster->keys &&
         std::find(changed.begin(), changed.end(), "$.cluster.keys") == changed.end())

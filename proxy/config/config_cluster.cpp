@@ -31,7 +31,7 @@ void read_keys(ConfigContext& context, ConfigSection& in, std::vector<std::strin
         in.require("key");
     }
     for (const auto& [value, path] : found) {
-        auto key = text_of(context, *value, path);
+        auto key = secret_of(context, *value, path);
         if (!key) continue;
         if (key->size() < kMinKeyBytes) {
             context.fail(path, "must have at least " + std::to_string(kMinKeyBytes) +

@@ -2,6 +2,7 @@
 
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/utf8.hpp"
 
 #include <algorithm>
 
@@ -65,8 +66,11 @@ std::string_view kind_of(const nlohmann::json& value) {
     }
 }
 
-std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
-                                   const std::string& path) {
+namespace {
+
+/// The string with its variables replaced.
+std::optional<std::string> expanded(ConfigContext& context, const nlohmann::json& value,
+                                    const std::string& path) {
     if (!value.is_string()) {
         context.fail(path, wrong_type("a string", value));
         return std::nullopt;
@@ -79,6 +83,24 @@ std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json&
     if (has_bare_variable(value.get_ref<const std::string&>()))
         context.doubt(path, "has a $NAME that stays as it is; a variable is written ${NAME}");
     return std::move(expansion.text);
+}
+
+}  // namespace
+
+std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
+                                   const std::string& path) {
+    auto text = expanded(context, value, path);
+    if (!text || is_utf8(*text)) return text;
+    context.fail(path, "holds a byte that is no UTF-8");
+    return std::nullopt;
+}
+
+std::optional<std::string> secret_of(ConfigContext& context, const nlohmann::json& value,
+                                     const std::string& path) {
+    auto secret = expanded(context, value, path);
+    if (secret && value.get_ref<const std::string&>() == *secret)
+        context.written_secrets.push_back(path);
+    return secret;
 }
 
 ConfigSection::ConfigSection(ConfigContext& context, const nlohmann::json& value, std::string path)

@@ -22,7 +22,8 @@ struct ConfigContext {
     const Environment& environment;
     std::vector<ConfigError> errors;
     std::vector<ConfigError> warnings = {};
-    std::vector<std::string> settings = {};  // paths of all there are: `$.cache.memory`
+    std::vector<std::string> settings = {};         // paths of all there are: `$.cache.memory`
+    std::vector<std::string> written_secrets = {};  // paths of secrets that the text itself shows
 
     void doubt(std::string path, std::string message) {
         warnings.push_back({std::move(path), std::move(message)});
@@ -136,8 +137,13 @@ std::string subscript(const std::string& key);
 /// `a number`, `an object`: for messages.
 std::string_view kind_of(const nlohmann::json& value);
 
-/// The string in an array element or the like, expanded; reports anything else.
+/// The string in an array element or the like, expanded; reports anything else, and what an
+/// environment brings that is no UTF-8: JSON, log and page could not show it.
 std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
                                    const std::string& path);
+/// The same for what is never shown, of any bytes. Remembers whether the text has the secret
+/// itself.
+std::optional<std::string> secret_of(ConfigContext& context, const nlohmann::json& value,
+                                     const std::string& path);
 
 }  // namespace proxy

@@ -89,7 +89,8 @@ void read_admin(ConfigContext& context, ConfigSection& root, std::optional<Admin
     if (value->is_null()) return out.reset();
     auto in = *root.section("admin");
     in.read("listen", out->listen);
-    if (const auto token = in.text("token")) {
+    const auto* given = in.take("token");
+    if (const auto token = given ? secret_of(context, *given, in.path("token")) : std::nullopt) {
         if (token->find_last_not_of(" \t\r\n") + 1 != token->size())
             in.fail("token", "ends in white space, or a line's end");
         else if (!is_bearer_token(*token))

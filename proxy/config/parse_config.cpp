@@ -32,6 +32,7 @@ ConfigResult read_text(std::string_view text, const Environment& environment) {
     }
     result.errors = std::move(context.errors);
     result.warnings = std::move(context.warnings);
+    result.written_secrets = std::move(context.written_secrets);
     return result;
 }
 

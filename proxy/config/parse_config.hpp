@@ -13,6 +13,8 @@ struct ConfigResult {
     std::optional<Config> config;            // empty exactly when there are errors
     std::vector<ConfigError> errors;         // all of them, in the order of the file's sections
     std::vector<ConfigError> warnings = {};  // what is in order, but probably not meant
+    std::vector<std::string> written_secrets =
+        {};  // paths of secrets that stand in the text itself
 };
 
 ConfigResult parse_config(std::string_view json,

@@ -2,6 +2,7 @@
 #include "proxy/telemetry/access_log.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,21 +32,6 @@ void append_number(std::string& out, std::uint64_t value, std::size_t width = 1)
     const auto count = static_cast<std::size_t>(end - digits.data());
     if (count < width) out.append(width - count, '0');
     out.append(digits.data(), count);
-}
-
-/// Length of the character above U+007F that `text` begins with; 0 when that is no UTF-8 (RFC 3629:
-/// neither longer than needed, nor a surrogate, nor above U+10FFFF).
-std::size_t utf8_character(std::string_view text) {
-    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const auto lead = at(0);
-    const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (length == 0 || lead > 0xf4 || text.size() < length) return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if ((at(i) & 0xc0) != 0x80) return 0;
-    const auto second = at(1);
-    const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-                         (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
-    return refused ? 0 : length;
 }
 
 /// A character stays as it is, control characters are escaped. A byte that is no part of one comes

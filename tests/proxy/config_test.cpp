@@ -41,6 +41,11 @@ std::string cluster(const std::string& more) {
                 "}");
 }
 
+/// With a key that only the environment knows.
+std::string secret_cluster() {
+    return file(R"(, "cluster": {"key": "${KEY}", "listen": "127.0.0.1:3129"})");
+}
+
 Config good(const std::string& text) {
     const auto result =
         parse_config(text, environment({{"KEY", kKey}, {"PORT", "3128"}, {"TOKEN", kToken}}));
@@ -254,6 +259,34 @@ TEST(Config, GivesLineAndColumnOfASyntaxError) {
     EXPECT_THAT(errors("{\"a\": 1e999}"), ElementsAre(HasSubstr("$: ")));
     EXPECT_THAT(errors("{\"a\": \"\xff\"}"), ElementsAre(HasSubstr("$: line 1")));
     EXPECT_THAT(errors(file() + "x"), ElementsAre(HasSubstr("$: line ")));
+}
+
+TEST(Config, RefusesFromTheEnvironmentWhatIsNoUtf8ButForSecrets) {
+    const auto with = [](const std::string& text) {
+        return parse_config(text, environment({{"KEY", std::string(32, '\xff')}, {"BAD", "\xe4"}}));
+    };
+    const auto bad = with(file(R"(, "log": {"access": "/var/log/${BAD}"})"));
+    ASSERT_EQ(bad.errors.size(), 1u);
+    EXPECT_EQ(bad.errors[0].path, "$.log.access");
+    EXPECT_EQ(bad.errors[0].message, "holds a byte that is no UTF-8");
+    EXPECT_EQ(describe(with(secret_cluster()).errors), "");
+}
+
+TEST(Config, IsShownWhateverBytesAPathHas) {
+    Config config;
+    config.log.access = "/var/log/\xe4";
+    EXPECT_THAT(effective_config(config), HasSubstr("/var/log/\xef\xbf\xbd"));
+    auto other = config;
+    other.log.access = "/var/log/\xf6";
+    EXPECT_THAT(changed_settings(config, other), ElementsAre("$.log.access"));
+}
+
+TEST(Config, KnowsWhichSecretsItsTextShows) {
+    const auto variables = environment({{"KEY", kKey}});
+    EXPECT_THAT(parse_config(secret_cluster(), variables).written_secrets, IsEmpty());
+    EXPECT_THAT(parse_config(cluster(R"(}, "admin": {"token": "0123456789abcdef")"), variables)
+                    .written_secrets,
+                UnorderedElementsAre("$.admin.token", "$.cluster.key"));
 }
 
 TEST(Config, RefusesAKeyThatStandsTwice) {
