@@ -7,7 +7,6 @@
 
 #include <array>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_future.hpp>
 #include <thread>
@@ -29,6 +28,7 @@
 #include "proxy/status_reports.hpp"
 #include "proxy/storage/local_secret.hpp"
 #include "proxy/storage/purge.hpp"
+#include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/watchdog.hpp"
 #include "proxy/worker.hpp"
 
@@ -135,7 +135,8 @@ public:
                     [this](CacheKey key) {
                         return explain_url(*workers_.front(), control_, std::move(key));
                     },
-                    [this] { reopen_logs(); }});
+                    [this] { reopen_logs(); }},
+                clients_.faults);
         invalidations_.keep(*config_);
         if (cache_.store.disk()) entries_.begin_fill();
         cluster_->start();
@@ -156,7 +157,7 @@ public:
         running_workers_ = workers_.size();
         threads_.emplace_back([this] {
             enter_thread("control");
-            control_.run();
+            clients_.faults.run(control_, "control thread");
         });
         for (auto& worker : workers_) {
             worker->start();
@@ -185,7 +186,7 @@ public:
                 spdlog::warn("the drain time is over: what is left is cut off");
                 stop();
             });
-            asio::co_spawn(control_, leave(), asio::detached);
+            asio::co_spawn(control_, leave(), kToTheWall);
         });
     }
 
@@ -277,7 +278,7 @@ private:
                 ::malloc_trim(0);
             if (manager_.listens())
                 if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
-            if (config_->cluster) asio::co_spawn(control_, note_false_hits(), asio::detached);
+            if (config_->cluster) asio::co_spawn(control_, note_false_hits(), kToTheWall);
             if (disk) disk_watch_.look(disk->status());
             invalidations_.tend();
             keep_house();
@@ -311,7 +312,7 @@ private:
                 co_await cluster.wait_confirmed(cluster.last_invalidation(), deadline, Whom::all);
                 self.end_control();
             }(*this),
-            asio::detached);
+            kToTheWall);
     }
 
     void end_control() {
@@ -335,6 +336,7 @@ private:
         status.connections = clients_.connections;
         status.log_dropped = clients_.access_log.dropped();
         status.log_failed = clients_.access_log.failed();
+        status.internal_errors = clients_.faults.caught();
         status.config = reloader_.status();
 
         co_await reports_.renew(workers_);

@@ -1,8 +1,9 @@
 #include "proxy/worker.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <utility>
+
+#include "proxy/telemetry/to_the_wall.hpp"
 
 namespace proxy {
 
@@ -33,7 +34,7 @@ void Worker::drain() {
             self.wheel.stop();
             self.upstream.pool.close_idle();
         }(*this),
-        asio::detached);
+        kToTheWall);
 }
 
 void Worker::stop() {

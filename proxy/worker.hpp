@@ -27,7 +27,7 @@ public:
     void start() { acceptor.start(); }
     /// Runs until stop() or until nothing is left to do after drain().
     void run() {
-        io.run();
+        frontend.shared.faults.run(io, "worker");
         finished.store(true, std::memory_order_release);
     }
 

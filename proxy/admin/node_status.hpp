@@ -207,10 +207,11 @@ static_assert(protocol::every_member_has_a_row(kDiskNumbers));
 
 /// What the node itself counts and measures.
 struct NodeCounters {
-    std::uint64_t connections = 0;   // of clients, now
-    std::uint64_t window_bytes = 0;  // of bodies that pass through, and read ahead, now
-    std::uint64_t log_dropped = 0;   // access log lines, as the log was too slow
-    std::uint64_t log_failed = 0;    // access log lines that the system refused
+    std::uint64_t connections = 0;      // of clients, now
+    std::uint64_t window_bytes = 0;     // of bodies that pass through, and read ahead, now
+    std::uint64_t log_dropped = 0;      // access log lines, as the log was too slow
+    std::uint64_t log_failed = 0;       // access log lines that the system refused
+    std::uint64_t internal_errors = 0;  // exceptions that nobody expected
 };
 
 /// How to add one: described.hpp.
@@ -231,6 +232,10 @@ inline constexpr Described<NodeCounters> kNodeCounters[] = {
      "Access log lines dropped as the log was too slow.", "hearsay_log_dropped_total"},
     {&NodeCounters::log_failed, "log_failed", "lines",
      "Access log lines that could not be written.", "hearsay_log_failed_total"},
+    {&NodeCounters::internal_errors, "internal_errors", "errors",
+     "Exceptions that nobody expected: a request was answered with 500, a connection closed, or a "
+     "task ended.",
+     "hearsay_internal_errors_total"},
 };
 static_assert(protocol::every_member_has_a_row(kNodeCounters));
 

@@ -45,15 +45,22 @@ std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConf
 }
 
 asio::awaitable<AdminResponse> respond(const AdminRequest& request, const AdminHooks& hooks,
-                                       const asio::ip::address& from) {
+                                       const asio::ip::address& from, FaultWall& faults) {
     const auto config = hooks.config();
     if (auto refusal = refuse(request, config->admin.value_or(AdminConfig{}), from))
         co_return *std::move(refusal);
     const auto target = request.target();
     const auto* route = find_route(request.method(), {target.data(), target.size()});
     if (route == nullptr) co_return no_route(request);
-    auto response = co_await route->handler(request, hooks);
-    co_return response;
+    try {
+        auto response = co_await route->handler(request, hooks);
+        co_return response;
+    } catch (...) {
+        if (is_cancelled()) throw;
+        faults.note("admin port");
+    }
+    co_return admin_text(request, http::status::internal_server_error,
+                         "An error that is not expected; the error log says which.\n");
 }
 
 /// What is wrong with the bytes of a request; nothing when the connection broke or is at its end.
@@ -111,8 +118,12 @@ private:
     std::list<Waiting*>::iterator at_;
 };
 
-AdminServer::AdminServer(asio::io_context& control, const HostPort& where, Hooks hooks)
-    : hooks_(std::move(hooks)), listener_(control.get_executor()), tasks_(control.get_executor()) {
+AdminServer::AdminServer(asio::io_context& control, const HostPort& where, Hooks hooks,
+                         FaultWall& faults)
+    : hooks_(std::move(hooks)),
+      faults_(faults),
+      listener_(control.get_executor()),
+      tasks_(control.get_executor()) {
     listener_.assign(listen_shared(where, 1).front());
 }
 
@@ -163,7 +174,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = admin_text(request, *wrong, explain(*wrong));
             response.keep_alive(false);
         } else {
-            auto answered = co_await respond(request, hooks_, from);
+            auto answered = co_await respond(request, hooks_, from, faults_);
             response = std::move(answered);
         }
         if (request.method() == http::verb::head) response.body().clear();

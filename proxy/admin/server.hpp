@@ -10,13 +10,14 @@
 #include "protocol/listener.hpp"
 #include "protocol/task_group.hpp"
 #include "proxy/admin/hooks.hpp"
+#include "proxy/telemetry/fault_wall.hpp"
 
 namespace proxy {
 
 /// The view inside a node over HTTP, on the control thread: what stands in the table of routes.cpp,
 /// for whom admission.hpp lets in. Plain and small: a few connections, short deadlines, small
 /// bodies. When all connections are taken, the one whose request has been waited for longest makes
-/// room, so that idle ones keep nobody out.
+/// room, so that idle ones keep nobody out. A handler that throws gives a 500.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
@@ -25,7 +26,8 @@ public:
     using Hooks = AdminHooks;
 
     /// Binds; throws std::runtime_error that names the address.
-    AdminServer(boost::asio::io_context& control, const HostPort& where, Hooks hooks);
+    AdminServer(boost::asio::io_context& control, const HostPort& where, Hooks hooks,
+                FaultWall& faults);
 
     void start();
     void stop();
@@ -38,6 +40,7 @@ private:
     boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
 
     Hooks hooks_;
+    FaultWall& faults_;
     protocol::Listener listener_;
     std::list<Waiting*> waiting_;  // connections whose next request is waited for; longest first
     protocol::TaskGroup tasks_;

@@ -84,10 +84,19 @@ public:
                 co_return;
             }
             if (received == ClientConnection::Received::head) {
-                if (parsed)
-                    keep = co_await handle();
-                else
+                if (!parsed) {
                     co_await refuse_parse();
+                } else {
+                    auto failed = false;
+                    try {
+                        keep = co_await handle();
+                    } catch (...) {
+                        failed = true;
+                        if (is_cancelled()) throw;
+                        frontend_.shared.faults.note("client connection");
+                    }
+                    if (failed) co_await refuse_fault();
+                }
             } else if (received == ClientConnection::Received::timed_out) {
                 ++frontend_.counters.refusals[RequestRefusal::timeout];
                 co_await client_.refuse(408, "The request's head did not come in time.");
@@ -133,6 +142,17 @@ private:
         co_await client_.refuse(400, "This port speaks TLS: ask for https://.");
         client_.finish_transaction();
         co_await client_.connection.linger();
+    }
+
+    /// After an exception. What of the answer has gone out cannot be taken back.
+    asio::awaitable<void> refuse_fault() {
+        client_.parser.reset();  // close: nobody knows how far it was read
+        client_.transaction.outcome = Outcome::error;
+        if (client_.connection.answer_bytes() > 0)
+            client_.transaction.cut_short();
+        else
+            co_await client_.refuse(500,
+                                    "An error that is not expected; the node's log says which.");
     }
 
     asio::awaitable<bool> refuse_parse() {

@@ -18,6 +18,7 @@
 #include "proxy/telemetry/access_log.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/episode.hpp"
+#include "proxy/telemetry/fault_wall.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
@@ -36,6 +37,7 @@ struct SharedFrontend {
 
     const Purge purge;
     AccessLog access_log;
+    FaultWall faults;
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
     ConnectionsByAddress addresses;

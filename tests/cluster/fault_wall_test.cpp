@@ -1,0 +1,107 @@
+#include "proxy/telemetry/fault_wall.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "protocol/task_group.hpp"
+#include "proxy/admin/server.hpp"
+#include "proxy/net/listen.hpp"
+#include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/worker.hpp"
+#include "tests/cluster/client.hpp"
+
+namespace proxy::test {
+namespace fault_wall_test {
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> fails() {
+    throw std::runtime_error("on purpose");
+    co_return;
+}
+
+TEST(FaultWall, KeepsAnEventLoopTurningWhateverItsHandlersThrow) {
+    asio::io_context io(1);
+    FaultWall wall;
+    protocol::TaskGroup tasks(io.get_executor());
+    int ran = 0;
+    asio::post(io, [] { throw std::runtime_error("on purpose"); });
+    asio::post(io, [] { throw 1; });
+    asio::post(io, [&] { tasks.spawn(fails()); });
+    asio::post(io, [&] { asio::co_spawn(io, fails(), kToTheWall); });
+    asio::post(io, [&] { ++ran; });
+    wall.run(io, "test");
+    EXPECT_EQ(ran, 1);
+    EXPECT_EQ(wall.caught(), 4u);
+    EXPECT_EQ(tasks.size(), 0u);
+}
+
+TEST(FaultWall, TellsTheEndOfACancelledCoroutineFromAFault) {
+    const auto cancelled = [](const auto& what) {
+        try {
+            throw what;
+        } catch (...) {
+            return is_cancelled();
+        }
+    };
+    EXPECT_TRUE(cancelled(boost::system::system_error(asio::error::operation_aborted)));
+    EXPECT_FALSE(cancelled(boost::system::system_error(asio::error::eof)));
+    EXPECT_FALSE(cancelled(std::runtime_error("")));
+    EXPECT_FALSE(cancelled(1));
+}
+
+TEST(FaultWall, MakesAnAnswerOfWhatAHandlerOfTheAdminPortThrows) {
+    asio::io_context io(1);
+    FaultWall wall;
+    AdminServer::Hooks hooks;
+    hooks.config = [] { return std::make_shared<const Config>(); };
+    hooks.status = []() -> asio::awaitable<NodeStatus> {
+        throw nlohmann::json::type_error::create(316, "on purpose", nullptr);
+        co_return NodeStatus{};
+    };
+    AdminServer server(io, {"127.0.0.1", 0}, std::move(hooks), wall);
+    server.start();
+    std::thread thread([&] { wall.run(io, "test"); });
+    Client client("127.0.0.1", server.port());
+    client.host = "127.0.0.1";
+    EXPECT_EQ(client.get("/api/v1/status").status, 500u);
+    EXPECT_EQ(client.get("/healthz").status, 200u) << "the connection goes on";
+    asio::post(io, [&] { server.stop(); });
+    thread.join();
+    EXPECT_EQ(wall.caught(), 1u);
+}
+
+TEST(FaultWall, MakesAnAnswerOfWhatAClientsRequestThrows) {
+    Config config;
+    config.node = "a";
+    config.listen = {"127.0.0.1", 0};
+    const auto settings = std::make_shared<const Config>(std::move(config));
+    SharedCache cache(*settings,
+                      summary::KeyHasher(std::array<std::byte, summary::KeyHasher::kSecretBytes>{}),
+                      {[](summary::KeyHash, bool) {}, [](auto) {}});
+    SharedFrontend clients(*settings,
+                           [](PurgeOrder, auto) { throw std::runtime_error("on purpose"); });
+    Worker worker(cache, clients, settings, listen_shared(settings->listen, 1).front());
+    worker.start();
+    const auto port = worker.acceptor.port();
+    std::thread thread([&] { worker.run(); });
+    Client client("127.0.0.1", port);
+    EXPECT_EQ(client.ask("PURGE", "http://h/a").status, 500u);
+    EXPECT_TRUE(client.at_end());
+    EXPECT_GE(Client("127.0.0.1", port).get("http://h/a").status, 400u) << "the worker goes on";
+    asio::post(worker.io, [&] { worker.stop(); });
+    thread.join();
+    EXPECT_EQ(clients.faults.caught(), 1u);
+    EXPECT_EQ(worker.counters.requests[Outcome::error], 2u);
+    cache.close();
+}
+
+}  // namespace fault_wall_test
+}  // namespace proxy::test
