@@ -106,7 +106,10 @@ public:
                     {[this] {
                          if (!leaving_) manager_.reloading();
                      },
-                     [this](auto read) { return settings_.replace(std::move(read)); },
+                     [this](ConfigRead read) {
+                         auto access_log = std::move(read.access_log);
+                         return settings_.replace(std::move(read), std::move(access_log));
+                     },
                      [this] {
                          if (!leaving_) manager_.ready(told_ = state_line());
                      }}) {
@@ -254,7 +257,9 @@ private:
         if (settings.keys.empty() && !config.cache.disk.empty()) {
             std::vector<std::filesystem::path> directories;
             for (const auto& disk : config.cache.disk) directories.push_back(disk.path);
-            settings.own_secret = local_secret(directories);
+            // Once: a reload must not wait for a disk.
+            if (!own_secret_) own_secret_ = local_secret(directories);
+            settings.own_secret = *own_secret_;
         }
         return std::make_unique<protocol::Cluster>(
             control_, std::move(settings),
@@ -358,8 +363,9 @@ private:
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};
-    std::unique_ptr<protocol::Cluster> cluster_;  // control thread, once that runs
-    protocol::ClusterStatus earlier_links_;       // what those before it counted
+    std::optional<protocol::HashSecret> own_secret_;  // as the disk has it; before the cluster
+    std::unique_ptr<protocol::Cluster> cluster_;      // control thread, once that runs
+    protocol::ClusterStatus earlier_links_;           // what those before it counted
     NodeEntries entries_;
     SharedCache cache_;
     DiskWatch disk_watch_;

@@ -4,10 +4,12 @@
 
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <system_error>
 #include <utility>
 
+#include "protocol/plain_message.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/net/reply.hpp"
 
@@ -27,6 +29,12 @@ std::string join(const std::vector<std::string>& paths) {
     return text.empty() ? "nothing" : text;
 }
 
+ConfigRead failed(std::string why) {
+    ConfigRead read;
+    read.errors.push_back({"$", std::move(why)});
+    return read;
+}
+
 }  // namespace
 
 Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file, Hooks hooks)
@@ -38,13 +46,13 @@ void Reloader::reload(std::string who, Done done) {
     boost::asio::post(control_, [this] { hooks_.begins(); });
     if (waiting_.fetch_add(1) >= kMaxWaiting) {
         boost::asio::post(control_, [this, who = std::move(who), done = std::move(done)] {
-            finish(who, {std::nullopt, {{"$", "too many reloads are waiting already"}}}, done);
+            finish(who, failed("too many reloads are waiting already"), done);
         });
         return;
     }
     boost::asio::post(reader_, [this, who = std::move(who), done = std::move(done)]() mutable {
         // One reader and one control thread, both in order: the last file that was read wins.
-        auto result = std::make_shared<ConfigResult>(read());
+        auto result = std::make_shared<ConfigRead>(read());
         boost::asio::post(control_, [this, result, who = std::move(who), done = std::move(done)] {
             finish(who, std::move(*result), done);
         });
@@ -63,22 +71,36 @@ boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string who) {
     co_return late;
 }
 
-ConfigResult Reloader::read() const {
-    const auto fail = [](std::string why) {
-        return ConfigResult{std::nullopt, {{"$", std::move(why)}}};
-    };
-    if (file_.empty()) return fail("this node was not started from a file");
-    std::error_code error;
-    const auto status = std::filesystem::status(file_, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-        return fail(file_.string() + " is not a file that can be read again");
-    return load_config(file_);  // says why when it is not there
+ConfigRead Reloader::read() const {
+    if (file_.empty()) return failed("this node was not started from a file");
+    try {
+        std::error_code error;
+        const auto status = std::filesystem::status(file_, error);
+        if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+            return failed(file_.string() + " is not a file that can be read again");
+        ConfigRead read{load_config(file_)};  // says why when it is not there
+        if (read.config) read.access_log = LogSink(read.config->log.access);
+        return read;
+    } catch (const std::exception& unexpected) {
+        return failed(protocol::plain_message(unexpected));
+    }
 }
 
-void Reloader::finish(const std::string& who, ConfigResult read, const Done& done) {
+/// What a reload throws is its end, not that of whoever waits for it.
+Reloaded Reloader::applied(ConfigRead read) const {
+    try {
+        return hooks_.apply(std::move(read));
+    } catch (const std::exception& unexpected) {
+        Reloaded refused;
+        refused.errors.push_back({"$", protocol::plain_message(unexpected)});
+        return refused;
+    }
+}
+
+void Reloader::finish(const std::string& who, ConfigRead read, const Done& done) {
     --waiting_;
     const auto warnings = std::move(read.warnings);
-    const auto result = hooks_.apply(std::move(read));
+    const auto result = applied(std::move(read));
     switch (result.outcome) {
         case Reloaded::Outcome::applied:
             ++status_.reloads;

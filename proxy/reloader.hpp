@@ -12,8 +12,14 @@
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "proxy/telemetry/log_sink.hpp"
 
 namespace proxy {
+
+/// What was read for a reload, with the access log that it names opened.
+struct ConfigRead : ConfigResult {
+    LogSink access_log{};
+};
 
 /// Carries out reloads of the configuration file, in the order they were asked for, and logs and
 /// counts how they ended. The file is read on a thread of its own, as a disk may hang.
@@ -25,7 +31,7 @@ public:
     struct Hooks {
         std::function<void()> begins;  // once for each that was asked for
         /// Puts what was read in effect as a whole, or says why not.
-        std::function<Reloaded(ConfigResult)> apply;
+        std::function<Reloaded(ConfigRead)> apply;
         std::function<void()> ended;  // before whoever asked is told
     };
 
@@ -41,8 +47,9 @@ public:
     const ConfigStatus& status() const { return status_; }
 
 private:
-    ConfigResult read() const;
-    void finish(const std::string& who, ConfigResult read, const Done& done);
+    ConfigRead read() const;
+    Reloaded applied(ConfigRead read) const;
+    void finish(const std::string& who, ConfigRead read, const Done& done);
 
     boost::asio::io_context& control_;
     const std::filesystem::path file_;

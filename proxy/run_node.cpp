@@ -1,6 +1,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -11,6 +12,7 @@
 
 #include "protocol/plain_message.hpp"
 #include "proxy/node.hpp"
+#include "proxy/telemetry/error_sink.hpp"
 
 namespace proxy {
 
@@ -34,7 +36,8 @@ int run_node(Config config, const std::filesystem::path& file,
     const auto colours =
         std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
     spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours)));
+        "", std::make_shared<ErrorSink>(
+                std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours), STDERR_FILENO)));
     spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is an error of the disk like any other

@@ -1,17 +1,40 @@
 #include "proxy/service_manager.hpp"
 
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 
 namespace proxy {
 namespace {
 
-/// Without an answer: a manager that cannot be reached is no reason not to serve.
+constexpr timeval kPatience{1, 0};
+
+/// As sd_notify() does, but a manager that reads nothing is waited for no longer than kPatience.
+/// Without an answer: one that cannot be reached is no reason not to serve.
 void notify(const std::string& state) {
-    ::sd_notify(0, state.c_str());
+    const auto* const path = std::getenv("NOTIFY_SOCKET");
+    sockaddr_un to{};
+    const std::string_view name(path ? path : "");
+    if (name.empty() || name.size() >= sizeof to.sun_path) return;
+    if (name.front() != '/' && name.front() != '@') return void(::sd_notify(0, state.c_str()));
+    to.sun_family = AF_UNIX;
+    std::copy(name.begin(), name.end(), to.sun_path);
+    if (name.front() == '@') to.sun_path[0] = '\0';  // a name that is no file's
+    const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return;
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+    const auto size = offsetof(sockaddr_un, sun_path) + name.size();
+    ::sendto(fd, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to),
+             static_cast<socklen_t>(size));
+    ::close(fd);
 }
 
 std::string status_line(std::string status) {

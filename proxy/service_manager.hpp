@@ -6,8 +6,8 @@
 namespace proxy {
 
 /// Tells the service manager that started this process (systemd, by sd_notify(3)) how the node is.
-/// Does nothing where there is none. Calls block while the manager does not read. Copies speak to
-/// the same one. Any thread. `status`: one line about what the node does now.
+/// Does nothing where there is none. Calls wait a second at most for a manager that does not read.
+/// Copies speak to the same one. Any thread. `status`: one line about what the node does now.
 class ServiceManager {
 public:
     ServiceManager() = default;  // there is none

@@ -29,7 +29,7 @@ bool needs_another_cluster(const Config& from, const Config& to) {
 }  // namespace
 
 // What may fail comes first.
-Reloaded SettingsInEffect::replace(ConfigResult read) {
+Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     Reloaded result;
     if (node_.leaving) {
         result.outcome = Reloaded::Outcome::draining;
@@ -57,7 +57,8 @@ Reloaded SettingsInEffect::replace(ConfigResult read) {
     }
     if (result.errors.empty() &&
         (changes("$.log.access") || changes("$.log.format") || changes("$.log.peers"))) {
-        if (const auto error = node_.clients.access_log.reconfigure(next->log))
+        if (const auto error =
+                node_.clients.access_log.reconfigure(next->log, std::move(access_log)))
             result.errors.push_back(
                 {"$.log.access", "cannot open " + next->log.access + ": " + error.message()});
     }

@@ -14,6 +14,7 @@
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "proxy/telemetry/log_sink.hpp"
 #include "proxy/worker.hpp"
 
 namespace proxy {
@@ -40,8 +41,9 @@ public:
     SettingsInEffect(Parts node, MakeCluster make_cluster)
         : node_(node), make_cluster_(std::move(make_cluster)) {}
 
-    /// What was read from the configuration's file takes the place of all settings.
-    Reloaded replace(ConfigResult read);
+    /// What was read from the configuration's file takes the place of all settings; `access_log` is
+    /// what that names, opened.
+    Reloaded replace(ConfigResult read, LogSink access_log);
     /// Until the configuration is read again, which says it all anew.
     PeersChanged change_peers(const PeerOrder& order);
 

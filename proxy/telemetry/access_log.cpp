@@ -1,52 +1,13 @@
 #include "proxy/telemetry/access_log.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
+
 #include <algorithm>
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
-#include <cerrno>
 #include <utility>
 
 namespace proxy {
-
-namespace {
-
-/// What is left when the system refuses (see errno); nothing when all is written.
-std::string_view write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const auto written = ::write(fd, text.data(), text.size());
-        if (written >= 0) {
-            text.remove_prefix(static_cast<std::size_t>(written));
-        } else if (errno == EAGAIN) {  // a pipe that somebody made non-blocking
-            pollfd ready{fd, POLLOUT, 0};
-            ::poll(&ready, 1, -1);
-        } else if (errno != EINTR) {
-            return text;
-        }
-    }
-    return text;
-}
-
-int open_for_append(const std::string& path) {
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-}
-
-}  // namespace
-
-AccessLog::Sink::Sink(const std::string& destination)
-    : path_(destination == "stdout" || destination == "off" ? "" : destination) {
-    if (!path_.empty())
-        fd_ = open_for_append(path_);
-    else if (destination == "stdout")
-        fd_ = STDOUT_FILENO;
-}
-
-AccessLog::Sink::~Sink() {
-    if (!path_.empty() && fd_ >= 0) ::close(fd_);
-}
 
 AccessLog::AccessLog(const LogConfig& config, std::size_t max_pending)
     : max_pending_(max_pending),
@@ -56,8 +17,7 @@ AccessLog::AccessLog(const LogConfig& config, std::size_t max_pending)
       sink_(config.access) {
     if (!enabled()) return;
     if (!sink_.open()) {
-        throw boost::system::system_error(errno, boost::system::system_category(),
-                                          "access log " + sink_.path());
+        throw boost::system::system_error(sink_.error(), "access log " + sink_.path());
     }
     thread_ = std::thread([this] { run(); });
 }
@@ -67,6 +27,7 @@ AccessLog::~AccessLog() {
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;
+        hurry();
     }
     wake_.notify_one();
     thread_.join();
@@ -98,10 +59,16 @@ void AccessLog::write(const AccessRecord& record) {
     if (first) wake_.notify_one();
 }
 
+void AccessLog::hurry() {
+    if (give_up_.load() == Clock::time_point::max()) give_up_ = Clock::now() + kPatience;
+}
+
 void AccessLog::reopen() {
+    if (!enabled()) return spdlog::info("log.access is off: no file is to be opened anew");
     {
         const std::lock_guard lock(mutex_);
         if (!enabled()) return;
+        hurry();
         if (!changes_.empty() && !changes_.back().sink)
             changes_.back().at = pending_.size();
         else
@@ -110,17 +77,17 @@ void AccessLog::reopen() {
     wake_.notify_one();
 }
 
-boost::system::error_code AccessLog::reconfigure(const LogConfig& config) {
+boost::system::error_code AccessLog::reconfigure(const LogConfig& config, LogSink opened) {
     const auto enabled = config.access != "off";
-    Sink sink(config.access);
-    if (enabled && !sink.open()) return {errno, boost::system::system_category()};
+    if (enabled && !opened.open()) return opened.error();
     {
         const std::lock_guard lock(mutex_);
         if (!enabled && !thread_.joinable()) return {};  // off as before
         if (changes_.size() >= kMaxChanges)
             return boost::system::errc::make_error_code(
                 boost::system::errc::resource_unavailable_try_again);
-        changes_.push_back({pending_.size(), std::move(sink)});
+        changes_.push_back({pending_.size(), std::move(opened)});
+        hurry();
         enabled_ = enabled;
         format_ = config.format;
         peers_ = config.peers;
@@ -160,32 +127,34 @@ void AccessLog::run() {
 
         lock.lock();
         writing_ = false;
+        if (changes_.empty() && !stop_) give_up_ = Clock::time_point::max();
         idle_.notify_all();
     }
 }
 
 void AccessLog::put(std::string_view lines) {
-    const auto lost = write_all(sink_.fd(), lines);
+    const auto lost = sink_.write(lines, [this] { return Clock::now() >= give_up_.load(); });
     if (lost.empty()) return;
-    const auto error = errno;
     failed_.fetch_add(static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n')),
                       std::memory_order_relaxed);
-    tell("lines are lost, as it cannot be written", sink_.path(), error);
+    tell("lines are lost, as it cannot be written", sink_.path(), sink_.error());
 }
 
 void AccessLog::make(Change& change) {
-    if (!change.sink && sink_.path().empty()) return;
-    Sink next = change.sink ? std::move(*change.sink) : Sink(sink_.path());
+    if (!change.sink && sink_.path().empty())
+        return spdlog::info("log.access is stdout: no file is to be opened anew");
+    LogSink next = change.sink ? std::move(*change.sink) : LogSink(sink_.path());
     if (!change.sink && !next.open())
-        tell("cannot be opened anew; the old file stays in use", sink_.path(), errno);
-    else
-        sink_ = std::move(next);  // the old one goes with `next`
+        return tell("cannot be opened anew; the old file stays in use", sink_.path(), next.error());
+    if (!change.sink) spdlog::info("access log {}: opened anew", sink_.path());
+    sink_ = std::move(next);  // the old one goes with `next`
 }
 
-void AccessLog::tell(const char* what, const std::string& path, int error) {
-    if (const auto more = trouble_.admit(what, std::chrono::steady_clock::now()))
+void AccessLog::tell(const char* what, const std::string& path,
+                     const boost::system::error_code& error) {
+    if (const auto more = trouble_.admit(what, Clock::now()))
         spdlog::error("access log {}: {}: {}{}", path.empty() ? "stdout" : path, what,
-                      boost::system::system_category().message(error), *more);
+                      error.message(), *more);
 }
 
 }  // namespace proxy

@@ -2,6 +2,7 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/http/outcome.hpp"
+#include "proxy/telemetry/log_sink.hpp"
 #include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 
@@ -16,7 +17,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace proxy {
@@ -31,6 +31,7 @@ struct AccessRecord {
     unsigned version = 11;                     // 10 or 11
     unsigned status = 0;                       // 0: the client left before an answer
     std::uint64_t bytes = 0;                   // of the answer's body that were sent
+    std::uint64_t sent = 0;                    // of the answer, with its head
     Outcome outcome = Outcome::error;
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
@@ -39,7 +40,7 @@ struct AccessRecord {
     std::string_view peer;
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
     const PeersAsked* peers_asked = nullptr;
-    std::string_view upstream;  // host name or address of origin or peer that answered
+    std::string_view origin;  // address of the one that answered, `10.0.0.7:8080`; empty: none did
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
     bool validated = false;         // the stored response was confirmed by a 304
@@ -56,23 +57,25 @@ struct AccessRecord {
 /// json: an object with keys ts (RFC 3339, UTC, milliseconds), role, client, method, url, status,
 /// bytes, dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was
 /// asked; of a peer's question, peer is who asks), peers_asked (only when it was more than one
-/// question: an array of objects with peer and verdict, in order), cache_status (what was sent),
-/// aborted (only when true).
+/// question: an array of objects with peer and verdict, in order), origin (the address of the one
+/// that answered, if one did), cache_status (what was sent), aborted (only when true).
 void append_json_line(std::string& out, const AccessRecord& record);
-/// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/host
-/// type.
+/// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/server
+/// type; the bytes are those of `sent`, the server an origin's address or a peer's name.
 void append_squid_line(std::string& out, const AccessRecord& record);
-/// Apache's combined format; time in UTC.
+/// Apache's combined format and, as a last field, the origin's address; time in UTC.
 void append_combined_line(std::string& out, const AccessRecord& record);
 void append_access_line(std::string& out, AccessFormat format, const AccessRecord& record);
 
 /// The access log of a node: lines are formatted by the caller's thread and written by one of its
 /// own, so that no worker ever waits for a disk or a pipe. When more than `max_pending` bytes wait,
 /// lines are dropped and counted; so are those that the system refuses (a full disk, a pipe nobody
-/// reads), and the error log says why. All members may be called from any thread.
+/// reads), and the error log says why. A reader that takes nothing is waited for until the end, or
+/// another destination, has been waiting for kPatience. All members may be called from any thread.
 class AccessLog {
 public:
     static constexpr std::size_t kMaxPendingBytes = 8 << 20;
+    static constexpr std::chrono::seconds kPatience{1};
 
     /// `destination`: off, stdout, or a file, which is appended to. Throws
     /// boost::system::system_error when the file cannot be opened.
@@ -87,13 +90,17 @@ public:
     void write(const AccessRecord& record);
 
     /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
-    /// written after to the new one. If that fails the old file stays in use; the error log says
-    /// so.
+    /// written after to the new one. If that fails the old file stays in use. The error log says
+    /// what came of it.
     void reopen();
     /// Takes another destination or format: lines written before go to the old one, lines written
     /// after to the new one. Nothing changes when it cannot be opened, or when the old one is so
     /// slow that kMaxChanges wait already; then the error says so.
-    boost::system::error_code reconfigure(const LogConfig& config);
+    boost::system::error_code reconfigure(const LogConfig& config) {
+        return reconfigure(config, LogSink(config.access));
+    }
+    /// The same with what was opened elsewhere, as a disk may hang.
+    boost::system::error_code reconfigure(const LogConfig& config, LogSink opened);
     static constexpr std::size_t kMaxChanges = 16;
 
     /// Waits until everything written so far has been handed to the system.
@@ -105,45 +112,27 @@ public:
     std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
-    /// Where lines go. Owns its file.
-    class Sink {
-    public:
-        Sink() = default;
-        /// `destination` as in the configuration. Not open when that fails (see errno), or for off.
-        explicit Sink(const std::string& destination);
-        ~Sink();
-        Sink(Sink&& other) noexcept
-            : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-        Sink& operator=(Sink&& other) noexcept {
-            std::swap(path_, other.path_);
-            std::swap(fd_, other.fd_);
-            return *this;
-        }
-        bool open() const { return fd_ >= 0; }
-        int fd() const { return fd_; }
-        const std::string& path() const { return path_; }
-
-    private:
-        std::string path_;  // empty: stdout
-        int fd_ = -1;
-    };
     /// What happens after the first `at` pending bytes; without `sink`: the file is opened anew.
     struct Change {
         std::size_t at = 0;
-        std::optional<Sink> sink;
+        std::optional<LogSink> sink;
     };
+
+    using Clock = std::chrono::steady_clock;
 
     void run();
     void put(std::string_view lines);
+    /// Something waits behind the lines that are being written. Under the mutex.
+    void hurry();
     void make(Change& change);
-    /// Tells the error log about the destination `path` and errno.
-    void tell(const char* what, const std::string& path, int error);
+    /// Tells the error log about the destination `path`.
+    void tell(const char* what, const std::string& path, const boost::system::error_code& error);
 
     const std::size_t max_pending_;
     std::atomic<bool> enabled_{false};  // changes under the mutex only, as does the format
     std::atomic<AccessFormat> format_;
     std::atomic<bool> peers_;
-    Sink sink_;               // writer thread only, once that runs
+    LogSink sink_;            // writer thread only, once that runs
     RateLimitedLog trouble_;  // writer thread only
     std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failed_{0};
 
@@ -152,6 +141,7 @@ private:
     std::string pending_;
     std::vector<Change> changes_;  // in order
     bool writing_ = false, stop_ = false;
+    std::atomic<Clock::time_point> give_up_{Clock::time_point::max()};  // on a reader; see hurry()
     std::thread thread_;
 };
 

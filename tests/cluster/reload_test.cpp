@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -467,6 +469,23 @@ TEST_F(Reload, WritesTheAccessLogElsewhereAndOtherwise) {
     EXPECT_TRUE(contains(lines(path("two.log"))[0], "/3 "));
     kill("a");
     EXPECT_EQ(lines(path("two.log")).size(), 1u);
+}
+
+TEST_F(Reload, DoesNotWaitForWhoeverReadsTheAccessLog) {
+    auto settings = config("a");
+    run(settings);
+    const auto fifo = path("log.fifo");
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    settings.log.access = fifo;
+    EXPECT_EQ(reload(settings), paths({"$.log.access"}));
+    for (int i = 0; i < 300; ++i) EXPECT_EQ(get("a", "/one").status, 200u);
+    EXPECT_EQ(admin("a", "/healthz").status, 200u) << "the control thread turns";
+    settings.log.access = path("access.log");
+    EXPECT_EQ(reload(settings), paths({"$.log.access"}));
+    kill("a");  // ends, whether anybody has read the FIFO or not
+    settings.log.access = fifo;
+    run(settings);
+    EXPECT_EQ(get("a", "/one").status, 200u);
 }
 
 TEST_F(Reload, AddsAPeerWithoutARestart) {

@@ -414,6 +414,47 @@ TEST_F(AccessLogFile, DropsAndCountsInsteadOfWaiting) {
     ::close(reader);
 }
 
+TEST_F(AccessLogFile, MayBeAPipeThatNobodyReads) {
+    const auto pipe = folder_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    AccessLog log(config("pipe"));  // does not wait for a reader
+    log.write(record());
+    log.reopen();
+    log.flush();
+    EXPECT_FALSE(log.reconfigure(config("pipe")));
+    log.write(record());
+    log.flush();
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    char buffer[4096];
+    const auto count = ::read(reader, buffer, sizeof buffer);  // what was written before it came
+    ::close(reader);
+    ASSERT_GT(count, 0);
+    EXPECT_EQ(std::count(buffer, buffer + count, '\n'), 2);
+    EXPECT_EQ(log.failed(), 0u);
+}
+
+TEST_F(AccessLogFile, GivesUpAReaderThatTakesNothingWhenItIsToEndOrGoElsewhere) {
+    const ErrorLog errors;
+    ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    constexpr std::uint64_t kLines = 2000;  // more than a pipe takes
+    {
+        AccessLog log(config("pipe"));
+        for (std::uint64_t i = 0; i < kLines; ++i) log.write(record());
+        EXPECT_FALSE(log.reconfigure(config()));
+        log.write(record());
+        log.flush();
+        EXPECT_EQ(lines(), 1u);
+        const auto lost = log.failed();
+        EXPECT_GT(lost, 0u);
+        EXPECT_LT(lost, kLines);
+        EXPECT_FALSE(log.reconfigure(config("pipe")));
+        for (std::uint64_t i = 0; i < kLines; ++i) log.write(record());
+    }  // ends
+    EXPECT_THAT(errors.text(), HasSubstr("lines are lost, as it cannot be written: "
+                                         "Connection timed out"));
+}
+
 TEST_F(AccessLogFile, TakesAnotherFileAndFormatBetweenTwoLines) {
     AccessLog log(config("one.log"));
     for (int i = 0; i < 10; ++i) {  // faster than the writer, or not

@@ -1,0 +1,54 @@
+#include "proxy/telemetry/error_sink.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+namespace proxy {
+namespace {
+
+bool is_regular(int descriptor) {
+    struct stat what {};
+    return ::fstat(descriptor, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+}  // namespace
+
+ErrorSink::ErrorSink(std::shared_ptr<spdlog::sinks::sink> to, int descriptor)
+    : to_(std::move(to)), descriptor_(descriptor), may_block_(!is_regular(descriptor)) {}
+
+/// A pipe that is ready takes a page at least, and lines are shorter.
+bool ErrorSink::takes() const {
+    if (!may_block_) return true;
+    pollfd ready{descriptor_, POLLOUT, 0};
+    return ::poll(&ready, 1, left_out_ == 0 ? kPatienceMs : 0) != 0;
+}
+
+void ErrorSink::log(const spdlog::details::log_msg& message) {
+    const std::lock_guard lock(mutex_);
+    if (!takes()) {
+        ++left_out_;
+        return;
+    }
+    if (const auto lost = std::exchange(left_out_, 0); lost > 0) {
+        const auto text = std::to_string(lost) + " lines are missing here, as nobody read this log";
+        to_->log({message.logger_name, spdlog::level::warn, text});
+    }
+    to_->log(message);
+}
+
+void ErrorSink::flush() {
+    const std::lock_guard lock(mutex_);
+    if (takes()) to_->flush();
+}
+
+void ErrorSink::set_pattern(const std::string& pattern) {
+    to_->set_pattern(pattern);
+}
+
+void ErrorSink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
+    to_->set_formatter(std::move(formatter));
+}
+
+}  // namespace proxy
