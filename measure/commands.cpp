@@ -18,6 +18,7 @@
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/disk_places.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "proxy/config/resource_limits.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/node.hpp"
 
@@ -85,6 +86,8 @@ int run_command(const std::string& file) {
     if (loaded.config) {
         auto disks = proxy::doubtful_disks(*loaded.config);
         std::move(disks.begin(), disks.end(), std::back_inserter(loaded.warnings));
+        auto more = proxy::beyond(proxy::resource_limits(), *loaded.config);
+        std::move(more.begin(), more.end(), std::back_inserter(loaded.warnings));
     }
     if (!loaded.config) {
         print_errors(file, loaded);

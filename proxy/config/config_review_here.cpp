@@ -17,6 +17,7 @@
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/config/disk_places.hpp"
+#include "proxy/config/resource_limits.hpp"
 
 namespace proxy {
 namespace {
@@ -109,13 +110,17 @@ std::vector<ConfigError> doubts_here(const Config& config) {
     if (config.admin) listens("$.admin.listen", config.admin->listen);
     if (config.cluster) listens("$.cluster.listen", config.cluster->listen);
 
+    auto limits = resource_limits();
     const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
     if (pages > 0 && page > 0) {
         const auto memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
         if (config.cache.memory > memory)
             found.push_back({"$.cache.memory", "is more than this machine has (" +
                                                    format_size(memory >> 20 << 20) + ")"});
+            limits.memory.reset();
+        }
     }
+    for (auto& doubt : beyond(limits, config)) found.push_back(std::move(doubt));
 
     for (auto& doubt : doubtful_disks(config)) found.push_back(std::move(doubt));
 
