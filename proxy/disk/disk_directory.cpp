@@ -194,7 +194,7 @@ void DiskDirectory::note_error(const boost::system::error_code& error, std::stri
     if (error == DiskError::other_key) return;  // the asker's mistake
     const std::lock_guard lock(trouble_mutex_);
     last_error_ = std::string(what).append(": ").append(error.message());
-    const bool of_the_disk = is_of_system(error) && !is_full(error);
+    const bool of_the_disk = is_of_system(error) && !is_full(error) && !is_of_process(error);
     if (!of_the_disk || (!faults_.note(Clock::now()) && !is_gone(error))) return;
     failing_ = true;
     writer_.interrupt();

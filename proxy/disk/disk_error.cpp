@@ -76,6 +76,11 @@ bool is_full(const boost::system::error_code& error) noexcept {
     return is_of_system(error) && (error.value() == ENOSPC || error.value() == EDQUOT);
 }
 
+bool is_of_process(const boost::system::error_code& error) noexcept {
+    return is_of_system(error) &&
+           (error.value() == EMFILE || error.value() == ENFILE || error.value() == ENOMEM);
+}
+
 bool is_gone(const boost::system::error_code& error) noexcept {
     if (!is_of_system(error)) return false;
     switch (error.value()) {

@@ -37,6 +37,9 @@ boost::system::error_code last_error() noexcept;
 bool is_of_system(const boost::system::error_code& error) noexcept;
 /// What the system says when there is no room, for whatever reason.
 bool is_full(const boost::system::error_code& error) noexcept;
+/// What it says when this process, or the machine, has too much open or too little memory: of which
+/// no disk is to blame.
+bool is_of_process(const boost::system::error_code& error) noexcept;
 /// What it says of a directory that is not there any more, or may not be written to.
 bool is_gone(const boost::system::error_code& error) noexcept;
 /// A device or its file system has failed, which whoever wrote the configuration cannot help.

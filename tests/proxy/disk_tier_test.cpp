@@ -228,6 +228,19 @@ TEST_F(DiskTierTest, OutlivesAFullDisk) {
     EXPECT_TRUE(owner_->lost().empty());
 }
 
+TEST_F(DiskTierTest, IsNotToBlameWhereDescriptorsOrMemoryAreOut) {
+    config_.writer.pause = std::chrono::milliseconds(0);
+    open_and_load();
+    for (const auto short_of : {EMFILE, ENFILE, ENOMEM}) {
+        calls_.on_open = calls_.on_write = short_of;
+        for (int i = 0; i < 20; ++i) EXPECT_FALSE(write(uri(i)));  // no matter how often
+        EXPECT_EQ(status().state, DiskStatus::State::ready);
+        calls_.on_open = calls_.on_write = 0;
+        EXPECT_TRUE(write(uri(short_of)));
+    }
+    EXPECT_TRUE(owner_->lost().empty());
+}
+
 TEST_F(DiskTierTest, PausesAfterAnErrorAndGoesOn) {
     config_.writer.pause = std::chrono::hours(1);
     open_and_load();
