@@ -102,6 +102,8 @@ int check_command(const std::string& file, bool strict, bool peers) {
     if (loaded.config) {
         auto here = proxy::doubts_here(*loaded.config);
         std::move(here.begin(), here.end(), std::back_inserter(loaded.warnings));
+        auto open = proxy::open_secrets(*loaded.config, file, loaded.written_secrets);
+        std::move(open.begin(), open.end(), std::back_inserter(loaded.warnings));
     } else {
         print_errors(file, loaded);
     }

@@ -80,7 +80,39 @@ Names names_of(const Config& config) {
     return names;
 }
 
+/// May every user of this machine read the file, and get there?
+bool is_for_everybody(const std::filesystem::path& file) {
+    using std::filesystem::perms;
+    std::error_code error;
+    auto at = std::filesystem::canonical(file, error);
+    if (error) return false;
+    const auto may = [&](perms what) {
+        const auto status = std::filesystem::status(at, error);
+        return !error && (status.permissions() & what) != perms::none;
+    };
+    if (!may(perms::others_read)) return false;
+    while (at.has_relative_path()) {
+        at = at.parent_path();
+        if (!may(perms::others_exec)) return false;
+    }
+    return true;
+}
+
 }  // namespace
+
+std::vector<ConfigError> open_secrets(const Config& config, const std::filesystem::path& file,
+                                      const std::vector<std::string>& written) {
+    std::vector<ConfigError> found;
+    if (config.tls && is_for_everybody(config.tls->key))
+        found.push_back(
+            {"$.tls.key", config.tls->key + " can be read by every user of this machine"});
+    if (!written.empty() && is_for_everybody(file))
+        for (const auto& path : written)
+            found.push_back({path, "stands in " + file.string() +
+                                       ", which every user of this machine can read; ${NAME} keeps "
+                                       "it in the environment"});
+    return found;
+}
 
 std::vector<ConfigError> missing_files(const Config& config) {
     const auto& access = config.log.access;
@@ -114,7 +146,7 @@ std::vector<ConfigError> doubts_here(const Config& config) {
     const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
     if (pages > 0 && page > 0) {
         const auto memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-        if (config.cache.memory > memory)
+        if (config.cache.memory > memory) {
             found.push_back({"$.cache.memory", "is more than this machine has (" +
                                                    format_size(memory >> 20 << 20) + ")"});
             limits.memory.reset();

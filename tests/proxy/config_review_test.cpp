@@ -16,6 +16,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::StartsWith;
 
 /// Nothing to object to: a node with a peer.
@@ -293,6 +294,29 @@ TEST(ConfigReview, FindsNamesThatDoNotResolve) {  // RFC 6761: never
 TEST(ConfigReview, FindsMoreMemoryThanThereIs) {
     EXPECT_THAT(lines(doubts_here(here(R"({"cache": {"memory": "63TiB"}})"))),
                 ElementsAre(StartsWith("$.cache.memory: is more than this machine has")));
+}
+
+TEST(ConfigReview, FindsSecretsThatEverybodyCanRead) {
+    namespace fs = std::filesystem;
+    auto pattern = (fs::temp_directory_path() / "hearsay-open-XXXXXX").string();
+    ASSERT_TRUE(::mkdtemp(pattern.data()));
+    const fs::path folder = pattern, file = folder / "hearsay.json", key = folder / "key.pem";
+    fs::permissions(folder, fs::perms(0755));
+    for (const auto& each : {file, key}) {
+        std::ofstream(each) << "x";
+        fs::permissions(each, fs::perms(0644));
+    }
+    auto config = here("{}");
+    config.tls = TlsConfig{{"127.0.0.1", 3443}, "cert.pem", key};
+    const auto found = [&] { return lines(open_secrets(config, file, {"$.cluster.key"})); };
+    EXPECT_THAT(found(), ElementsAre(StartsWith("$.tls.key: " + key.string() + " can be read"),
+                                     StartsWith("$.cluster.key: stands in " + file.string())));
+    EXPECT_THAT(lines(open_secrets(config, file, {})), SizeIs(1));
+    fs::permissions(key, fs::perms(0640));
+    EXPECT_THAT(found(), ElementsAre(StartsWith("$.cluster.key: ")));
+    fs::permissions(folder, fs::perms(0750));
+    EXPECT_THAT(found(), IsEmpty()) << "nobody else gets there";
+    fs::remove_all(folder);
 }
 
 TEST(ConfigReview, RefusesALogInAFolderThatIsNotThere) {
