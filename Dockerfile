@@ -2,7 +2,10 @@
 #
 #   docker build -t hearsay .
 #   docker run --rm hearsay demo
-#   docker run -v ./my.json:/etc/hearsay/hearsay.json:ro -p 3128:3128 hearsay
+#   docker run -v ./my-folder:/etc/hearsay:ro -p 3128:3128 hearsay    # has hearsay.json
+#
+# The folder is mounted, not the file: most editors, and `sed -i`, put another file in its place, which a mount of the file does
+# not follow, so that a reload (docker kill -s HUP) sees nothing of it, and says so.
 #
 # It writes to /var/cache/hearsay if the configuration says so (cache.disk; give it a volume there), else nowhere, and needs no privilege: --read-only --cap-drop ALL --security-opt no-new-privileges.
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "protocol/plain_message.hpp"
+#include "proxy/config/mounted_file.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/net/reply.hpp"
 
@@ -78,7 +79,12 @@ ConfigRead Reloader::read() const {
         const auto status = std::filesystem::status(file_, error);
         if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
             return failed(file_.string() + " is not a file that can be read again");
+        if (was_replaced(file_))
+            return failed(file_.string() +
+                          " was removed or replaced where it comes from, and what is mounted here "
+                          "is the old file: mount its folder instead, and start anew");
         ConfigRead read{load_config(file_)};  // says why when it is not there
+        read.is_mounted_alone = is_mounted_alone(file_);
         if (read.config) read.access_log = LogSink(read.config->log.access);
         return read;
     } catch (const std::exception& unexpected) {
@@ -88,8 +94,18 @@ ConfigRead Reloader::read() const {
 
 /// What a reload throws is its end, not that of whoever waits for it.
 Reloaded Reloader::applied(ConfigRead read) const {
+    const auto is_mounted_alone = read.is_mounted_alone;
     try {
-        return hooks_.apply(std::move(read));
+        auto reloaded = hooks_.apply(std::move(read));
+        // What was replaced has other names still, so it cannot be seen.
+        if (reloaded.outcome == Reloaded::Outcome::applied && reloaded.changed.empty() &&
+            is_mounted_alone)
+            reloaded.warnings.push_back(
+                {"$",
+                 file_.string() +
+                     " is mounted by itself, not its folder: what an editor, or sed -i, puts in "
+                     "its place is not seen here"});
+        return reloaded;
     } catch (const std::exception& unexpected) {
         Reloaded refused;
         refused.errors.push_back({"$", protocol::plain_message(unexpected)});
@@ -110,6 +126,8 @@ void Reloader::finish(const std::string& who, ConfigRead read, const Done& done)
             spdlog::info("{}: configuration reloaded, changed: {}", who, join(result.changed));
             for (const auto& each : warnings)
                 spdlog::warn("{}: configuration: {}: {}", who, each.path, each.message);
+            for (const auto& each : result.warnings)
+                spdlog::warn("{}: configuration: {}", who, each.message);
             break;
         case Reloaded::Outcome::refused:
             ++status_.failures;

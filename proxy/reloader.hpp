@@ -19,6 +19,7 @@ namespace proxy {
 /// What was read for a reload, with the access log that it names opened.
 struct ConfigRead : ConfigResult {
     LogSink access_log{};
+    bool is_mounted_alone = false;  // see mounted_file.hpp
 };
 
 /// Carries out reloads of the configuration file, in the order they were asked for, and logs and

@@ -24,8 +24,9 @@ bool is_within(std::string_view path, std::string_view setting);
 struct Reloaded {
     enum class Outcome : std::uint8_t { applied, refused, draining };
     Outcome outcome = Outcome::refused;
-    std::vector<std::string> changed;  // applied: paths of settings
-    std::vector<ConfigError> errors;   // refused: why
+    std::vector<std::string> changed;     // applied: paths of settings
+    std::vector<ConfigError> errors;      // refused: why
+    std::vector<ConfigError> warnings{};  // applied: why it may not be what was meant
 };
 
 }  // namespace proxy

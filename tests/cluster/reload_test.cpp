@@ -334,6 +334,24 @@ TEST_F(Reload, NeedsAFileToReadAgain) {
     EXPECT_TRUE(contains(errors_of_reload("a").at(0).message, "not started from a file"));
 }
 
+TEST_F(Reload, SaysThatItsFileWasReplacedWhereItComesFrom) {
+    const auto settings = config("a");
+    write(settings);
+    const int held = ::open(file("a").c_str(), O_RDONLY);  // leads to the file as a mount does
+    start(settings, "/proc/self/fd/" + std::to_string(held));
+    EXPECT_EQ(changed_by_reload("a"), paths({}));
+    auto next = settings;
+    next.limits.head_lines = 150;
+    write(next);  // in place
+    EXPECT_EQ(changed_by_reload("a"), paths({"$.limits.head_lines"}));
+    std::ofstream(path("edited")) << as_json(settings).dump();
+    std::filesystem::rename(path("edited"), file("a"));
+    const auto errors = errors_of_reload("a");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_TRUE(contains(errors[0].message, "mount its folder")) << errors[0].message;
+    ::close(held);
+}
+
 TEST_F(Reload, IsNotDoneOnAWebPagesWordNorByGet) {
     run(config("a"));
     EXPECT_EQ(post("a", "Origin: http://evil.test\r\n").status, 403u);
