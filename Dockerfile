@@ -39,7 +39,7 @@ COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay
 USER 10001:10001
 # Proxy, links between peers, admin; which ones are used is for the configuration to say.
 EXPOSE 3128 3129 9128
-# Asks the admin port at its usual place, 127.0.0.1:9128.
-HEALTHCHECK --interval=5s --timeout=4s --start-period=5s --retries=3 CMD ["hearsay", "healthcheck"]
+# Asks the admin port where the configuration has it, with its token.
+HEALTHCHECK --interval=5s --timeout=4s --start-period=5s --retries=3 CMD ["hearsay", "healthcheck", "--config", "/etc/hearsay/hearsay.json"]
 ENTRYPOINT ["hearsay"]
 CMD ["run", "--config", "/etc/hearsay/hearsay.json"]
