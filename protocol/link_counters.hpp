@@ -92,9 +92,9 @@ struct SyncCounters {
 inline constexpr Described<SyncCounters> kSyncCounters[] = {
     {&SyncCounters::resyncs, "cluster.peers[].resyncs", "snapshots",
      "Snapshots of a peer's summary that were asked for, after a gap or a failed check.",
-     "hearsay_summary_resyncs_total"},
+     "hearsay_digest_resyncs_total"},
     {&SyncCounters::check_failures, "cluster.peers[].check_failures", "check-hashes",
-     "Check-hashes of a peer that did not agree.", "hearsay_summary_check_failures_total"},
+     "Check-hashes of a peer that did not agree.", "hearsay_digest_check_failures_total"},
     {&SyncCounters::invalidations_received, "cluster.peers[].invalidations_received",
      "keys and tags",
      "Keys and tags that a peer said are no longer to be used (hearsay_invalidations_total).", ""},

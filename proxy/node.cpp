@@ -343,6 +343,7 @@ private:
         status.log_failed = clients_.access_log.failed();
         status.internal_errors = clients_.faults.caught();
         status.config = reloader_.status();
+        status.process = process_status();
 
         co_await reports_.renew(workers_);
         status.work = reports_.work();

@@ -17,6 +17,28 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
+/// What promtool remarks on in these: "summary" is a type of metric, and sizes are in bytes.
+struct OldName {
+    std::string_view now, was;
+    double factor = 1;  // of the value
+};
+constexpr double kBitsOfByte = 8;
+constexpr OldName kOldNames[] = {
+    {"hearsay_digest_lookups_total", "hearsay_summary_lookups_total"},
+    {"hearsay_digest_resyncs_total", "hearsay_summary_resyncs_total"},
+    {"hearsay_digest_check_failures_total", "hearsay_summary_check_failures_total"},
+    {"hearsay_digest_lag_seconds", "hearsay_summary_lag_seconds"},
+    {"hearsay_digest_fill_ratio", "hearsay_summary_fill_ratio"},
+    {"hearsay_digest_objects", "hearsay_summary_objects"},
+    {"hearsay_digest_bytes", "hearsay_summary_bits", kBitsOfByte},
+    {"hearsay_digest_expected_false_hit_ratio", "hearsay_summary_expected_false_hit_ratio"},
+    {"hearsay_peer_digest_bytes", "hearsay_peer_summary_bits", kBitsOfByte},
+};
+
+double bytes_of_bits(std::uint64_t bits) {
+    return static_cast<double>(bits) / kBitsOfByte;
+}
+
 /// Gathers families in order; each value is added to the family begun last.
 class Families {
 public:
@@ -52,9 +74,27 @@ public:
         out.sample_sum = histogram.sum_seconds;
     }
 
-    std::string text() const { return prometheus::TextSerializer().Serialize(families_); }
+    std::string text(OldNames old) {
+        if (old == OldNames::too) add_old_names();
+        return prometheus::TextSerializer().Serialize(families_);
+    }
 
 private:
+    void add_old_names() {
+        for (const auto& name : kOldNames) {
+            const auto now = std::find_if(families_.begin(), families_.end(),
+                                          [&](const auto& each) { return each.name == name.now; });
+            if (now == families_.end()) continue;
+            auto old = *now;
+            old.name = name.was;
+            old.help = "The old name of " + now->name + ", which goes with the next release.";
+            for (auto& metric : old.metric) {
+                metric.gauge.value *= name.factor;
+                metric.counter.value *= name.factor;
+            }
+            families_.push_back(std::move(old));
+        }
+    }
     void begin(const std::string& name, const std::string& help, MetricType type) {
         families_.push_back({name, help, type, {}});
     }
@@ -181,7 +221,7 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     for (const auto& peer : peers) out.value(1.0, {{"peer", peer.node}, {"state", peer.state}});
     out.gauge("hearsay_peer_state_seconds", "For how long a peer has been in its state.");
     for (const auto& peer : peers) out.value(peer.state_seconds, {{"peer", peer.node}});
-    out.gauge("hearsay_summary_lag_seconds", "Time since a peer's summary was last confirmed.");
+    out.gauge("hearsay_digest_lag_seconds", "Time since a peer's summary was last confirmed.");
     for (const auto& peer : peers) out.value(peer.lag_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_left_alone_seconds",
               "How long a peer that failed, or was asked in vain, is still left alone by one "
@@ -193,8 +233,8 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     out.gauge("hearsay_peer_objects",
               "Objects in a peer's summary, as the peer announced them last.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});
-    out.gauge("hearsay_peer_summary_bits", "Size of a peer's summary.");
-    for (const auto& peer : peers) out.value(peer.bits, {{"peer", peer.node}});
+    out.gauge("hearsay_peer_digest_bytes", "Size of a peer's summary.");
+    for (const auto& peer : peers) out.value(bytes_of_bits(peer.bits), {{"peer", peer.node}});
     out.counter("hearsay_peer_announcement_bytes_total",
                 "Payloads of deltas and snapshots that came from a peer.");
     for (const auto& peer : peers)
@@ -224,13 +264,13 @@ void add_summary(Families& out, const NodeStatus& status) {
     for (const auto& [reason, count] : status.cluster.link_refusals) {
         out.value(count, {{"reason", reason}});
     }
-    out.gauge("hearsay_summary_fill_ratio", "Part of the own summary's bits that are set.");
+    out.gauge("hearsay_digest_fill_ratio", "Part of the own summary's bits that are set.");
     out.value(status.summary.fill);
-    out.gauge("hearsay_summary_objects", "Keys in the own summary.");
+    out.gauge("hearsay_digest_objects", "Keys in the own summary.");
     out.value(status.summary.objects);
-    out.gauge("hearsay_summary_bits", "Size of the own summary.");
-    out.value(status.summary.bits);
-    out.gauge("hearsay_summary_expected_false_hit_ratio",
+    out.gauge("hearsay_digest_bytes", "Size of the own summary.");
+    out.value(bytes_of_bits(status.summary.bits));
+    out.gauge("hearsay_digest_expected_false_hit_ratio",
               "Probability that the own summary promises an object that is not there.");
     out.value(status.summary.expected_false_hit);
 }
@@ -247,9 +287,25 @@ void add_config(Families& out, const ConfigStatus& config) {
     out.value(config.loaded_at);
 }
 
+/// The names that every Prometheus client gives them.
+void add_process(Families& out, const ProcessStatus& process) {
+    out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
+    out.value(process.cpu_seconds);
+    out.gauge("process_resident_memory_bytes", "Memory that is in use.");
+    out.value(process.resident_bytes);
+    out.gauge("process_virtual_memory_bytes", "Address space that is in use.");
+    out.value(process.virtual_bytes);
+    out.gauge("process_open_fds", "File descriptors that are open.");
+    out.value(process.open_fds);
+    out.gauge("process_max_fds", "How many may be open.");
+    out.value(process.max_fds);
+    out.gauge("process_start_time_seconds", "When the process started, since 1970.");
+    out.value(process.start_time);
+}
+
 }  // namespace
 
-std::string metrics_text(const NodeStatus& status) {
+std::string metrics_text(const NodeStatus& status, OldNames old) {
     Families out;
     add_requests(out, status.work);
     add_table<NodeCounters>(out, kNodeCounters, status);
@@ -266,7 +322,8 @@ std::string metrics_text(const NodeStatus& status) {
     out.value(status.ready ? 1.0 : 0.0);
     out.gauge("hearsay_build_info", "Always 1; the labels say what runs.");
     out.value(1.0, {{"node", status.node}, {"version", status.version}});
-    return out.text();
+    add_process(out, status.process);
+    return out.text(old);
 }
 
 }  // namespace proxy

@@ -10,6 +10,7 @@
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
+#include "proxy/telemetry/process_status.hpp"
 
 namespace proxy {
 
@@ -322,6 +323,7 @@ struct NodeStatus : NodeCounters {
     SummaryStatus summary;
     ClusterCounters cluster;
     ConfigStatus config;
+    ProcessStatus process;
 };
 
 }  // namespace proxy

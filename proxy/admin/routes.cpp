@@ -71,6 +71,18 @@ std::string reload_json(const Reloaded& reloaded) {
     return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+/// Is this one of the parameters behind `?`?
+bool has_query(std::string_view target, std::string_view parameter) {
+    const auto begin = target.find('?');
+    if (begin == std::string_view::npos) return false;
+    for (auto rest = target.substr(begin + 1); !rest.empty();) {
+        const auto end = std::min(rest.find('&'), rest.size());
+        if (rest.substr(0, end) == parameter) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
 asio::awaitable<Response> healthz(const Request& request, const Hooks&) {
     co_return admin_text(request, http::status::ok, "ok\n");
 }
@@ -84,7 +96,11 @@ asio::awaitable<Response> readyz(const Request& request, const Hooks& hooks) {
 
 asio::awaitable<Response> metrics(const Request& request, const Hooks& hooks) {
     const auto status = co_await hooks.status();
-    co_return admin_answer(request, http::status::ok, kMetricsContentType, metrics_text(status));
+    const auto target = request.target();
+    const auto old =
+        has_query({target.data(), target.size()}, "names=new") ? OldNames::no : OldNames::too;
+    co_return admin_answer(request, http::status::ok, kMetricsContentType,
+                           metrics_text(status, old));
 }
 
 asio::awaitable<Response> show_status(const Request& request, const Hooks& hooks) {

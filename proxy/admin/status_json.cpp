@@ -136,6 +136,15 @@ ordered_json config_json(const ConfigStatus& config) {
             {"last_error", config.last_error}};
 }
 
+ordered_json process_json(const ProcessStatus& process) {
+    return {{"cpu_seconds", process.cpu_seconds},
+            {"resident_bytes", process.resident_bytes},
+            {"virtual_bytes", process.virtual_bytes},
+            {"open_fds", process.open_fds},
+            {"max_fds", process.max_fds},
+            {"start_time", rfc3339(process.start_time)}};
+}
+
 ordered_json summary_part(const SummaryStatus& summary) {
     return {{"kind", summary.kind}, {"objects", summary.objects},
             {"bits", summary.bits}, {"hashes", summary.hashes},
@@ -176,6 +185,7 @@ std::string status_json(const NodeStatus& status) {
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);
     page["config"] = config_json(status.config);
+    page["process"] = process_json(status.process);
     page["summary"] = summary_part(status.summary);
     page["cluster"] = cluster_part(status.cluster);
     return text_of(page);

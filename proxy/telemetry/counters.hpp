@@ -118,7 +118,7 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::peer_repeats, "upstream.peer_repeats", "requests",
      "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
     {&TrafficCounters::summary_lookups, "upstream.summary_lookups", "fetches",
-     "Fetches for which the peers' summaries were asked.", "hearsay_summary_lookups_total"},
+     "Fetches for which the peers' summaries were asked.", "hearsay_digest_lookups_total"},
     {&TrafficCounters::summaries_overruled, "upstream.summaries_overruled", "fetches",
      "Fetches that asked a peer though no summary has the key, as one often says no wrongly.",
      "hearsay_summaries_overruled_total"},

@@ -176,7 +176,7 @@ TEST_F(Numbers, HaveTheirLineInTheReference) {
 TEST_F(Numbers, AreNotAllThatTheReferenceExplains) {  // each family, of tables or not
     status.cluster.link_refusals["wrong_key"] = 1;
     const auto page = reference();
-    std::istringstream metrics(metrics_text(status));
+    std::istringstream metrics(metrics_text(status, OldNames::no));
     for (std::string line; std::getline(metrics, line);) {
         if (!line.starts_with("# TYPE ")) continue;
         const auto name = line.substr(7, line.find(' ', 7) - 7);

@@ -1,7 +1,11 @@
 #include "proxy/admin/metrics_text.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -41,6 +45,8 @@ NodeStatus status() {
     peer.state = "gone";
     s.cluster.peers.push_back(peer);
     s.cluster.link_refusals["wrong_key"] = 4;
+    s.summary.bits = 800;
+    s.process.open_fds = 7;
     return s;
 }
 
@@ -67,9 +73,13 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
           "hearsay_peer_in_step{peer=\"b\"} 1\n",
           "hearsay_announcements_total{direction=\"sent\"}",
           "hearsay_announcement_bytes_total{direction=\"received\"}",
+          "hearsay_digest_lag_seconds{peer=\"b\"} 0.25\n",
           "hearsay_summary_lag_seconds{peer=\"b\"} 0.25\n",
           "hearsay_peer_left_alone_seconds{peer=\"b\"} 1.5\n",
-          "hearsay_summary_fill_ratio ",
+          "hearsay_digest_fill_ratio ",
+          "hearsay_digest_bytes 100\n",
+          "hearsay_summary_bits 800\n",
+          "process_open_fds 7\n",
           "hearsay_build_info{node=\"a\",version=\"0.1.0\"} 1\n",
           "hearsay_storage_verdicts_total{verdict=\"private\"} 3\n",
           "hearsay_request_refusals_total{reason=\"malformed\"} 0\n",
@@ -130,10 +140,40 @@ TEST(Metrics, KeepToTheConventionsOfPrometheus) {
         std::string hash, type_word, name, type;
         words >> hash >> type_word >> name >> type;
         EXPECT_TRUE(families.insert(name).second) << name << " stands twice";
-        EXPECT_TRUE(name.starts_with("hearsay_")) << name;
+        EXPECT_TRUE(name.starts_with("hearsay_") || name.starts_with("process_")) << name;
         EXPECT_EQ(name.ends_with("_total"), type == "counter") << name;
     }
     EXPECT_GE(families.size(), 15u);
+}
+
+NodeStatus status_with_all_families() {
+    auto s = status();
+    s.disk.emplace_back().path = "/var/cache/a";
+    s.cluster.peers_gone = 1;
+    return s;
+}
+
+TEST(Metrics, HaveTheirOldNamesUnlessNobodyWantsThem) {
+    const auto with = metrics_text(status_with_all_families());
+    const auto without = metrics_text(status_with_all_families(), OldNames::no);
+    EXPECT_THAT(with, HasSubstr("\nhearsay_peer_summary_bits{"));
+    EXPECT_THAT(without, Not(HasSubstr("hearsay_summary_")));
+    EXPECT_THAT(without, Not(HasSubstr("_bits")));
+    const auto families = [](const std::string& text) {
+        std::size_t count = 0;
+        for (auto at = text.find("# TYPE "); at != text.npos; at = text.find("# TYPE ", at + 1))
+            ++count;
+        return count;
+    };
+    EXPECT_EQ(families(with), families(without) + 9);
+}
+
+TEST(Metrics, AreAcceptedByPromtool) {
+    if (std::system("command -v promtool > /dev/null 2>&1") != 0) GTEST_SKIP() << "no promtool";
+    const auto file = testing::TempDir() + "hearsay_metrics_" + std::to_string(::getpid());
+    std::ofstream(file) << metrics_text(status_with_all_families(), OldNames::no);
+    EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0) << file;
+    if (!HasFailure()) std::remove(file.c_str());
 }
 
 TEST(DurationHistogram, PutsABoundIntoItsOwnBucket) {  // `le` means less or equal
