@@ -91,6 +91,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.response = made.response;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
+    answer.server = std::move(sender.server);
     answer.length = length.value_or(0);
     answer.length_known = length.has_value();
     answer.upstream_status = sender.upstream_status;
@@ -142,7 +143,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     const auto from = exchange.received();
     auto made = draft(from);
-    Sender sender{Fill::Source::origin, {}, from.head.status};
+    Sender sender{Fill::Source::origin, {}, from.head.status, exchange.server()};
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
@@ -227,6 +228,7 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
     answer.validated = validated;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
+    answer.server = std::move(sender.server);
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;

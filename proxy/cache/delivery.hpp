@@ -37,6 +37,7 @@ public:
         Fill::Source source = Fill::Source::origin;
         std::string peer;
         unsigned upstream_status = 0;
+        std::string server = {};  // address of the origin that sent that head; not a peer's
     };
     /// Passes one answer on: the head `from`, of which `made` is the draft, and the body as it
     /// comes. False when its source broke off.

@@ -252,7 +252,7 @@ private:
                                             *exchange.content_length())) {
                     // What is left of this exchange is of no use.
                     publish(delivery_, std::move(*index),
-                            {Fill::Source::origin, {}, exchange.head().status});
+                            {Fill::Source::origin, {}, exchange.head().status, exchange.server()});
                     co_return;
                 }
                 break;
@@ -318,7 +318,7 @@ private:
         if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
             verdict = StorageVerdict::no_room;
         delivery_.give(std::move(fresh.draft), std::move(fresh.live), true,
-                       {Fill::Source::origin, {}, 304});
+                       {Fill::Source::origin, {}, 304, exchange.server()});
     }
 
     /// What a peer holds is good again by the origin's word: its body, with the fields of the 304.
@@ -353,7 +353,7 @@ private:
                     co_return co_await ask_origin();
                 }
                 auto made = delivery_.draft(from);
-                Delivery::Sender sender{Fill::Source::peer, peer.node, 304};
+                Delivery::Sender sender{Fill::Source::peer, peer.node, 304, not_modified.server()};
                 const auto faultless =
                     co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
                 asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);

@@ -173,7 +173,7 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
     block.source = state.answer.source == Fill::Source::peer ? Source::peer : Source::origin;
-    client_.transaction.upstream = client_.key.host();
+    client_.transaction.note_server(state.answer.server);
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
         client_.transaction.peer = state.answer.peer;

@@ -343,7 +343,7 @@ Selecting CacheAnswer::selecting() {
 
 void CacheAnswer::note_source(const Fill::State& state, bool leader) {
     auto& transaction = client_.transaction;
-    transaction.upstream = client_.key.host();
+    transaction.note_server(state.answer.server);
     if (leader && state.answer.source == Fill::Source::peer) transaction.peer = state.answer.peer;
     if (!leader) transaction.cache = CacheResult::hit;
 }

@@ -233,7 +233,8 @@ void ClientContext::finish_transaction() {
         record.peer_verdict = told->verdict;
         record.peers_asked = asked;
     }
-    record.upstream = transaction.source == Source::peer ? transaction.peer : transaction.upstream;
+    record.sent = connection.answer_bytes() + (transaction.tunnelled ? record.bytes : 0);
+    record.origin = transaction.server;
     record.role = transaction.from_peer ? Role::peer : Role::client;
     record.content_type = transaction.content_type;
     record.referer = value_or_empty(head.fields, field::referer);

@@ -37,7 +37,7 @@ struct Transaction {
     Source source = Source::none;
     std::string peer;  // that gave the answer, or a part of it; of a peer's question, who asks
     std::shared_ptr<PeersAsked> peers_asked;  // for the log; null: none was, or there is no log
-    std::string upstream;
+    std::string server;  // address of the last origin that answered; empty: none was asked, or did
     std::string content_type;
     Forward forward = Forward::uri_miss;  // why the store could not answer
     std::string cache_status;             // as sent, if there is a log
@@ -46,9 +46,13 @@ struct Transaction {
     bool client_reload = false;
     bool aborted = false;         // ended before its end
     bool cut = false;             // that was our doing, as nothing more came from upstream
+    bool tunnelled = false;       // body_bytes did not go by the connection's own count
     bool told_of_client = false;  // see ClientContext::tell_of_client()
     bool from_peer = false;       // a peer's question: no client request, so not counted as one
 
+    void note_server(const std::string& address) {
+        if (!address.empty()) server = address;
+    }
     /// The body ends too soon: what is still to come cannot be had.
     void cut_short() { aborted = cut = true; }
     /// Outcome and source by where most of the body came from.

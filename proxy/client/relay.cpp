@@ -67,6 +67,7 @@ public:
         exchange_.count_into(frontend_.counters.bytes_from_origins);
         exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
     }
+    const std::string& server() const { return exchange_.server(); }
     Relay(const Relay&) = delete;
     Relay& operator=(const Relay&) = delete;
 
@@ -313,9 +314,9 @@ private:
 
 asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
                             Outcome outcome, std::string upgrade) {
-    client.transaction.upstream = target.host;
     Relay relay(client, target, std::move(upgrade));
     auto error = co_await relay.ask();
+    client.transaction.note_server(relay.server());
     if (error == FetchError::none && relay.switched_unasked()) error = FetchError::malformed;
     if (error == FetchError::none && relay.switched()) co_return co_await relay.become_tunnel();
     if (error == FetchError::none && !relay.unasked_304())

@@ -267,7 +267,6 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());
     target.client = client.requester.text();
-    client.transaction.upstream = target.host;
     OriginQuestion asked(frontend.upstream, target);
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
     if (asked.allowed())
@@ -285,6 +284,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         co_return;
     }
     const auto upstream = std::move(*acquired);
+    client.transaction.note_server(address_of(upstream->socket));
     upstream->deadline.clear();
 
     // No Via or Cache-Status: nobody but this node made this answer, and no cache was in its way.
@@ -308,6 +308,7 @@ asio::awaitable<void> run_tunnel(ClientContext& client, UpstreamConnection& upst
     auto early_down = take_all(upstream.buffer);
     Tunnel passage(client.frontend, {client.connection.socket(), client.connection.tls()},
                    {upstream.socket, upstream.tls.get()}, transaction.body_bytes);
+    transaction.tunnelled = true;
     const auto end = co_await passage.run(std::move(early_up), std::move(early_down));
     switch (end) {
         case Tunnel::End::clean:

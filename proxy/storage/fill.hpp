@@ -52,6 +52,7 @@ public:
         bool validated = false;  // the response is a stored one that a 304 has made fresh again
         Source source = Source::origin;
         std::string peer;          // node that gave the answer, when source is peer
+        std::string server;        // address of the origin that did, or confirmed it by a 304
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;
         unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none

@@ -200,6 +200,15 @@ std::string_view squid_hierarchy(const AccessRecord& record) {
     return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
 }
 
+/// As Squid has it: a peer by name, an origin by its address without the port.
+std::string_view squid_server(const AccessRecord& record, std::string_view hierarchy) {
+    if (hierarchy == "CD_SIBLING_HIT") return record.peer;
+    if (hierarchy == "HIER_NONE") return {};
+    auto address = record.origin.substr(0, record.origin.rfind(':'));
+    if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
+    return address;
+}
+
 }  // namespace
 
 void append_json_line(std::string& out, const AccessRecord& record) {
@@ -224,6 +233,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
     if (record.peers_asked && record.peers_asked->all().size() > 1)
         append_peers_asked(out, record.peers_asked->all());
+    if (!record.origin.empty()) append_json_member(out, "origin", record.origin);
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");
@@ -243,7 +253,7 @@ void append_squid_line(std::string& out, const AccessRecord& record) {
     out.append(" ").append(squid_result(record)).append(record.aborted ? "_ABORTED/" : "/");
     append_number(out, record.status, 3);
     out.push_back(' ');
-    append_number(out, record.bytes);
+    append_number(out, record.sent);
     out.push_back(' ');
     append_word(out, record.method);
     out.push_back(' ');
@@ -251,7 +261,7 @@ void append_squid_line(std::string& out, const AccessRecord& record) {
     out.append(" - ");
     const auto hierarchy = squid_hierarchy(record);
     out.append(hierarchy).append("/");
-    append_word(out, hierarchy == "HIER_NONE" ? std::string_view() : record.upstream);
+    append_word(out, squid_server(record, hierarchy));
     out.push_back(' ');
     append_word(out, trim(record.content_type.substr(0, record.content_type.find(';'))));
     out.push_back('\n');
@@ -277,6 +287,8 @@ void append_combined_line(std::string& out, const AccessRecord& record) {
     append_quoted_or_dash(out, record.referer);
     out.push_back(' ');
     append_quoted_or_dash(out, record.user_agent);
+    out.push_back(' ');
+    append_word(out, record.origin);
     out.push_back('\n');
 }
 

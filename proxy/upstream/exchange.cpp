@@ -201,6 +201,7 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     arrival_ = {Clock::now(), wall_now()};
+    server_ = address_of(connection_->socket);
     co_return FetchError::none;
 }
 

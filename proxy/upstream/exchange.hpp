@@ -106,6 +106,8 @@ public:
     /// From sending the request, on the connection that answered, to run()'s success.
     Clock::duration time_to_head() const { return time_to_head_; }
     const Arrival& arrival() const { return arrival_; }  // of the head
+    /// Who sent the head: `10.0.0.7:8080`, `[::1]:80`.
+    const std::string& server() const { return server_; }
     /// The sender is not to be asked again before then, by its own word in the head.
     std::optional<Clock::time_point> not_before() const;
     /// The same, with the time of the request.
@@ -171,6 +173,7 @@ private:
     WallTime request_time_{};
     Clock::time_point asked_at_{};  // the same on the other clock
     Arrival arrival_;
+    std::string server_;
     Clock::duration time_to_head_{0};
 };
 

@@ -57,6 +57,13 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers) {
     return per_origin == 0 ? 0 : std::max<std::size_t>(1, per_origin / workers);
 }
 
+std::string address_of(const boost::asio::ip::tcp::socket& socket) {
+    boost::system::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    if (gone) return {};
+    return HostPort{protocol::plain_address(remote.address()).to_string(), remote.port()}.text();
+}
+
 std::string place_of(const UpstreamTarget& target) {
     auto place = target.text();
     if (target.on_clients_word)

@@ -77,6 +77,9 @@ struct UpstreamConnection {
 };
 using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 
+/// Where a socket is connected to, `10.0.0.7:8080` or `[::1]:80`; empty: nowhere any more.
+std::string address_of(const boost::asio::ip::tcp::socket& socket);
+
 /// Where a request is to go.
 struct UpstreamTarget : HostPort {
     bool on_clients_word = false;  // not the operator's: judge_destination() has to agree

@@ -32,6 +32,7 @@ AccessRecord record() {
     r.url = "http://example.org/a?b";
     r.status = 200;
     r.bytes = 1024;
+    r.sent = 1300;
     r.outcome = Outcome::local_hit;
     r.cache = CacheResult::hit;
     r.source = Source::memory;
@@ -46,7 +47,6 @@ AccessRecord peer_hit() {
     r.source = Source::peer;
     r.peer = "b";
     r.peer_verdict = PeerVerdict::hit;
-    r.upstream = "127.0.0.2";
     return r;
 }
 
@@ -86,6 +86,13 @@ TEST(JsonLine, HasTheNamesOthersReadInOrder) {
               "\"method\":\"GET\","
               "\"url\":\"http://example.org/a?b\",\"status\":200,\"bytes\":1024,\"dur_ms\":1.234,"
               "\"outcome\":\"local_hit\",\"cache\":\"hit\",\"source\":\"memory\"}\n");
+}
+
+TEST(JsonLine, TellsTheOriginsAddressWhenOneAnswered) {
+    EXPECT_THAT(line(AccessFormat::json, record()), Not(HasSubstr("origin\":")));
+    auto r = record();
+    r.origin = "10.0.0.7:8080";
+    EXPECT_THAT(line(AccessFormat::json, r), HasSubstr(",\"origin\":\"10.0.0.7:8080\""));
 }
 
 TEST(JsonLine, TellsOfAPeerOnlyWhenOneWasAsked) {
@@ -179,13 +186,13 @@ TEST(JsonLine, EscapesBytesThatAreNoUtf8SoThatTheyCanBeHadBack) {
 
 TEST(SquidLine, HasTheNativeFormat) {
     EXPECT_EQ(squid(record()),
-              "1795179033.008      1 192.0.2.1 TCP_MEM_HIT/200 1024 GET http://example.org/a?b - "
+              "1795179033.008      1 192.0.2.1 TCP_MEM_HIT/200 1300 GET http://example.org/a?b - "
               "HIER_NONE/- text/html\n");
 }
 
 TEST(SquidLine, UsesSquidsWords) {
-    EXPECT_THAT(squid(peer_hit()), HasSubstr(" TCP_MISS/200 1024 GET http://example.org/a?b - "
-                                             "CD_SIBLING_HIT/127.0.0.2 "));
+    EXPECT_THAT(squid(peer_hit()), HasSubstr(" TCP_MISS/200 1300 GET http://example.org/a?b - "
+                                             "CD_SIBLING_HIT/b "));
     auto r = record();
     r.status = 304;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_IMS_HIT/304 "));
@@ -198,10 +205,9 @@ TEST(SquidLine, UsesSquidsWords) {
     r.outcome = Outcome::origin_fetch;
     r.cache = CacheResult::miss;
     r.source = Source::origin;
-    r.upstream = "o.example";
-    EXPECT_THAT(
-        squid(r),
-        HasSubstr(" TCP_MISS/200 1024 GET http://example.org/a?b - HIER_DIRECT/o.example "));
+    r.origin = "10.0.0.7:8080";
+    EXPECT_THAT(squid(r),
+                HasSubstr(" TCP_MISS/200 1300 GET http://example.org/a?b - HIER_DIRECT/10.0.0.7 "));
     r.cache = CacheResult::reval;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_MODIFIED/200 "));
     r.client_reload = true;
@@ -210,9 +216,9 @@ TEST(SquidLine, UsesSquidsWords) {
     r = record();
     r.cache = CacheResult::reval;
     r.validated = true;
-    r.upstream = "o.example";
+    r.origin = "[2001:db8::7]:8080";
     EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_UNMODIFIED/200 "));
-    EXPECT_THAT(squid(r), HasSubstr(" HIER_DIRECT/o.example "));
+    EXPECT_THAT(squid(r), HasSubstr(" HIER_DIRECT/2001:db8::7 "));
     r = record();
     r.cache = CacheResult::stale;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_FAIL_OLD/200 "));
@@ -260,16 +266,17 @@ TEST(CombinedLine, HasApachesFormat) {
     auto r = record();
     r.referer = "http://ref.example/";
     r.user_agent = "curl/8 \"x\"";
+    r.origin = "10.0.0.7:8080";
     EXPECT_EQ(line(AccessFormat::combined, r),
               "192.0.2.1 - - [20/Nov/2026:12:50:33 +0000] \"GET http://example.org/a?b HTTP/1.1\" "
-              "200 1024 \"http://ref.example/\" \"curl/8 \\\"x\\\"\"\n");
+              "200 1024 \"http://ref.example/\" \"curl/8 \\\"x\\\"\" 10.0.0.7:8080\n");
 }
 
 TEST(CombinedLine, WritesDashesForWhatIsNotThere) {
     auto r = record();
     r.bytes = 0;
     r.version = 10;
-    EXPECT_THAT(line(AccessFormat::combined, r), EndsWith(" HTTP/1.0\" 200 - \"-\" \"-\"\n"));
+    EXPECT_THAT(line(AccessFormat::combined, r), EndsWith(" HTTP/1.0\" 200 - \"-\" \"-\" -\n"));
 }
 
 TEST(CombinedLine, KeepsItsQuotesWhateverClientsSend) {
