@@ -67,6 +67,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
         return result;
     }
 
+    const auto told = told_changes(*node_.config, *next, result.changed);
     put_in_effect(next);
     if (changes("$.log.level"))
         spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
@@ -82,6 +83,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     node_.cache.windows.set_cap(node_.config->limits.body_windows);
     node_.cache.follow(*node_.config);
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
+    if (!told.empty()) result.changed = told;
     result.outcome = Reloaded::Outcome::applied;
     return result;
 }
@@ -98,6 +100,7 @@ PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
     result.errors = proxy::apply(order, *next.cluster);
     if (result.errors.empty()) result.errors = contradictions(next);
     if (!result.errors.empty()) return result;
+    next.given["$.cluster.peers"] = "by POST";  // what is in effect is not what the file says
     result = difference(*node_.config->cluster, *next.cluster, node_.config->node);
     const auto text = peers_changed_text(result);
     if (text.empty()) return result;

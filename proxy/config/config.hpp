@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -228,6 +229,9 @@ struct Config {
     LimitsConfig limits;
     TimeoutsConfig timeouts;
 
+    /// What the text sets itself, as JSON before `${NAME}` is replaced, by path (`$.cache.memory`);
+    /// the rest are defaults. No setting.
+    std::map<std::string, std::string> given;
     /// What load_tls() (proxy/net/tls_contexts.hpp) made of this: no setting.
     std::shared_ptr<const TlsContexts> tls_contexts;
 };

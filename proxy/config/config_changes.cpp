@@ -51,6 +51,26 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to) 
     return changed;
 }
 
+std::vector<std::string> told_changes(const Config& from, const Config& to,
+                                      const std::vector<std::string>& changed) {
+    if (from.given.empty() || to.given.empty()) return changed;  // not from texts
+    const auto is_same_text = [&](const std::string& path) {
+        const auto was = from.given.find(path), is = to.given.find(path);
+        if (was == from.given.end() || is == to.given.end())
+            return was == from.given.end() && is == to.given.end();
+        return was->second == is->second && is->second.find("${") == std::string::npos;
+    };
+    const auto holds_given = [](const Config& config, const std::string& path) {
+        const auto first = config.given.lower_bound(path + '.');
+        return first != config.given.end() && first->first.starts_with(path + '.');
+    };
+    std::vector<std::string> told;
+    for (const auto& path : changed)
+        if (!is_same_text(path) || holds_given(from, path) || holds_given(to, path))
+            told.push_back(path);
+    return told;
+}
+
 std::vector<ConfigError> restart_only(const Config& from, const Config& to,
                                       const std::vector<std::string>& changed) {
     std::vector<ConfigError> errors;

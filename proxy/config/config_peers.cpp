@@ -146,7 +146,7 @@ std::variant<PeerOrder, std::vector<ConfigError>> parse_peer_order(std::string_v
     try {
         read = parse_json(body, context);
     } catch (const json::exception& error) {
-        return std::vector<ConfigError>{{"$", "is no JSON: " + syntax_message(error)}};
+        return std::vector<ConfigError>{{"$", "is no JSON: " + syntax_message(error, body)}};
     }
     if (!read.is_object())
         return std::vector<ConfigError>{

@@ -1,6 +1,8 @@
 #include "proxy/config/json_text.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -47,6 +49,101 @@ private:
     std::vector<Open> open_;
 };
 
+/// What people get wrong in JSON, and at which byte; no words when it is none of these.
+struct Fault {
+    std::size_t at = 0;
+    std::string what;
+};
+
+std::string place_of(std::string_view text, std::size_t at) {
+    const auto before = text.substr(0, at);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto begins = before.rfind('\n');
+    const auto column = begins == std::string_view::npos ? at : at - begins - 1;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column + 1);
+}
+
+/// Looks at the marks alone, and so says nothing of what stands between them.
+class FaultFinder {
+public:
+    explicit FaultFinder(std::string_view text) : text_(text) {}
+
+    Fault find() {
+        while (at_ < text_.size()) {
+            const auto c = text_[at_];
+            if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+                ++at_;
+                continue;
+            }
+            if (c == '#' || (c == '/' && (next() == '/' || next() == '*')))
+                return {at_, "JSON has no comments"};
+            if (c == '\'') return {at_, "JSON puts strings between double quotes"};
+            if (auto fault = mark(c); !fault.what.empty()) return fault;
+        }
+        if (open_.empty())
+            return last_ == Last::nothing ? Fault{0, "there is nothing in it"} : Fault{};
+        const auto kind = text_[open_.back()] == '{' ? "an object" : "an array";
+        return {text_.size(), std::string("the file ends inside ") + kind + " that begins in " +
+                                  place_of(text_, open_.back())};
+    }
+
+private:
+    enum class Last : std::uint8_t { nothing, value, comma, other };
+
+    char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
+
+    Fault mark(char c) {
+        if (c == '}' || c == ']') {
+            if (last_ == Last::comma)
+                return {comma_, std::string("a comma stands before the ") + c +
+                                    ", and nothing between them"};
+            if (!open_.empty()) open_.pop_back();
+            return step(Last::value);
+        }
+        if (c == ',') {
+            comma_ = at_;
+            return step(Last::comma);
+        }
+        if (c == ':') return step(Last::other);
+        if (last_ == Last::value)
+            return {at_, open_.empty() ? "this stands behind the end"
+                                       : "a comma is missing before this"};
+        if (c == '{' || c == '[') {
+            open_.push_back(at_);
+            return step(Last::other);
+        }
+        if (c == '"') return string();
+        at_ = std::min(text_.find_first_of(" \t\r\n,:{}[]\"'#/", at_ + 1), text_.size());
+        last_ = Last::value;
+        return {};
+    }
+
+    Fault string() {
+        const auto begins = at_;
+        for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+            if (text_[at_] == '\n') return {begins, "this string has no end in its line"};
+            if (text_[at_] == '\\') ++at_;
+        }
+        if (at_ >= text_.size()) return {begins, "the file ends inside this string"};
+        return step(Last::value);
+    }
+
+    Fault step(Last last) {
+        ++at_;
+        last_ = last;
+        return {};
+    }
+
+    const std::string_view text_;
+    std::size_t at_ = 0, comma_ = 0;
+    Last last_ = Last::nothing;
+    std::vector<std::size_t> open_;  // where each begins
+};
+
+Fault find_fault(std::string_view text) {
+    return FaultFinder(text).find();
+}
+
 }  // namespace
 
 json parse_json(std::string_view text, ConfigContext& context) {
@@ -66,7 +163,11 @@ json parse_json(std::string_view text, ConfigContext& context) {
     return json::parse(text.begin(), text.end(), follow);
 }
 
-std::string syntax_message(const json::exception& error) {
+std::string syntax_message(const json::exception& error, std::string_view text) {
+    const auto* syntax = dynamic_cast<const json::parse_error*>(&error);
+    if (const auto fault = find_fault(text);
+        syntax && !fault.what.empty() && fault.at <= syntax->byte)
+        return place_of(text, fault.at) + ": " + fault.what;
     std::string_view message = error.what();
     const auto line = message.find("line ");
     return std::string(line == std::string_view::npos ? message : message.substr(line));

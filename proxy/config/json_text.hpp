@@ -13,7 +13,9 @@ namespace proxy {
 /// no JSON.
 nlohmann::json parse_json(std::string_view text, ConfigContext& context);
 
-/// The parser's message from `line N, column M` on.
-std::string syntax_message(const nlohmann::json::exception& error);
+/// Why `text` is no JSON, from `line N, column M` on: the cause where it is one of those that
+/// people meet (a comment, a comma too many or too few, a file that ends too early), else what the
+/// parser says.
+std::string syntax_message(const nlohmann::json::exception& error, std::string_view text);
 
 }  // namespace proxy

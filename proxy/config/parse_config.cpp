@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -19,6 +20,20 @@ namespace {
 
 using nlohmann::json;
 
+/// What the text sets itself (Config::given).
+void note_given(const json& section, const std::string& path,
+                std::map<std::string, std::string>& out) {
+    if (!section.is_object()) return;
+    for (const auto& [key, value] : section.items()) {
+        const auto at = path + '.' + key;
+        if (value.is_object())
+            note_given(value, at, out);
+        else
+            out[at == "$.cluster.key" ? "$.cluster.keys" : at] =
+                value.dump(-1, ' ', true, json::error_handler_t::replace);
+    }
+}
+
 /// Reads what there is. No configuration only where the text is no JSON.
 ConfigResult read_text(std::string_view text, const Environment& environment) {
     ConfigContext context{environment, {}};
@@ -27,8 +42,9 @@ ConfigResult read_text(std::string_view text, const Environment& environment) {
     try {
         const auto value = parse_json(text, context);
         result.config = read_sections(context, value);
+        note_given(value, "$", result.config->given);
     } catch (const json::exception& error) {
-        context.fail("$", syntax_message(error));
+        context.fail("$", syntax_message(error, text));
     }
     result.errors = std::move(context.errors);
     result.warnings = std::move(context.warnings);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "proxy/config/config_json.hpp"
+#include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -392,6 +393,19 @@ TEST_F(Reload, LooksUpTheEnvironmentAnew) {
     EXPECT_EQ(changed_by_reload("a"), paths({"$.origins"}));
     EXPECT_TRUE(eventually([&] { return get("a", "/one").status == 200u; }));
     ::unsetenv("HEARSAY_TEST_ORIGIN");
+}
+
+TEST_F(Reload, NamesOnlyWhatTheFileSaysOtherwise) {
+    json text = as_json(config("a"));
+    text["cache"].erase("slice_from");
+    text["limits"].erase("connections_per_address");
+    write("a", text.dump());
+    auto settings = parse_config(text.dump()).config.value();
+    start(settings, file("a"));
+    text["cache"]["memory"] = "32MiB";
+    text["limits"]["connections"] = 500;
+    write("a", text.dump());
+    EXPECT_EQ(changed_by_reload("a"), paths({"$.cache.memory", "$.limits.connections"}));
 }
 
 TEST_F(Reload, DoesOneAfterTheOther) {

@@ -366,6 +366,18 @@ TEST_F(AccessLogFile, IsOpenedAnewAfterRotation) {
     EXPECT_EQ(log.failed(), 0u);
 }
 
+TEST_F(AccessLogFile, SaysWhatCameOfOpeningItAnew) {
+    const ErrorLog errors;
+    {
+        AccessLog log(config());
+        log.reopen();
+        log.flush();
+        EXPECT_THAT(errors.text(), HasSubstr("access.log: opened anew\n"));
+    }
+    AccessLog(LogConfig{}).reopen();
+    EXPECT_THAT(errors.text(), HasSubstr("log.access is off: no file is to be opened anew"));
+}
+
 TEST_F(AccessLogFile, StaysInUseWhenItCannotBeOpenedAnew) {
     const ErrorLog errors;
     AccessLog log(config());

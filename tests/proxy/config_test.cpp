@@ -1,4 +1,5 @@
 #include "proxy/config/config.hpp"
+#include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
 
@@ -295,6 +296,25 @@ TEST(Config, RefusesAKeyThatStandsTwice) {
     EXPECT_THAT(errors(cluster(R"(, "peers": [{"node": "b", "http": "b:1", "link": "b:2"},
                                              {"node": "c", "http": "c:1", "link": "c:2"}])")),
                 IsEmpty());
+}
+
+TEST(Config, TellsOnlyChangesOfTheText) {
+    const auto changes = [](const std::string& from, const std::string& to) {
+        const auto variables = environment({{"KEY", kKey}});
+        const auto was = parse_config(file(from), variables),
+                   is = parse_config(file(to), variables);
+        EXPECT_EQ(describe(was.errors) + describe(is.errors), "");
+        return told_changes(*was.config, *is.config, changed_settings(*was.config, *is.config));
+    };
+    EXPECT_THAT(changes(R"(, "cache": {"memory": "512MiB"})", R"(, "cache": {"memory": "64MiB"})"),
+                ElementsAre("$.cache.memory"))
+        << "slice_from follows";
+    EXPECT_THAT(changes(R"(, "cache": {"memory": "512MiB", "slice_from": "64MiB"})",
+                        R"(, "cache": {"memory": "64MiB", "slice_from": "64MiB"})"),
+                ElementsAre("$.cache.memory"));
+    EXPECT_THAT(changes("", R"(, "limits": {"connections": 100})"),
+                ElementsAre("$.limits.connections"));
+    EXPECT_THAT(changes(R"(, "log": {"format": "squid"})", ""), ElementsAre("$.log.format"));
 }
 
 TEST(Config, ExpandsTheEnvironmentInStrings) {

@@ -31,13 +31,44 @@ TEST(JsonText, KeysOfDifferentObjectsMayBeTheSame) {
     EXPECT_THAT(twice("[]"), IsEmpty());
 }
 
-TEST(JsonText, WhatIsNoJsonThrowsWithItsPlace) {
+std::string why(std::string_view text) {
     try {
-        twice("{\n  \"a\": ,\n}");
-        FAIL();
+        twice(text);
     } catch (const nlohmann::json::exception& error) {
-        EXPECT_EQ(syntax_message(error).find("line 2, column 8: "), 0U) << syntax_message(error);
+        return syntax_message(error, text);
     }
+    return "it is JSON";
+}
+
+TEST(JsonText, WhatIsNoJsonThrowsWithItsPlace) {
+    EXPECT_EQ(why("{\n  \"a\": ,\n}").find("line 2, column 8: "), 0U);
+    EXPECT_EQ(why(R"({"a": nul})").find("line 1, column 10: "), 0U) << why(R"({"a": nul})");
+}
+
+TEST(JsonText, NamesTheCauseOfWhatPeopleGetWrong) {
+    EXPECT_EQ(why("{\n  // the node\n  \"a\": 1}"), "line 2, column 3: JSON has no comments");
+    EXPECT_EQ(why("{\"a\": 1 /* one */}"), "line 1, column 9: JSON has no comments");
+    EXPECT_EQ(why("# a\n{}"), "line 1, column 1: JSON has no comments");
+    EXPECT_EQ(why("{\"a\": 1,\n}"),
+              "line 1, column 8: a comma stands before the }, and nothing between them");
+    EXPECT_EQ(why("[1, 2 , ]"),
+              "line 1, column 7: a comma stands before the ], and nothing between them");
+    EXPECT_EQ(why("{\"a\": 1\n \"b\": 2}"), "line 2, column 2: a comma is missing before this");
+    EXPECT_EQ(why("{\"a\": {\"b\": [1, 2], \"c\": 1}"),
+              "line 1, column 28: the file ends inside an object that begins in line 1, column 1");
+    EXPECT_EQ(why("[{\"a\": 1}"),
+              "line 1, column 10: the file ends inside an array that begins in line 1, column 1");
+    EXPECT_EQ(why("{\"a\": \"b}"), "line 1, column 7: the file ends inside this string");
+    EXPECT_EQ(why("{\"a: 1,\n\"b\": 2}"), "line 1, column 2: this string has no end in its line");
+    EXPECT_EQ(why("{'a': 1}"), "line 1, column 2: JSON puts strings between double quotes");
+    EXPECT_EQ(why("{}\nx"), "line 2, column 1: this stands behind the end");
+    EXPECT_EQ(why(""), "line 1, column 1: there is nothing in it");
+}
+
+TEST(JsonText, SaysNothingOfMarksInsideStrings) {
+    EXPECT_EQ(why(R"({"a": "// # ,} \" '", "b/c": "x,]"})"), "it is JSON");
+    EXPECT_EQ(why(R"({"a": "# \", }", "b": tru})").find("line 1, column 26: "), 0U)
+        << why(R"({"a": "# \", }", "b": tru})");
 }
 
 }  // namespace json_text_test
