@@ -54,7 +54,7 @@ awaitable<error_code> exchange(const HostPort& address, const HttpRequest& reque
 }
 
 HttpRequest request_for(http::verb method, const HostPort& address, const std::string& target,
-                    const std::string& token) {
+                        const std::string& token) {
     HttpRequest request(method, target, 11);
     request.set(http::field::host, address.text());
     request.set(http::field::connection, "close");

@@ -45,7 +45,8 @@ NodeStatus status() {
 }
 
 TEST(StatusJson, HasEveryNameOfTheInterface) {
-    const auto expected = json::parse(R"({ "node": "", "instance": "", "uptime_seconds": 0, "ready": true,
+    const auto expected =
+        json::parse(R"({ "node": "", "instance": "", "uptime_seconds": 0, "ready": true,
       "requests": { "total": 0, "local_hit": 0, "peer_hit": 0, "origin_fetch": 0, "uncacheable": 0, "error": 0 },
       "upstream": { "origin_requests": 0, "peer_requests": 0 },
       "bytes":    { "to_clients": 0, "from_peers": 0, "from_origins": 0 },
@@ -55,7 +56,7 @@ TEST(StatusJson, HasEveryNameOfTheInterface) {
         "peers": [ { "node": "", "epoch": 0, "state": "", "asked": 0, "hits": 0, "false_hits": 0, "stale_hits": 0, "refused": 0,
                      "failures": 0, "given": 0, "lag_seconds": 0.2, "left_alone_seconds": 1.5,
                      "objects": 0 } ] } })")
-                              .flatten();
+            .flatten();
     const auto shown = json::parse(status_json(status())).flatten();
     for (const auto& [pointer, value] : expected.items()) {
         ASSERT_TRUE(shown.contains(pointer)) << pointer;
