@@ -182,7 +182,7 @@ void ClientContext::rest() {
     auto& last = transaction;
     const auto kept = connection.kept_bytes() + key.kept_bytes() + forwarded.kept_bytes() +
                       kept_bytes(head.fields) + kept_bytes(buffers) + kept_bytes(out) +
-                      kept_bytes(own_head) + kept_bytes(last.peer) + kept_bytes(last.upstream) +
+                      kept_bytes(own_head) + kept_bytes(last.peer) + kept_bytes(last.server) +
                       kept_bytes(last.content_type) + kept_bytes(last.cache_status);
     last.peers_asked.reset();
     if (kept <= kIdleBytes) return;
@@ -194,7 +194,7 @@ void ClientContext::rest() {
     key.give_back();
     give_back(buffers);
     for (auto* text :
-         {&out, &own_head, &last.peer, &last.upstream, &last.content_type, &last.cache_status})
+         {&out, &own_head, &last.peer, &last.server, &last.content_type, &last.cache_status})
         give_back(*text);
 }
 
