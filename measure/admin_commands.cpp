@@ -172,6 +172,16 @@ int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls
     return fail(kFailed, "not confirmed yet by {}: it goes on trying", fmt::join(pending, ", "));
 }
 
+/// A line for each message of that list, and where in the configuration it belongs.
+std::string told(const Json& report, const char* list) {
+    std::string lines;
+    if (const auto found = report.find(list); found != report.end() && found->is_array())
+        for (const auto& each : *found)
+            if (each.is_object())
+                lines += fmt::format("\n  {}: {}", text_in(each, "path"), text_in(each, "message"));
+    return lines;
+}
+
 int reload_command(const NodeChoice& choice, bool json) {
     const auto posted = post(choice, "/api/v1/reload", {}, kReloadTimeout, [](unsigned status) {
         return status == 200 || status == 409 || status == 422;
@@ -180,6 +190,8 @@ int reload_command(const NodeChoice& choice, bool json) {
     const auto report = Json::parse(posted.answer.body, nullptr, false);
     if (!report.is_object()) return no_node(posted);
     if (json) fmt::print("{}", posted.answer.body);
+    if (const auto warnings = told(report, "warnings"); !warnings.empty())
+        fmt::print(stderr, "warnings:{}\n", warnings);
     if (posted.answer.status == 200) {
         const auto changed = texts(report, "changed");
         if (!json && changed.empty()) fmt::print("reloaded: nothing has changed\n");
@@ -187,15 +199,10 @@ int reload_command(const NodeChoice& choice, bool json) {
             fmt::print("reloaded: changed {}\n", fmt::join(changed, ", "));
         return kOk;
     }
-    std::string why;
-    if (const auto errors = report.find("errors"); errors != report.end() && errors->is_array())
-        for (const auto& each : *errors)
-            if (each.is_object())
-                why += fmt::format("\n  {}: {}", text_in(each, "path"), text_in(each, "message"));
     return fail(kFailed, "http://{} {}; it goes on as before{}", posted.where,
                 posted.answer.status == 409 ? "is draining and takes no reload"
                                             : "refuses the configuration",
-                why);
+                told(report, "errors"));
 }
 
 int drain_command(const NodeChoice& choice) {

@@ -1,7 +1,10 @@
 #include "protocol/cluster.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -163,9 +166,18 @@ private:
             timer.expires_after(self->shared_.config.timings.heartbeat);
             const auto [error] = co_await timer.async_wait(as_result);
             if (error) co_return;
-            self->links_.tidy();
-            self->announcer_.provide_for_peers();
-            self->announcer_.tend();
+            self->tend_now();
+        }
+    }
+
+    /// What finds no memory is left to the next beat.
+    void tend_now() {
+        try {
+            links_.tidy();
+            announcer_.provide_for_peers();
+            announcer_.tend();
+        } catch (const std::bad_alloc&) {
+            spdlog::error("no memory for the links to peers; the next heartbeat tries again");
         }
     }
 

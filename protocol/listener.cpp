@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <boost/asio/steady_timer.hpp>
+#include <exception>
 #include <utility>
 
 #include "protocol/deadline.hpp"
@@ -18,6 +19,16 @@ using error_code = boost::system::error_code;
 
 int open_spare() {
     return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/// A connection that cannot be served for want of memory is closed; the loop goes on.
+error_code take(const Listener::Hooks& hooks, tcp::socket socket) {
+    try {
+        hooks.take(std::move(socket));
+    } catch (const std::exception&) {
+        return make_error_code(boost::system::errc::not_enough_memory);
+    }
+    return {};
 }
 
 }  // namespace
@@ -66,7 +77,7 @@ asio::awaitable<void> Listener::run(Hooks hooks) {
             for (std::size_t taken = 0; !error && taken < kAcceptsAtOnce && room(); ++taken) {
                 tcp::socket socket(acceptor_.get_executor());
                 acceptor_.accept(socket, error);
-                if (!error) hooks.take(std::move(socket));
+                if (!error) error = take(hooks, std::move(socket));
             }
             if (!error || error == asio::error::would_block ||
                 error == asio::error::connection_aborted)

@@ -312,7 +312,10 @@ Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const In
 
 void PeerLinks::reached(Contact id, bool is_up) {
     if (stopped_) return;
-    if (is_up) return shared_.membership.up(id);
+    if (is_up) {
+        shared_.membership.up(id);
+        return follow_membership();
+    }
     shared_.membership.down(id, Clock::now());
     finder_.look_now();
     follow_membership();
@@ -364,13 +367,16 @@ LastEnd PeerLinks::last_end_of(std::size_t number) const {
 /// What the link from it is worth; where there is none, what our link to it knows.
 PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
     const auto state = subscriptions_.state(number);
-    if (state != PeerState::connecting && state != PeerState::gone) return state;
+    const bool has_left = state == PeerState::withdrawn;
+    if (state != PeerState::connecting && state != PeerState::gone && !has_left) return state;
     const auto* const publication = publication_to(number);
     if (publication == nullptr) return state;
     if (const auto up_since = publication->up_since()) {
         if (shared_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
         // It has heard of us since then, and should have come.
         const auto silent_since = subscriptions_.silent_since(number).value_or(now);
+        // The link of ours that stands is to the run that said goodbye.
+        if (has_left && *up_since <= silent_since) return state;
         const auto both = std::max(*up_since, silent_since);
         return now - both >= shared_.config.timings.gone_after ? PeerState::one_way : state;
     }
@@ -413,7 +419,8 @@ std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
 const PublisherLink* PeerLinks::publication_at(const boost::asio::ip::address& address) const {
     const auto host = plain_address(address).to_string();
     for (const auto& [id, contact] : shared_.membership.contacts())
-        if (contact.place.host == host) return publications_.at(id).get();
+        if (contact.place.host == host && !contact.peer && !contact.met_self)
+            return publications_.at(id).get();
     return nullptr;
 }
 

@@ -169,7 +169,7 @@ void PublisherLink::note_end(const error_code& error, bool was_up) {
 LinkLog::Expectation PublisherLink::expectation(const error_code& error) const {
     if (error == Error::replaced) return LinkLog::Expectation::lasting;
     if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
-    const bool has_left = peer_ && shared_.pulse(*peer_).said_goodbye;
+    const bool has_left = peer_ && shared_.pulse(*peer_).said_goodbye && !is_refusal(error);
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 

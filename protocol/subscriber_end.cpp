@@ -67,7 +67,8 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
                             error == Error::bad_proof || error == Error::other_hash_key;
     if (is_of_keys && slot.linked_at && *slot.linked_at >= status.last_end.at) status.last_end = {};
     // Whoever has left cannot be reached, and that is no news.
-    if (status.state == PeerState::withdrawn) status.last_end = {};
+    if (status.state == PeerState::withdrawn && !is_refusal(status.last_end.error))
+        status.last_end = {};
     status.last_end.take_later(slot.last_end);
 }
 
@@ -162,12 +163,13 @@ error_code SubscriberEnd::admit(TimePoint now) {
     const auto& instance = hello_->hello().instance;
     if (const auto known = node_.neighbours.index_of(node)) {
         const auto& slot = all_.slots_[*known];
-        if (slot.end != nullptr && slot.instance != instance) {
-            if (node_.membership.peers()[*known].left == instance) {
-                has_last_words_ = true;
-                begin_session(*known, std::make_shared<Receipts>(), now);
-                return {};
-            }
+        const bool is_other = slot.instance != instance;
+        if (is_other && node_.membership.peers()[*known].left == instance) {
+            has_last_words_ = true;
+            begin_session(*known, std::make_shared<Receipts>(), now);
+            return {};
+        }
+        if (slot.end != nullptr && is_other) {
             const auto alive_within =
                 kBeatsAlive * std::max<std::chrono::nanoseconds>(node_.config.timings.heartbeat,
                                                                  node_.pulse(*known).promised);

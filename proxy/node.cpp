@@ -275,6 +275,7 @@ private:
         housekeeping_.expires_after(entries_.filling() ? kWhileFilling : kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
             if (ec || !keep_) return;  // the end may have come after the time had
+            keep_house();              // first, as what follows may throw
             auto* const disk = cache_.store.disk();
             const bool loading = disk && disk->loading() &&
                                  std::chrono::steady_clock::now() < started_ + kFillAtMost;
@@ -286,7 +287,6 @@ private:
             if (config_->cluster) asio::co_spawn(control_, note_false_hits(), kToTheWall);
             if (disk) disk_watch_.look(disk->status());
             invalidations_.tend();
-            keep_house();
         });
     }
 

@@ -161,7 +161,9 @@ StorageVerdict verdict_of(FetchError end) {
 bool charge(Store& store, StoredResponse& response, std::string_view uri,
             Store::Clock::time_point now) {
     response.shrink();
-    auto taken = store.reserve(Store::charge_for(uri, response), now);
+    const auto& on_disk = response.body->on_disk();
+    const auto sums = on_disk ? on_disk->memory_bytes() : 0;
+    auto taken = store.reserve(Store::charge_for(uri, response) + sums, now);
     if (taken) response.charge = std::move(*taken);
     return taken.has_value();
 }

@@ -35,9 +35,20 @@ void Acceptor::listen(int acceptor_fd, Scheme scheme) {
 void Acceptor::start() {
     for (auto& place : places_) {
         protocol::Listener::Hooks hooks;
-        hooks.take = [this, &place](tcp::socket socket) { admit(std::move(socket), place.scheme); };
+        hooks.take = [this, &place](tcp::socket socket) {
+            try {
+                admit(std::move(socket), place.scheme);
+            } catch (const std::exception&) {
+                frontend_.shared.faults.note("a new connection");
+                throw;  // the listener pauses
+            }
+        };
         hooks.trouble = [this](const boost::system::error_code& error, std::size_t refused) {
-            if (error == asio::error::no_descriptors) note_refused(refused);
+            if (error == asio::error::no_descriptors)
+                note_refused(refused);
+            else if (const auto more =
+                         frontend_.upstream.log.admit("accept", std::chrono::steady_clock::now()))
+                spdlog::error("cannot take a connection [{}]{}", error.message(), *more);
         };
         auto listening = place.listener.run(std::move(hooks));
         tasks_.spawn(std::move(listening));

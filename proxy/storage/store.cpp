@@ -135,7 +135,10 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
         return true;
     });
     while (variants.size() >= max_variants_.load(std::memory_order_relaxed))
-        drop_one_variant(in, *entry, dropped);
+        if (drop_one_variant(in, *entry, dropped) && validated) {
+            validated->place = {};
+            validated->writing = nullptr;
+        }
     auto& variant = variants.emplace_back(std::move(response));
     variant.uses = uses;
     // What is validated is no other version: all that the disk has of the key stays good.
@@ -160,19 +163,21 @@ bool Store::publish(summary::KeyHash hash, std::string_view uri, const Fill* fil
 
 /// The least used that is not on its way to the disk: what arrives there and is known to nobody
 /// here would be ended by no purge, and be back after a restart.
-void Store::drop_one_variant(Shard& in, Entry& entry, Dropped& out) {
+bool Store::drop_one_variant(Shard& in, Entry& entry, Dropped& out) {
     auto& variants = entry.variants;
     std::vector<VariantUse> uses;
     uses.reserve(variants.size());
     for (auto& variant : variants) uses.push_back({&variant.uses, variant.writing != nullptr});
     auto least = variant_to_go(uses, entry.hash.low, entry.displaced++);
-    if (!least) {
+    const bool buries = !least;
+    if (buries) {
         bury(in, entry);
         least = 0;  // the oldest
     }
     const auto goes = variants.begin() + static_cast<std::ptrdiff_t>(*least);
     out.push_back(std::move(goes->response));
     variants.erase(goes);
+    return buries;
 }
 
 /// It stood on the disk, and does not any more.

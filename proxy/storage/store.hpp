@@ -290,7 +290,8 @@ private:
     template <class Goes>
     bool drop_if(Shard& shard, Entry& entry, Goes goes, Dropped& out);
     void drop_responses(Shard& shard, Entry& entry, Dropped& out);
-    void drop_one_variant(Shard& shard, Entry& entry, Dropped& out);
+    /// True when what the disk has of the key was given up with it.
+    bool drop_one_variant(Shard& shard, Entry& entry, Dropped& out);
     /// After a variant was added: announces the entry if need be, and weighs it.
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
     static void index_tags(Shard& shard, Entry& entry);

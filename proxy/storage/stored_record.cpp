@@ -21,6 +21,8 @@ enum Flag : std::uint8_t {
     has_validator = 4,
     personal = 8,
     in_blocks = 16,
+    by_targeted = 32,
+    says_by_targeted = 64,  // earlier versions wrote neither of these two
 };
 
 /// All that a queued record views.
@@ -38,12 +40,13 @@ std::string meta_of(const StoredMetadata& response) {
     DiskBytes out;
     put<std::uint8_t>(out, kMetaVersion);
     put<std::uint8_t>(out, static_cast<std::uint8_t>(freshness.source));
-    put<std::uint8_t>(out,
-                      static_cast<std::uint8_t>((freshness.always_validate ? always_validate : 0) |
-                                                (freshness.never_stale ? never_stale : 0) |
-                                                (freshness.has_validator ? has_validator : 0) |
-                                                (freshness.personal ? personal : 0) |
-                                                (response.blocks ? in_blocks : 0)));
+    put<std::uint8_t>(
+        out, static_cast<std::uint8_t>((freshness.always_validate ? always_validate : 0) |
+                                       (freshness.never_stale ? never_stale : 0) |
+                                       (freshness.has_validator ? has_validator : 0) |
+                                       (freshness.personal ? personal : 0) |
+                                       (response.blocks ? in_blocks : 0) |
+                                       (freshness.targeted ? by_targeted : 0) | says_by_targeted));
     put<std::uint16_t>(out, static_cast<std::uint16_t>(response.status));
     for (const auto seconds : {freshness.lifetime, freshness.initial_age,
                                freshness.stale_while_revalidate, freshness.stale_if_error})
@@ -55,7 +58,8 @@ std::string meta_of(const StoredMetadata& response) {
     return std::string(as_text(out));
 }
 
-bool read_meta(std::string_view meta, StoredMetadata& out) {
+/// `says_targeted`: whether it says if the freshness is that of CDN-Cache-Control.
+bool read_meta(std::string_view meta, StoredMetadata& out, bool& says_targeted) {
     ByteCursor cursor({reinterpret_cast<const std::byte*>(meta.data()), meta.size()});
     if (cursor.number<std::uint8_t>() != kMetaVersion) return false;
     auto& freshness = out.freshness;
@@ -71,6 +75,8 @@ bool read_meta(std::string_view meta, StoredMetadata& out) {
     freshness.never_stale = (flags & never_stale) != 0;
     freshness.has_validator = (flags & has_validator) != 0;
     freshness.personal = (flags & personal) != 0;
+    freshness.targeted = (flags & by_targeted) != 0;
+    says_targeted = (flags & says_by_targeted) != 0;
     if ((flags & in_blocks) != 0) {
         Blocks blocks;
         blocks.length = cursor.number<std::uint64_t>();
@@ -123,14 +129,15 @@ std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Pr
                                             bool doubtful) {
     const auto& record = loaded.record;
     auto response = std::make_shared<StoredResponse>();
-    if (!read_meta(record.meta, *response)) return nullptr;
+    bool says_targeted = false;
+    if (!read_meta(record.meta, *response, says_targeted)) return nullptr;
     response->head = record.head;
     response->vary_names = record.vary_names;
     response->variant = record.variant;
     response->tags = record.tags;
     const auto fields = response->fields();
     response->shares_cookie = shares_cookie(fields);
-    response->freshness.targeted = response_directives(fields).targeted;
+    if (!says_targeted) response->freshness.targeted = response_directives(fields).targeted;
     response->arrival = Arrival::in_earlier_process(
         std::chrono::time_point_cast<WallTime::duration>(record.stored), now);
     if (doubtful) response->freshness.always_validate = response->freshness.never_stale = true;

@@ -40,7 +40,8 @@ asio::awaitable<void> probe_peer(Upstream& upstream, std::shared_ptr<const proto
     const auto& peer = view->peers[index];
     Exchange exchange(upstream.pool, upstream.head_limits());
     exchange.with_peer();
-    const UpstreamTarget target{peer.http};
+    UpstreamTarget target{peer.http};
+    target.peer = true;
     const Exchange::Request out{probe_text(upstream.config().node, peer.token), true, true};
     const auto latest = Clock::now() + kProbePatience;
     const Exchange::Patience patience{latest, kProbePatience, latest};
