@@ -67,6 +67,24 @@ TEST_F(Disk, WhatWasStoredUnderOtherSettingsIsNotGiven) {
     EXPECT_EQ(origin.requests(), 5u);
 }
 
+// RFC 9213 §3.1: the field is for caches of the origin, so it tells nothing of this lifetime.
+TEST_F(Disk, GivesAgainAResponseWhoseCdnCacheControlDidNotCount) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer("Cache-Control: max-age=1000\r\nCDN-Cache-Control: max-age=500\r\n", "x");
+    });
+    auto settings = with_disk(config("a"));
+    settings.forward.enabled = true;
+    settings.origins.clear();
+    settings.forward.private_destinations = Destinations::allow;
+    start(settings);
+    const auto url = "http://127.0.0.1:" + std::to_string(origin.port()) + "/both";
+    EXPECT_EQ(get("a", url).status, 200u);
+    ASSERT_TRUE(eventually([&] { return is_written("a", 1); }));
+    restart(settings);
+    EXPECT_TRUE(contains(get("a", url).cache_status(), "hit")) << get("a", url).cache_status();
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
 TEST_F(Disk, WhatWasFetchedIsThereAfterARestart) {
     const auto settings = with_disk(config("a"));
     start(settings);
