@@ -470,7 +470,7 @@ TEST_F(ProxyProtocol, IsNotAskedOfPeersThatComeFromWhereTheProxiesAre) {
     EXPECT_EQ(origin.requests(), 1u);
     EXPECT_EQ(status("a").work.refusals[RequestRefusal::proxy_header], 0u);
     // Nobody else is answered without the header, whatever name he gives himself.
-    for (const std::string fields :
+    for (const std::string& fields :
          {std::string(), "Hearsay-Peer: b " + std::string(32, '0') + "\r\n"}) {
         auto missing = client("a");
         EXPECT_EQ(missing.get("/one", fields).status, 0u);
