@@ -7,6 +7,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/number.hpp"
 #include "proxy/net/wall_clock.hpp"
+#include "proxy/upstream/peer_probe.hpp"
 
 namespace proxy {
 namespace {
@@ -211,7 +212,7 @@ void ClientContext::finish_transaction() {
         counters.bytes_to_clients += transaction.body_bytes;
     }
     auto& log = frontend.shared.access_log;
-    if (!log.enabled()) return;
+    if (!log.enabled() || (transaction.from_peer && key.uri() == kProbeTarget)) return;
     AccessRecord record;
     record.ts = std::chrono::system_clock::now() -
                 std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);

@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <utility>
 
 #include "protocol/plain_address.hpp"
 
@@ -227,6 +228,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     connection->socket = std::move(*dialled);
     connection->seat = std::move(seat);
     connection->to_peer = target.peer;
+    connection->on_clients_word = target.on_clients_word;
     boost::system::error_code ec;
     connection->remote = connection->socket.remote_endpoint(ec);
     connection->socket.set_option(tcp::no_delay(true), ec);
@@ -310,6 +312,20 @@ void UpstreamPool::release(UpstreamPtr connection) {
     idle_at_[(*at)->place].push_back(at);
     if (std::exchange(looking_after_idle_, true)) return;
     wheel_.arm(*this, Clock::now() + kSurplusKept);
+}
+
+void UpstreamPool::set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places) {
+    const auto earlier = std::exchange(peer_places_, std::move(places));
+    const auto now = all_of(peer_places_);
+    const bool is_same = std::ranges::equal(all_of(earlier), now);
+    for (auto each = idle_.begin(); !is_same && each != idle_.end();) {
+        const auto candidate = each++;
+        const auto port = (*candidate)->remote.port();
+        const bool is_of_a_peer = std::ranges::any_of(now, [port](const auto& place) {
+            return place.http_port == port || place.link_port == port;
+        });
+        if ((*candidate)->on_clients_word && is_of_a_peer) remove(candidate);
+    }
 }
 
 void UpstreamPool::close_idle() {

@@ -71,6 +71,7 @@ struct UpstreamConnection {
     std::string place;  // place_of() its target
     boost::asio::ip::tcp::endpoint remote;
     bool to_peer = false;
+    bool on_clients_word = false;      // as UpstreamTarget::on_clients_word
     bool used = false;                 // it has carried a request and its answer
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
@@ -135,10 +136,9 @@ public:
     /// has any, are tried before this one.
     void distrust(const UpstreamConnection& connection);
     void close_idle();
-    /// Where peers are, as discovery and their links have it; null: nowhere.
-    void set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places) {
-        peer_places_ = std::move(places);
-    }
+    /// Where peers are, as discovery and their links have it; null: nowhere. An idle connection
+    /// that a client named is closed if a peer is found at its port: the next one is judged anew.
+    void set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places);
 
     /// What is read ahead of those who wait for it is charged to this.
     MemoryBudget& windows() { return windows_; }
