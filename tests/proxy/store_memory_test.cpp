@@ -23,7 +23,13 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEARSAY_SANITIZED
-#include <sanitizer/allocator_interface.h>
+// As sanitizer/allocator_interface.h declares them, which GCC does not install.
+extern "C" {
+std::size_t __sanitizer_get_allocated_size(const volatile void* p);
+int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
+                                                                  std::size_t),
+                                              void (*free_hook)(const volatile void*));
+}
 #endif
 
 namespace proxy {
