@@ -1,0 +1,137 @@
+#include "proxy/storage/block_flow.hpp"
+
+#include <utility>
+
+namespace proxy {
+
+BlockFlow::BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<Wakeup> writer,
+                     std::uint64_t window_bytes)
+    : blocks_(blocks),
+      covered_(covered),
+      writer_(std::move(writer)),
+      window_bytes_(window_bytes),
+      next_(covered.first),
+      at_(covered.first) {}
+
+bool BlockFlow::covers(const ByteRange& block) const {
+    return block.first >= covered_.first && block.last <= covered_.last;
+}
+
+Fill& BlockFlow::ahead(std::uint64_t first) {
+    auto& fill = ahead_[first];
+    if (!fill) {
+        fill = std::make_shared<Fill>(writer_, window_bytes_);
+        fill->keep();
+    }
+    return *fill;
+}
+
+std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset,
+                                              std::shared_ptr<Wakeup> wakeup) {
+    const auto block = blocks_.at(offset);
+    const std::lock_guard lock(mutex_);
+    if (ended_ || !covers(block) || block.first < next_) return nullptr;
+    ahead(block.first);
+    // As whoever leads, it is given also what is not stored.
+    auto reader = std::make_unique<Fill::Reader>(ahead_.at(block.first), std::move(wakeup), true);
+    writer_->notify();
+    return reader;
+}
+
+BlockFlow::Place BlockFlow::place_of(std::uint64_t offset) const {
+    const auto block = blocks_.at(offset);
+    const std::lock_guard lock(mutex_);
+    if (!covers(block)) return Place::outside;
+    if (block.first < next_) return Place::here;
+    return ended_ ? Place::outside : Place::ahead;
+}
+
+std::uint64_t BlockFlow::next() const {
+    const std::lock_guard lock(mutex_);
+    return next_;
+}
+
+bool BlockFlow::is_far(std::uint64_t offset, Wait usual, Time now) const {
+    const std::lock_guard lock(mutex_);
+    return offset > at_ && is_far_ahead(rate_, offset - at_, usual, now);
+}
+
+std::shared_ptr<Fill> BlockFlow::fill_for(std::uint64_t offset) {
+    const auto first = blocks_.at(offset).first;
+    const std::lock_guard lock(mutex_);
+    ahead(first);
+    return ahead_.at(first);
+}
+
+void BlockFlow::begin(std::uint64_t offset) {
+    std::shared_ptr<Fill> begun;  // destroyed after the lock is gone
+    const auto block = blocks_.at(offset);
+    const std::lock_guard lock(mutex_);
+    next_ = block.last + 1;
+    const auto own = ahead_.find(block.first);
+    if (own == ahead_.end()) return;
+    begun = std::move(own->second);
+    ahead_.erase(own);
+}
+
+void BlockFlow::came(std::uint64_t bytes, Time now) {
+    const std::lock_guard lock(mutex_);
+    at_ += bytes;
+    rate_.came(bytes, now);
+}
+
+bool BlockFlow::wanted_from(std::uint64_t offset) const {
+    const std::lock_guard lock(mutex_);
+    for (auto each = ahead_.lower_bound(blocks_.at(offset).first); each != ahead_.end(); ++each)
+        if (each->second->audience().readers > 0) return true;
+    return false;
+}
+
+Fill::Audience BlockFlow::audience() const {
+    Fill::Audience all;
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : ahead_) all += each.second->audience();
+    return all;
+}
+
+void BlockFlow::end() {
+    std::map<std::uint64_t, std::shared_ptr<Fill>> left;
+    {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+        left.swap(ahead_);
+    }
+    for (const auto& each : left) each.second->fail(FetchError::abandoned);
+}
+
+void BlockFlows::add(summary::KeyHash version, std::shared_ptr<BlockFlow> flow) {
+    const std::lock_guard lock(mutex_);
+    flows_.emplace(version, std::move(flow));
+}
+
+void BlockFlows::remove(summary::KeyHash version, const BlockFlow* flow) {
+    std::shared_ptr<BlockFlow> removed;
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = flows_.equal_range(version);
+    for (auto each = begin; each != end; ++each) {
+        if (each->second.get() != flow) continue;
+        removed = std::move(each->second);
+        flows_.erase(each);
+        return;
+    }
+}
+
+std::shared_ptr<BlockFlow> BlockFlows::find(summary::KeyHash version, std::uint64_t offset) const {
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = flows_.equal_range(version);
+    std::shared_ptr<BlockFlow> best, passed;
+    for (auto each = begin; each != end; ++each) {
+        const auto& flow = each->second;
+        const auto place = flow->place_of(offset);
+        if (place == BlockFlow::Place::here) passed = flow;
+        if (place == BlockFlow::Place::ahead && (!best || flow->next() > best->next())) best = flow;
+    }
+    return best ? best : passed;
+}
+
+}  // namespace proxy
