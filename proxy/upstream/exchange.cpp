@@ -266,6 +266,13 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
     co_return decode();
 }
 
+void Exchange::take(std::size_t bytes) {
+    auto piece = pieces_.begin();
+    for (; piece != pieces_.end() && piece->size() <= bytes; ++piece) bytes -= piece->size();
+    if (bytes > 0) piece->remove_prefix(bytes);
+    pieces_.erase(pieces_.begin(), piece);
+}
+
 asio::awaitable<void> Exchange::discard(Clock::time_point deadline) {
     const auto length = done() ? std::optional<std::uint64_t>(0) : content_length();
     auto error = length && *length <= kMaxDiscarded ? FetchError::none : FetchError::abandoned;

@@ -121,6 +121,8 @@ public:
     /// call. No error and no pieces: call again, or the body is done().
     boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
     std::span<const std::string_view> pieces() const { return pieces_; }
+    /// The first bytes of pieces() are dealt with: at most as many as there are.
+    void take(std::size_t bytes);
 
     /// Reads what is left of an answer that nobody wants, if that is at most `kMaxDiscarded` bytes
     /// and comes by then, so that the connection can carry another request; ends with finish().

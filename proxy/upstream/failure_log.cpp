@@ -21,6 +21,17 @@ void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError e
                      *more);
 }
 
+void log_part(RateLimitedLog& log, const UpstreamTarget& origin, PartTrouble trouble,
+              unsigned status, bool in_one_piece) {
+    const auto place = origin.text();
+    const auto more = log.admit("parts of " + place, Clock::now());
+    if (!more) return;
+    spdlog::warn("{} did not give a part of a body: {}{} [{} {}]{}", origin.host,
+                 to_string(trouble),
+                 in_one_piece ? "; for 10 minutes its bodies there are not asked for in parts" : "",
+                 place, status, *more);
+}
+
 void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,
                        FetchError last, ParseError what, std::chrono::nanoseconds breaker_open) {
     const auto place = peer.text();

@@ -6,6 +6,7 @@
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/upstream/part_answers.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -14,6 +15,11 @@ namespace proxy {
 /// told so (Failure::is_told).
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what = ParseError::ok);
+
+/// An origin does not give a part of a body as it should: a warning that says why. `in_one_piece`:
+/// what it has there is not asked for in parts from now on.
+void log_part(RateLimitedLog& log, const UpstreamTarget& origin, PartTrouble trouble,
+              unsigned status, bool in_one_piece);
 
 /// A peer has failed several times in a row and is left alone for a while.
 void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,

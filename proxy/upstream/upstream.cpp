@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "proxy/upstream/failure_log.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
@@ -57,6 +58,20 @@ PeerRecord* Upstream::record_of(std::string_view node, std::uint64_t run) {
 PeerRecord& Upstream::record_or_gone(std::string_view node) {
     auto* record = record_of(node);
     return record != nullptr ? *record : gone_peers;
+}
+
+void Upstream::note_part(const UpstreamTarget& origin, std::string_view uri, FetchError wrong,
+                         unsigned status) {
+    const auto trouble = part_trouble(wrong, status);
+    if (trouble == PartTrouble::none) return;
+    const auto now = std::chrono::steady_clock::now();
+    const auto is_new = part_answers.note(place_of(origin), uri, trouble, now);
+    log_part(log, origin, trouble, status, is_new);
+}
+
+bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) const {
+    return part_answers.size() > 0 &&
+           part_answers.in_one_piece(place_of(origin), uri, std::chrono::steady_clock::now());
 }
 
 void Upstream::note_false_hit(const std::string& node, const summary::Key& key,

@@ -18,6 +18,7 @@
 #include "proxy/upstream/miss_samples.hpp"
 #include "proxy/upstream/origin_health.hpp"
 #include "proxy/upstream/origin_times.hpp"
+#include "proxy/upstream/part_answers.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
@@ -42,6 +43,13 @@ struct Upstream {
     /// The same, or the one record of all that are no peers any more.
     PeerRecord& record_or_gone(std::string_view node);
 
+    /// An origin's answer to a request for a part of the body at `uri` was not that part, for
+    /// `wrong`; `status`: of the answer, 0 if there was none. Logs it with the reason.
+    void note_part(const UpstreamTarget& origin, std::string_view uri, FetchError wrong,
+                   unsigned status);
+    /// So bodies there are not to be asked for in parts for a while.
+    bool in_one_piece(const UpstreamTarget& origin, std::string_view uri) const;
+
     /// `node` said that it has not what its summary claims: why shows later.
     void note_false_hit(const std::string& node, const summary::Key& key, PeerRecord::Time now);
     /// That peer's summary said no, and the peer was asked: did it have it? `sampled`: it was asked
@@ -58,6 +66,7 @@ struct Upstream {
     UpstreamPool pool;
     OriginHealth origin_health;
     OriginTimes origin_times;
+    PartAnswers part_answers;
     RateLimitedLog log;                               // origins and peers that fail
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers

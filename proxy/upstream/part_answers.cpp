@@ -1,0 +1,74 @@
+#include "proxy/upstream/part_answers.hpp"
+
+#include <utility>
+
+namespace proxy {
+
+PartTrouble part_trouble(FetchError wrong, unsigned status) {
+    switch (status) {
+        case 200:
+        case 206:
+            return wrong == FetchError::changed ? PartTrouble::other_version : PartTrouble::none;
+        case 401:
+        case 403:
+        case 404:
+        case 410:
+        case 429:
+            return PartTrouble::refused;
+        default:
+            return wrong == FetchError::changed ? PartTrouble::not_a_part : PartTrouble::none;
+    }
+}
+
+std::string_view to_string(PartTrouble trouble) {
+    switch (trouble) {
+        case PartTrouble::none:
+            break;
+        case PartTrouble::other_version:
+            return "it has another version, or another ETag for the same";
+        case PartTrouble::refused:
+            return "it refuses to give more of what it has begun to give";
+        case PartTrouble::not_a_part:
+            return "its answer is not the part that was asked for";
+    }
+    return "nothing is wrong";
+}
+
+/// The folder of the path, without the query.
+std::string PartAnswers::name_of(std::string_view place, std::string_view uri) {
+    uri = uri.substr(0, uri.find_first_of("?#"));
+    uri = uri.substr(0, uri.rfind('/') + 1);
+    std::string name(place);
+    return name.append(" ").append(uri.substr(0, kLongestFolder));
+}
+
+bool PartAnswers::note(std::string_view place, std::string_view uri, PartTrouble trouble,
+                       Time now) {
+    auto name = name_of(place, uri);
+    auto known = by_name_.find(name);
+    if (known == by_name_.end()) {
+        noted_.push_front({name, {}});
+        known = by_name_.emplace(std::move(name), noted_.begin()).first;
+    } else {
+        noted_.splice(noted_.begin(), noted_, known->second);
+    }
+    auto& noted = *known->second;
+    const auto again = noted.until > now;
+    const auto was_sure = again && noted.sure;
+    noted.sure = again || trouble != PartTrouble::other_version;
+    noted.until = now + kRemembered;
+    const auto is_new = noted.sure && !was_sure;
+    if (noted_.size() > kMost) {
+        by_name_.erase(noted_.back().name);
+        noted_.pop_back();
+    }
+    return is_new;
+}
+
+bool PartAnswers::in_one_piece(std::string_view place, std::string_view uri, Time now) const {
+    if (noted_.empty()) return false;
+    const auto known = by_name_.find(name_of(place, uri));
+    return known != by_name_.end() && known->second->sure && now < known->second->until;
+}
+
+}  // namespace proxy
