@@ -23,6 +23,7 @@ bool wants_exact_range(const AnswerPlan& plan, const Lookup& found, const Asking
             break;
         case Form::bounded:
         case Form::open:
+            if (asking.in_one_piece) return true;
             break;
     }
     return found.unshareable;

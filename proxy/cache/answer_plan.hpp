@@ -36,6 +36,7 @@ struct Asking {
     bool has_peers = false;       // there is a cluster
     bool peers_may_hold = false;  // a summary has the target; asked of suffix ranges alone
     bool may_use_blocks = true;   // false: twice it did not work
+    bool in_one_piece = false;    // this origin gives no parts that can be put together
 };
 
 enum class Route : std::uint8_t {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "proxy/cache/block_plan.hpp"
+#include "proxy/cache/block_run.hpp"
+#include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 
@@ -36,14 +38,37 @@ void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
     delivery.give(std::move(index.draft), std::move(index.live), false, std::move(sender));
 }
 
-boost::asio::awaitable<void> take_block(Delivery& delivery, const FetchJob::Block& wanted,
+boost::asio::awaitable<void> take_block(Cache& cache, FetchJob& asked, Delivery& delivery,
                                         Exchange& exchange) {
+    const auto& wanted = *asked.block;
     const auto& head = exchange.head();
-    const auto wrong = judge_block(wanted, head);
-    if (wrong == FetchError::none)
+    if (judge_block(wanted, head) == FetchError::none) {
         co_await delivery.pass(exchange);
-    else
+        co_return;
+    }
+    const auto covered = run_of(wanted, head, exchange.content_length());
+    if (!covered) {
+        const auto wrong = why_not_that(head);
+        cache.upstream.note_part(std::get<UpstreamTarget>(asked.route), asked.request->key.uri(),
+                                 wrong, head.status);
         delivery.refuse(wrong, exchange);
+        co_return;
+    }
+    BlockRun run(cache, asked, {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags},
+                 exchange, *covered);
+    co_await run.run(&delivery);
+}
+
+boost::asio::awaitable<void> run_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
+                                           BlockIndex index, Exchange& exchange,
+                                           ByteRange covered) {
+    const std::shared_ptr<const StoredResponse> whole = index.draft.response;
+    BlocksOf body{*whole->blocks,
+                  version_of(*whole, whole->blocks->length, cache.shared.key_hasher), whole->tags};
+    BlockRun run(cache, asked, std::move(body), exchange, covered);
+    Delivery::Sender sender{Fill::Source::origin, {}, exchange.head().status, exchange.server()};
+    publish(delivery, std::move(index), std::move(sender));
+    co_await run.run(nullptr);
 }
 
 boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
@@ -68,22 +93,8 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
         delivery.fail(FetchError::not_in_parts, head.status, true);
         co_return;
     }
-    const auto& whole = *index->draft.response;
-    auto version = version_of(whole, whole.blocks->length, cache.shared.key_hasher);
-    asked.beside = make_block_job(cache, asked.request, asked.config, asked.route, whole,
-                                  std::move(version), part.first);
-    auto* const job = asked.beside.get();
-    auto& claim = job->claim;
-    auto found = cache.look_up(claim.hash(), claim.uri(), {}, Store::Clock::now());
-    // It was asked for with the index: what was invalidated since counts for both.
-    found.invalidations = asked.claim.invalidations();
-    const auto leads = !found.response && !found.on_disk && claim.take(found).leads;
-    Delivery block(cache, *job);
-    publish(delivery, std::move(*index), {Fill::Source::origin, {}, head.status});
-    if (leads)
-        co_await take_block(block, *job->block, exchange);
-    else
-        block.leave();  // it is there, or on its way
+    const auto covered = *given->range;
+    co_await run_in_blocks(cache, asked, delivery, std::move(*index), exchange, covered);
 }
 
 }  // namespace proxy

@@ -1,5 +1,6 @@
 #include "proxy/cache/block_plan.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "proxy/cache/resume_plan.hpp"
@@ -22,9 +23,37 @@ bool is_whole_of(const StoredMetadata& response, std::string_view etag) {
 FirstBlock first_block(const RangeRequest& part, bool of_a_version,
                        const std::optional<ContentRange>& given,
                        const std::optional<Blocks>& index) {
-    if (given && index && given->range == index->at(part.first)) return FirstBlock::index_and_block;
+    if (given && index && given->range && part.first < index->length &&
+        *given->range == blocks_around(part, *index))
+        return FirstBlock::index_and_block;
     return given && !of_a_version && is_wanted(part, *given) ? FirstBlock::as_it_is
                                                              : FirstBlock::not_in_parts;
+}
+
+Around blocks_around(const RangeRequest& part, std::uint64_t block_bytes) {
+    constexpr auto kTooFar = std::uint64_t{1} << 62;
+    Around around{Blocks::aligned(part.first, block_bytes).first, {}};
+    if (part.form == RangeRequest::Form::bounded && part.last < kTooFar)
+        around.last = Blocks::aligned(part.last, block_bytes).last;
+    return around;
+}
+
+ByteRange blocks_around(const RangeRequest& part, const Blocks& blocks) {
+    const auto around = blocks_around(part, blocks.block_bytes);
+    const auto end = blocks.length - 1;
+    return {around.first, std::min(around.last.value_or(end), end)};
+}
+
+std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
+                                const std::optional<std::uint64_t>& length) {
+    if (validators_of(head.fields).etag != wanted.version.etag) return std::nullopt;
+    if (head.status == 200 && length == wanted.length) return ByteRange{0, wanted.length - 1};
+    const auto given = content_range(head.fields);
+    if (head.status != 206 || !given || !given->range || given->length != wanted.length)
+        return std::nullopt;
+    if (given->range->first != wanted.range.first || given->range->last < wanted.range.last)
+        return std::nullopt;
+    return given->range;
 }
 
 FetchError judge_block(const FetchJob::Block& wanted, const Head& head) {

@@ -26,6 +26,22 @@ enum class FirstBlock : std::uint8_t {
 FirstBlock first_block(const RangeRequest& part, bool of_a_version,
                        const std::optional<ContentRange>& given,
                        const std::optional<Blocks>& index);
+/// The blocks in which the client's range lies, to be asked of an origin of whose body nothing is
+/// known: from the first byte of the first to the end of the last, or to that of the body.
+struct Around {
+    std::uint64_t first = 0;
+    std::optional<std::uint64_t> last;
+};
+/// Precondition: the range says where it begins.
+Around blocks_around(const RangeRequest& part, std::uint64_t block_bytes);
+/// The same once it is known how long the body is; `part` begins within it.
+ByteRange blocks_around(const RangeRequest& part, const Blocks& blocks);
+
+/// What of the body an answer brings to a question for `wanted`, and maybe what follows it, if that
+/// can be cut into blocks: from the block on, or the whole, of that version. `length`: of the
+/// answer's own body, if known.
+std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
+                                const std::optional<std::uint64_t>& length);
 /// Why this is not the block that is wanted; `none`: it is.
 FetchError judge_block(const FetchJob::Block& wanted, const Head& head);
 

@@ -10,6 +10,7 @@
 #include "protocol/keys.hpp"
 #include "proxy/cache/peer_plan.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/upstream/upstream.hpp"
@@ -63,6 +64,7 @@ struct SharedCache {
     DiskCalls disk_calls;
     MemoryBudget windows;  // of what is not stored, or read for slow clients (limits.body_windows)
     Store store;
+    BlockFlows flows;
 
 private:
     std::mutex remote_hits_access_;

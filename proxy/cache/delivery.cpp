@@ -71,22 +71,18 @@ bool Delivery::charge(StoredResponse& response) {
     return proxy::charge(cache_.shared.store, response, job_.claim.uri(), Clock::now());
 }
 
-asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
-                                    Sender sender) {
-    const auto length =
-        exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
+/// Shows the head to those who wait.
+void Delivery::begin(const Received& from, Draft made, Sender sender,
+                     const std::optional<std::uint64_t>& length) {
     auto live = std::make_shared<LiveFields>();
     render_response(from.head, config_.node, rules_for(config_, job_.request->key.host()),
                     from.arrival.wall, made.response->head, *live);
     live->lines.append(from.own_lines);
-    const auto& block = job_.block;
-    auto& store = cache_.shared.store;
-    if (block)
-        store.will_hold_blocks();
+    if (job_.block)
+        cache_.shared.store.will_hold_blocks();
     else
         made.verdict = fits(made.verdict, length, object_max(config_));
-    const auto sharing = admit(store, job_.claim, made, use_of(sender), Clock::now());
-
+    const auto sharing = admit(cache_.shared.store, job_.claim, made, use_of(sender), Clock::now());
     Fill::Answer answer;
     answer.response = made.response;
     answer.source = sender.source;
@@ -98,13 +94,22 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     answer.live = std::move(live);
     answer.verdict = made.verdict;
     writer_.body().begin(std::move(answer), sharing, Clock::now());
+}
 
-    const auto version = version_at_origin(from.head, sender.source);
+asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
+                                    Sender sender) {
+    const auto length =
+        exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
+    const auto source = sender.source;
+    const auto& block = job_.block;
+    begin(from, std::move(made), std::move(sender), length);
+
+    const auto version = version_at_origin(from.head, source);
     const auto can_resume = !version.empty();
     const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
-    const auto from_origin = origin && sender.source == Fill::Source::origin;
+    const auto from_origin = origin && source == Fill::Source::origin;
     FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(sender.source, config_);
+    watch.silence_at_most = silence_at_most(source, config_);
     std::optional<RestQuestion> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
     if (can_resume && !from_origin) {
@@ -140,6 +145,37 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     co_return end.faultless;
 }
 
+asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
+                                          std::function<void(std::uint64_t)> tell) {
+    const auto& block = *job_.block;
+    begin(from, draft(from), {Fill::Source::origin, {}, from.head.status, exchange.server()},
+          block.range.size());
+    const auto& origin = std::get<UpstreamTarget>(job_.route);
+    FillWriter::Watch watch;
+    watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
+    watch.slice = block.range.size();
+    watch.came = std::move(tell);
+    const auto came = co_await writer_.receive_slice(exchange, watch);
+    note_rate(origin);
+    const auto end = end_of_body(came, job_.given_up, true);
+    auto error = end.error;
+    if (end.resume) {
+        log_failure(cache_.upstream.log, origin, error, exchange.malformed());
+        exchange.finish();
+        RestQuestion rest(cache_, job_, block.version.etag);
+        error = co_await resume(block.version.etag, error, rest);
+    }
+    if (error == FetchError::none) error = judge_size(job_.fill->received(), block.range.size());
+    auto& verdicts = cache_.upstream.counters.verdicts;
+    if (error == FetchError::none) {
+        ++verdicts[finish()];
+    } else {
+        ++verdicts[verdict_of(error)];
+        fail(error, from.head.status);
+    }
+    co_return (came == FetchError::none || came == FetchError::abandoned);
+}
+
 asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     const auto from = exchange.received();
     auto made = draft(from);
@@ -169,7 +205,9 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
     }
     auto not_before = first.not_before();
     for (;;) {
-        const auto time = job_.tries->failed(error, not_before, Clock::now());
+        // Another of the servers behind the origin's name may have the version.
+        const auto passing = error == FetchError::changed ? FetchError::origin_error : error;
+        const auto time = job_.tries->failed(passing, not_before, Clock::now());
         if (!time) {
             not_before_ = not_before;
             co_return error;
@@ -194,7 +232,11 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
 asio::awaitable<FetchError> Delivery::take_rest(RestQuestion& rest) {
     const auto& origin = std::get<UpstreamTarget>(job_.route);
     const auto error = co_await rest.ask();
-    if (error != FetchError::none) co_return error;
+    if (error != FetchError::none) {
+        if (rest.status() != 0)
+            cache_.upstream.note_part(origin, job_.request->key.uri(), error, rest.status());
+        co_return error;
+    }
     auto& exchange = rest.exchange();
     job_.fill->goes_on_at_origin();
     FillWriter::Watch watch;

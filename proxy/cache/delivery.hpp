@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,11 @@ public:
     /// comes. False when its source broke off.
     boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
                                      Sender sender);
+    /// The same for a block that is but a slice of the origin's answer, from where that stands:
+    /// `from` is a head for the block alone. `came` is told of its bytes. True when `exchange`
+    /// stands behind it; it is left open.
+    boost::asio::awaitable<bool> run_slice(Exchange& exchange, const Received& from,
+                                           std::function<void(std::uint64_t)> came);
     /// The same for the origin's answer as it is.
     boost::asio::awaitable<void> pass(Exchange& exchange);
     /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
@@ -58,6 +64,8 @@ public:
     void leave() { ended_ = true; }
 
 private:
+    void begin(const Received& from, Draft made, Sender sender,
+               const std::optional<std::uint64_t>& length);
     Draft block_draft(const Received& from) const;
     std::string version_at_origin(const Head& head, Fill::Source source) const;
     boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off,

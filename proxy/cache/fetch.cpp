@@ -232,7 +232,7 @@ private:
                                exchange.malformed());
                 co_return;
             case OriginStep::take_block:
-                co_await take_block(delivery_, *job_.block, exchange);
+                co_await take_block(cache_, job_, delivery_, exchange);
                 co_return;
             case OriginStep::renew_stored:
                 exchange.finish();
@@ -250,9 +250,9 @@ private:
             case OriginStep::offer_in_blocks:
                 if (auto index = make_index(delivery_, job_, exchange.received(),
                                             *exchange.content_length())) {
-                    // What is left of this exchange is of no use.
-                    publish(delivery_, std::move(*index),
-                            {Fill::Source::origin, {}, exchange.head().status, exchange.server()});
+                    const ByteRange all{0, *exchange.content_length() - 1};
+                    co_await run_in_blocks(cache_, job_, delivery_, std::move(*index), exchange,
+                                           all);
                     co_return;
                 }
                 break;

@@ -43,6 +43,7 @@ private:
     void expire() override {
         auto audience = job_.fill->audience();
         if (job_.beside) audience += job_.beside->fill->audience();
+        if (job_.flow) audience += job_.flow->audience();
         if (!solitude_.too_long(audience, Solitude::Clock::now())) return arm();
         job_.given_up = true;
         if (job_.beside) job_.beside->given_up = true;

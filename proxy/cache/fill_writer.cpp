@@ -10,6 +10,7 @@ using Clock = std::chrono::steady_clock;
 asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch) {
     took_ = {};
     auto leave_out = watch.leave_out;
+    fill_.flowed(0, Clock::now());
     while (!exchange.done()) {
         if (!fill_.wanted()) co_return FetchError::abandoned;
         const auto begun = Clock::now();
@@ -20,6 +21,7 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
         std::uint64_t bytes = 0;
         for (const auto piece : exchange.pieces()) bytes += piece.size();
         took_.bytes += bytes;
+        fill_.flowed(bytes, begun + waited);
         if (watch.pace && !exchange.done()) {
             switch (watch.pace->waited(waited, bytes, missing(exchange))) {
                 case PeerPace::Advice::goes_on:
@@ -39,17 +41,50 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
             piece.remove_prefix(known);
             leave_out -= known;
             rest -= std::min(rest, known);
-            while (!piece.empty()) {
-                if (body_.room() == 0) {
-                    const auto stopped = co_await make_room(rest);
-                    if (stopped != FetchError::none) co_return stopped;
-                }
-                const auto n = std::min(piece.size(), body_.room());
-                body_.append(piece.substr(0, n));
-                piece.remove_prefix(n);
-                rest -= std::min<std::uint64_t>(rest, n);
-            }
+            const auto stopped = co_await append(piece, rest);
+            if (stopped != FetchError::none) co_return stopped;
         }
+    }
+    co_return FetchError::none;
+}
+
+asio::awaitable<FetchError> FillWriter::receive_slice(Exchange& exchange, const Watch& watch) {
+    took_ = {};
+    auto missing = *watch.slice;
+    while (missing > 0) {
+        if (!fill_.wanted()) co_return FetchError::abandoned;
+        if (exchange.pieces().empty()) {
+            if (exchange.done()) co_return FetchError::reset;  // it was too short
+            const auto begun = Clock::now();
+            const auto error = co_await exchange.read_body(begun + watch.silence_at_most);
+            took_.waited += Clock::now() - begun;
+            if (error != FetchError::none) co_return error;
+            continue;
+        }
+        const auto piece = exchange.pieces().front();
+        const auto n = std::min<std::uint64_t>(piece.size(), missing);
+        auto rest = missing;
+        const auto stopped = co_await append(piece.substr(0, n), rest);
+        if (stopped != FetchError::none) co_return stopped;
+        exchange.take(n);
+        missing -= n;
+        took_.bytes += n;
+        watch.came(n);
+    }
+    co_return FetchError::none;
+}
+
+/// `rest`: so many bytes are still to come, this piece included, if that is known here.
+asio::awaitable<FetchError> FillWriter::append(std::string_view piece, std::uint64_t& rest) {
+    while (!piece.empty()) {
+        if (body_.room() == 0) {
+            const auto stopped = co_await make_room(rest);
+            if (stopped != FetchError::none) co_return stopped;
+        }
+        const auto n = std::min(piece.size(), body_.room());
+        body_.append(piece.substr(0, n));
+        piece.remove_prefix(n);
+        rest -= std::min<std::uint64_t>(rest, n);
     }
     co_return FetchError::none;
 }

@@ -30,9 +30,14 @@ public:
         std::uint64_t leave_out = 0;  // so many bytes at the begin are there already
         std::optional<PeerPace> pace;
         std::function<void()> look_elsewhere;  // as `pace` says
+        /// Only the next so many bytes are wanted; those behind them stay in the exchange.
+        std::optional<std::uint64_t> slice;
+        std::function<void(std::uint64_t)> came;  // told of the bytes of a slice as they come
     };
     /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more.
     boost::asio::awaitable<FetchError> receive(Exchange& exchange, Watch& watch);
+    /// A slice of it, `watch.slice` bytes long.
+    boost::asio::awaitable<FetchError> receive_slice(Exchange& exchange, const Watch& watch);
     /// What the last one took. Its readers may have had the sender wait, so that what came after
     /// says nothing of it.
     struct Took {
@@ -43,6 +48,7 @@ public:
     const Took& took() const { return took_; }
 
 private:
+    boost::asio::awaitable<FetchError> append(std::string_view piece, std::uint64_t& rest);
     std::optional<std::uint64_t> missing(const Exchange& exchange) const;
     boost::asio::awaitable<FetchError> make_room(std::uint64_t exact);
 

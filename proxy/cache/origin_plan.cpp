@@ -15,13 +15,6 @@ bool makes_sense(const Head& head, const Validators& sent) {
     return head.status != 206 && head.status != 412 && head.status != 416;
 }
 
-bool accepts_ranges(Fields response) {
-    FieldMembers units(response, field::accept_ranges);
-    while (const auto unit = units.next())
-        if (iequals(*unit, "bytes")) return true;
-    return false;
-}
-
 }  // namespace
 
 OriginRequestKind what_to_ask(const FetchFacts& fetch) {
@@ -61,6 +54,13 @@ OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
         accepts_ranges(result.head->fields))
         return {OriginStep::offer_in_blocks};
     return {OriginStep::pass};
+}
+
+bool accepts_ranges(Fields response) {
+    FieldMembers units(response, field::accept_ranges);
+    while (const auto unit = units.next())
+        if (iequals(*unit, "bytes")) return true;
+    return false;
 }
 
 bool ends_what_is_stored(StorageVerdict verdict, unsigned status, bool was_validation, bool fresh) {

@@ -69,6 +69,9 @@ struct OriginMeaning {
 OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
                          const OriginResult& result, bool stand_in, std::uint64_t in_blocks_above);
 
+/// Does the origin give ranges, by its own word?
+bool accepts_ranges(Fields response);
+
 /// Does what is stored end with an answer of this verdict and status? What the origin does not want
 /// stored any more goes, lest it stand in for what it says now. Without a validation what is still
 /// fresh stays: a new answer alone says nothing of it.

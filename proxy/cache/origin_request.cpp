@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/peer_copy.hpp"
 
 namespace proxy {
@@ -12,7 +13,8 @@ OriginRequest request_for_origin(OriginRequestKind kind, const FetchJob& job,
     request.kind = kind;
     switch (kind) {
         case OriginRequestKind::block:
-            append_block_request(request.lines, *job.block);
+            append_range_request(request.lines, job.block->range.first, job.block->to_ask().last,
+                                 job.block->version.etag);
             break;
         case OriginRequestKind::validate_stored:
             request.stored_fields = job.stale->fields();
@@ -24,7 +26,7 @@ OriginRequest request_for_origin(OriginRequestKind kind, const FetchJob& job,
             append_validation(request.lines, request.validators);
             break;
         case OriginRequestKind::first_block: {
-            const auto range = Blocks::aligned(job.part->first, job.config->cache.block);
+            const auto range = blocks_around(*job.part, job.config->cache.block);
             append_range_request(request.lines, range.first, range.last, {});
             break;
         }

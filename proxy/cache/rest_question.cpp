@@ -73,6 +73,10 @@ asio::awaitable<FetchError> RestQuestion::ask() {
     co_return (whole_ ? FetchError::none : why_not_that(head));
 }
 
+unsigned RestQuestion::status() const {
+    return origin_ && origin_->result == FetchError::none ? origin_->exchange.head().status : 0;
+}
+
 std::optional<Clock::time_point> RestQuestion::not_before() const {
     if (!origin_) return not_before_;
     if (origin_->result != FetchError::none) return std::nullopt;

@@ -37,6 +37,8 @@ public:
     std::uint64_t comes_twice() const { return job_.fill->received() - asked_at_; }
     /// How much of the body has come when the rest has.
     std::uint64_t whole() const { return *whole_; }
+    /// Of the origin's answer; 0: there was none.
+    unsigned status() const;
     /// The origin is not to be asked again before then, by its own word.
     std::optional<std::chrono::steady_clock::time_point> not_before() const;
 

@@ -21,7 +21,9 @@ BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResp
       frontend_(client.frontend),
       index_(std::move(index)),
       route_(std::move(route)),
-      version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)) {}
+      version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)),
+      flow_(frontend_.cache.shared.key_hasher(
+          version_key(client_.key.uri(), version_.etag, version_.form))) {}
 
 BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
     auto uri = block_key(client_.key.uri(), version_.etag, version_.form, block);
@@ -31,80 +33,6 @@ BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
 
 Store::Where BlockStream::where(const Key& key) const {
     return frontend_.cache.where(key.hash, key.uri, {});
-}
-
-bool BlockStream::hold(ByteRange range) {
-    held_.clear();
-    held_from_ = index_->blocks->at(range.first).first;
-    for (auto offset = range.first; offset <= range.last;) {
-        const auto block = index_->blocks->at(offset);
-        const auto key = key_of(block);
-        auto found = frontend_.cache.look_up(key.hash, key.uri, {}, Clock::now());
-        if (!found.response && !found.on_disk) {
-            held_.clear();
-            return false;
-        }
-        held_.push_back({std::move(found.response), key.hash});
-        offset = block.last + 1;
-    }
-    return true;
-}
-
-/// `tries`: that have failed of this block already; may be null.
-BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
-                                              std::shared_ptr<Tries> tries) {
-    Block block;
-    block.tries = std::move(tries);
-    block.range = index_->blocks->at(offset);
-    if (!held_.empty()) {
-        const auto& held = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
-        block.stored = held.stored;
-        block.hash = held.hash;
-        if (held.stored) return block;
-    }
-    const auto [uri, hash] = key_of(block.range);
-    block.hash = hash;
-    auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
-    if (found.on_disk && may == May::use_all) {
-        const auto recall = frontend_.cache.shared.store.recall(hash, uri, client_.wakeup);
-        block.recalled = recall == Store::Recall::waiting;
-        if (block.recalled) return block;
-        found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
-        if (found.response) block.source = Source::disk;
-    }
-    block.stored = found.response;
-    if (found.response || may_not_fetch()) return block;
-    auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_,
-                              version_, offset);
-    job->block->in_parts = in_parts_;
-    if (!block.tries) block.tries = std::make_shared<Tries>();
-    job->tries = block.tries;
-    job->peers_asked = client_.peers_asked();
-    job->may_ask_peers = client_.config().cluster.has_value();
-    auto fill = job->fill;
-    block.leader = true;
-    if (may != May::be_alone && !found.unshareable) {
-        auto taken = job->claim.take(found);
-        if (!taken.leads && !taken.other) {  // another worker has just stored it
-            auto again = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
-            if (again.response) {
-                block.stored = std::move(again.response);
-                block.leader = false;
-                return block;
-            }
-        }
-        block.leader = !taken.other;
-        if (taken.other) fill = std::move(taken.other);
-    } else {
-        job->claim.stay_alone(found.invalidations);
-    }
-    block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
-    if (!block.leader) {
-        ++frontend_.counters.collapsed;
-        return block;
-    }
-    start_fetch(frontend_.cache, std::move(job));
-    return block;
 }
 
 /// Until it was read, or fetching it has begun instead.
@@ -132,8 +60,18 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     if (block.stored) co_return FetchError::none;
     if (!block.reader) co_return FetchError::not_allowed;  // the disk's copy was of no use
     const auto deadline = Clock::now() + kFollowAtMost;
+    const auto of_run = Clock::now() + std::max<std::chrono::nanoseconds>(kWaitForFlow, usual());
     for (;;) {
         const auto state = block.reader->state();
+        if (block.by_run && state.phase == Fill::Phase::failed &&
+            state.error == FetchError::abandoned) {
+            // The run has ended, or found that the block is here.
+            block = find_or_fetch(block.range.first, May::use_all, std::move(block.tries));
+            if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
+            if (block.stored) co_return FetchError::none;
+            if (!block.reader) co_return FetchError::not_allowed;
+            continue;
+        }
         const auto given_up = !block.leader && state.error == FetchError::abandoned;
         if (state.released || given_up) {  // not for others: this one fetches for itself
             block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
@@ -146,9 +84,16 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             note(block, state);
             co_return FetchError::none;
         }
-        const auto news = co_await client_.wait_for_news(deadline);
+        if (block.by_run && !block.follows && Clock::now() >= of_run) {  // slower than it seemed
+            block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
+            if (block.stored) co_return FetchError::none;
+            continue;
+        }
+        const auto until = block.by_run && !block.follows ? of_run : deadline;
+        const auto news = co_await client_.wait_for_news(until);
         if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
-        if (news == ClientContext::News::late) co_return FetchError::head_timeout;
+        if (news == ClientContext::News::late && until == deadline)
+            co_return FetchError::head_timeout;
     }
 }
 
@@ -158,7 +103,11 @@ asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
         const auto error = co_await wait(block);
         if (error == FetchError::none || !block.reader) co_return error;
         const auto not_before = block.reader->state().not_before;
-        const auto pause = block.tries->failed(error, not_before, Clock::now());
+        // Another of the servers behind the origin's name may have the version.
+        const auto status = block.reader->state().answer.upstream_status;
+        const auto other_version = error == FetchError::changed && (status == 200 || status == 206);
+        const auto pause = block.tries->failed(other_version ? FetchError::origin_error : error,
+                                               not_before, Clock::now());
         if (!pause) co_return error;
         block.reader.reset();
         auto news = ClientContext::News::come;
@@ -211,7 +160,7 @@ BytesBySource BlockStream::expect() {
         auto source = now_.on_disk() ? Source::disk : now_.source;
         if (block != now_.range) {
             const auto key = key_of(block);
-            const auto here = where(key);
+            const auto here = is_fetched(block) ? Store::Where::nowhere : where(key);
             if (here != Store::Where::nowhere) {
                 source = here == Store::Where::disk ? Source::disk : Source::memory;
             } else {
@@ -225,11 +174,17 @@ BytesBySource BlockStream::expect() {
     return expected;
 }
 
+/// The origin was asked for it already, and it may have come.
+bool BlockStream::is_fetched(const ByteRange& block) const {
+    return fetched_ && fetched_->first <= block.first && block.last <= fetched_->last;
+}
+
 /// Nothing has to be fetched, once those that expect() looked at are here. False also when there
 /// are too many blocks to know.
 bool BlockStream::all_here() const {
     const auto& blocks = *index_->blocks;
     const auto count = blocks.touched_by(range_);
+    if (fetched_ && fetched_->last > now_.range.last) return false;
     if (count <= kBlocksSampled) return true;
     if (count > kMaxBlocksExpected) return false;
     for (auto offset = now_.range.last + 1; offset <= range_.last;) {
@@ -272,22 +227,27 @@ void BlockStream::describe(CacheStatus& status) {
     status.detail = detail_;
 }
 
-asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool first_came_along) {
+asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool leads) {
     range_ = range;
+    follows_ = leads;
+    if (!leads && !may_not_fetch() && !may_come_in_parts()) co_return FetchError::changed;
+    if (leads)
+        fetched_ = {index_->blocks->at(range.first).first, index_->blocks->at(range.last).last};
     now_ = find_or_fetch(range.first, May::use_all);
-    if (first_came_along && !now_.leader) {
+    if (leads && !now_.leader) {
         now_.fetched = true;
         now_.source = Source::origin;
     }
     const auto error = co_await wait(now_);
-    co_return error;
+    if (error != FetchError::none || !now_.stored || may_not_fetch()) co_return error;
+    co_return co_await open_missing();
 }
 
 asio::awaitable<bool> BlockStream::send() {
     auto part = range_;
     for (;;) {
         part.last = std::min(range_.last, now_.range.last);
-        if (part.last < range_.last) next_ = find_or_fetch(part.last + 1, May::use_all);
+        if (part.last < range_.last) next_ = next_from(part.last + 1);
         const auto sent = co_await send_block(now_, part);
         if (!sent) co_return false;
         if (part.last == range_.last) co_return client_.keep_alive();
@@ -302,6 +262,13 @@ asio::awaitable<bool> BlockStream::send() {
         if (!sent_rest && !client_.transaction.aborted) client_.transaction.cut_short();
         co_return (sent_rest && client_.keep_alive());
     }
+}
+
+BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
+    if (!ahead_ || ahead_->range.first != offset) return find_or_fetch(offset, May::use_all);
+    auto block = std::move(*ahead_);
+    ahead_.reset();
+    return block;
 }
 
 /// The origin answers for a block with something else. What is stored of the body goes, and the
@@ -345,11 +312,6 @@ asio::awaitable<Fill::State> BlockStream::head_of(const Fill::Reader& reader) {
         const auto news = co_await client_.wait_for_news(deadline);
         if (news != ClientContext::News::come) co_return state;
     }
-}
-
-std::shared_ptr<const RequestSnapshot> BlockStream::request() {
-    if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
-    return request_;
 }
 
 asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {

@@ -21,6 +21,9 @@ namespace proxy {
 /// up to the first that is not: what has more is never called a hit.
 inline constexpr std::uint64_t kBlocksSampled = 32, kMaxBlocksExpected = 1024;
 
+/// What is missing within so many blocks is asked of the origin before anything is sent.
+inline constexpr std::uint64_t kOpenedAhead = 16;
+
 /// Sends a part of a body that is stored in blocks: those that are there from the store, the others
 /// as they are fetched, the next one begun while one is being sent. One coroutine; the client
 /// outlives it.
@@ -35,9 +38,9 @@ public:
     bool hold(ByteRange range);
 
     /// Waits until the first block of `range` (within the body) is there or on its way. What is
-    /// wrong, if it is not: nothing has been sent then. `first_came_along`: that block was fetched
-    /// for this request, together with the index.
-    boost::asio::awaitable<FetchError> open(ByteRange range, bool first_came_along);
+    /// wrong, if it is not: nothing has been sent then. `leads`: the index was fetched for this
+    /// request, and the answer that brought it may bring the blocks, too.
+    boost::asio::awaitable<FetchError> open(ByteRange range, bool leads);
     /// After open(): what the client is told of where the body comes from, as far as that is known
     /// before the rest of it is looked for. `status` is what is to be said of the index; of the
     /// result, views into this.
@@ -61,6 +64,8 @@ private:
         bool leader = false;
         bool recalled = false;  // it is read from the disk, and then stored
         bool fetched = false;   // for this request
+        bool follows = false;   // with that: it is waited for, however long it takes
+        bool by_run = false;    // it comes with others in one answer (BlockFlow)
 
         bool on_disk() const {
             return source == Source::disk || (stored && stored->body->on_disk());
@@ -72,6 +77,19 @@ private:
         not_disk,  // which is too slow, or too busy
         be_alone,  // nor others' fetches
     };
+    struct Key {
+        std::string uri;
+        summary::KeyHash hash;
+    };
+    std::chrono::nanoseconds usual() const;
+    bool join_flow(Block& block);
+    void fetch(Block& block, const Store::Found& found, May may);
+    std::optional<std::uint64_t> end_of_missing(const ByteRange& first) const;
+    bool may_be_at_peers(const Key& key) const;
+    boost::asio::awaitable<FetchError> open_missing();
+    bool may_come_in_parts() const;
+    bool is_fetched(const ByteRange& block) const;
+    Block next_from(std::uint64_t offset);
     Block find_or_fetch(std::uint64_t offset, May may, std::shared_ptr<Tries> tries = nullptr);
     boost::asio::awaitable<FetchError> wait(Block& block);
     boost::asio::awaitable<FetchError> wait_for_disk(Block& block);
@@ -81,10 +99,6 @@ private:
     boost::asio::awaitable<Fill::State> head_of(const Fill::Reader& reader);
     std::shared_ptr<const RequestSnapshot> request();
     void note(Block& block, const Fill::State& state);
-    struct Key {
-        std::string uri;
-        summary::KeyHash hash;
-    };
     Key key_of(const ByteRange& block) const;
     Store::Where where(const Key& key) const;
     bool may_not_fetch() const { return !held_.empty(); }
@@ -107,6 +121,10 @@ private:
     ByteRange range_;
     Block now_;
     std::optional<Block> next_;
+    std::optional<Block> ahead_;        // the first that was missing, if that is not now_
+    summary::KeyHash flow_;             // of this version
+    std::optional<ByteRange> fetched_;  // what the origin was asked for, for this request
+    bool follows_ = false;              // what a run brings is waited for, as it was begun for this
     std::string expected_peer_, detail_;
     bool peer_gave_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
+#include "proxy/cache/origin_plan.hpp"
 #include "proxy/client/answer.hpp"
 #include "proxy/client/relay.hpp"
 #include "proxy/http/field_list.hpp"
@@ -151,6 +152,11 @@ Asking CacheAnswer::asking() const {
     asking.authorization = find(fields, field::authorization) != nullptr;
     asking.has_peers = client_.config().cluster.has_value();
     asking.may_use_blocks = may_use_blocks_;
+    if (asking.range.single() && frontend_.upstream.part_answers.size() > 0) {
+        const auto route = client_.route();
+        const auto* origin = std::get_if<UpstreamTarget>(&route);
+        asking.in_one_piece = origin && frontend_.upstream.in_one_piece(*origin, client_.key.uri());
+    }
     if (asking.range.form == RangeRequest::Form::suffix) {
         const auto& view = frontend_.upstream.peers;
         asking.peers_may_hold =
@@ -236,8 +242,40 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
         case FromFetch::answer:
             break;
     }
+    if (!leader) {
+        const auto far = co_await lies_far_ahead(reader, state);
+        if (client_.transaction.aborted) co_return Followed::close;
+        if (far) co_return Followed::alone;
+    }
     note_source(state, leader);
     co_return co_await answer_read(reader, std::move(state), leader, status);
+}
+
+/// What the client wants of a body that another fetch brings comes so late that the origin gives it
+/// sooner.
+asio::awaitable<bool> CacheAnswer::lies_far_ahead(const Fill::Reader& reader,
+                                                  const Fill::State& state) {
+    const auto& answer = state.answer;
+    const auto& response = *answer.response;
+    if (state.phase != Fill::Phase::streaming || answer.validated || !answer.length_known)
+        co_return false;
+    if (client_.head.verb != verb::get || !accepts_ranges(response.fields())) co_return false;
+    const auto part = wanted_part(client_, response, answer.length);
+    if (part.kind != RangeAnswer::Kind::part || not_modified(client_, response)) co_return false;
+    const auto route = client_.route();
+    const auto* origin = std::get_if<UpstreamTarget>(&route);
+    if (!origin) co_return false;
+    const auto usual = frontend_.upstream.origin_times.of(place_of(*origin)).mean();
+    const auto bound = std::max<std::chrono::nanoseconds>(kWaitForFlow, usual);
+    const auto deadline = Clock::now() + bound;
+    for (;;) {
+        const auto now = Clock::now();
+        const auto time = reader.time_until(part.range.first, now);
+        if (time == std::chrono::nanoseconds(0)) co_return false;
+        if (now >= deadline || (time && *time > bound)) co_return true;
+        const auto news = co_await client_.wait_for_news(now + FlowRate::kTells);
+        if (news == ClientContext::News::client_left) co_return false;
+    }
 }
 
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& reader,
@@ -268,7 +306,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
     const auto live = leader ? answer.live.get() : nullptr;
     if (response.blocks && client_.head.verb == verb::get)
         co_return co_await answer_in_blocks(answer.response, status, live,
-                                            fetched && answer.upstream_status == 206);
+                                            fetched && answer.source == Fill::Source::origin);
 
     std::optional<std::chrono::seconds> age;
     if (!leader || answer.validated || (live && live->has_age))

@@ -61,13 +61,14 @@ private:
                                           CacheStatus status);
     boost::asio::awaitable<Followed> answer_read(Fill::Reader& reader, Fill::State state,
                                                  bool leader, CacheStatus status);
+    boost::asio::awaitable<bool> lies_far_ahead(const Fill::Reader& reader,
+                                                const Fill::State& state);
     bool stands_in(const Stored& stale, FetchError error) const;
     boost::asio::awaitable<Followed> answer_failure(Fill::State state, Stored stale,
                                                     CacheStatus status);
     boost::asio::awaitable<Followed> answer_whole(Stored response, CacheStatus status);
     boost::asio::awaitable<Followed> answer_in_blocks(Stored index, CacheStatus status,
-                                                      const LiveFields* live,
-                                                      bool first_came_along);
+                                                      const LiveFields* live, bool leads);
     boost::asio::awaitable<bool> send_head_alone(const StoredResponse& response,
                                                  const CacheStatus& status);
     boost::asio::awaitable<bool> give_growing(Fill::Reader& reader, Fill::State state);

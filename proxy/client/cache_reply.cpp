@@ -61,7 +61,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_whole(Stored response
 asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored index,
                                                                      CacheStatus status,
                                                                      const LiveFields* live,
-                                                                     bool first_came_along) {
+                                                                     bool leads) {
     const auto age = current_age(index->freshness, index->residence(client_.transaction.begun));
     if (not_modified(client_, *index)) {
         const auto keep = co_await send_not_modified(client_, *index, live, age, status);
@@ -77,7 +77,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
     BlockStream stream(client_, index, client_.route());
     const auto stored_only = client_.directives.only_if_cached;
     auto error = FetchError::not_allowed;
-    if (!stored_only || stream.hold(range)) error = co_await stream.open(range, first_came_along);
+    if (!stored_only || stream.hold(range)) error = co_await stream.open(range, leads);
     if (client_.transaction.aborted) co_return Followed::close;
     if (stored_only && error != FetchError::none) {
         client_.transaction.source = Source::none;

@@ -44,13 +44,18 @@ struct Blocks {
     }
 };
 
+/// What the keys of all blocks of one version begin with, but for a space.
+inline std::string version_key(std::string_view uri, std::string_view etag, std::string_view form) {
+    std::string key;
+    key.reserve(uri.size() + etag.size() + form.size() + 40);
+    return key.append(uri).append(" ").append(etag).append(" ").append(form);
+}
+
 /// The key of one block; `etag`, `form`: as in BodyVersion. A space keeps it apart from every URI,
 /// and its target from the rest.
 inline std::string block_key(std::string_view uri, std::string_view etag, std::string_view form,
                              const ByteRange& range) {
-    std::string key;
-    key.reserve(uri.size() + etag.size() + form.size() + 40);
-    key.append(uri).append(" ").append(etag).append(" ").append(form).append(" ");
+    auto key = version_key(uri, etag, form).append(" ");
     return key.append(std::to_string(range.first)).append("-").append(std::to_string(range.last));
 }
 

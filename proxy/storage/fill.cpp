@@ -65,6 +65,16 @@ void Fill::Reader::consume(std::uint64_t bytes) {
     fill_->writer_->notify();
 }
 
+std::optional<std::chrono::nanoseconds> Fill::Reader::time_until(
+    std::uint64_t offset, std::chrono::steady_clock::time_point now) const {
+    const std::lock_guard lock(fill_->mutex_);
+    const auto& response = fill_->answer_.response;
+    const auto size = response ? response->body->size() : 0;
+    if (fill_->phase_ == Phase::complete || fill_->phase_ == Phase::failed)
+        return std::chrono::nanoseconds(0);
+    return fill_->rate_.time_for(offset - std::min(offset, size), now);
+}
+
 std::string Fill::Reader::take_interim() {
     const std::lock_guard lock(fill_->mutex_);
     return leader_ ? std::exchange(fill_->interim_, {}) : std::string();
@@ -141,6 +151,11 @@ void Fill::append(std::string_view data) {
     const std::lock_guard lock(mutex_);
     answer_.response->body->append(data);
     wake_readers();
+}
+
+void Fill::flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now) {
+    const std::lock_guard lock(mutex_);
+    rate_.came(bytes, now);
 }
 
 void Fill::goes_on_at_origin() {

@@ -15,6 +15,7 @@
 #include "proxy/http/live_fields.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/net/wakeup.hpp"
+#include "proxy/storage/flow_rate.hpp"
 #include "proxy/storage/stored_response.hpp"
 
 namespace proxy {
@@ -84,6 +85,10 @@ public:
         BodyPiece peek(std::uint64_t max_bytes, std::size_t max_buffers,
                        std::vector<boost::asio::const_buffer>& out) const;
         void consume(std::uint64_t bytes);
+        /// When the body will have come so far, at the rate of now; zero if it has, or comes no
+        /// more. None: that cannot be told yet.
+        std::optional<std::chrono::nanoseconds> time_until(
+            std::uint64_t offset, std::chrono::steady_clock::time_point now) const;
         /// Interim heads that came since the last call, as they go out; for the leader alone.
         std::string take_interim();
 
@@ -134,6 +139,8 @@ public:
     std::size_t next_block_bytes() const;
     void add_block(std::size_t capacity, Charge charge);
     void append(std::string_view data);  // at most room() bytes
+    /// For the rate: so many bytes were received since the last call; the first has none.
+    void flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now);
     /// The peer that gave the answer broke off: what comes from here on is the origin's.
     void goes_on_at_origin();
     /// The body proved too large to store: from here on only the readers at hand, in a window.
@@ -167,6 +174,7 @@ private:
     const std::uint64_t window_bytes_;
     mutable std::mutex mutex_;
     Phase phase_ = Phase::waiting;
+    FlowRate rate_;
     Answer answer_;
     FetchError error_ = FetchError::none;
     ParseError malformed_{};

@@ -94,16 +94,18 @@ protected:
     void serve(Exchange& e) {
         const auto range = e.field("Range");
         const auto first = range.empty() ? 0 : std::strtoull(range.c_str() + 6, nullptr, 10);
-        if (range.empty() || stop_at_ < first || stop_at_ >= first + kBlock) return file_.answer(e);
-        if (stop_at_ > first) {
-            e.send("HTTP/1.1 206 Partial Content\r\nETag: " + file_.etag + "\r\n" + file_.more +
-                   "Content-Length: 4096\r\nContent-Range: bytes " + std::to_string(first) + "-" +
-                   std::to_string(first + kBlock - 1) + "/20000\r\n\r\n");
-            e.send(std::string_view(file_.content).substr(first, stop_at_ - first));
-        }
+        const auto size = range.empty() ? file_.content.size() : kBlock;
+        if (stop_at_ < first || stop_at_ >= first + size) return file_.answer(e);
+        e.send(range.empty() ? std::string("HTTP/1.1 200 OK\r\nAccept-Ranges: bytes\r\n")
+                             : "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " +
+                                   std::to_string(first) + "-" +
+                                   std::to_string(first + kBlock - 1) + "/20000\r\n");
+        e.send("ETag: " + file_.etag + "\r\n" + file_.more +
+               "Content-Length: " + std::to_string(size) + "\r\n\r\n");
+        e.send(std::string_view(file_.content).substr(first, stop_at_ - first));
         if (e.target == "/file") {
             go_on_.wait();
-            e.send(std::string_view(file_.content).substr(stop_at_, first + kBlock - stop_at_));
+            e.send(std::string_view(file_.content).substr(stop_at_, first + size - stop_at_));
         } else {
             if (e.socket.readable(kPatience)) ended_.open();
             e.keep = false;

@@ -88,6 +88,33 @@ TEST_F(BlockAnswerTest, OfAPeerSaysHowLongItIs) {
     EXPECT_FALSE(is_given(wanted, answer(206, "bytes 0-99/250"), 100));
 }
 
+TEST_F(BlockAnswerTest, OfTheOriginMayBringWhatFollows) {
+    const auto run = [&](unsigned status, const char* range, const char* etag = "\"1\"") {
+        return run_of(wanted, answer(status, range, etag), 250);
+    };
+    EXPECT_EQ(run(206, "bytes 100-199/250"), (ByteRange{100, 199}));
+    EXPECT_EQ(run(206, "bytes 100-249/250"), (ByteRange{100, 249}));
+    EXPECT_EQ(run(206, "bytes 0-249/250"), std::nullopt);
+    EXPECT_EQ(run(206, "bytes 100-198/250"), std::nullopt);
+    EXPECT_EQ(run(206, "bytes 100-249/251"), std::nullopt);
+    EXPECT_EQ(run(206, "bytes 100-249/250", "\"2\""), std::nullopt);
+    EXPECT_EQ(run(200, "-"), (ByteRange{0, 249})) << "it ignores ranges";
+    EXPECT_EQ(run(200, "-", "\"2\""), std::nullopt);
+    EXPECT_EQ(run_of(wanted, answer(200, "-"), 251), std::nullopt);
+    EXPECT_EQ(run_of(wanted, answer(200, "-"), std::nullopt), std::nullopt);
+}
+
+TEST(Blocks, AroundARangeAreWhole) {
+    const Blocks body{250, 100};
+    EXPECT_EQ(blocks_around(parse_range("bytes=150-160"), body), (ByteRange{100, 199}));
+    EXPECT_EQ(blocks_around(parse_range("bytes=99-100"), body), (ByteRange{0, 199}));
+    EXPECT_EQ(blocks_around(parse_range("bytes=150-240"), body), (ByteRange{100, 249}));
+    EXPECT_EQ(blocks_around(parse_range("bytes=150-"), body), (ByteRange{100, 249}));
+    EXPECT_EQ(blocks_around(parse_range("bytes=150-99999999999999999999999"), body),
+              (ByteRange{100, 249}));
+    EXPECT_EQ(blocks_around(parse_range("bytes=150-"), 100).last, std::nullopt);
+}
+
 TEST(Whole, GoesOnWhereBlocksOfTheSameVersionStop) {  // RFC 9111 §3.4
     StoredMetadata response;
     response.status = 200;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
@@ -48,14 +50,21 @@ TEST_F(OriginRequestTest, AsksForABlockOfThatVersion) {  // RFC 9110 §13.1.5
     EXPECT_EQ(request().kind, OriginRequestKind::block);
     EXPECT_EQ(request().lines, "Range: bytes=100-199\r\nIf-Range: \"1\"\r\n");
     EXPECT_FALSE(request().validators.any());
+    job->block->up_to = 249;
+    EXPECT_EQ(request().lines, "Range: bytes=100-249\r\nIf-Range: \"1\"\r\n");
 }
 
-TEST_F(OriginRequestTest, AsksForTheBlockInWhichARangeBegins) {
+TEST_F(OriginRequestTest, AsksForTheBlocksInWhichARangeLies) {
     const auto block = settings->cache.block;
     job->part = parse_range("bytes=" + std::to_string(block + 5) + "-");
     EXPECT_EQ(request().kind, OriginRequestKind::first_block);
-    EXPECT_EQ(request().lines, "Range: bytes=" + std::to_string(block) + "-" +
-                                   std::to_string(2 * block - 1) + "\r\n");
+    const auto begin = "Range: bytes=" + std::to_string(block) + "-";
+    EXPECT_EQ(request().lines, begin + "\r\n");
+    job->part->form = RangeRequest::Form::bounded;
+    job->part->last = 2 * block;
+    EXPECT_EQ(request().lines, begin + std::to_string(3 * block - 1) + "\r\n");
+    job->part->last = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(request().lines, begin + "\r\n") << "which lies behind any body";
 }
 
 TEST_F(OriginRequestTest, IsNoneWhereTheOriginCannotBeAsked) {

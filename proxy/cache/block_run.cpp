@@ -1,0 +1,153 @@
+#include "proxy/cache/block_run.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "proxy/cache/resume_plan.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using Clock = std::chrono::steady_clock;
+
+/// How often a run without readers looks whether it is to end.
+constexpr std::chrono::seconds kLook{1};
+
+/// The head of one block, made of that of the answer; `content_range` must outlive it.
+Head head_of_block(const Head& answer, std::string_view content_range) {
+    Head head = answer;
+    head.status = 206;
+    std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
+    head.fields.push_back({field::content_range, "Content-Range", content_range});
+    return head;
+}
+
+}  // namespace
+
+BlockRun::BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& exchange,
+                   ByteRange covered)
+    : cache_(cache),
+      asked_(asked),
+      body_(std::move(body)),
+      exchange_(exchange),
+      covered_(covered),
+      version_(cache.shared.key_hasher(
+          version_key(asked.request->key.uri(), body_.version.etag, body_.version.form))),
+      at_(covered.first) {
+    asked.flow = std::make_shared<BlockFlow>(body_.blocks, covered, asked.wakeup,
+                                             asked.config->limits.body_window);
+    cache.shared.flows.add(version_, asked.flow);
+}
+
+BlockRun::~BlockRun() {
+    cache_.shared.flows.remove(version_, asked_.flow.get());
+    asked_.flow->end();
+}
+
+asio::awaitable<void> BlockRun::run(Delivery* own) {
+    auto own_is_to_come = own != nullptr;
+    for (auto offset = covered_.first; offset <= covered_.last;) {
+        const auto block = body_.blocks.at(offset);
+        if (block.last > covered_.last) break;
+        const auto wanted = co_await wait_until_wanted(offset, own_is_to_come);
+        if (!wanted) break;
+        const auto is_own = own_is_to_come && block == asked_.block->range;
+        const auto goes_on = co_await bring(block, is_own ? own : nullptr);
+        if (is_own) own_is_to_come = false;
+        if (!goes_on) break;
+        const auto behind = co_await skip_to(block.last + 1);
+        if (!behind) break;
+        offset = block.last + 1;
+    }
+    exchange_.finish();
+}
+
+/// False: nobody wants it, or waits to want it.
+asio::awaitable<bool> BlockRun::wait_until_wanted(std::uint64_t offset, bool own_is_to_come) {
+    auto& flow = *asked_.flow;
+    const auto begun = Clock::now();
+    for (;;) {
+        if (asked_.given_up) co_return false;
+        const auto readers = asked_.fill->audience().readers;
+        if (flow.wanted_from(offset) || (own_is_to_come && readers > 0)) co_return true;
+        const auto taken = at_ - covered_.first;
+        if (readers == 0 && goes_on_unread(taken, covered_.size())) co_return true;
+        if (readers == 0 && Clock::now() - begun >= kAloneAtMost) co_return false;
+        co_await asked_.wakeup->wait_until(Clock::now() + kLook);
+    }
+}
+
+/// False: the answer has broken off.
+asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
+    auto& flow = *asked_.flow;
+    if (own) {
+        flow.begin(block.first);
+        const auto goes_on = co_await send_into(*own, block);
+        co_return goes_on;
+    }
+    auto fill = flow.fill_for(block.first);
+    auto job = make_block_job(cache_, asked_.request, asked_.config, asked_.route, body_,
+                              block.first, asked_.wakeup, fill);
+    auto& claim = job->claim;
+    auto found = cache_.look_up(claim.hash(), claim.uri(), {}, Clock::now());
+    // It was asked for with all the others: what was invalidated since counts for it.
+    found.invalidations = asked_.claim.invalidations();
+    auto leads = false;
+    if (found.unshareable) {
+        claim.stay_alone(found.invalidations);
+        leads = true;
+    } else if (!found.response && !found.on_disk) {
+        leads = claim.take(found).leads;
+    }
+    flow.begin(block.first);
+    if (!leads) {  // it is there, or on its way
+        fill->fail(FetchError::abandoned);
+        co_return true;
+    }
+    asked_.beside = std::move(job);
+    auto goes_on = false;
+    {
+        Delivery delivery(cache_, *asked_.beside);
+        goes_on = co_await send_into(delivery, block);
+    }
+    asked_.beside.reset();
+    co_return goes_on;
+}
+
+asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& block) {
+    std::string range;
+    append_content_range(range, {block, body_.blocks.length});
+    const auto answer = exchange_.received();
+    const auto head = head_of_block(answer.head, range);
+    const Received from{head,  answer.request_time, answer.arrival, answer.own_lines,
+                        false, answer.took};
+    std::function<void(std::uint64_t)> tell = [this](std::uint64_t bytes) { came(bytes); };
+    co_return co_await delivery.run_slice(exchange_, from, std::move(tell));
+}
+
+/// Reads and drops what stands before that.
+asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
+    const auto silence = silence_at_most(Fill::Source::origin, *asked_.config);
+    while (at_ < offset) {
+        if (exchange_.pieces().empty()) {
+            if (exchange_.done()) co_return false;
+            const auto error = co_await exchange_.read_body(Clock::now() + silence);
+            if (error != FetchError::none) co_return false;
+            continue;
+        }
+        const auto n = std::min<std::uint64_t>(exchange_.pieces().front().size(), offset - at_);
+        exchange_.take(n);
+        came(n);
+    }
+    co_return true;
+}
+
+void BlockRun::came(std::uint64_t bytes) {
+    at_ += bytes;
+    asked_.flow->came(bytes, Clock::now());
+}
+
+}  // namespace proxy

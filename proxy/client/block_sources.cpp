@@ -1,0 +1,189 @@
+// Where the blocks of a BlockStream come from, and what is asked for to have them; how they are
+// sent stands in block_stream.cpp.
+#include <utility>
+
+#include "proxy/cache/fetch.hpp"
+#include "proxy/cache/fetch_job.hpp"
+#include "proxy/client/block_stream.hpp"
+#include "summary/directory.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+bool BlockStream::hold(ByteRange range) {
+    held_.clear();
+    held_from_ = index_->blocks->at(range.first).first;
+    for (auto offset = range.first; offset <= range.last;) {
+        const auto block = index_->blocks->at(offset);
+        const auto key = key_of(block);
+        auto found = frontend_.cache.look_up(key.hash, key.uri, {}, Clock::now());
+        if (!found.response && !found.on_disk) {
+            held_.clear();
+            return false;
+        }
+        held_.push_back({std::move(found.response), key.hash});
+        offset = block.last + 1;
+    }
+    return true;
+}
+
+/// `tries`: that have failed of this block already; may be null.
+BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
+                                              std::shared_ptr<Tries> tries) {
+    Block block;
+    block.tries = std::move(tries);
+    block.range = index_->blocks->at(offset);
+    if (!held_.empty()) {
+        const auto& held = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
+        block.stored = held.stored;
+        block.hash = held.hash;
+        if (held.stored) return block;
+    }
+    const auto [uri, hash] = key_of(block.range);
+    block.hash = hash;
+    auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+    if (found.on_disk && may == May::use_all) {
+        const auto recall = frontend_.cache.shared.store.recall(hash, uri, client_.wakeup);
+        block.recalled = recall == Store::Recall::waiting;
+        if (block.recalled) return block;
+        found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+        if (found.response) block.source = Source::disk;
+    }
+    block.stored = found.response;
+    if (found.response || may_not_fetch()) return block;
+    if (!block.tries) block.tries = std::make_shared<Tries>();
+    if (may != May::be_alone && !found.fill && !found.on_disk) {
+        if (join_flow(block)) return block;
+        // Which may have come to it meanwhile.
+        found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+        block.stored = found.response;
+        if (block.stored) return block;
+    }
+    fetch(block, found, may);
+    return block;
+}
+
+/// How long the origin takes to answer.
+std::chrono::nanoseconds BlockStream::usual() const {
+    const auto* target = std::get_if<UpstreamTarget>(&route_);
+    if (!target) return std::chrono::nanoseconds(0);
+    return frontend_.upstream.origin_times.of(place_of(*target)).mean();
+}
+
+/// One answer of the origin brings it, soon enough.
+bool BlockStream::join_flow(Block& block) {
+    const auto flow = frontend_.cache.shared.flows.find(flow_, block.range.first);
+    if (!flow || flow->place_of(block.range.first) != BlockFlow::Place::ahead) return false;
+    // Whoever reads on and has come to where the run is would not be faster alone.
+    const auto reads_on = block.range.first > range_.first &&
+                          block.range.first <= flow->next() + flow->blocks().block_bytes;
+    block.follows = follows_ || reads_on;
+    if (!block.follows && flow->is_far(block.range.first, usual(), Clock::now())) return false;
+    block.reader = flow->join(block.range.first, client_.wakeup);
+    if (!block.reader) return false;
+    block.by_run = true;
+    block.leader = follows_;
+    if (!follows_) ++frontend_.counters.collapsed;
+    return true;
+}
+
+/// Joins the fetch that is under way for it, or begins one.
+void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
+    auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_,
+                              version_, block.range.first);
+    job->block->in_parts = in_parts_;
+    job->tries = block.tries;
+    job->peers_asked = client_.peers_asked();
+    job->may_ask_peers = client_.config().cluster.has_value();
+    auto fill = job->fill;
+    block.leader = true;
+    if (may != May::be_alone && !found.unshareable) {
+        auto taken = job->claim.take(found);
+        if (!taken.leads && !taken.other) {  // another worker has just stored it
+            auto again = frontend_.cache.look_up(block.hash, job->claim.uri(), {}, Clock::now());
+            if (again.response) {
+                block.stored = std::move(again.response);
+                block.leader = false;
+                return;
+            }
+        }
+        block.leader = !taken.other;
+        if (taken.other) fill = std::move(taken.other);
+    } else {
+        job->claim.stay_alone(found.invalidations);
+    }
+    block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
+    if (!block.leader) {
+        ++frontend_.counters.collapsed;
+        return;
+    }
+    job->block->up_to = end_of_missing(block.range);
+    if (job->block->up_to) follows_ = true;
+    fetched_ = job->block->to_ask();
+    start_fetch(frontend_.cache, std::move(job));
+}
+
+/// Where the last of those blocks ends that are wanted, nowhere to be had but at the origin, and
+/// follow on `first`; none when there is no second one.
+std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
+    std::optional<std::uint64_t> end;
+    if (may_be_at_peers({std::string(client_.key.uri()), client_.hash})) return end;
+    auto offset = first.last + 1;
+    for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
+        const auto block = index_->blocks->at(offset);
+        const auto key = key_of(block);
+        if (where(key) != Store::Where::nowhere || may_be_at_peers(key)) break;
+        end = block.last;
+        offset = block.last + 1;
+    }
+    return end;
+}
+
+bool BlockStream::may_be_at_peers(const Key& key) const {
+    const auto& view = frontend_.upstream.peers;
+    if (!view || !view->directory || !client_.config().cluster) return false;
+    return !view->directory->candidates({key.hash, key.uri}).empty();
+}
+
+/// False: something is missing, and the origin gives no parts that fit.
+bool BlockStream::may_come_in_parts() const {
+    const auto* origin = std::get_if<UpstreamTarget>(&route_);
+    if (!origin || !frontend_.upstream.in_one_piece(*origin, client_.key.uri())) return true;
+    auto offset = index_->blocks->at(range_.first).first;
+    for (std::uint64_t i = 0; offset <= range_.last; ++i) {
+        if (i == kMaxBlocksExpected) return false;
+        const auto block = index_->blocks->at(offset);
+        const auto is_here = where(key_of(block)) != Store::Where::nowhere;
+        if (!is_here && !frontend_.cache.shared.flows.find(flow_, block.first)) return false;
+        offset = block.last + 1;
+    }
+    return true;
+}
+
+/// Nothing has been sent yet: what the origin has to add to what is stored is asked for first, as
+/// it may turn out to be of another version.
+asio::awaitable<FetchError> BlockStream::open_missing() {
+    auto offset = now_.range.last + 1;
+    for (std::uint64_t i = 0; offset <= range_.last; ++i) {
+        if (i == kOpenedAhead) co_return FetchError::none;
+        const auto block = index_->blocks->at(offset);
+        if (where(key_of(block)) == Store::Where::nowhere) break;
+        offset = block.last + 1;
+    }
+    if (offset > range_.last) co_return FetchError::none;
+    // What is under way is of this version.
+    if (frontend_.cache.shared.flows.find(flow_, offset)) co_return FetchError::none;
+    ahead_ = find_or_fetch(offset, May::not_disk);
+    const auto error = co_await wait(*ahead_);
+    // What else is wrong may pass.
+    co_return error == FetchError::changed ? error : FetchError::none;
+}
+
+std::shared_ptr<const RequestSnapshot> BlockStream::request() {
+    if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    return request_;
+}
+
+}  // namespace proxy
