@@ -70,6 +70,13 @@ std::string listen_host(const std::string& host) {
     return no_address ? "0.0.0.0" : host;
 }
 
+/// Nodes of one machine may have a loopback address each, and then each has the same admin port.
+bool loopback(const std::string& host) {
+    boost::system::error_code no_address;
+    const auto address = boost::asio::ip::make_address(host, no_address);
+    return !no_address && address.is_loopback();
+}
+
 }  // namespace
 
 std::vector<PlannedNode> plan_nodes(const std::vector<std::string>& nodes) {
@@ -89,7 +96,8 @@ std::vector<PlannedNode> plan_nodes(const std::vector<std::string>& nodes) {
         if (node.http.port == 65'535)
             throw std::invalid_argument(text + " leaves no port for the link, which has the next");
         node.link = {node.http.host, static_cast<std::uint16_t>(node.http.port + 1)};
-        node.admin = {"127.0.0.1", static_cast<std::uint16_t>(proxy::kAdminPort + number * kStep)};
+        const auto admin_host = loopback(node.http.host) ? node.http.host : "127.0.0.1";
+        node.admin = {admin_host, static_cast<std::uint16_t>(proxy::kAdminPort + number * kStep)};
         if (!names.insert(node.name).second)
             throw std::invalid_argument("two nodes are called " + node.name);
         if (!places.insert(node.http.text()).second || !places.insert(node.link.text()).second)

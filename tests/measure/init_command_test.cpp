@@ -76,6 +76,13 @@ TEST(Init, MovesPortsApartOnOneHost) {
     EXPECT_EQ(nodes[2].link.text(), "[::1]:5001");
 }
 
+TEST(Init, PutsTheAdminPortsOfLoopbackNodesAtTheirOwnAddresses) {
+    const auto nodes = plan_nodes({"127.0.0.1", "127.0.0.2", "10.0.0.1"});
+    EXPECT_EQ(nodes[0].admin.text(), "127.0.0.1:9128");
+    EXPECT_EQ(nodes[1].admin.text(), "127.0.0.2:9128");
+    EXPECT_EQ(nodes[2].admin.text(), "127.0.0.1:9128");
+}
+
 TEST(Init, NamesAnyNumberOfNodes) {
     std::vector<std::string> many;
     for (int i = 1; i <= 28; ++i) many.push_back("10.0.0." + std::to_string(i));
