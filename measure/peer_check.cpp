@@ -21,6 +21,7 @@
 #include "protocol/probe.hpp"
 #include "protocol/resolver.hpp"
 #include "proxy/config/cluster_settings.hpp"
+#include "proxy/upstream/peer_probe.hpp"
 
 namespace measure {
 namespace {
@@ -73,7 +74,8 @@ std::optional<bool> check_one(const protocol::ClusterConfig& config, Candidate p
     }
     const auto who = peer.node.empty() ? "somebody at " + peer.link.host : "peer " + peer.node;
     const bool link = tell_port(who, "link", peer.link, fault);
-    const auto answer = http_get_if_cached(peer.http, "/", kPatienceAtAPort);
+    const std::string target(proxy::kProbeTarget);  // which no node counts as a client's request
+    const auto answer = http_get_if_cached(peer.http, target, kPatienceAtAPort);
     const bool http = tell_port(who, "http", peer.http, http_fault(answer, peer.node));
     return link && http;
 }

@@ -204,6 +204,10 @@ void ClientContext::finish_transaction() {
     auto& counters = frontend.counters;
     transaction.settle();
     if (transaction.aborted && connection.answer_bytes() == 0) transaction.outcome = Outcome::error;
+    // A peer's probe may come before this worker knows the token in it.
+    if (key.uri() == kProbeTarget &&
+        (transaction.from_peer || transaction.outcome == Outcome::error))
+        return;
     if (transaction.from_peer) {
         counters.bytes_to_peers += transaction.body_bytes;
     } else {
@@ -212,7 +216,7 @@ void ClientContext::finish_transaction() {
         counters.bytes_to_clients += transaction.body_bytes;
     }
     auto& log = frontend.shared.access_log;
-    if (!log.enabled() || (transaction.from_peer && key.uri() == kProbeTarget)) return;
+    if (!log.enabled()) return;
     AccessRecord record;
     record.ts = std::chrono::system_clock::now() -
                 std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);

@@ -1,3 +1,4 @@
+#include "proxy/upstream/peer_probe.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -44,6 +45,17 @@ TEST_F(PeerStates, OfAPeerThatAnswersThereIsNothingToTell) {
     EXPECT_EQ(seen("a", "b").last_http_error, "");
     EXPECT_EQ(seen("a", "b").cause, "");
     EXPECT_EQ(seen("a", "b").asked, 1u);
+}
+
+// The link is up at the peer first; a worker here may not know its token yet.
+TEST_F(PeerStates, AProbeWhoseTokenIsNotKnownYetIsNoClientsRequest) {
+    start(config("a"));
+    const std::string target(kProbeTarget);
+    const auto answer = client("a").ask("HEAD", target, "Cache-Control: only-if-cached\r\n");
+    EXPECT_GE(answer.status, 400u);
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    EXPECT_EQ(status("a").work.total(), 1u);
+    EXPECT_EQ(count("a", Outcome::error), 0u);
 }
 
 }  // namespace peer_states_test
