@@ -81,6 +81,7 @@ std::string hint(const Report& report, const ReplayCommand& command) {
 }  // namespace
 
 int run_command(const std::string& file) {
+    proxy::SignalsHeld held;
     auto loaded = load_to_start(file);
     if (loaded.config) refuse(loaded, proxy::make_disks(*loaded.config));
     if (loaded.config) {
@@ -93,7 +94,7 @@ int run_command(const std::string& file) {
         print_errors(file, loaded);
         return kBadConfig;
     }
-    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file),
+    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file), held,
                            loaded.warnings);
 }
 

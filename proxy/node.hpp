@@ -8,6 +8,7 @@
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/service_manager.hpp"
+#include "proxy/signals_held.hpp"
 
 namespace proxy {
 
@@ -54,8 +55,9 @@ private:
 
 /// `hearsay run`: runs a node until TERM or INT has drained it (a second one stops it at once); HUP
 /// reloads the configuration from `file`, USR1 reopens the access log. Returns the exit code;
-/// prints why on stderr when it cannot start. `warnings` about the configuration are logged.
-int run_node(Config config, const std::filesystem::path& file,
+/// prints why on stderr when it cannot start. `held`: signals that come before their handlers are
+/// in place. `warnings` about the configuration are logged.
+int run_node(Config config, const std::filesystem::path& file, SignalsHeld& held,
              const std::vector<ConfigError>& warnings = {});
 
 }  // namespace proxy

@@ -30,7 +30,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-int run_node(Config config, const std::filesystem::path& file,
+int run_node(Config config, const std::filesystem::path& file, SignalsHeld& held,
              const std::vector<ConfigError>& warnings) {
     // Standard output is for the access log.
     const auto colours =
@@ -48,6 +48,7 @@ int run_node(Config config, const std::filesystem::path& file,
         asio::io_context main{1};
         asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);
         signals.add(SIGUSR1);
+        held.release();
         const auto node_name = config.node;
         const auto listen = config.listen.text();
         const auto admin = config.admin ? config.admin->listen.text() : std::string("none");

@@ -5,6 +5,7 @@
 #include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/block_run.hpp"
 #include "proxy/cache/resume_plan.hpp"
+#include "proxy/http/freshness.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 
@@ -24,6 +25,8 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     index.draft = delivery.draft(
         {head, from.request_time, from.arrival, from.own_lines, from.from_peer, from.took});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
+    // The key of a block names the version alone, so a body that is for one client has none.
+    if (index.draft.response->freshness.personal) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
     render_response(head, config.node, rules_for(config, job.request->key.host()),
@@ -42,20 +45,21 @@ boost::asio::awaitable<void> take_block(Cache& cache, FetchJob& asked, Delivery&
                                         Exchange& exchange) {
     const auto& wanted = *asked.block;
     const auto& head = exchange.head();
-    if (judge_block(wanted, head) == FetchError::none) {
+    const auto wrong = judge_block(wanted, head, tells_who_asks(asked.request->fields));
+    if (wrong == FetchError::none) {
         co_await delivery.pass(exchange);
         co_return;
     }
     const auto covered = run_of(wanted, head, exchange.content_length());
     if (!covered) {
-        const auto wrong = why_not_that(head);
-        cache.upstream.note_part(std::get<UpstreamTarget>(asked.route), asked.request->key.uri(),
-                                 wrong, head.status);
+        cache.upstream.note_part(std::get<UpstreamTarget>(asked.route), *asked.request, wrong,
+                                 head.status);
         delivery.refuse(wrong, exchange);
         co_return;
     }
+    const auto storable = delivery.draft(exchange.received()).verdict == StorageVerdict::store;
     BlockRun run(cache, asked, {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags},
-                 exchange, *covered);
+                 exchange, *covered, storable);
     co_await run.run(&delivery);
 }
 
@@ -65,7 +69,7 @@ boost::asio::awaitable<void> run_in_blocks(Cache& cache, FetchJob& asked, Delive
     const std::shared_ptr<const StoredResponse> whole = index.draft.response;
     BlocksOf body{*whole->blocks,
                   version_of(*whole, whole->blocks->length, cache.shared.key_hasher), whole->tags};
-    BlockRun run(cache, asked, std::move(body), exchange, covered);
+    BlockRun run(cache, asked, std::move(body), exchange, covered, true);
     Delivery::Sender sender{Fill::Source::origin, {}, exchange.head().status, exchange.server()};
     publish(delivery, std::move(index), std::move(sender));
     co_await run.run(nullptr);

@@ -56,8 +56,8 @@ std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
     return given->range;
 }
 
-FetchError judge_block(const FetchJob::Block& wanted, const Head& head) {
-    return is_wanted(wanted, head) ? FetchError::none : why_not_that(head);
+FetchError judge_block(const FetchJob::Block& wanted, const Head& head, bool with_credentials) {
+    return is_wanted(wanted, head) ? FetchError::none : why_not_that(head, with_credentials);
 }
 
 bool is_wanted(const FetchJob::Block& wanted, const Head& head) {

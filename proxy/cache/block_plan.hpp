@@ -43,7 +43,7 @@ ByteRange blocks_around(const RangeRequest& part, const Blocks& blocks);
 std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
                                 const std::optional<std::uint64_t>& length);
 /// Why this is not the block that is wanted; `none`: it is.
-FetchError judge_block(const FetchJob::Block& wanted, const Head& head);
+FetchError judge_block(const FetchJob::Block& wanted, const Head& head, bool with_credentials);
 
 /// Is this exactly the block that is wanted, of that version?
 bool is_wanted(const FetchJob::Block& wanted, const Head& head);

@@ -28,7 +28,7 @@ Head head_of_block(const Head& answer, std::string_view content_range) {
 }  // namespace
 
 BlockRun::BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& exchange,
-                   ByteRange covered)
+                   ByteRange covered, bool storable)
     : cache_(cache),
       asked_(asked),
       body_(std::move(body)),
@@ -37,8 +37,13 @@ BlockRun::BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& excha
       version_(cache.shared.key_hasher(
           version_key(asked.request->key.uri(), body_.version.etag, body_.version.form))),
       at_(covered.first) {
+    BlockFlow::Ownership owner{asked.request,
+                               storable,
+                               {body_.tags.begin(), body_.tags.end()},
+                               asked.claim.invalidations()};
+    owner.names.push_back(cache_.shared.key_hasher(asked.request->key.uri()));
     asked.flow = std::make_shared<BlockFlow>(body_.blocks, covered, asked.wakeup,
-                                             asked.config->limits.body_window);
+                                             asked.config->limits.body_window, std::move(owner));
     cache.shared.flows.add(version_, asked.flow);
 }
 
@@ -96,7 +101,8 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
     // It was asked for with all the others: what was invalidated since counts for it.
     found.invalidations = asked_.claim.invalidations();
     auto leads = false;
-    if (found.unshareable) {
+    // What was stored after an invalidation belongs to another answer than this one.
+    if (found.unshareable || flow.is_outdated(cache_.shared.store)) {
         claim.stay_alone(found.invalidations);
         leads = true;
     } else if (!found.response && !found.on_disk) {

@@ -20,9 +20,11 @@ namespace proxy {
 /// Belongs to the coroutine that runs the fetch `asked`.
 class BlockRun {
 public:
-    /// `covered`: what of the body the answer brings, from where a block begins. From here on the
-    /// blocks are found as a flow. All references must outlive this.
-    BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& exchange, ByteRange covered);
+    /// `covered`: what of the body the answer brings, from where a block begins. `storable`: the
+    /// head of the answer allows its blocks to be stored. From here on the blocks are found as a
+    /// flow, by others only if they are storable. All references must outlive this.
+    BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& exchange, ByteRange covered,
+             bool storable);
     BlockRun(const BlockRun&) = delete;
     BlockRun& operator=(const BlockRun&) = delete;
     ~BlockRun();

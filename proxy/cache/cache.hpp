@@ -65,6 +65,7 @@ struct SharedCache {
     MemoryBudget windows;  // of what is not stored, or read for slow clients (limits.body_windows)
     Store store;
     BlockFlows flows;
+    PartAnswers part_answers;
 
 private:
     std::mutex remote_hits_access_;

@@ -62,7 +62,7 @@ Draft Delivery::block_draft(const Received& from) const {
     const auto again = std::ranges::unique(block->tags);
     block->tags.erase(again.begin(), again.end());
     const auto said = response_directives(from.head.fields, rules_for(config_, key.host()));
-    const auto verdict = verdict_of(said, 200);  // a part of what has that status
+    const auto verdict = part_verdict(job_.request->fields, job_.directives, said);
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict};
 }
@@ -234,7 +234,7 @@ asio::awaitable<FetchError> Delivery::take_rest(RestQuestion& rest) {
     const auto error = co_await rest.ask();
     if (error != FetchError::none) {
         if (rest.status() != 0)
-            cache_.upstream.note_part(origin, job_.request->key.uri(), error, rest.status());
+            cache_.upstream.note_part(origin, *job_.request, error, rest.status());
         co_return error;
     }
     auto& exchange = rest.exchange();

@@ -237,7 +237,7 @@ private:
             case OriginStep::renew_stored:
                 exchange.finish();
                 ++cache_.upstream.counters.validations;
-                validated(exchange, asked.stored_fields);
+                if (!validated(exchange, asked.stored_fields)) co_await ask_origin(true);
                 co_return;
             case OriginStep::take_copy:
                 exchange.finish();
@@ -294,10 +294,11 @@ private:
     void end_stored(StorageVerdict verdict, unsigned status, bool was_validation) {
         const auto now = Clock::now();
         const auto fresh = is_fresh(job_.stale->freshness, job_.stale->residence(now));
-        if (!ends_what_is_stored(verdict, status, was_validation, fresh)) return;
+        const auto fate = fate_of_stored(
+            {verdict, status, was_validation, fresh, tells_who_asks(job_.request->fields)});
+        if (fate == StoredFate::stays) return;
         const auto hash = job_.claim.hash();
-        // A client that says who it is may have been given a page of its own.
-        if (status == 304 || !tells_who_asks(job_.request->fields) ||
+        if (fate == StoredFate::ends ||
             !stand_in_for_nothing(cache_.shared.store, hash, job_.claim.uri(), *job_.stale, now))
             cache_.shared.drop(hash, now);
     }
@@ -310,15 +311,18 @@ private:
         fill->interim(text);
     }
 
-    /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4).
-    void validated(const Exchange& exchange, Fields stored) {
+    /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4). False: its
+    /// head would grow beyond limits.head, so the whole response has to be fetched.
+    bool validated(const Exchange& exchange, Fields stored) {
         auto fresh = refreshed(delivery_.storing(), *job_.stale, stored, exchange.received());
+        if (fresh.too_large) return false;
         auto& verdict = fresh.draft.verdict;
         end_stored(verdict, 304, true);
         if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
             verdict = StorageVerdict::no_room;
         delivery_.give(std::move(fresh.draft), std::move(fresh.live), true,
                        {Fill::Source::origin, {}, 304, exchange.server()});
+        return true;
     }
 
     /// What a peer holds is good again by the origin's word: its body, with the fields of the 304.
@@ -339,9 +343,10 @@ private:
             auto& exchange = asked.exchange();
             const auto& given = exchange.head();
             const auto head_alone = length_of_head_alone(given).has_value();
-            if (verdict == PeerVerdict::hit && is_that_copy(copy, given, head_alone)) {
-                const auto validation = not_modified.received();
-                const UpdatedFields updated(given.fields, validation);
+            const auto validation = not_modified.received();
+            const UpdatedFields updated(given.fields, validation);
+            if (verdict == PeerVerdict::hit && is_that_copy(copy, given, head_alone) &&
+                updated.fit(config_.limits)) {
                 Head merged = given;
                 merged.fields = updated.merged();
                 // The body is the peer's, but what is said of it was said to this client.

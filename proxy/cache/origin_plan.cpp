@@ -63,8 +63,20 @@ bool accepts_ranges(Fields response) {
     return false;
 }
 
-bool ends_what_is_stored(StorageVerdict verdict, unsigned status, bool was_validation, bool fresh) {
-    return ends_stored(verdict, status) && (was_validation || !fresh);
+StoredFate fate_of_stored(const AnswerNotStored& answer) {
+    const auto status = answer.status;
+    if (!answer.was_validation && answer.was_fresh) return StoredFate::stays;
+    if (ends_stored(answer.verdict, status)) {
+        // A client that says who it is may have been given a page of its own.
+        const auto of_its_user = status != 304 && answer.tells_who_asks;
+        return of_its_user ? StoredFate::stands_in_for_nothing : StoredFate::ends;
+    }
+    if (answer.verdict == StorageVerdict::store || answer.tells_who_asks) return StoredFate::stays;
+    const auto passes = status >= 500 || status == 408 || status == 429;
+    const auto of_a_part = status == 206 || status == 412 || status == 416;
+    if (status < 200 || status == 304 || passes || of_a_part) return StoredFate::stays;
+    const auto replaced = status < 300 || status == 404 || status == 410 || status == 451;
+    return replaced ? StoredFate::ends : StoredFate::stands_in_for_nothing;
 }
 
 }  // namespace proxy

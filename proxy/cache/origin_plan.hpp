@@ -72,9 +72,25 @@ OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
 /// Does the origin give ranges, by its own word?
 bool accepts_ranges(Fields response);
 
-/// Does what is stored end with an answer of this verdict and status? What the origin does not want
-/// stored any more goes, lest it stand in for what it says now. Without a validation what is still
-/// fresh stays: a new answer alone says nothing of it.
-bool ends_what_is_stored(StorageVerdict verdict, unsigned status, bool was_validation, bool fresh);
+/// The fate of a stored response when its origin has answered with something that is not stored.
+enum class StoredFate : std::uint8_t {
+    stays,
+    stands_in_for_nothing,  // it stays to be validated, and no trouble of the origin revives it
+    ends,
+};
+struct AnswerNotStored {
+    StorageVerdict verdict = StorageVerdict::store;
+    unsigned status = 0;
+    bool was_validation = false;
+    bool was_fresh = false;       // the stored response, at that time
+    bool tells_who_asks = false;  // the request: its answer may be for its user alone
+};
+/// RFC 9111 §4.3.3: the answer takes the place of the stored response, lest a deleted or forbidden
+/// page go on. An answer that forbids to store the resource ends the stored response; so does one
+/// that says that the resource is another or gone (2xx, 404, 410, 451). After a redirection or a
+/// refusal the stored response stands in for nothing. Errors that may pass (5xx, 408, 429) and
+/// answers to a range or a condition leave it alone, and so does what concerns one user. Without a
+/// validation, a response that is still fresh stays: the new answer says nothing of it.
+StoredFate fate_of_stored(const AnswerNotStored& answer);
 
 }  // namespace proxy

@@ -107,6 +107,7 @@ void PeerCopies::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
 
 bool PeerCopies::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {
     if (job_.block) return is_given(*job_.block, exchange.head(), exchange.content_length());
+    if (!exchange.has_framing()) return false;  // a body that broke off would look whole
     const auto& copy = *made.response;
     return is_acceptable_copy(job_.directives, copy, made.verdict,
                               since_invalidation(now, copy.tags));

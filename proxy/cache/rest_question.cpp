@@ -70,7 +70,8 @@ asio::awaitable<FetchError> RestQuestion::ask() {
     if (*origin_->result != FetchError::none) co_return *origin_->result;
     const auto& head = origin_->exchange.head();
     whole_ = goes_on_with(rest_, head);
-    co_return (whole_ ? FetchError::none : why_not_that(head));
+    co_return (whole_ ? FetchError::none
+                      : why_not_that(head, tells_who_asks(job_.request->fields)));
 }
 
 unsigned RestQuestion::status() const {

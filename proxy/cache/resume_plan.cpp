@@ -42,9 +42,12 @@ std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head) {
     return wanted.last + 1 - rest.begins;
 }
 
-FetchError why_not_that(const Head& head) {
-    const auto passing = head.status >= 500 || head.status == 408 || head.status == 429;
-    return passing ? FetchError::origin_error : FetchError::changed;
+FetchError why_not_that(const Head& head, bool with_credentials) {
+    const auto status = head.status;
+    if (status >= 500 || status == 408 || status == 429) return FetchError::origin_error;
+    const auto refused = status == 401 || status == 403 || status == 407;
+    const auto gone = status == 404 || status == 410;
+    return refused || (gone && with_credentials) ? FetchError::part_refused : FetchError::changed;
 }
 
 }  // namespace proxy

@@ -46,8 +46,9 @@ Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<Byte
 /// Is this 206 exactly that? Then how many bytes have come when it ends, those before included;
 /// else it does not go on.
 std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head);
-/// What the answer of an origin means that is not the part that was asked for: `origin_error` where
-/// it may be given in a moment (5xx, 408, 429), else `changed`.
-FetchError why_not_that(const Head& head);
+/// The meaning of an origin's answer that is not the part that was asked for: `origin_error` where
+/// it may be given in a moment (5xx, 408, 429), `part_refused` where it says nothing of the body
+/// (401, 403, 407, and 404 or 410 to a request that tells_who_asks()), else `changed`.
+FetchError why_not_that(const Head& head, bool with_credentials);
 
 }  // namespace proxy

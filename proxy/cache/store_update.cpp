@@ -82,8 +82,9 @@ void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHa
     if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
     std::shared_ptr<StoredResponse> next;
     if (learned == HeadLearned::freshens) {
-        auto fresh = refreshed(request, *stored, fields, answer).draft;
-        if (fresh.verdict == StorageVerdict::store) next = std::move(fresh.response);
+        auto fresh = refreshed(request, *stored, fields, answer);
+        if (!fresh.too_large && fresh.draft.verdict == StorageVerdict::store)
+            next = std::move(fresh.draft.response);
     }
     if (!next) next = outdated(*stored, now);
     const auto ended = !charge(store, *next, uri, now) ||

@@ -28,6 +28,8 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
     const auto said = response_directives(fields, rules);
     metadata.freshness =
         freshness_of(status, fields, said, from.request_time, response_time, rules);
+    // An error that may pass has no place where the origin has news.
+    if (is_origin_trouble(status) || status == 429) metadata.freshness.never_stale = true;
     if (!from.from_peer && may_be_personal(request.fields, metadata.freshness))
         make_personal(metadata.freshness);
     metadata.vary_names = vary_names(fields);
@@ -85,10 +87,19 @@ UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
     merged_ = merge_304(stored, updates);
 }
 
+bool UpdatedFields::fit(const LimitsConfig& limits) const {
+    constexpr std::size_t kOfEachLine = 4;  // ": " and CRLF
+    std::size_t bytes = 0;
+    for (const auto& line : merged_) bytes += line.name.size() + line.value.size() + kOfEachLine;
+    return merged_.size() <= limits.head_lines && bytes <= limits.head;
+}
+
 Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
                     const Received& not_modified) {
     const UpdatedFields updated(fields, not_modified);
     Refreshed result;
+    result.too_large = !updated.fit(request.config.limits);
+    if (result.too_large) return result;
     // An Age that the 304 brings counts, the stored one is history.
     result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
     auto& response = *result.draft.response;

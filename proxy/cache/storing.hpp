@@ -50,6 +50,9 @@ public:
     UpdatedFields& operator=(const UpdatedFields&) = delete;
     const std::vector<Field>& merged() const { return merged_; }
     const std::string& own_lines() const { return own_lines_; }
+    /// Whether a response may have so many fields: the limits of a received head hold for what
+    /// several answers have brought together, too.
+    bool fit(const LimitsConfig& limits) const;
 
 private:
     std::string date_, vary_, own_lines_;
@@ -57,6 +60,7 @@ private:
 };
 
 struct Refreshed {
+    bool too_large = false;  // the fields exceed the limits of a head; the rest is unset then
     Draft draft;
     std::shared_ptr<LiveFields> live;
 };

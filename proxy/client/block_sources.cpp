@@ -43,6 +43,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     }
     const auto [uri, hash] = key_of(block.range);
     block.hash = hash;
+    if (may != May::be_alone && join_outdated_run(block)) return block;
     auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
     if (found.on_disk && may == May::use_all) {
         const auto recall = frontend_.cache.shared.store.recall(hash, uri, client_.wakeup);
@@ -72,20 +73,41 @@ std::chrono::nanoseconds BlockStream::usual() const {
     return frontend_.upstream.origin_times.of(place_of(*target)).mean();
 }
 
+std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
+    const auto& shared = frontend_.cache.shared;
+    return shared.flows.find(flow_, offset, request_.get(), shared.store);
+}
+
+/// The answer that was fetched for this request brings the block, and was invalidated meanwhile:
+/// what is stored by now belongs to another answer.
+bool BlockStream::join_outdated_run(Block& block) {
+    if (!follows_) return false;
+    const auto flow = flow_at(block.range.first);
+    if (!flow || !flow->is_of(request_.get())) return false;
+    if (!flow->is_outdated(frontend_.cache.shared.store)) return false;
+    return join(*flow, block);
+}
+
 /// One answer of the origin brings it, soon enough.
 bool BlockStream::join_flow(Block& block) {
-    const auto flow = frontend_.cache.shared.flows.find(flow_, block.range.first);
+    const auto flow = flow_at(block.range.first);
     if (!flow || flow->place_of(block.range.first) != BlockFlow::Place::ahead) return false;
     // Whoever reads on and has come to where the run is would not be faster alone.
     const auto reads_on = block.range.first > range_.first &&
                           block.range.first <= flow->next() + flow->blocks().block_bytes;
     block.follows = follows_ || reads_on;
     if (!block.follows && flow->is_far(block.range.first, usual(), Clock::now())) return false;
-    block.reader = flow->join(block.range.first, client_.wakeup);
+    return join(*flow, block);
+}
+
+bool BlockStream::join(BlockFlow& flow, Block& block) {
+    if (!block.tries) block.tries = std::make_shared<Tries>();
+    block.reader = flow.join(block.range.first, client_.wakeup, request_.get());
     if (!block.reader) return false;
     block.by_run = true;
-    block.leader = follows_;
-    if (!follows_) ++frontend_.counters.collapsed;
+    block.leader = flow.is_of(request_.get());
+    block.follows = block.follows || block.leader;
+    if (!block.leader) ++frontend_.counters.collapsed;
     return true;
 }
 
@@ -156,7 +178,7 @@ bool BlockStream::may_come_in_parts() const {
         if (i == kMaxBlocksExpected) return false;
         const auto block = index_->blocks->at(offset);
         const auto is_here = where(key_of(block)) != Store::Where::nowhere;
-        if (!is_here && !frontend_.cache.shared.flows.find(flow_, block.first)) return false;
+        if (!is_here && !flow_at(block.first)) return false;
         offset = block.last + 1;
     }
     return true;
@@ -174,11 +196,12 @@ asio::awaitable<FetchError> BlockStream::open_missing() {
     }
     if (offset > range_.last) co_return FetchError::none;
     // What is under way is of this version.
-    if (frontend_.cache.shared.flows.find(flow_, offset)) co_return FetchError::none;
+    if (flow_at(offset)) co_return FetchError::none;
     ahead_ = find_or_fetch(offset, May::not_disk);
     const auto error = co_await wait(*ahead_);
     // What else is wrong may pass.
-    co_return error == FetchError::changed ? error : FetchError::none;
+    const auto lasts = error == FetchError::changed || error == FetchError::part_refused;
+    co_return lasts ? error : FetchError::none;
 }
 
 std::shared_ptr<const RequestSnapshot> BlockStream::request() {

@@ -16,14 +16,15 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
-                         OriginRoute route)
+                         OriginRoute route, std::shared_ptr<const RequestSnapshot> request)
     : client_(client),
       frontend_(client.frontend),
       index_(std::move(index)),
       route_(std::move(route)),
       version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)),
       flow_(frontend_.cache.shared.key_hasher(
-          version_key(client_.key.uri(), version_.etag, version_.form))) {}
+          version_key(client_.key.uri(), version_.etag, version_.form))),
+      request_(std::move(request)) {}
 
 BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
     auto uri = block_key(client_.key.uri(), version_.etag, version_.form, block);
@@ -72,8 +73,10 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             if (!block.reader) co_return FetchError::not_allowed;
             continue;
         }
-        const auto given_up = !block.leader && state.error == FetchError::abandoned;
-        if (state.released || given_up) {  // not for others: this one fetches for itself
+        const auto of_others =
+            state.error == FetchError::abandoned || state.error == FetchError::part_refused;
+        if (state.released ||
+            (!block.leader && of_others)) {  // not for others: this one fetches for itself
             block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
             if (block.stored) co_return FetchError::none;
             continue;
@@ -258,7 +261,9 @@ asio::awaitable<bool> BlockStream::send() {
         if (error == FetchError::none) continue;
         auto sent_rest = false;
         part.last = range_.last;
-        if (error == FetchError::changed) sent_rest = co_await send_out_of_whole(part);
+        if (error == FetchError::changed) frontend_.cache.shared.drop(client_.hash, Clock::now());
+        if (error == FetchError::changed || error == FetchError::part_refused)
+            sent_rest = co_await send_out_of_whole(part);
         if (!sent_rest && !client_.transaction.aborted) client_.transaction.cut_short();
         co_return (sent_rest && client_.keep_alive());
     }
@@ -271,10 +276,9 @@ BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
     return block;
 }
 
-/// The origin answers for a block with something else. What is stored of the body goes, and the
-/// whole is fetched in one piece; its beginning has been sent, and is left out if it is the same.
+/// The origin answers for a block with something else. The whole is fetched in one piece; its
+/// beginning has been sent, and is left out if it is the same.
 asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
-    frontend_.cache.shared.drop(client_.hash, Clock::now());
     auto job = std::make_unique<FetchJob>(frontend_.cache, request(), client_.settings,
                                           client_.key.uri(), client_.hash);
     job->directives = client_.directives;

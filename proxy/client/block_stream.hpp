@@ -29,8 +29,9 @@ inline constexpr std::uint64_t kOpenedAhead = 16;
 /// outlives it.
 class BlockStream {
 public:
+    /// `request`: the one that led the fetch of the index; null when nothing was fetched yet.
     BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
-                OriginRoute route);
+                OriginRoute route, std::shared_ptr<const RequestSnapshot> request);
 
     /// Takes hold of all blocks of `range` that are in memory, and nothing is fetched from then on;
     /// false when one is not stored. Those on the disk are read as they are sent: one that proves
@@ -82,7 +83,10 @@ private:
         summary::KeyHash hash;
     };
     std::chrono::nanoseconds usual() const;
+    std::shared_ptr<BlockFlow> flow_at(std::uint64_t offset) const;
     bool join_flow(Block& block);
+    bool join(BlockFlow& flow, Block& block);
+    bool join_outdated_run(Block& block);
     void fetch(Block& block, const Store::Found& found, May may);
     std::optional<std::uint64_t> end_of_missing(const ByteRange& first) const;
     bool may_be_at_peers(const Key& key) const;
@@ -110,7 +114,6 @@ private:
     std::shared_ptr<const StoredResponse> index_;
     OriginRoute route_;
     BodyVersion version_;
-    std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
     struct Held {
         std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk
         summary::KeyHash hash;
@@ -121,8 +124,9 @@ private:
     ByteRange range_;
     Block now_;
     std::optional<Block> next_;
-    std::optional<Block> ahead_;        // the first that was missing, if that is not now_
-    summary::KeyHash flow_;             // of this version
+    std::optional<Block> ahead_;  // the first that was missing, if that is not now_
+    summary::KeyHash flow_;       // of this version
+    std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
     std::optional<ByteRange> fetched_;  // what the origin was asked for, for this request
     bool follows_ = false;              // what a run brings is waited for, as it was begun for this
     std::string expected_peer_, detail_;

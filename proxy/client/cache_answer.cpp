@@ -167,8 +167,8 @@ Asking CacheAnswer::asking() const {
 }
 
 std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
-    auto request = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
-    auto job = std::make_unique<FetchJob>(frontend_.cache, std::move(request), client_.settings,
+    request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    auto job = std::make_unique<FetchJob>(frontend_.cache, request_, client_.settings,
                                           client_.key.uri(), client_.hash);
     job->directives = client_.directives;
     job->route = std::move(route);

@@ -86,8 +86,9 @@ private:
     ClientContext& client_;
     Frontend& frontend_;
     std::string peer_detail_;
-    std::optional<HashedFields> hashed_;  // of a peer's question
-    int vain_waits_ = 0;                  // for what others fetched and was not for this request
+    std::shared_ptr<const RequestSnapshot> request_;  // of the last fetch that this has led
+    std::optional<HashedFields> hashed_;              // of a peer's question
+    int vain_waits_ = 0;  // for what others fetched and was not for this request
     bool may_use_blocks_ = true;
 };
 

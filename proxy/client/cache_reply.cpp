@@ -74,7 +74,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         co_return ended(keep);
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
-    BlockStream stream(client_, index, client_.route());
+    BlockStream stream(client_, index, client_.route(), leads ? request_ : nullptr);
     const auto stored_only = client_.directives.only_if_cached;
     auto error = FetchError::not_allowed;
     if (!stored_only || stream.hold(range)) error = co_await stream.open(range, leads);
@@ -85,6 +85,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_in_blocks(Stored inde
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
+    // Nothing was sent yet: the origin refuses a part to this client, and others may have it.
+    if (error == FetchError::part_refused) co_return Followed::alone;
     if (error == FetchError::changed) {
         // Nothing was sent yet: begin again with what the origin has now.
         frontend_.cache.shared.drop(client_.hash, Clock::now());

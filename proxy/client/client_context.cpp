@@ -15,12 +15,6 @@ namespace {
 using namespace std::string_view_literals;  // appended without counting
 using boost::beast::http::field;
 
-/// What proxies say of a request, and clients do not.
-bool starts_with_forwarded(std::string_view name) {
-    constexpr std::string_view kPrefix = "X-Forwarded-";
-    return iequals(name.substr(0, kPrefix.size()), kPrefix);
-}
-
 std::string_view value_or_empty(Fields fields, field id) {
     const auto* found = find(fields, id);
     return found ? found->value : std::string_view();
@@ -58,12 +52,11 @@ void ClientContext::tell_of_client() {
     forwarded.rewrite(head.fields, hop);
 }
 
-/// What an origin may take for another target than the key's.
+/// An origin may take these fields for another target than the key's. A trusted proxy is no proof
+/// of them, as proxies pass fields on that they do not know.
 void ClientContext::drop_overrides() {
     const auto& names = config().forwarded.drop;
-    const auto trusted = requester.through_trusted_proxy();
     std::erase_if(head.fields, [&](const Field& line) {
-        if (trusted && starts_with_forwarded(line.name)) return false;
         return std::ranges::any_of(
             names, [&](const std::string& name) { return iequals(line.name, name); });
     });
@@ -204,11 +197,12 @@ void ClientContext::finish_transaction() {
     auto& counters = frontend.counters;
     transaction.settle();
     if (transaction.aborted && connection.answer_bytes() == 0) transaction.outcome = Outcome::error;
-    // A peer's probe may come before this worker knows the token in it.
-    if (key.uri() == kProbeTarget &&
-        (transaction.from_peer || transaction.outcome == Outcome::error))
-        return;
-    if (transaction.from_peer) {
+    const auto is_probe = key.uri() == kProbeTarget;
+    if (is_probe && transaction.from_peer) return;
+    if (is_probe && transaction.outcome == Outcome::error) {
+        // A peer's probe may come before this worker knows the token in it, so it does not count.
+        // The access log has a line for it, as anybody can send such a request.
+    } else if (transaction.from_peer) {
         counters.bytes_to_peers += transaction.body_bytes;
     } else {
         ++counters.requests[transaction.outcome];

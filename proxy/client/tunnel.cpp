@@ -284,7 +284,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
         co_return;
     }
     const auto upstream = std::move(*acquired);
-    client.transaction.note_server(address_of(upstream->socket));
+    client.transaction.note_server(upstream->address);
     upstream->deadline.clear();
 
     // No Via or Cache-Status: nobody but this node made this answer, and no cache was in its way.

@@ -56,7 +56,8 @@ struct ForwardedConfig {
     ForwardedMode forward = ForwardedMode::off;     // the others
     /// Left out of a GET or HEAD to an entry of `origins`, whose answer others may get: fields by
     /// which some origins choose another target, method, host or scheme than the request line and
-    /// Host say. What begins with X-Forwarded- a trusted proxy may say all the same.
+    /// Host say. They are left out of a trusted proxy's requests too, as proxies pass on what a
+    /// client sends.
     std::vector<std::string> drop{"X-Forwarded-Port",     "X-Forwarded-Prefix",
                                   "X-Forwarded-Path",     "X-Forwarded-Ssl",
                                   "X-Forwarded-Scheme",   "X-Forwarded-Server",

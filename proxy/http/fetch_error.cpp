@@ -38,6 +38,8 @@ std::string_view to_string(FetchError error) {
             return "origin_error";
         case FetchError::changed:
             return "changed";
+        case FetchError::part_refused:
+            return "part_refused";
         case FetchError::not_in_parts:
             return "not_in_parts";
         case FetchError::abandoned:
@@ -75,13 +77,13 @@ std::string explain(FetchError error, std::string_view host, ParseError what) {
     };
     switch (error) {
         case FetchError::resolve_failed:
-            return about("The name ", " could not be resolved.");
+            return about("The name of the origin for ", " could not be resolved.");
         case FetchError::resolve_timeout:
-            return about("No name server said in time where ", " is.");
+            return about("No name server said in time where the origin for ", " is.");
         case FetchError::connect_failed:
-            return about("The origin ", " refused the connection or is unreachable.");
+            return about("The origin for ", " refused the connection or is unreachable.");
         case FetchError::connect_timeout:
-            return about("The origin ", " did not accept a connection in time.");
+            return about("The origin for ", " did not accept a connection in time.");
         case FetchError::tls_failed:
             return about("No secure connection to the origin ",
                          " could be made (tls_failed): the log says why.");
@@ -116,6 +118,8 @@ std::string explain(FetchError error, std::string_view host, ParseError what) {
             return about("The origin ", " answered with an error.");
         case FetchError::changed:
             return about("What the origin ", " serves changed while its parts were being fetched.");
+        case FetchError::part_refused:
+            return about("The origin ", " refused a part of what it had begun to send.");
         case FetchError::not_in_parts:
             return about("The origin ", " answered a range request in a way that cannot be used.");
         case FetchError::stopping:

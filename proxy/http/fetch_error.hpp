@@ -26,6 +26,7 @@ enum class FetchError {
     origin_down,     // it did not answer recent requests, so this one was not sent
     origin_error,    // a 5xx, in whose place a stale response may be served
     changed,         // asked for a part of one version, it sent another version: start again
+    part_refused,    // asked for a part, it refused it to this client
     not_in_parts,    // its parts cannot be stored as blocks: ask for the client's own range
     abandoned,       // all clients that waited for it have left
     stopping,

@@ -56,6 +56,16 @@ StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
     return said.is_private ? StorageVerdict::is_private : StorageVerdict::store;
 }
 
+StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
+                            const ResponseDirectives& said) {
+    if (directives.no_store) return StorageVerdict::request_no_store;
+    if (const auto verdict = verdict_of(said, 200); verdict != StorageVerdict::store)
+        return verdict;
+    return find(request, http_field::authorization) && !shared_despite_authorization(said)
+               ? StorageVerdict::authorization
+               : StorageVerdict::store;
+}
+
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
                                Fields response, const ResponseDirectives& said,

@@ -48,6 +48,11 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
 /// The same by what Cache-Control says alone (RFC 9111 §5.2.2): no-store, private, must-understand.
 StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status);
 
+/// The verdict on a part of a body whose index was stored. The index has decided on freshness; the
+/// request and the head of the part may still forbid to store the part (RFC 9111 §3.5, §5.2.2).
+StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
+                            const ResponseDirectives& said);
+
 /// Has the response a cookie that a qualified no-cache or private does not withhold from others? It
 /// may be stored, and given, only under CacheRules::store_set_cookie.
 bool shares_cookie(Fields response);

@@ -61,7 +61,10 @@ NoneMatch evaluate_none_match(Fields request, const Validators& stored) {
         if (field.value == "*") return NoneMatch::matches;
         auto rest = field.value;
         for (auto tag = take_tag(rest); !tag.empty(); tag = take_tag(rest)) {
-            if (!stored.etag.empty() && same_tag(tag, stored.etag)) return NoneMatch::matches;
+            const auto ends = rest.find_first_not_of(" \t");
+            const auto whole = ends == std::string_view::npos || rest[ends] == ',';
+            if (whole && !stored.etag.empty() && same_tag(tag, stored.etag))
+                return NoneMatch::matches;
         }
     }
     return result;

@@ -5,11 +5,12 @@
 namespace proxy {
 
 BlockFlow::BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<Wakeup> writer,
-                     std::uint64_t window_bytes)
+                     std::uint64_t window_bytes, Ownership owner)
     : blocks_(blocks),
       covered_(covered),
       writer_(std::move(writer)),
       window_bytes_(window_bytes),
+      owner_(std::move(owner)),
       next_(covered.first),
       at_(covered.first) {}
 
@@ -26,14 +27,24 @@ Fill& BlockFlow::ahead(std::uint64_t first) {
     return *fill;
 }
 
-std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset,
-                                              std::shared_ptr<Wakeup> wakeup) {
+bool BlockFlow::is_outdated(const Store& store) const {
+    return store.any_noted_since(owner_.names, owner_.invalidations);
+}
+
+bool BlockFlow::is_open_to(const void* request, const Store& store) const {
+    return is_of(request) || (owner_.storable && !is_outdated(store));
+}
+
+std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup,
+                                              const void* request) {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
+    if (current_ && block.last + 1 == next_ && is_of(request))
+        return std::make_unique<Fill::Reader>(current_, std::move(wakeup), true);
     if (ended_ || !covers(block) || block.first < next_) return nullptr;
     ahead(block.first);
-    // As whoever leads, it is given also what is not stored.
-    auto reader = std::make_unique<Fill::Reader>(ahead_.at(block.first), std::move(wakeup), true);
+    auto reader =
+        std::make_unique<Fill::Reader>(ahead_.at(block.first), std::move(wakeup), is_of(request));
     writer_->notify();
     return reader;
 }
@@ -64,13 +75,15 @@ std::shared_ptr<Fill> BlockFlow::fill_for(std::uint64_t offset) {
 }
 
 void BlockFlow::begin(std::uint64_t offset) {
-    std::shared_ptr<Fill> begun;  // destroyed after the lock is gone
+    std::shared_ptr<Fill> before;  // destroyed after the lock is gone
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
     next_ = block.last + 1;
+    before = std::move(current_);
+    current_.reset();
     const auto own = ahead_.find(block.first);
     if (own == ahead_.end()) return;
-    begun = std::move(own->second);
+    current_ = std::move(own->second);
     ahead_.erase(own);
 }
 
@@ -96,10 +109,12 @@ Fill::Audience BlockFlow::audience() const {
 
 void BlockFlow::end() {
     std::map<std::uint64_t, std::shared_ptr<Fill>> left;
+    std::shared_ptr<Fill> last;
     {
         const std::lock_guard lock(mutex_);
         ended_ = true;
         left.swap(ahead_);
+        last.swap(current_);
     }
     for (const auto& each : left) each.second->fail(FetchError::abandoned);
 }
@@ -121,12 +136,14 @@ void BlockFlows::remove(summary::KeyHash version, const BlockFlow* flow) {
     }
 }
 
-std::shared_ptr<BlockFlow> BlockFlows::find(summary::KeyHash version, std::uint64_t offset) const {
+std::shared_ptr<BlockFlow> BlockFlows::find(summary::KeyHash version, std::uint64_t offset,
+                                            const void* request, const Store& store) const {
     const std::lock_guard lock(mutex_);
     const auto [begin, end] = flows_.equal_range(version);
     std::shared_ptr<BlockFlow> best, passed;
     for (auto each = begin; each != end; ++each) {
         const auto& flow = each->second;
+        if (!flow->is_open_to(request, store)) continue;
         const auto place = flow->place_of(offset);
         if (place == BlockFlow::Place::here) passed = flow;
         if (place == BlockFlow::Place::ahead && (!best || flow->next() > best->next())) best = flow;

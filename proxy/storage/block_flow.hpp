@@ -12,6 +12,7 @@
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/flow_rate.hpp"
+#include "proxy/storage/store.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
@@ -24,15 +25,35 @@ public:
     using Time = FlowRate::Time;
     using Wait = std::chrono::nanoseconds;
 
+    /// Whose answer it is, and for whom.
+    struct Ownership {
+        /// Identifies the request that the origin answers; its own stream reads in any case.
+        std::shared_ptr<const void> request = nullptr;
+        /// The head allows the answer to be stored. Otherwise only the owner finds the flow.
+        bool storable = true;
+        /// The target and the tags of the body. After an invalidation of one of them that is later
+        /// than this count (Store::invalidations()), only the owner finds the flow.
+        std::vector<summary::KeyHash> names = {};
+        std::uint64_t invalidations = 0;
+    };
+
     /// `covered`: what the answer brings of the body. `writer`: the run's, which is notified when a
     /// reader comes. `window_bytes`: as a Fill has it.
     BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<Wakeup> writer,
-              std::uint64_t window_bytes);
+              std::uint64_t window_bytes, Ownership owner);
 
-    // Readers.
+    // Readers. `request`: the reader's, or null.
+    bool is_of(const void* request) const { return request && request == owner_.request.get(); }
+    /// Whether this request may read the flow, besides what the head says of each block.
+    bool is_open_to(const void* request, const Store& store) const;
+    /// An invalidation came after the request was sent.
+    bool is_outdated(const Store& store) const;
     /// For the block at `offset`, which the run has yet to begin; null when it has begun or passed
-    /// that (then the store knows of it), does not reach it, or has ended.
-    std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup);
+    /// that (then the store knows of it), does not reach it, or has ended. The owner gets the block
+    /// that was begun last, too: the store does not know of it after an invalidation.
+    /// Only the owner reads an answer that is not stored; others are released then.
+    std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup,
+                                       const void* request);
     /// Does the run bring the block at `offset`, or has it?
     enum class Place : std::uint8_t {
         ahead,    // join() it
@@ -68,10 +89,12 @@ private:
     const ByteRange covered_;
     const std::shared_ptr<Wakeup> writer_;
     const std::uint64_t window_bytes_;
+    const Ownership owner_;
     mutable std::mutex mutex_;
     std::map<std::uint64_t, std::shared_ptr<Fill>> ahead_;  // by first byte, those that are wanted
-    std::uint64_t next_;  // first byte of the block that is to begin next
-    std::uint64_t at_;    // so far the answer has come
+    std::shared_ptr<Fill> current_;  // of the block that was begun last, unless its job has it
+    std::uint64_t next_;             // first byte of the block that is to begin next
+    std::uint64_t at_;               // so far the answer has come
     FlowRate rate_;
     bool ended_ = false;
 };
@@ -82,9 +105,10 @@ class BlockFlows {
 public:
     void add(summary::KeyHash version, std::shared_ptr<BlockFlow> flow);
     void remove(summary::KeyHash version, const BlockFlow* flow);
-    /// The nearest that will bring the block at `offset`; if none will, one that has begun or
-    /// passed it; else null.
-    std::shared_ptr<BlockFlow> find(summary::KeyHash version, std::uint64_t offset) const;
+    /// Of the flows that are open to `request`, the nearest that will bring the block at `offset`;
+    /// if none will, one that has begun or passed it; else null.
+    std::shared_ptr<BlockFlow> find(summary::KeyHash version, std::uint64_t offset,
+                                    const void* request, const Store& store) const;
 
 private:
     mutable std::mutex mutex_;

@@ -151,6 +151,9 @@ public:
     /// Grows by kNotesEach with each key and each tag that is invalidated, and with each body in
     /// blocks that goes by a tag; what Found says, for who looks nothing up.
     std::uint64_t invalidations() const { return invalidated_.invalidations(); }
+    /// Whether one of these keys or tags was invalidated after that count stood at `invalidations`.
+    bool any_noted_since(std::span<const summary::KeyHash> names,
+                         std::uint64_t invalidations) const;
     /// Once when it begins, and once more when the disk gives nothing of it any longer: what is
     /// read in between is not stored either.
     static constexpr std::uint64_t kNotesEach = 2;
@@ -296,7 +299,6 @@ private:
     void settle(Shard& shard, Entry& entry, Clock::time_point now);
     static void index_tags(Shard& shard, Entry& entry);
     static void weigh(Shard& shard, Entry& entry);
-    bool any_noted_since(std::span<const summary::KeyHash> tags, std::uint64_t invalidations) const;
     void erase_if_empty(Shard& shard, Entry& entry);
     struct Ended;
     /// For the last step of an invalidation that concerns several shards, in their order: whoever

@@ -7,10 +7,10 @@
 
 namespace proxy {
 
-bool Store::any_noted_since(std::span<const summary::KeyHash> tags,
+bool Store::any_noted_since(std::span<const summary::KeyHash> names,
                             std::uint64_t invalidations) const {
-    return std::any_of(tags.begin(), tags.end(), [&](const auto& tag) {
-        return invalidated_.noted_since(tag, invalidations);
+    return std::any_of(names.begin(), names.end(), [&](const auto& name) {
+        return invalidated_.noted_since(name, invalidations);
     });
 }
 

@@ -198,10 +198,12 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     if (is_head) parser_->skip(true);
     const auto parsed = parser_->parse_head(head_bytes_);
     if (parsed != ParseError::ok) co_return refuse(parsed);
+    announces_a_body_ =
+        is_head && !with_peer_ && (parser_->chunked() || parser_->content_length().value_or(0) > 0);
     if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     arrival_ = {Clock::now(), wall_now()};
-    server_ = address_of(connection_->socket);
+    server_ = connection_->address;
     co_return FetchError::none;
 }
 
@@ -295,6 +297,7 @@ void Exchange::finish() {
     // Bytes after the end of an answer make the connection worthless (RFC 9112 §9.3).
     const auto reusable = done() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
                           !connection_->deadline.expired();
+    if (reusable && announces_a_body_) connection_->quiet_until = Clock::now() + kLateBody;
     if (reusable)
         pool_.release(std::move(connection_));
     else

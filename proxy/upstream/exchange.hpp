@@ -96,6 +96,8 @@ public:
     bool heard_answer() const { return got_bytes_; }
     /// The connection could carry another request after this answer.
     bool keep_alive() const { return parser_ && parser_->keep_alive(); }
+    /// The end of the body shows: by its length, by chunks, or because there is none.
+    bool has_framing() const { return parser_ && !parser_->need_eof(); }
     /// From here on `counter`, which must outlive this, grows by each body byte that is decoded.
     void count_into(std::uint64_t& counter) { received_ = &counter; }
 
@@ -176,6 +178,7 @@ private:
     Clock::time_point asked_at_{};  // the same on the other clock
     Arrival arrival_;
     std::string server_;
+    bool announces_a_body_ = false;  // the head that answers HEAD
     Clock::duration time_to_head_{0};
 };
 

@@ -50,6 +50,7 @@ const Failure& meaning_of(FetchError error) {
             return kAnsweredError;
         case FetchError::none:
         case FetchError::changed:
+        case FetchError::part_refused:
         case FetchError::not_in_parts:
             return kAnsweredOther;
         case FetchError::busy:

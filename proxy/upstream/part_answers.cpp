@@ -13,7 +13,6 @@ PartTrouble part_trouble(FetchError wrong, unsigned status) {
         case 403:
         case 404:
         case 410:
-        case 429:
             return PartTrouble::refused;
         default:
             return wrong == FetchError::changed ? PartTrouble::not_a_part : PartTrouble::none;
@@ -34,17 +33,22 @@ std::string_view to_string(PartTrouble trouble) {
     return "nothing is wrong";
 }
 
-/// The folder of the path, without the query.
-std::string PartAnswers::name_of(std::string_view place, std::string_view uri) {
+std::string PartAnswers::name_of_path(std::string_view place, std::string_view uri) {
     uri = uri.substr(0, uri.find_first_of("?#"));
-    uri = uri.substr(0, uri.rfind('/') + 1);
     std::string name(place);
-    return name.append(" ").append(uri.substr(0, kLongestFolder));
+    return name.append(" ").append(uri.substr(0, kLongestPath));
+}
+
+std::string PartAnswers::name_of_folder(std::string_view place, std::string_view uri) {
+    uri = uri.substr(0, uri.find_first_of("?#"));
+    return name_of_path(place, uri.substr(0, uri.rfind('/') + 1));
 }
 
 bool PartAnswers::note(std::string_view place, std::string_view uri, PartTrouble trouble,
                        Time now) {
-    auto name = name_of(place, uri);
+    auto name = trouble == PartTrouble::other_version ? name_of_folder(place, uri)
+                                                      : name_of_path(place, uri);
+    const std::lock_guard lock(mutex_);
     auto known = by_name_.find(name);
     if (known == by_name_.end()) {
         noted_.push_front({name, {}});
@@ -62,12 +66,19 @@ bool PartAnswers::note(std::string_view place, std::string_view uri, PartTrouble
         by_name_.erase(noted_.back().name);
         noted_.pop_back();
     }
+    size_.store(noted_.size(), std::memory_order_relaxed);
     return is_new;
 }
 
 bool PartAnswers::in_one_piece(std::string_view place, std::string_view uri, Time now) const {
-    if (noted_.empty()) return false;
-    const auto known = by_name_.find(name_of(place, uri));
+    if (size() == 0) return false;
+    const auto path = name_of_path(place, uri), folder = name_of_folder(place, uri);
+    const std::lock_guard lock(mutex_);
+    return is_sure(path, now) || is_sure(folder, now);
+}
+
+bool PartAnswers::is_sure(const std::string& name, Time now) const {
+    const auto known = by_name_.find(name);
     return known != by_name_.end() && known->second->sure && now < known->second->until;
 }
 

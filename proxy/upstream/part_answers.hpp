@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,7 +19,7 @@ namespace proxy {
 enum class PartTrouble : std::uint8_t {
     none,
     other_version,  // two servers with tags of their own, or a tag for each answer
-    refused,        // 401, 403, 404, 410 or 429: it may be had once, for a while, or not so often
+    refused,        // 401, 403, 404 or 410: it may be had once, or for a while
     not_a_part,     // anything else but an error that may pass
 };
 /// `wrong`: why the answer is not what was asked for.
@@ -25,22 +27,23 @@ PartTrouble part_trouble(FetchError wrong, unsigned status);
 /// A part of a sentence.
 std::string_view to_string(PartTrouble trouble);
 
-/// Origins whose bodies are not to be had in parts, by what their answers were, each for a while:
-/// place and folder of the URL. Its bodies then come in one answer each. The one that was noted
-/// longest ago goes first. No clock; one worker's own experience, one thread.
+/// The origins and bodies that a node does not ask for in parts for a while, learnt from answers:
+/// two other versions concern the folder of the URL, any other trouble concerns the one path.
+/// Bodies there then come in one answer each. The entry that was noted longest ago goes first.
+/// Reads no clock. Any thread.
 class PartAnswers {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
     static constexpr std::chrono::minutes kRemembered{10};
     static constexpr std::size_t kMost = 1024;
-    static constexpr std::size_t kLongestFolder = 1024;  // bytes; what is longer is cut
+    static constexpr std::size_t kLongestPath = 1024;  // bytes; a longer one is cut
 
-    /// `trouble` is one. Of another version it takes two: one may be a new one. True if its bodies
-    /// are in one piece from now on, and were not before.
+    /// `trouble` is not `none`. Another version counts from the second time on, as the first may be
+    /// a new version. True when this has changed the answer of in_one_piece().
     bool note(std::string_view place, std::string_view uri, PartTrouble trouble, Time now);
     bool in_one_piece(std::string_view place, std::string_view uri, Time now) const;
-    std::size_t size() const { return noted_.size(); }
+    std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
 private:
     struct Noted {
@@ -48,8 +51,12 @@ private:
         Time until;
         bool sure = false;
     };
-    static std::string name_of(std::string_view place, std::string_view uri);
+    static std::string name_of_folder(std::string_view place, std::string_view uri);
+    static std::string name_of_path(std::string_view place, std::string_view uri);
+    bool is_sure(const std::string& name, Time now) const;  // mutex held
 
+    mutable std::mutex mutex_;
+    std::atomic<std::size_t> size_{0};
     std::list<Noted> noted_;  // the latest in front
     std::unordered_map<std::string, std::list<Noted>::iterator> by_name_;
 };

@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "proxy/http/freshness.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "summary/directory.hpp"
 
@@ -16,13 +17,14 @@ constexpr std::chrono::seconds kOnItsWay{2};
 
 Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
                    const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
-                   WorkerCounters& counted)
+                   PartAnswers& parts, WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),
       settings(in_effect),
       counters(counted),
       resolver(executor),
       pool(executor, wheel, resolver, settings, windows),
+      part_answers(parts),
       miss_samples(std::random_device()()),
       fetches(executor),
       probes(executor) {}
@@ -60,12 +62,14 @@ PeerRecord& Upstream::record_or_gone(std::string_view node) {
     return record != nullptr ? *record : gone_peers;
 }
 
-void Upstream::note_part(const UpstreamTarget& origin, std::string_view uri, FetchError wrong,
-                         unsigned status) {
+void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& request,
+                         FetchError wrong, unsigned status) {
     const auto trouble = part_trouble(wrong, status);
     if (trouble == PartTrouble::none) return;
+    const auto of_its_user = trouble == PartTrouble::refused && tells_who_asks(request.fields);
     const auto now = std::chrono::steady_clock::now();
-    const auto is_new = part_answers.note(place_of(origin), uri, trouble, now);
+    const auto is_new =
+        !of_its_user && part_answers.note(place_of(origin), request.key.uri(), trouble, now);
     log_part(log, origin, trouble, status, is_new);
 }
 

@@ -20,6 +20,7 @@
 #include "proxy/upstream/origin_times.hpp"
 #include "proxy/upstream/part_answers.hpp"
 #include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -29,7 +30,7 @@ struct Upstream {
     /// All must outlive this; `in_effect` is replaced by a reload.
     Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
              const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
-             WorkerCounters& counted);
+             PartAnswers& parts, WorkerCounters& counted);
 
     const Config& config() const { return *settings; }
     HeadLimits head_limits() const;
@@ -43,9 +44,10 @@ struct Upstream {
     /// The same, or the one record of all that are no peers any more.
     PeerRecord& record_or_gone(std::string_view node);
 
-    /// An origin's answer to a request for a part of the body at `uri` was not that part, for
-    /// `wrong`; `status`: of the answer, 0 if there was none. Logs it with the reason.
-    void note_part(const UpstreamTarget& origin, std::string_view uri, FetchError wrong,
+    /// An origin's answer to a request for a part of a body was not that part, for `wrong`;
+    /// `status`: of the answer, 0 if there was none. Logs it with the reason. A refusal of a
+    /// request with credentials is not remembered, as it may concern its user alone.
+    void note_part(const UpstreamTarget& origin, const RequestSnapshot& request, FetchError wrong,
                    unsigned status);
     /// So bodies there are not to be asked for in parts for a while.
     bool in_one_piece(const UpstreamTarget& origin, std::string_view uri) const;
@@ -66,7 +68,7 @@ struct Upstream {
     UpstreamPool pool;
     OriginHealth origin_health;
     OriginTimes origin_times;
-    PartAnswers part_answers;
+    PartAnswers& part_answers;                        // of all workers
     RateLimitedLog log;                               // origins and peers that fail
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers

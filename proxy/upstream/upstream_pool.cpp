@@ -58,11 +58,9 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers) {
     return per_origin == 0 ? 0 : std::max<std::size_t>(1, per_origin / workers);
 }
 
-std::string address_of(const boost::asio::ip::tcp::socket& socket) {
-    boost::system::error_code gone;
-    const auto remote = socket.remote_endpoint(gone);
-    if (gone) return {};
-    return HostPort{protocol::plain_address(remote.address()).to_string(), remote.port()}.text();
+std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
+    return HostPort{protocol::plain_address(endpoint.address()).to_string(), endpoint.port()}
+        .text();
 }
 
 std::string place_of(const UpstreamTarget& target) {
@@ -159,7 +157,10 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
         const auto& idle = **candidate;
         if (kept == Kept::recent && idle.idle_since + kRecentlyUsed < now) return nullptr;
         // It may be one of its name's addresses again, as some names give a few at a time.
-        if (!resolver_.leads_to(target.host, idle.remote.address(), target.client)) continue;
+        if (idle.quiet_until > now) continue;
+        if (!idle.by_address &&
+            !resolver_.leads_to(target.host, idle.remote.address(), target.client))
+            continue;
         auto taken = remove(candidate);
         if (still_quiet(*taken) &&
             (!target.on_clients_word || is_still_open(*config_, all_of(peer_places_), *taken)))
@@ -231,6 +232,9 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     connection->on_clients_word = target.on_clients_word;
     boost::system::error_code ec;
     connection->remote = connection->socket.remote_endpoint(ec);
+    connection->address = address_text(connection->remote);
+    asio::ip::make_address(target.host, ec);
+    connection->by_address = !ec;
     connection->socket.set_option(tcp::no_delay(true), ec);
     if (!target.tls) co_return connection;
     connection->deadline.set(deadline);

@@ -70,16 +70,20 @@ struct UpstreamConnection {
     ReadBuffer buffer;
     std::string place;  // place_of() its target
     boost::asio::ip::tcp::endpoint remote;
+    std::string address;      // remote, as address_text() writes it
+    bool by_address = false;  // its target names an address, which no DNS change moves
     bool to_peer = false;
     bool on_clients_word = false;      // as UpstreamTarget::on_clients_word
     bool used = false;                 // it has carried a request and its answer
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
+    /// Not to be used again before: bytes may follow that belong to no answer.
+    std::chrono::steady_clock::time_point quiet_until{};
 };
 using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 
-/// Where a socket is connected to, `10.0.0.7:8080` or `[::1]:80`; empty: nowhere any more.
-std::string address_of(const boost::asio::ip::tcp::socket& socket);
+/// `10.0.0.7:8080` or `[::1]:80`.
+std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint);
 
 /// Where a request is to go.
 struct UpstreamTarget : HostPort {
@@ -103,6 +107,10 @@ inline constexpr std::chrono::seconds kRecentlyUsed{1};
 /// Idle connections to one origin above `limits.upstream_idle_per_origin` stay for so long: what a
 /// burst leaves is there for the next one, and no longer taken from an origin that serves few.
 inline constexpr std::chrono::milliseconds kSurplusKept{250};
+
+/// An origin that sends a body after the head for HEAD does so within this time. Until then the
+/// connection rests, so that the body is not taken for the next answer.
+inline constexpr std::chrono::milliseconds kLateBody{200};
 
 /// How many idle connections to one origin a worker keeps for longer than that.
 std::size_t idle_share(std::size_t per_origin, unsigned workers);

@@ -363,12 +363,17 @@ TEST_F(Overrides, DoNotReachOriginsWhereOthersGetTheAnswer) {
     EXPECT_EQ(overrides(), 5u) << "that is between this client and its origin";
 }
 
-TEST_F(Overrides, OfXForwardedAreATrustedProxysToSay) {
+// nginx and HAProxy pass on the fields that they do not know, whoever sent them.
+TEST_F(Overrides, DoNotPassThroughATrustedProxyEither) {
     auto settings = config("a");
     settings.clients.trusted_proxies = {"127.0.0.1"};
     start(settings);
     get("a", "/one", all_);
-    EXPECT_EQ(overrides(), 2u) << origin.heads().back();
+    EXPECT_EQ(overrides(), 0u) << origin.heads().back();
+    settings.forwarded.drop = {"X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override"};
+    restart(settings);
+    get("a", "/two", all_);
+    EXPECT_EQ(overrides(), 2u) << "the operator knows that the proxy sets these";
     EXPECT_EQ(told("X-Forwarded-Port"), "8443");
 }
 

@@ -490,7 +490,8 @@ protected:
         });
         auto settings = config("a");
         settings.timeouts.drain = 60s;
-        const auto code = run_node(settings, {});
+        SignalsHeld held;
+        const auto code = run_node(settings, {}, held);
         user.join();
         need(good, "what the user saw");
         end(code == 0, "the exit code");

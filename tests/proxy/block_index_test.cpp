@@ -51,7 +51,7 @@ TEST(Part, IsWantedAsFarAsTheBodyReaches) {
 class BlockAnswerTest : public ::testing::Test {
 protected:
     FetchError judged(unsigned status, const char* range, const char* etag = "\"1\"") const {
-        return judge_block(wanted, answer(status, range, etag));
+        return judge_block(wanted, answer(status, range, etag), false);
     }
     /// Its fields are views into `text_`.
     Head answer(unsigned status, const char* range, const char* etag = "\"1\"") const {

@@ -150,15 +150,40 @@ TEST_F(OriginPlanTest, OffersInBlocksWhatIsLargeAndCanBeHadInParts) {
     EXPECT_EQ(after(203, ranges, kInBlocksAbove + 1).step, Step::pass);
 }
 
+/// The fate after a validation.
+StoredFate fate(StorageVerdict verdict, unsigned status, bool tells_who_asks = false) {
+    return fate_of_stored({verdict, status, true, true, tells_who_asks});
+}
+
 TEST(WhatIsStored, EndsWithAValidationWhoseAnswerMayNotBeStored) {  // RFC 9111 §4.3.3
-    EXPECT_TRUE(ends_what_is_stored(StorageVerdict::no_store, 200, true, true));
-    EXPECT_FALSE(ends_what_is_stored(StorageVerdict::store, 200, true, true));
-    EXPECT_FALSE(ends_what_is_stored(StorageVerdict::no_store, 503, true, false));
+    EXPECT_EQ(fate(StorageVerdict::no_store, 200), StoredFate::ends);
+    EXPECT_EQ(fate(StorageVerdict::no_store, 304), StoredFate::ends);
+    EXPECT_EQ(fate(StorageVerdict::store, 200), StoredFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::no_store, 503), StoredFate::stays);
+}
+
+TEST(WhatIsStored, EndsWhereTheOriginHasAnotherPageOrNone) {
+    for (const auto status : {200u, 404u, 410u, 451u})
+        EXPECT_EQ(fate(StorageVerdict::set_cookie, status), StoredFate::ends) << status;
+    for (const auto status : {301u, 302u, 401u, 403u})
+        EXPECT_EQ(fate(StorageVerdict::no_freshness, status), StoredFate::stands_in_for_nothing)
+            << status;
+    for (const auto status : {206u, 304u, 408u, 412u, 416u, 429u, 500u, 503u})
+        EXPECT_EQ(fate(StorageVerdict::no_freshness, status), StoredFate::stays) << status;
+}
+
+TEST(WhatIsStored, DoesNotGoByWhatOneUserIsTold) {
+    EXPECT_EQ(fate(StorageVerdict::authorization, 200, true), StoredFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::no_freshness, 404, true), StoredFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::is_private, 200, true), StoredFate::stands_in_for_nothing);
+    EXPECT_EQ(fate(StorageVerdict::is_private, 304, true), StoredFate::ends);
 }
 
 TEST(WhatIsStored, StaysWhileItIsFreshIfItWasNotValidated) {
-    EXPECT_FALSE(ends_what_is_stored(StorageVerdict::no_store, 200, false, true));
-    EXPECT_TRUE(ends_what_is_stored(StorageVerdict::no_store, 200, false, false));
+    EXPECT_EQ(fate_of_stored({StorageVerdict::no_store, 200, false, true, false}),
+              StoredFate::stays);
+    EXPECT_EQ(fate_of_stored({StorageVerdict::no_store, 200, false, false, false}),
+              StoredFate::ends);
 }
 
 }  // namespace origin_plan_test

@@ -16,8 +16,8 @@ TEST(PartTroubleTest, IsWhatTheAnswerSays) {
     EXPECT_EQ(part_trouble(FetchError::changed, 200), kOther);
     EXPECT_EQ(part_trouble(FetchError::changed, 206), kOther);
     for (const auto status : {401u, 403u, 404u, 410u})
-        EXPECT_EQ(part_trouble(FetchError::changed, status), kRefused) << status;
-    EXPECT_EQ(part_trouble(FetchError::origin_error, 429), kRefused);
+        EXPECT_EQ(part_trouble(FetchError::part_refused, status), kRefused) << status;
+    EXPECT_EQ(part_trouble(FetchError::origin_error, 429), PartTrouble::none) << "it may pass";
     EXPECT_EQ(part_trouble(FetchError::changed, 416), PartTrouble::not_a_part);
     EXPECT_EQ(part_trouble(FetchError::origin_error, 503), PartTrouble::none) << "it may pass";
     EXPECT_EQ(part_trouble(FetchError::body_timeout, 206), PartTrouble::none);
@@ -38,9 +38,17 @@ TEST(PartAnswersTest, TakeARefusalAtItsWord) {
     EXPECT_TRUE(answers.in_one_piece(kPlace, kUri, kNow));
 }
 
-TEST(PartAnswersTest, AreOfAFolderAtAPlace) {
+TEST(PartAnswersTest, AreOfOnePathWhereAPartWasRefused) {
     PartAnswers answers;
     answers.note(kPlace, kUri, kRefused, kNow);
+    EXPECT_TRUE(answers.in_one_piece(kPlace, "http://h/a/b.iso?signed=2", kNow));
+    EXPECT_FALSE(answers.in_one_piece(kPlace, "http://h/a/other", kNow));
+}
+
+TEST(PartAnswersTest, AreOfAFolderAtAPlaceWhereVersionsDiffer) {
+    PartAnswers answers;
+    answers.note(kPlace, kUri, kOther, kNow);
+    answers.note(kPlace, "http://h/a/c.iso", kOther, kNow);
     EXPECT_TRUE(answers.in_one_piece(kPlace, "http://h/a/other?y", kNow));
     EXPECT_FALSE(answers.in_one_piece(kPlace, "http://h/c/b.iso", kNow));
     EXPECT_FALSE(answers.in_one_piece(kPlace, "http://g/a/b.iso", kNow));
