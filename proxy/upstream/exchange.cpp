@@ -190,13 +190,12 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
         const auto error = co_await read_some(2048);
         if (error != FetchError::none) co_return error;
     }
-    if (!with_peer_) {
+    auto parsed = parse_head(is_head);
+    if (parsed != ParseError::ok && !with_peer_) {
         const auto mended = mend_response_head(head_bytes_);
         if (mended != ParseError::ok) co_return refuse(mended);
+        parsed = parse_head(is_head);
     }
-    parser_.emplace(head_, limits_);
-    if (is_head) parser_->skip(true);
-    const auto parsed = parser_->parse_head(head_bytes_);
     if (parsed != ParseError::ok) co_return refuse(parsed);
     announces_a_body_ =
         is_head && !with_peer_ && (parser_->chunked() || parser_->content_length().value_or(0) > 0);
@@ -205,6 +204,12 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     arrival_ = {Clock::now(), wall_now()};
     server_ = connection_->address;
     co_return FetchError::none;
+}
+
+ParseError Exchange::parse_head(bool is_head) {
+    parser_.emplace(head_, limits_);
+    if (is_head) parser_->skip(true);
+    return parser_->parse_head(head_bytes_);
 }
 
 std::optional<Exchange::Clock::time_point> Exchange::not_before() const {

@@ -144,6 +144,7 @@ private:
     };
 
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
+    ParseError parse_head(bool is_head);
     FetchError decode();
     std::size_t next_read();
     FetchError refuse(ParseError what);
