@@ -53,5 +53,5 @@ What the configuration names as ${NAME}, for the service.
 .SH "EXIT STATUS"
 0; 1 failure while running; 2 usage; 78 bad configuration.
 .SH "SEE ALSO"
-/usr/share/doc/hearsay: README, REFERENCE, ARCHITECTURE.
+/usr/share/doc/hearsay: README.md, docs/.
 ROFF

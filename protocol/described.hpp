@@ -13,10 +13,10 @@ enum class NumberKind : std::uint8_t {
 
 /// One number of a struct that has nothing but numbers. Its row in the struct's table is all there
 /// is to say of it: sums, /api/v1/status, /metrics and what `hearsay status` and a replay read of
-/// a node follow from that, and tests hold the table in REFERENCE.md against it.
+/// a node follow from that, and so do the pages docs/reference/metrics.md and status.md.
 ///
-/// To add a number: give the struct a member and the table a row, count it, and put the line into
-/// REFERENCE.md that the test asks for. A member without a row does not compile.
+/// To add a number: give the struct a member and the table a row, count it, and write its notes in
+/// docs/reference/notes/metrics.md and status.md; then run `./dev reference`. A member without a row does not compile.
 template <class Of>
 struct Described {
     struct Label {

@@ -2,7 +2,7 @@ cmake_minimum_required(VERSION 3.25)
 # Fails when a layer includes something above it (measure -> proxy -> protocol -> summary), when a room of a layer
 # includes one that stands above it, when files include each other in a circle (x.hpp and x.cpp count as one), or when
 # a layer above knows more of summaries than what holds for all their kinds, or when the rooms do not hang together as
-# ARCHITECTURE.md draws them.
+# CONTRIBUTING.md draws them.
 set(layers summary protocol proxy measure)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
@@ -137,7 +137,7 @@ endif()
 
 # The drawing leaves out what follows from the arrows that it has; nothing else may be missing, and nothing too much.
 list(REMOVE_DUPLICATES arrows)
-file(STRINGS ${ROOT}/ARCHITECTURE.md drawn REGEX "^ +[a-z]+ --> [a-z &]+$")
+file(STRINGS ${ROOT}/CONTRIBUTING.md drawn REGEX "^ +[a-z]+ --> [a-z &]+$")
 set(drawn_arrows "")
 foreach(line IN LISTS drawn)
     string(REGEX MATCH "^ +([a-z]+) --> ([a-z &]+)$" matched "${line}")
@@ -147,12 +147,12 @@ foreach(line IN LISTS drawn)
         list(APPEND drawn_arrows "${from_room}>${to_room}")
         list(APPEND drawn_from_${from_room} ${to_room})
         if(NOT "${from_room}>${to_room}" IN_LIST arrows)
-            message(SEND_ERROR "ARCHITECTURE.md draws ${from_room} --> ${to_room}; nothing there is included")
+            message(SEND_ERROR "CONTRIBUTING.md draws ${from_room} --> ${to_room}; nothing there is included")
         endif()
     endforeach()
 endforeach()
 if(NOT drawn_arrows)
-    message(SEND_ERROR "ARCHITECTURE.md draws no rooms")
+    message(SEND_ERROR "CONTRIBUTING.md draws no rooms")
 endif()
 foreach(arrow IN LISTS arrows)
     string(REGEX MATCH "^(.*)>(.*)$" matched "${arrow}")
@@ -168,7 +168,7 @@ foreach(arrow IN LISTS arrows)
         endif()
     endwhile()
     if(NOT to_room IN_LIST reached)
-        message(SEND_ERROR "${from_room} includes of ${to_room}; ARCHITECTURE.md draws no way there")
+        message(SEND_ERROR "${from_room} includes of ${to_room}; CONTRIBUTING.md draws no way there")
     endif()
 endforeach()
 message(STATUS "${checked} includes point down or sideways, in no circle")

@@ -174,7 +174,7 @@ asio::awaitable<Response> reopen_logs(const Request& request, const Hooks& hooks
     co_return admin_text(request, http::status::accepted, "opening the access log anew\n");
 }
 
-/// To add one: a row, its handler above, and a line in REFERENCE.md.
+/// To add one: a row, its handler above, and a section in docs/reference/admin-api.md.
 constexpr AdminRoute kRoutes[] = {
     {AdminMethod::get, "/healthz", Guard::open, "says that the process lives", healthz},
     {AdminMethod::get, "/readyz", Guard::open, "says whether the node takes requests", readyz},

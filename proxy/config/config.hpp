@@ -25,6 +25,10 @@ namespace proxy {
 
 using protocol::HostPort;  // in the JSON `host:port`, IPv6 as `[::1]:3128`
 
+/// The words of the configuration for each choice, in the order of its enumerators.
+inline constexpr std::array<std::string_view, 3> kForwardedModeNames{"off", "append", "replace"};
+inline constexpr std::array<std::string_view, 2> kClientDirectivesNames{"obey", "shield"};
+
 /// What requests may reach in private networks: nothing, all of it, or what is listed.
 enum class Destinations : std::uint8_t { deny, allow, listed };
 
@@ -70,6 +74,7 @@ struct ForwardedConfig {
 
 /// What asks for a token: what changes something or shows the configuration, or everything.
 enum class TokenFor : std::uint8_t { changes, all };
+inline constexpr std::array<std::string_view, 2> kTokenForNames{"changes", "all"};
 
 inline constexpr std::uint16_t kAdminPort = 9128;
 
@@ -108,6 +113,7 @@ struct DiskConfig {
 
 /// What goes to disk once that is full: what is asked for a second time, or everything.
 enum class DiskAdmission : std::uint8_t { second_request, always };
+inline constexpr std::array<std::string_view, 2> kDiskAdmissionNames{"second_request", "always"};
 
 struct CacheConfig {
     std::uint64_t memory = 512ull << 20;  // bytes, over all workers
@@ -123,6 +129,8 @@ struct CacheConfig {
 
 /// Whether what a peer gave is stored here, too.
 enum class CopyPolicy : std::uint8_t { always, while_room, second_use, never };
+inline constexpr std::array<std::string_view, 4> kCopyPolicyNames{"always", "while_room",
+                                                                  "second_use", "never"};
 inline constexpr std::array kCopyPolicies{CopyPolicy::always, CopyPolicy::while_room,
                                           CopyPolicy::second_use, CopyPolicy::never};
 inline constexpr CopyPolicy kDefaultCopyPolicy = CopyPolicy::while_room;
@@ -164,7 +172,10 @@ struct SummaryConfig {
 };
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
+inline constexpr std::array<std::string_view, 6> kLogLevelNames{"trace", "debug", "info",
+                                                                "warn",  "error", "off"};
 enum class AccessFormat : std::uint8_t { json, squid, combined };
+inline constexpr std::array<std::string_view, 3> kAccessFormatNames{"json", "squid", "combined"};
 
 struct LogConfig {
     LogLevel level = LogLevel::info;

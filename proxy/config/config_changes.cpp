@@ -2,19 +2,22 @@
 #include "proxy/config/config_json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
+
+#include "proxy/config/setting_table.hpp"
 
 namespace proxy {
 namespace {
 
 using nlohmann::ordered_json;
 
-/// What is bound, started or named once. Everything else is looked up in the configuration when it
-/// is needed, or is handed over by Node when it changes.
-constexpr std::array<std::string_view, 7> kRestartOnly{
-    "$.node",         "$.listen",         "$.tls.listen",  "$.workers",
-    "$.admin.listen", "$.cluster.listen", "$.summary.kind"};
+/// Whether the row of this setting says so.
+bool needs_restart(std::string_view path) {
+    const auto table = setting_table();
+    return std::any_of(table.begin(), table.end(), [&](const Setting& setting) {
+        return setting.effect == Effect::after_restart && path.substr(2) == setting.path;
+    });
+}
 
 void compare(const ordered_json& from, const ordered_json& to, const std::string& path,
              std::vector<std::string>& changed) {
@@ -75,10 +78,7 @@ std::vector<ConfigError> restart_only(const Config& from, const Config& to,
                                       const std::vector<std::string>& changed) {
     std::vector<ConfigError> errors;
     for (const auto& path : changed) {
-        const auto fixed =
-            std::any_of(kRestartOnly.begin(), kRestartOnly.end(),
-                        [&](std::string_view setting) { return is_within(path, setting); });
-        if (fixed || path == "$.cluster" || path == "$.tls" || path == "$.admin")
+        if (needs_restart(path))
             errors.push_back({path, "changing it needs a restart"});
         else if (path == "$.cache.disk" && !same_directories(from.cache, to.cache))
             errors.push_back(

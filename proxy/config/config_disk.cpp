@@ -77,9 +77,6 @@ void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out) {
                                        "\"20GiB\" }, or a list of these, not ")
                                .append(kind_of(*value)));
     }
-    cache.read(
-        "disk_admission", out.disk_admission,
-        {{"second_request", DiskAdmission::second_request}, {"always", DiskAdmission::always}});
 }
 
 std::uint64_t slice_from(const CacheConfig& cache) {

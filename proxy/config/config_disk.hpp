@@ -9,7 +9,7 @@
 
 namespace proxy {
 
-/// Reads `disk`, one directory or a list, and `disk_admission` of the section `cache`.
+/// Reads `disk` of the section `cache`: one directory or a list.
 void read_disk(ConfigContext& context, ConfigSection& cache, CacheConfig& out);
 
 /// Larger bodies are stored in blocks: `slice_from`, or less if all of it is to fit into half of

@@ -5,6 +5,8 @@
 #include "proxy/http/utf8.hpp"
 
 #include <algorithm>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
 
 namespace proxy {
 
@@ -259,16 +261,53 @@ void ConfigSection::done() {
     }
 }
 
-void ConfigSection::fail_choice(std::string_view key, std::string_view word,
-                                std::span<const std::string> known) {
+std::optional<std::size_t> ConfigSection::choice(std::string_view key,
+                                                 std::span<const std::string_view> words) {
+    const auto word = text(key);
+    if (!word) return std::nullopt;
+    const auto found = std::find(words.begin(), words.end(), *word);
+    if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
     std::string message = "must be one of";
-    for (const auto& name : known) {
-        message.append(&name == known.data() ? " \"" : ", \"").append(name).append("\"");
-    }
-    if (const auto near = nearest_name(word, known); !near.empty()) {
+    for (const auto& name : words)
+        message.append(&name == words.data() ? " \"" : ", \"").append(name).append("\"");
+    const std::vector<std::string> known(words.begin(), words.end());
+    if (const auto near = nearest_name(*word, known); !near.empty())
         message.append("; did you mean \"").append(near).append("\"?");
-    }
     fail(key, std::move(message));
+    return std::nullopt;
+}
+
+namespace {
+
+/// The prefix that a text stands for, `10.0.0.0/8` for `10.0.0.7/8`; the text itself when it has
+/// no bits beyond those.
+std::string without_host_bits(const std::string& text) {
+    namespace ip = boost::asio::ip;
+    boost::system::error_code none;
+    if (const auto v4 = ip::make_network_v4(text, none); !none)
+        return v4.address() == v4.network() ? text : v4.canonical().to_string();
+    if (const auto v6 = ip::make_network_v6(text, none); !none)
+        return v6.address() == v6.network() ? text : v6.canonical().to_string();
+    return text;
+}
+
+}  // namespace
+
+void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
+                   PrefixList& out) {
+    if (!in.has(key)) return void(in.take(key));
+    const auto elements = in.elements(key);
+    out.clear();
+    for (const auto& [value, path] : elements) {
+        const auto prefix = text_of(context, *value, path);
+        if (!prefix) continue;
+        if (!out.add(*prefix))
+            context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
+        else if (const auto whole = without_host_bits(*prefix); whole != *prefix)
+            context.doubt(path, "stands for all of " + whole);
+    }
+    if (elements.size() > kMaxPrefixes)
+        in.fail(key, "must be at most " + std::to_string(kMaxPrefixes));
 }
 
 }  // namespace proxy

@@ -8,7 +8,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,33 +82,9 @@ public:
         if (const auto bytes = size(key, low, high)) out = static_cast<T>(*bytes);
     }
 
-    template <class Enum>
-    using Names = std::initializer_list<std::pair<std::string_view, Enum>>;
-    template <class Enum>
-    void read(std::string_view key, Enum& out, Names<Enum> names) {
-        const auto word = text(key);
-        if (!word) return;
-        std::vector<std::string> known;
-        for (const auto& [name, value] : names) {
-            if (name == *word) return void(out = value);
-            known.emplace_back(name);
-        }
-        fail_choice(key, *word, known);
-    }
-
-    /// The same for `values` that know their names.
-    template <std::ranges::range Values, class NameOf>
-    void read_named(std::string_view key, std::ranges::range_value_t<Values>& out,
-                    const Values& values, NameOf name_of) {
-        const auto word = text(key);
-        if (!word) return;
-        std::vector<std::string> known;
-        for (const auto value : values) {
-            if (name_of(value) == *word) return void(out = value);
-            known.emplace_back(name_of(value));
-        }
-        fail_choice(key, *word, known);
-    }
+    /// The index of the word that stands there; anything but one of `words` is reported.
+    std::optional<std::size_t> choice(std::string_view key,
+                                      std::span<const std::string_view> words);
 
     /// The object under a key, if it is there.
     std::optional<ConfigSection> section(std::string_view key);
@@ -122,14 +97,16 @@ public:
 private:
     std::optional<std::uint64_t> whole(std::string_view key, std::uint64_t low, std::uint64_t high);
     std::optional<std::uint64_t> size(std::string_view key, std::uint64_t low, std::uint64_t high);
-    void fail_choice(std::string_view key, std::string_view word,
-                     std::span<const std::string> known);
 
     ConfigContext& context_;
     const nlohmann::json* value_;
     std::string path_;
     std::vector<std::string> known_;
 };
+
+/// Reads a list of addresses and prefixes, which replaces the default in `out`.
+void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
+                   PrefixList& out);
 
 /// `.name`, or `["odd name"]` so that no key can garble a message.
 std::string subscript(const std::string& key);

@@ -3,11 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "proxy/admin/metrics_text.hpp"
 #include "proxy/admin/status_json.hpp"
@@ -131,57 +128,6 @@ TEST_F(Numbers, HaveAFamilyThatNamesKindAndUnit) {
             EXPECT_EQ(family.find("microseconds"), family.npos) << "seconds are the base unit";
         }
     });
-}
-
-// REFERENCE.md
-
-std::string reference() {
-    std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../REFERENCE.md");
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-/// The lines that a table makes there: one for each family, or number without one.
-template <class Table>
-std::vector<std::string> lines_of(const Table& table) {
-    std::vector<std::string> lines;
-    for (auto first = std::begin(table); first != std::end(table);) {
-        auto end = std::next(first);
-        while (!first->family.empty() && end != std::end(table) && end->family == first->family)
-            ++end;
-        std::string paths;
-        for (auto each = first; each != end; ++each)
-            paths += (paths.empty() ? "`" : ", `") + std::string(each->path) + '`';
-        const std::string label(first->label.key);
-        const auto family =
-            first->family.empty()
-                ? std::string()
-                : '`' + std::string(first->family) + (label.empty() ? "" : '{' + label + '}') + '`';
-        lines.push_back("| " + paths + " | " + family + " | " + std::string(first->unit) + " | " +
-                        std::string(first->help) + " |");
-        first = end;
-    }
-    return lines;
-}
-
-TEST_F(Numbers, HaveTheirLineInTheReference) {
-    const auto page = reference();
-    for_each_table([&](const auto& table, const auto&, const char*) {
-        for (const auto& line : lines_of(table))
-            EXPECT_EQ(count(page, '\n' + line + '\n'), 1u) << "REFERENCE.md needs once:\n" << line;
-    });
-}
-
-TEST_F(Numbers, AreNotAllThatTheReferenceExplains) {  // each family, of tables or not
-    status.cluster.link_refusals["wrong_key"] = 1;
-    const auto page = reference();
-    std::istringstream metrics(metrics_text(status, OldNames::no));
-    for (std::string line; std::getline(metrics, line);) {
-        if (!line.starts_with("# TYPE ")) continue;
-        const auto name = line.substr(7, line.find(' ', 7) - 7);
-        EXPECT_GE(count(page, '`' + name + '`') + count(page, '`' + name + '{'), 1u) << name;
-    }
 }
 
 }  // namespace described_test

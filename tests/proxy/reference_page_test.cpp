@@ -1,4 +1,4 @@
-// REFERENCE.md explains every word that users meet.
+// The pages of docs/reference/ explain every word that users meet.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,9 +13,10 @@ namespace proxy {
 namespace reference_page_test {
 
 std::string reference() {
-    std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../REFERENCE.md");
+    const auto pages = std::filesystem::path(__FILE__).parent_path() / "../../docs/reference";
     std::ostringstream text;
-    text << in.rdbuf();
+    for (const auto& page : std::filesystem::directory_iterator(pages))
+        if (page.is_regular_file()) text << std::ifstream(page.path()).rdbuf();
     return text.str();
 }
 

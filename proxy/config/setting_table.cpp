@@ -1,0 +1,525 @@
+// The table of all settings. A new setting is one row here and its use.
+#include "proxy/config/setting_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "proxy/config/config_disk.hpp"
+#include "proxy/config/special_settings.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace settings;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kKiB = 1ull << 10, kMiB = 1ull << 20, kGiB = 1ull << 30, kTiB = 1ull << 40;
+constexpr auto kTenYears = 24h * 3650;
+constexpr std::string_view kPemFile = "path of a PEM file";
+
+constexpr SectionValue kAdmin{[](const Config& config) { return config.admin.has_value(); },
+                              [](Config& config) {
+                                  if (!config.admin) config.admin.emplace();
+                              },
+                              [](Config& config) { config.admin.reset(); }};
+
+constexpr std::array<std::string_view, 3> kKindNames{"counting_bloom", "quotient", "cuckoo"};
+static_assert(kKindNames.size() == summary::kKinds.size());
+constexpr ChoiceValue kSummaryKind{
+    [](const Config& config) {
+        const auto& all = summary::kKinds;
+        return static_cast<std::size_t>(std::find(all.begin(), all.end(), config.summary.kind) -
+                                        all.begin());
+    },
+    [](Config& config, std::size_t i) { config.summary.kind = summary::kKinds.at(i); }, kKindNames};
+
+/// Shows the limit in effect, which has upper bounds besides.
+constexpr SizeValue kSliceFrom{[](const Config& config) { return slice_from(config.cache); },
+                               set<std::uint64_t, &Config::cache, &CacheConfig::slice_from>, 0,
+                               64 * kTiB};
+
+/// Shows the limit in effect, also where the setting is left out.
+constexpr CountValue kPerAddress{
+    [](const Config& config) {
+        return connections_of_one(config.limits, config.limits.connections);
+    },
+    set<std::uint64_t, &Config::limits, &LimitsConfig::connections_per_address>, 1, 10'000'000};
+
+constexpr std::array kTable{
+    Setting{"node", SpecialValue{read_name, show_name, "string"}, Effect::after_restart,
+            "The name must be unique in the cluster and among the proxies that its requests "
+            "pass, because `Via` carries it and loops are found by it.",
+            false, nullptr, "the host name"},
+    Setting{"listen", endpoint<&Config::listen>(), Effect::after_restart,
+            "Clients and peer requests arrive here, in HTTP/1.1 without TLS.", true},
+    Setting{"tls", optional_section<&Config::tls>(), Effect::after_restart,
+            "A second listener for clients that speak TLS 1.2 or 1.3."},
+    Setting{"tls.listen", endpoint<&Config::tls, &TlsConfig::listen>(), Effect::after_restart,
+            "The TLS listener.", true},
+    Setting{"tls.certificate", text<&Config::tls, &TlsConfig::certificate>(kPemFile),
+            Effect::on_reload, "PEM file with the server certificate, then the intermediate ones.",
+            true},
+    Setting{"tls.key", text<&Config::tls, &TlsConfig::key>(kPemFile), Effect::on_reload,
+            "PEM file with the unencrypted private key. `check` warns if every user of the "
+            "machine can read it.",
+            true},
+    Setting{"workers", count<&Config::workers>(1, kMaxWorkers), Effect::after_restart,
+            "Number of worker threads. One per core is a good value. `check` and a start warn "
+            "if it exceeds the CPUs of the process's control group."},
+    Setting{"admin", kAdmin, Effect::after_restart, "`null` means no admin port."},
+    Setting{"admin.listen", endpoint<&Config::admin, &AdminConfig::listen>(), Effect::after_restart,
+            "`check` warns about an address beyond loopback without a token."},
+    Setting{"admin.token", SpecialValue{read_token, show_token, "string"}, Effect::on_reload,
+            "Guarded routes need it as `Authorization: Bearer`. Without a token they answer "
+            "loopback only. Write it as `${NAME}`, because `check` warns about a token in a "
+            "file that everybody can read."},
+    Setting{"admin.token_for", choice<&Config::admin, &AdminConfig::token_for>(kTokenForNames),
+            Effect::on_reload, "With `all`, status, metrics and health need the token, too.", false,
+            check_token_for},
+    Setting{"admin.names", SpecialValue{read_admin_names, show_admin_names, "list of host names"},
+            Effect::on_reload, "Names that `Host` may state besides addresses and `localhost`."},
+    Setting{"clients", SectionValue{}, Effect::on_reload,
+            "Addresses that may send requests, and proxies that speak for others."},
+    Setting{"clients.allow", prefixes<&Config::clients, &ClientsConfig::allow>(), Effect::on_reload,
+            "Addresses that may send requests. Others get 403."},
+    Setting{"clients.deny", prefixes<&Config::clients, &ClientsConfig::deny>(), Effect::on_reload,
+            "`deny` wins over `allow`. Peers pass by their token, not by these lists. An "
+            "address that may not ask is judged when it connects, unless it is a trusted proxy: "
+            "it gets 403 without a read, the connection is closed, and `refusals.client` counts "
+            "it. At `tls.listen` it gets no answer. In a cluster, an unknown address may be a "
+            "peer; each worker thread keeps up to 64 such connections, and the one that has "
+            "waited longest makes room."},
+    Setting{"clients.trusted_proxies",
+            prefixes<&Config::clients, &ClientsConfig::trusted_proxies>(), Effect::on_reload,
+            "Proxies whose statements count. The last address in `X-Forwarded-For` that is not "
+            "trusted is the client, for all rules and for the log. If that member is no "
+            "address, the client is unknown: it may not forward or purge, and it gets 403 if "
+            "`allow` or `deny` restricts anybody. A request with `Via` or `Forwarded` but "
+            "without `X-Forwarded-For` may neither forward nor purge. Trusted proxies have no "
+            "limit per address."},
+    Setting{"clients.proxy_protocol", flag<&Config::clients, &ClientsConfig::proxy_protocol>(),
+            Effect::on_reload,
+            "Every connection of a trusted proxy begins with a PROXY protocol header, version "
+            "2, also at `tls.listen`. A connection without the header is served as long as each "
+            "request proves to be a peer request, and closed without an answer otherwise.",
+            false, check_proxy_protocol},
+    Setting{"forward", SectionValue{}, Effect::on_reload,
+            "A forward proxy for targets that no site matches."},
+    Setting{"forward.enabled", flag<&Config::forward, &ForwardConfig::enabled>(), Effect::on_reload,
+            "The node is a forward proxy for targets that no site matches. Otherwise a request "
+            "in absolute form gets 403, and one in origin form gets 404."},
+    Setting{"forward.clients", prefixes<&Config::forward, &ForwardConfig::clients>(),
+            Effect::on_reload,
+            "Addresses that may use the forward proxy and tunnels, and that may read content "
+            "stored for forward targets. `100.64.0.0/10` is not in the default, because "
+            "strangers share it behind a carrier's NAT. Others get 403."},
+    Setting{"forward.connect_ports",
+            SpecialValue{read_connect_ports, show_connect_ports, "list of ports"},
+            Effect::on_reload,
+            "Ports that `CONNECT` may reach. The node cannot read or cache the content of a "
+            "tunnel. To cache an https site, list it in `origins` and ask for `http://` through "
+            "the node, or use `tls`."},
+    Setting{
+        "forward.private_destinations",
+        SpecialValue{read_destinations, show_destinations, "`deny`, `allow` or a list of prefixes"},
+        Effect::on_reload,
+        "Forward targets at private and other special addresses. The listeners of the node "
+        "and of its peers are refused in every case, also peers that DNS found, and the "
+        "node's own ports at peers' addresses. The rule applies to connections: content "
+        "that is already stored is still served."},
+    Setting{"forwarded", SectionValue{}, Effect::on_reload,
+            "Statements about the client in requests to origins."},
+    Setting{"forwarded.origins",
+            choice<&Config::forwarded, &ForwardedConfig::origins>(kForwardedModeNames),
+            Effect::on_reload,
+            "The node tells a site about the client in `X-Forwarded-For`, `X-Forwarded-Proto`, "
+            "`X-Forwarded-Host` and `Forwarded`. `append` adds this hop to the statements of a "
+            "trusted proxy and replaces those of anybody else. `replace` writes all of them "
+            "anew. `off` leaves `X-Forwarded-For` and `Forwarded` as they came, except that "
+            "`host` and `proto` elements of `Forwarded` are removed. With `off` the origin "
+            "reads `X-Forwarded-Proto` and `X-Forwarded-Host` only if a trusted proxy stated "
+            "them, and `https` in every case. Scheme and host are part of the key, and origins "
+            "are told no others. A trusted proxy states them in `X-Forwarded-Proto` and "
+            "`X-Forwarded-Host`, or in `Forwarded` if it sends none of the `X-Forwarded-` "
+            "fields; the first member of a list counts. The statement counts for requests in "
+            "origin form to a site, unless the mode is `replace`. A stated host counts if a "
+            "site matches it; otherwise `Host` counts. `http` and `https` are stored apart on "
+            "all nodes, so a redirect to `https` is never given to clients that came by "
+            "`https`. `PURGE` and `/api/v1/purge` name such a page by its `https` URL. Give "
+            "`origins` the names that clients use, or `*`."},
+    Setting{"forwarded.forward",
+            choice<&Config::forwarded, &ForwardedConfig::forward>(kForwardedModeNames),
+            Effect::on_reload, "The same for forward targets."},
+    Setting{"forwarded.drop", SpecialValue{read_dropped, show_dropped, "list of field names"},
+            Effect::on_reload,
+            "Fields that the node removes from each GET and HEAD to a site. Some origins let "
+            "these fields choose the resource, so other clients would get the wrong response. "
+            "The node removes them from requests of trusted proxies, too, because proxies pass "
+            "on the fields of their clients. Leave a field out of the list only if your proxy "
+            "sets it in every request. Other methods keep them. Use `[]` only if the origin "
+            "ignores these fields or names them in `Vary`. A `Connection` field cannot remove "
+            "the forwarding fields."},
+    Setting{"upgrade", SpecialValue{read_upgrade, show_upgrade, "list of names"}, Effect::on_reload,
+            "Protocols that a client and an origin may switch to with `Upgrade`, for sites and "
+            "for forwarded requests. `[]` refuses WebSockets with 403; other protocols that are "
+            "not listed are left out of the request. Most clients with a configured proxy use "
+            "`CONNECT` for WebSockets, even for `ws:`; then port 80 must be in "
+            "`forward.connect_ports`."},
+    Setting{"origins", SpecialValue{read_sites, show_sites, "list"}, Effect::on_reload,
+            "The first entry that matches the host decides, in every form of request. A request "
+            "that no entry matches goes to its target if `forward` is enabled."},
+    Setting{"origins[].host", ElementValue{"string"}, Effect::on_reload,
+            "Host of the target without a port, or `*` for every host. IPv6 addresses compare "
+            "as addresses, and a final dot does not matter. Each spelling still has a key of "
+            "its own. An HTTP/1.0 request without `Host` goes to the first entry for `*`.",
+            true},
+    Setting{"origins[].url", ElementValue{"string"}, Effect::on_reload,
+            "Server of the site. The node uses a kept connection only while the name still has "
+            "its address, so it follows DNS when the TTL (1 s to 1 h) is over. The first "
+            "request after that starts a look-up in the background. Running requests and "
+            "tunnels keep their connection. If the origin closes a kept connection at the "
+            "moment of a request, safe methods, `PUT` and `DELETE` are sent once more, with up "
+            "to 64 KiB of a body. Other methods use a connection that was in use within the "
+            "last second, or a new one. They are sent again only with proof that the origin "
+            "read nothing; otherwise the client gets 502. An answer before the end of the "
+            "request body closes the connection. After three connections that the origin did "
+            "not take, one request in one to three seconds tries again. If an origin's parts do "
+            "not fit together twice, the node takes bodies of that directory in one piece for "
+            "ten minutes. If the origin refuses a part (401, 403, 404, 410), the same holds for "
+            "that one path. Requests with `Authorization` or `Cookie` teach the node no "
+            "refusal.",
+            true},
+    Setting{"origins[].tls", ElementValue{"object"}, Effect::on_reload,
+            "How the server proves itself."},
+    Setting{"origins[].tls.verify", ElementValue{"boolean"}, Effect::on_reload,
+            "The server must prove the name.", false, nullptr, "`true`"},
+    Setting{"origins[].tls.ca", ElementValue{"path"}, Effect::on_reload,
+            "PEM file, or a directory that `openssl rehash` made.", false, nullptr,
+            "the system's authorities"},
+    Setting{"origins[].tls.name", ElementValue{"string"}, Effect::on_reload,
+            "Name for SNI and for the certificate.", false, nullptr, "the host of `url`"},
+    Setting{"cache", SectionValue{}, Effect::on_reload,
+            "The store: memory tier, disk tier and caching rules."},
+    Setting{"cache.memory", size<&Config::cache, &CacheConfig::memory>(kMiB, 64 * kTiB),
+            Effect::on_reload,
+            "Memory for stored responses, shared by all worker threads. One object in one piece "
+            "takes half of it at most. Request field values of variants count, too. `check` and "
+            "a start warn if this value and `limits.body_windows` together exceed the memory "
+            "limit of the control group."},
+    Setting{"cache.disk",
+            SpecialValue{read_directories, show_directories, "object or list of objects"},
+            Effect::on_reload,
+            "Directories of the disk tier, best one per disk. Each key belongs to one of them, "
+            "in proportion to their sizes. If one fails, the others continue. Another path, or "
+            "another size at the next start, moves some keys, whose content is fetched again. "
+            "Reads: a body of 16KiB or more is sent from the page cache with `sendfile`, and "
+            "only its head is in `cache.memory`; smaller bodies are read into memory. Kernels "
+            "before 6.5 and overlay file systems cannot tell what the page cache holds, so "
+            "everything is read into memory there. No request waits for a write: when too much "
+            "is queued, a response is not written and counted. Restart: the node answers at "
+            "once and reads about a million objects per second from the page cache meanwhile. A "
+            "kill loses the last milliseconds of writes; a crash of the machine loses what the "
+            "system had not written. Every body is verified by a checksum at its first read. "
+            "Purges and invalidations survive a kill; after a crash of the machine those since "
+            "the last sync may be lost. The answer to an unsafe method waits up to a second for "
+            "its invalidation. Failure: no request fails by it, because the content is fetched "
+            "again. Writing pauses after an error or on a full file system. A directory that "
+            "has failed at the start begins in the state `off` if there are others; every other "
+            "fault prevents the start. To empty a directory, stop the node and remove the "
+            "files. If they are removed under a running node, it notices within a second and "
+            "takes the directory again.",
+            false, raise_object_max},
+    Setting{"cache.disk[].path", ElementValue{"absolute path"}, Effect::after_restart,
+            "The directory belongs to this node alone. A second process, or foreign files in "
+            "it, prevent a start; `lost+found`, `.snapshot`, `.snapshots` and `.zfs` are "
+            "allowed. The node creates the last component. In a container use a volume. `check` "
+            "and a start warn about tmpfs and overlay file systems.",
+            true},
+    Setting{"cache.disk[].size", ElementValue{"size"}, Effect::on_reload,
+            "Room for the node's own files. Each object takes about 45 bytes of memory besides, "
+            "not counted in `cache.memory`: 20 for the index, most of the rest for the summary "
+            "(33 in all for `cuckoo` and `quotient`). A lower value gives the oldest segments "
+            "back. Leave the file system some spare room. A segment has 1/512 of the size, "
+            "between 32MiB and 256MiB, and a record takes at most a quarter of it.",
+            true},
+    Setting{"cache.disk_admission",
+            choice<&Config::cache, &CacheConfig::disk_admission>(kDiskAdmissionNames),
+            Effect::on_reload,
+            "While a tenth of a directory is free, every response is written. Then "
+            "`second_request` writes a response that was asked for again, since most responses "
+            "are asked for only once. `always` writes every response."},
+    Setting{"cache.object_max", size<&Config::cache, &CacheConfig::object_max>(1, 64 * kTiB),
+            Effect::on_reload, "Largest body that is stored."},
+    Setting{"cache.slice_from", kSliceFrom, Effect::on_reload,
+            "Larger bodies are stored in blocks, if the origin serves ranges and gives strong "
+            "tags. Half of `cache.memory` and the room of a disk record are upper bounds: with "
+            "a disk that is 7MiB, and up to 63MiB for directories above 16GiB.",
+            false, check_slice_from},
+    Setting{"cache.block", size<&Config::cache, &CacheConfig::block>(4 * kKiB, kGiB),
+            Effect::on_reload,
+            "Size of a block. It must be the same at all nodes. One request of a client is one "
+            "request to the origin, however many blocks it touches: the node cuts the answer "
+            "into blocks as it comes. Missing blocks between stored ones cost one request per "
+            "gap. A range far ahead of a running download gets a request of its own after 500 "
+            "ms.",
+            false, check_block},
+    Setting{"cache.variants", count<&Config::cache, &CacheConfig::variants>(1, kMaxVariants),
+            Effect::on_reload,
+            "Responses of one key that are stored side by side because of `Vary`. A further one "
+            "replaces the least used."},
+    Setting{"cache.store_set_cookie",
+            flag<&Config::cache, &CacheConfig::rules, &CacheRules::store_set_cookie>(),
+            Effect::on_reload,
+            "Responses with `Set-Cookie` and an explicit lifetime are stored, and everybody "
+            "gets these cookies. Without it, they pass through. A stored one ends at its next "
+            "use after the setting is switched off. Cookies of a 304 reach only the client that "
+            "caused it."},
+    Setting{"cache.client_directives",
+            choice<&Config::cache, &CacheConfig::client_directives>(kClientDirectivesNames),
+            Effect::on_reload,
+            "`shield` ignores `no-cache`, `max-age`, `min-fresh` and `max-stale` of clients, "
+            "and so keeps their reloads from your origins."},
+    Setting{"cache.cdn_cache_control",
+            flag<&Config::cache, &CacheConfig::rules, &CacheRules::cdn_cache_control>(),
+            Effect::on_reload,
+            "`CDN-Cache-Control` (RFC 9213) replaces `Cache-Control` and `Expires` for sites in "
+            "`origins`. It never counts for forward targets."},
+    Setting{"cache.stale_when_unreachable",
+            duration<&Config::cache, &CacheConfig::rules, &CacheRules::stale_when_unreachable>(
+                0s, kTenYears),
+            Effect::on_reload,
+            "How long after its lifetime a response without `stale-if-error` may stand in for "
+            "an unreachable origin, if it was fresh once and nothing forbids it. 0 means never."},
+    Setting{"cache.heuristic", SectionValue{}, Effect::on_reload,
+            "Lifetime of responses that state none."},
+    Setting{"cache.heuristic.fraction",
+            fraction<&Config::cache, &CacheConfig::rules, &CacheRules::heuristic_fraction>(0, 1),
+            Effect::on_reload,
+            "Part of the time since `Last-Modified` that a response without a stated lifetime "
+            "is fresh."},
+    Setting{"cache.heuristic.maximum",
+            duration<&Config::cache, &CacheConfig::rules, &CacheRules::heuristic_maximum>(
+                0s, kTenYears),
+            Effect::on_reload,
+            "Upper bound of that lifetime. 0 means that such responses are always validated."},
+    Setting{"cluster", optional_section<&Config::cluster>(), Effect::after_restart,
+            "A node without it works alone."},
+    Setting{"cluster.key", SpecialValue{read_keys, show_nothing, "string"}, Effect::after_restart,
+            "Secret that all nodes share. Links prove by it who they are; they are not "
+            "encrypted. It also makes the hashes that name stored content, on the wire and on "
+            "disk. Tags on disk mean nothing under another key: `check` and a start ask for an "
+            "empty directory then. Write it as `${NAME}`. Peer requests and their answers are "
+            "not encrypted, either.",
+            true},
+    Setting{"cluster.keys", SpecialValue{nullptr, show_keys, "list of one or two strings"},
+            Effect::on_reload,
+            "Either `key` or `keys` is given. The first key signs and both are accepted. To "
+            "rotate, reload every node with the new key in front, then restart each with the "
+            "new key alone. Nodes on different sides of the restart do not share content."},
+    Setting{"cluster.listen", endpoint<&Config::cluster, &ClusterConfig::listen>(),
+            Effect::after_restart, "Peers dial this port and announce their summaries.", true},
+    Setting{"cluster.copy", choice<&Config::cluster, &ClusterConfig::copy>(kCopyPolicyNames),
+            Effect::on_reload,
+            "Whether a response of a peer is stored here, too. `always` stores every copy. "
+            "`second_use` stores a copy when its key came from a peer before; the node "
+            "remembers 65,536 to 131,072 keys. `while_room` stores every copy while more than a "
+            "sixteenth of `cache.memory` is free, then acts as `second_use`. `never` stores "
+            "none. Two requests at the same time are a second use. A copy that renews a stored "
+            "response is always stored. Content that is not stored is not announced, and other "
+            "requests do not wait for it."},
+    Setting{"cluster.peer_budget",
+            duration<&Config::cluster, &ClusterConfig::peer_budget>(1ms, 60s), Effect::on_reload,
+            "How long a peer may take before the node asks the origin as well, while the "
+            "origin's usual time is unknown.",
+            false, move_budget_bounds},
+    Setting{"cluster.peer_budget_min",
+            duration<&Config::cluster, &ClusterConfig::peer_budget_min>(1ms, 60s),
+            Effect::on_reload,
+            "Lower bound once the time of the origin is known: the budget is half of that time, "
+            "or the peer's usual time if that is more. With both bounds equal to `peer_budget` "
+            "the budget is fixed.",
+            false, check_budget_min, "`40ms`, or `peer_budget` if that is less"},
+    Setting{"cluster.peer_budget_max",
+            duration<&Config::cluster, &ClusterConfig::peer_budget_max>(1ms, 60s),
+            Effect::on_reload, "Upper bound.", false, check_budget_max,
+            "`500ms`, or `peer_budget` if that is more"},
+    Setting{"cluster.peer_detour",
+            duration<&Config::cluster, &ClusterConfig::peer_detour>(0ms, 60s), Effect::on_reload,
+            "How much longer than the origin a peer may take and still be asked first. Half of "
+            "the origin's own time counts if that is more."},
+    Setting{"cluster.peer_stall",
+            duration<&Config::cluster, &ClusterConfig::peer_stall>(10ms, 10min), Effect::on_reload,
+            "A peer that sends no bytes, or less than 500 bytes per second, for so long loses "
+            "its turn: the origin gives the rest of the body. The same time is the window for "
+            "judging a slow peer."},
+    Setting{"cluster.heartbeat", duration<&Config::cluster, &ClusterConfig::heartbeat>(10ms, 60s),
+            Effect::on_reload,
+            "Interval of heartbeats on each link. With more than 64 peers the node beats less "
+            "often: 64 times per interval in total, and at least once a minute per link."},
+    Setting{"cluster.gone_after",
+            duration<&Config::cluster, &ClusterConfig::gone_after>(50ms, 10min), Effect::on_reload,
+            "Silence after which a peer counts as gone. A peer that announces a longer interval "
+            "gets twice the difference in addition."},
+    Setting{"cluster.max_peers", count<&Config::cluster, &ClusterConfig::max_peers>(1, kMaxPeers),
+            Effect::on_reload, "Peers besides this node, listed and found."},
+    Setting{"cluster.misses_per_sample",
+            count<&Config::cluster, &ClusterConfig::misses_per_sample>(0, 1'000'000),
+            Effect::on_reload,
+            "One local miss in so many is also put to a peer whose summary denies the key, "
+            "beside the origin. This counts false misses. 0 means none."},
+    Setting{"cluster.peers", SpecialValue{read_peer_list, show_peers, "list"}, Effect::on_reload,
+            "An entry of the node itself is skipped. `POST /api/v1/peers` changes the list "
+            "until the next reload."},
+    Setting{"cluster.peers[].node", ElementValue{"string"}, Effect::on_reload, "Name of the peer.",
+            true},
+    Setting{"cluster.peers[].http", ElementValue{"address, or a port beside `dns`"},
+            Effect::on_reload,
+            "Listener for peer requests. The rule for kept connections and DNS is that of "
+            "`origins[].url`."},
+    Setting{"cluster.peers[].link", ElementValue{"address, or a port beside `dns`"},
+            Effect::on_reload, "Listener for summaries."},
+    Setting{"cluster.peers[].dns", ElementValue{"string, in place of `node`"}, Effect::on_reload,
+            "Every address of the name is a node. Without both ports, the SRV records "
+            "`_hearsay-http._tcp.NAME` and `_hearsay-link._tcp.NAME` give addresses and ports. "
+            "Every node with the key is accepted. The node looks the name up again when the TTL "
+            "is over (2 s to 30 s, 5 s if unknown), and at once when a link breaks or a new "
+            "node appears. A place that no name leads to and where nobody answers is forgotten "
+            "after 30 s. Nothing is forgotten while name servers fail."},
+    Setting{"summary", SectionValue{}, Effect::on_reload,
+            "The own summary, and limits for those of peers."},
+    Setting{"summary.kind", kSummaryKind, Effect::after_restart,
+            "Kind of the own summary; each node may choose. `cuckoo` exceeds the false hit "
+            "budget with more than 64 peers."},
+    Setting{"summary.false_hit_budget",
+            fraction<&Config::summary, &SummaryConfig::false_hit_budget>(0, 0.5), Effect::on_reload,
+            "Expected false hits per local miss, over all peers."},
+    Setting{"summary.peer_max",
+            size<&Config::summary, &SummaryConfig::peer_max>(64 * kKiB, 512 * kMiB),
+            Effect::on_reload,
+            "Largest summary of one peer, about 60 million objects. It is held twice: as a "
+            "replica and in the directory. A peer with a larger or implausible summary loses "
+            "its link."},
+    Setting{"summary.announce", SectionValue{}, Effect::on_reload, "When changes go to the peers."},
+    Setting{"summary.announce.changed",
+            fraction<&Config::summary, &SummaryConfig::announce, &AnnounceConfig::changed>(0, 1),
+            Effect::on_reload,
+            "The node announces its changes when this part of the objects has changed, or after "
+            "`delay`. The earlier condition counts."},
+    Setting{"summary.announce.delay",
+            duration<&Config::summary, &SummaryConfig::announce, &AnnounceConfig::delay>(1ms, 1h),
+            Effect::on_reload,
+            "The node announces its changes at the latest this long after the first unannounced "
+            "one."},
+    Setting{"log", SectionValue{}, Effect::on_reload, "Access log and error log."},
+    Setting{"log.level", choice<&Config::log, &LogConfig::level>(kLogLevelNames), Effect::on_reload,
+            "Least level of the error log on standard error."},
+    Setting{"log.access",
+            text<&Config::log, &LogConfig::access>("`off`, `stdout` or the path of a file"),
+            Effect::on_reload,
+            "Destination of the access log. USR1 reopens the file. The file may be a FIFO "
+            "without a reader. `check` warns about words such as `none` that count as file "
+            "names."},
+    Setting{"log.format", choice<&Config::log, &LogConfig::format>(kAccessFormatNames),
+            Effect::on_reload, "Format of the access log; see `logs.md`.", false,
+            choose_peer_lines},
+    Setting{"log.peers", flag<&Config::log, &LogConfig::peers>(), Effect::on_reload,
+            "Lines for peer requests.", false, nullptr, "`true` for `json`, else `false`"},
+    Setting{"purge", SectionValue{}, Effect::on_reload, "The method `PURGE` on the proxy port."},
+    Setting{"purge.allow", prefixes<&Config::purge, &PurgeConfig::allow>(), Effect::on_reload,
+            "Addresses that may send `PURGE` on the proxy port. A `PURGE` through a proxy that "
+            "is not trusted is refused. Behind a proxy on the same machine that adds neither "
+            "`Via` nor `X-Forwarded-For`, every client seems to come from loopback: set `[]`, "
+            "or trust the proxy and let it add the field."},
+    Setting{"limits", SectionValue{}, Effect::on_reload,
+            "Bounds of everything that clients and origins can make the node hold."},
+    Setting{"limits.request_line", size<&Config::limits, &LimitsConfig::request_line>(256, kMiB),
+            Effect::on_reload, "Longer request lines get 414."},
+    Setting{"limits.head", size<&Config::limits, &LimitsConfig::head>(kKiB, 16 * kMiB),
+            Effect::on_reload, "Longer heads get 431 in a request and 502 in a response.", false,
+            check_heads},
+    Setting{"limits.head_lines", count<&Config::limits, &LimitsConfig::head_lines>(16, 10'000),
+            Effect::on_reload, "Field lines of one head."},
+    Setting{"limits.connections", count<&Config::limits, &LimitsConfig::connections>(1, 10'000'000),
+            Effect::on_reload,
+            "Client connections of all worker threads; at most half of the file descriptors. "
+            "When all are taken, a new connection closes the one that has waited longest for a "
+            "request, of its own address or of an address with more connections. If none waits, "
+            "the new one is refused. `connections.made_room` and "
+            "`refusals.too_many_connections` count both."},
+    Setting{"limits.connections_per_address", kPerAddress, Effect::on_reload,
+            "Connections of one address, or of one IPv6 /64. Trusted proxies and peers have no "
+            "such limit. With `proxy_protocol` the limit applies to the client that the PROXY "
+            "header names.",
+            false, check_per_address, "seven eighths of `connections`"},
+    Setting{"limits.upstream_connections",
+            count<&Config::limits, &LimitsConfig::upstream_connections>(1, 1'000'000),
+            Effect::on_reload,
+            "Connections of one worker thread to one origin or peer. Further requests get 503 "
+            "with `busy`."},
+    Setting{"limits.upstream_idle",
+            count<&Config::limits, &LimitsConfig::upstream_idle>(0, 1'000'000), Effect::on_reload,
+            "Idle connections to origins and peers that one worker thread keeps. 0 means none."},
+    Setting{"limits.upstream_idle_per_origin",
+            count<&Config::limits, &LimitsConfig::upstream_idle_per_origin>(0, 1'000'000),
+            Effect::on_reload,
+            "Idle connections to one origin over all worker threads, at least one for each. A "
+            "worker thread closes those above its share after a quarter of a second. Choose a "
+            "lower number for a prefork server with few processes. Connections to peers count "
+            "in `upstream_idle` alone. A new connection replaces the oldest idle one if all are "
+            "too old for the request."},
+    Setting{"limits.body_window", size<&Config::limits, &LimitsConfig::body_window>(4 * kKiB, kGiB),
+            Effect::on_reload, "Bytes in flight of one body that is not stored."},
+    Setting{"limits.body_windows", size<&Config::limits, &LimitsConfig::body_windows>(kMiB, kTiB),
+            Effect::on_reload,
+            "Bytes in flight of all such bodies and of content read ahead, beside "
+            "`cache.memory`. Windows shrink as this fills."},
+    Setting{"limits.client_rate_min",
+            size<&Config::limits, &LimitsConfig::client_rate_min>(0, kGiB), Effect::on_reload,
+            "A client that moves less over `timeouts.body_idle` is cut. Only the time counts "
+            "during which the node waits for this client. With 0, one byte is enough."},
+    Setting{"timeouts", SectionValue{}, Effect::on_reload,
+            "Deadlines of clients, origins, tunnels and the drain."},
+    Setting{"timeouts.client_head",
+            duration<&Config::timeouts, &TimeoutsConfig::client_head>(10ms, 1h), Effect::on_reload,
+            "From the first byte of a request to the end of its head; then 408."},
+    Setting{"timeouts.keep_alive",
+            duration<&Config::timeouts, &TimeoutsConfig::keep_alive>(10ms, 24h), Effect::on_reload,
+            "Between two requests of a client."},
+    Setting{"timeouts.origin_connect",
+            duration<&Config::timeouts, &TimeoutsConfig::origin_connect>(10ms, 1h),
+            Effect::on_reload,
+            "For name look-up, connection and TLS handshake with an origin; then 504."},
+    Setting{"timeouts.origin_head",
+            duration<&Config::timeouts, &TimeoutsConfig::origin_head>(10ms, 24h), Effect::on_reload,
+            "For the head of an origin's answer; then 504."},
+    Setting{"timeouts.origin_idle",
+            duration<&Config::timeouts, &TimeoutsConfig::origin_idle>(10ms, 24h), Effect::on_reload,
+            "Age at which an idle connection to an origin or peer is closed."},
+    Setting{"timeouts.body_idle",
+            duration<&Config::timeouts, &TimeoutsConfig::body_idle>(10ms, 24h), Effect::on_reload,
+            "Time without a byte of a body, on either side, and the window of "
+            "`limits.client_rate_min`. A client that resets its connection is noticed within a "
+            "second. One that only ends its side gets ten seconds more. A fill that nobody "
+            "follows ends at once if more is missing than has arrived and more than 1MiB, else "
+            "after 5 s. A background renewal gets 60 s."},
+    Setting{"timeouts.tunnel_idle",
+            duration<&Config::timeouts, &TimeoutsConfig::tunnel_idle>(10ms, 24h), Effect::on_reload,
+            "A tunnel or upgraded connection without a byte in either direction is closed."},
+    Setting{"timeouts.drain", duration<&Config::timeouts, &TimeoutsConfig::drain>(0ns, 24h),
+            Effect::on_reload, "From the begin of a drain until remaining work is cut."},
+    Setting{"timeouts.drain_grace",
+            duration<&Config::timeouts, &TimeoutsConfig::drain_grace>(0ns, 24h), Effect::on_reload,
+            "Part of `drain` during which listeners stay open while `/readyz` says 503. A load "
+            "balancer needs longer than its own check interval. `check` warns if it takes all "
+            "of `drain`."},
+};
+
+}  // namespace
+
+std::span<const Setting> setting_table() {
+    return kTable;
+}
+
+}  // namespace proxy

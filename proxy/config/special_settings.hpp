@@ -1,0 +1,53 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "proxy/config/config.hpp"
+#include "proxy/config/config_section.hpp"
+
+/// Readers and printers of the settings whose values have a grammar of their own, and the rules
+/// that several settings share. Only the table of settings calls them (setting_table.cpp).
+/// A reader takes its key from the section, reports what is wrong, and leaves the default then.
+namespace proxy::settings {
+
+using nlohmann::ordered_json;
+
+void read_name(ConfigContext&, ConfigSection&, Config&);
+void read_token(ConfigContext&, ConfigSection&, Config&);
+void read_admin_names(ConfigContext&, ConfigSection&, Config&);
+void read_connect_ports(ConfigContext&, ConfigSection&, Config&);
+void read_destinations(ConfigContext&, ConfigSection&, Config&);
+void read_dropped(ConfigContext&, ConfigSection&, Config&);
+void read_upgrade(ConfigContext&, ConfigSection&, Config&);
+void read_sites(ConfigContext&, ConfigSection&, Config&);
+void read_directories(ConfigContext&, ConfigSection&, Config&);
+/// Reads `key` and `keys`.
+void read_keys(ConfigContext&, ConfigSection&, Config&);
+void read_peer_list(ConfigContext&, ConfigSection&, Config&);
+
+ordered_json show_nothing(const Config&);
+ordered_json show_name(const Config&);
+ordered_json show_token(const Config&);
+ordered_json show_admin_names(const Config&);
+ordered_json show_connect_ports(const Config&);
+ordered_json show_destinations(const Config&);
+ordered_json show_dropped(const Config&);
+ordered_json show_upgrade(const Config&);
+ordered_json show_sites(const Config&);
+ordered_json show_directories(const Config&);
+ordered_json show_keys(const Config&);
+ordered_json show_peers(const Config&);
+
+void check_token_for(ConfigContext&, ConfigSection&, Config&);
+void check_proxy_protocol(ConfigContext&, ConfigSection&, Config&);
+void raise_object_max(ConfigContext&, ConfigSection&, Config&);
+void check_slice_from(ConfigContext&, ConfigSection&, Config&);
+void check_block(ConfigContext&, ConfigSection&, Config&);
+void move_budget_bounds(ConfigContext&, ConfigSection&, Config&);
+void check_budget_min(ConfigContext&, ConfigSection&, Config&);
+void check_budget_max(ConfigContext&, ConfigSection&, Config&);
+void choose_peer_lines(ConfigContext&, ConfigSection&, Config&);
+void check_heads(ConfigContext&, ConfigSection&, Config&);
+void check_per_address(ConfigContext&, ConfigSection&, Config&);
+
+}  // namespace proxy::settings
