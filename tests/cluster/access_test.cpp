@@ -371,7 +371,7 @@ TEST_F(Overrides, DoNotPassThroughATrustedProxyEither) {
     get("a", "/one", all_);
     EXPECT_EQ(overrides(), 0u) << origin.heads().back();
     settings.forwarded.drop = {"X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override"};
-    restart(settings);
+    start(settings);
     get("a", "/two", all_);
     EXPECT_EQ(overrides(), 2u) << "the operator knows that the proxy sets these";
     EXPECT_EQ(told("X-Forwarded-Port"), "8443");

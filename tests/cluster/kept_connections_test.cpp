@@ -1,11 +1,15 @@
 // Which connections to the origin requests go out on, and what is sent once more.
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
 namespace kept_connections_test {
+
+using namespace std::chrono_literals;
 
 class KeptConnections : public NodesTest {
 protected:
@@ -74,6 +78,31 @@ TEST_F(KeptConnections, GiveNoOtherRequestToTheOriginTwice) {
         EXPECT_EQ(connection.ask(method, "/x", {}, "a body").status, 502u);
         EXPECT_EQ(posts, 1) << method;
     }
+}
+
+// It belongs to no answer (RFC 9110 §9.3.2, RFC 9112 §6.3), least of all to the next.
+TEST_F(KeptConnections, CarryNothingAfterAHeadWhoseBodyMayStillCome) {
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.method != "HEAD") return e.answer(fresh(), "good");
+        e.send("HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n");
+        std::this_thread::sleep_for(20ms);
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("Content-Length: 4\r\n") + "\r\nevil");
+    });
+    auto connection = client();
+    for (int i = 0; i < 10; ++i) {
+        const auto target = "/" + std::to_string(i);
+        EXPECT_EQ(connection.ask("HEAD", target).status, 200u);
+        EXPECT_EQ(connection.get(target).body, "good");
+        EXPECT_EQ(connection.get(target).body, "good") << "out of the store";
+    }
+    EXPECT_EQ(count("a", Outcome::error), 0u);
+}
+
+TEST_F(KeptConnections, CarryOnAfterAHeadThatAnnouncesNoBody) {
+    const auto scripted = origin.set([](Exchange& e) { e.answer({}, ""); });
+    auto connection = client();
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(connection.ask("HEAD", "/").status, 200u);
+    EXPECT_LE(origin.connections(), 5u);  // a new one only after a pause
 }
 
 TEST_F(KeptConnections, HoldNothingOfABodyThatIsThrough) {

@@ -85,6 +85,27 @@ TEST_F(PeerFaults, APeerWhoseSummaryClaimsTooMuchIsIgnoredForAWhile) {
     EXPECT_EQ(count("b", Outcome::origin_fetch), 60u);
 }
 
+// Its end is that of the connection, and nobody knows whether that came too early.
+TEST_F(PeerFaults, ABodyWithoutFramingIsNotStored) {  // RFC 9112 §6.3, §8
+    ScriptedOrigin peer([](Exchange& e) {
+        e.keep = false;
+        e.send("HTTP/1.1 200 OK\r\n" + fresh() + "\r\nbody o");
+    });
+    start_with(peer);
+    store_at_a(3);
+    for (int i = 0; i < 3; ++i) {
+        const auto target = "/" + std::to_string(i);
+        for (int round = 0; round < 2; ++round) {
+            const auto answer = get("b", target);
+            EXPECT_TRUE(answer.complete);
+            EXPECT_EQ(answer.body, "body of " + target) << round;
+        }
+    }
+    EXPECT_GT(peer.requests(), 0u);
+    EXPECT_EQ(seen("b", "a").hits, 0u);
+    EXPECT_EQ(count("b", Outcome::local_hit), 3u);
+}
+
 class AskedPeers : public PeerFaults {
 protected:
     AskedPeers() { log = folder_.path() / "access.log"; }

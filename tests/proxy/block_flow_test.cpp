@@ -13,12 +13,25 @@ using Place = BlockFlow::Place;
 /// Of a body of 1,000 bytes in blocks of 100, what stands from 200 to 699.
 class BlockFlowTest : public ::testing::Test {
 protected:
-    std::unique_ptr<Fill::Reader> join(std::uint64_t offset) { return flow.join(offset, reader); }
+    std::unique_ptr<Fill::Reader> join(std::uint64_t offset, const void* request = nullptr) {
+        return flow.join(offset, reader, request);
+    }
+    std::shared_ptr<BlockFlow> found(const BlockFlows& flows, const void* request) const {
+        return flows.find(kVersion, 200, request, store);
+    }
+    static constexpr summary::KeyHash kVersion{1, 2}, kTarget{3, 4}, kTag{5, 6};
 
     boost::asio::io_context io;
     std::shared_ptr<Wakeup> writer = std::make_shared<Wakeup>(io.get_executor());
     std::shared_ptr<Wakeup> reader = std::make_shared<Wakeup>(io.get_executor());
-    BlockFlow flow{Blocks{1000, 100}, ByteRange{200, 699}, writer, 1000};
+    Store store{100'000, [](summary::KeyHash, bool) {}};
+    const std::shared_ptr<const void> owner = std::make_shared<int>(),
+                                      other = std::make_shared<int>();
+    BlockFlow flow{Blocks{1000, 100},
+                   ByteRange{200, 699},
+                   writer,
+                   1000,
+                   {owner, true, {kTag, kTarget}, store.invalidations()}};
 };
 
 TEST_F(BlockFlowTest, BringsWhatItHasNotBegun) {
@@ -47,7 +60,7 @@ TEST_F(BlockFlowTest, IsWantedByWhoWaitsForABlock) {
 }
 
 TEST_F(BlockFlowTest, GivesAllWhoWaitForABlockOneFill) {
-    const auto one = join(300), other = join(399);
+    const auto one = join(300), too = join(399);
     const auto fill = flow.fill_for(300);
     EXPECT_EQ(fill->audience().readers, 2u);
 }
@@ -70,24 +83,90 @@ TEST_F(BlockFlowTest, KnowsWhatIsFar) {
     EXPECT_TRUE(flow.is_far(600, 0s, now + 1s));
 }
 
+TEST_F(BlockFlowTest, IsOpenToAllWhileItsAnswerIsStored) {
+    EXPECT_TRUE(flow.is_open_to(nullptr, store));
+    EXPECT_TRUE(flow.is_open_to(other.get(), store));
+    store.invalidate({7, 8}, Store::Clock::time_point(1h));
+    EXPECT_TRUE(flow.is_open_to(other.get(), store)) << "that was of something else";
+}
+
+TEST_F(BlockFlowTest, IsOpenToItsRequestAloneAfterAnInvalidation) {
+    for (const auto name : {kTarget, kTag}) {
+        const BlockFlow begun(Blocks{1000, 100}, ByteRange{200, 699}, writer, 1000,
+                              {owner, true, {kTag, kTarget}, store.invalidations()});
+        ASSERT_FALSE(begun.is_outdated(store));
+        if (name == kTag)
+            store.invalidate_tag(name, Store::Clock::time_point(1h));
+        else
+            store.invalidate(name, Store::Clock::time_point(1h));
+        EXPECT_TRUE(begun.is_outdated(store));
+        EXPECT_TRUE(begun.is_open_to(owner.get(), store));
+        EXPECT_FALSE(begun.is_open_to(other.get(), store));
+        EXPECT_FALSE(begun.is_open_to(nullptr, store));
+    }
+}
+
+TEST_F(BlockFlowTest, IsFoundByItsRequestAloneWhereItIsNotStored) {
+    BlockFlows flows;
+    const auto secret =
+        std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{0, 999}, writer, 1,
+                                    BlockFlow::Ownership{owner, false, {}, store.invalidations()});
+    flows.add(kVersion, secret);
+    EXPECT_EQ(found(flows, owner.get()), secret);
+    EXPECT_EQ(found(flows, other.get()), nullptr);
+    EXPECT_EQ(found(flows, nullptr), nullptr);
+}
+
+TEST_F(BlockFlowTest, IsNobodysWithoutARequest) {
+    const BlockFlow refresh(Blocks{1000, 100}, ByteRange{0, 999}, writer, 1, {});
+    EXPECT_FALSE(refresh.is_of(nullptr));
+    EXPECT_FALSE(refresh.is_of(owner.get()));
+}
+
+TEST_F(BlockFlowTest, GivesTheBlockThatWasBegunLastToItsRequestAlone) {
+    flow.fill_for(300);
+    flow.begin(300);
+    EXPECT_NE(join(350, owner.get()), nullptr);
+    EXPECT_EQ(join(350, other.get()), nullptr);
+    EXPECT_EQ(join(350), nullptr);
+    flow.begin(400);
+    EXPECT_EQ(join(350, owner.get()), nullptr) << "it is through";
+}
+
+// A head that proves not to be for others sends away all who joined before it came.
+TEST_F(BlockFlowTest, ReadsWhatIsNotStoredToItsRequestAlone) {
+    const auto own = join(300, owner.get()), stranger = join(300, other.get()), nobody = join(300);
+    Fill::Answer answer;
+    answer.response = std::make_shared<StoredResponse>();
+    answer.shared = false;
+    flow.fill_for(300)->begin(std::move(answer));
+    EXPECT_FALSE(own->state().released);
+    EXPECT_TRUE(stranger->state().released);
+    EXPECT_TRUE(nobody->state().released);
+}
+
 TEST_F(BlockFlowTest, IsFoundByWhatItBrings) {
     BlockFlows flows;
-    const summary::KeyHash version{1, 2}, other{1, 3};
-    const auto late =
-        std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{500, 999}, writer, 1);
-    const auto all = std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{0, 999}, writer, 1);
+    const summary::KeyHash version{1, 2}, another{1, 3};
+    const auto find = [&](summary::KeyHash of, std::uint64_t offset) {
+        return flows.find(of, offset, nullptr, store);
+    };
+    const auto late = std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{500, 999}, writer, 1,
+                                                  BlockFlow::Ownership());
+    const auto all = std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{0, 999}, writer, 1,
+                                                 BlockFlow::Ownership());
     flows.add(version, late);
-    EXPECT_EQ(flows.find(version, 100), nullptr);
+    EXPECT_EQ(find(version, 100), nullptr);
     flows.add(version, all);
-    EXPECT_EQ(flows.find(version, 100), all);
-    EXPECT_EQ(flows.find(other, 100), nullptr);
+    EXPECT_EQ(find(version, 100), all);
+    EXPECT_EQ(find(another, 100), nullptr);
     all->begin(100);
-    EXPECT_EQ(flows.find(version, 100), all) << "it has begun that";
+    EXPECT_EQ(find(version, 100), all) << "it has begun that";
     late->begin(600);
-    EXPECT_EQ(flows.find(version, 650), all) << "which will bring it anew";
+    EXPECT_EQ(find(version, 650), all) << "which will bring it anew";
     flows.remove(version, all.get());
-    EXPECT_EQ(flows.find(version, 100), nullptr);
-    EXPECT_EQ(flows.find(version, 800), late);
+    EXPECT_EQ(find(version, 100), nullptr);
+    EXPECT_EQ(find(version, 800), late);
 }
 
 }  // namespace block_flow_test

@@ -97,6 +97,32 @@ TEST(StorageVerdict, SharesNoAuthorizedResponseUnlessTold) {  // RFC 9111 §3.5,
         StorageVerdict::authorization);
 }
 
+StorageVerdict verdict_of_part(const char* control, const char* request = "Host: a") {
+    const Head asked(request), given((std::string("Cache-Control: ") + control).c_str());
+    return part_verdict(asked, request_directives(asked), response_directives(given, {}));
+}
+
+TEST(PartVerdict, NeedsNoLifetimeAsTheIndexHasOne) {
+    EXPECT_EQ(verdict_of_part(""), StorageVerdict::store);
+    EXPECT_EQ(verdict_of_part("max-age=0"), StorageVerdict::store);
+    EXPECT_EQ(verdict_of_part("", "Cookie: a=b"), StorageVerdict::store);
+}
+
+TEST(PartVerdict, HeedsWhatThePartItselfForbids) {  // RFC 9111 §5.2.1.5, §5.2.2.5, §5.2.2.7
+    EXPECT_EQ(verdict_of_part("no-store"), StorageVerdict::no_store);
+    EXPECT_EQ(verdict_of_part("private, max-age=60"), StorageVerdict::is_private);
+    EXPECT_EQ(verdict_of_part("max-age=60", "Cache-Control: no-store"),
+              StorageVerdict::request_no_store);
+}
+
+TEST(PartVerdict, SharesNoAuthorizedPartUnlessTold) {  // RFC 9111 §3.5, behaviour 13
+    const auto* authorized = "Authorization: Basic eA==";
+    EXPECT_EQ(verdict_of_part("max-age=60", authorized), StorageVerdict::authorization);
+    for (const auto* control : {"public", "must-revalidate", "s-maxage=60"})
+        EXPECT_EQ(verdict_of_part(control, authorized), StorageVerdict::store) << control;
+    EXPECT_EQ(verdict_of_part("public, private", authorized), StorageVerdict::is_private);
+}
+
 TEST(StorageVerdict, KeepsOutWhatVariesOnEverything) {  // RFC 9111 §4.1, behaviour 18
     for (const char* value : {"*", "Accept, *", "*, Accept", ", *,", "Accept\nVary: *"}) {
         EXPECT_EQ(verdict({.response = std::string("Cache-Control: max-age=60\nVary: ") + value}),

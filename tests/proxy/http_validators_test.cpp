@@ -93,6 +93,14 @@ TEST(NotModified, FindsATagInLists) {  // behaviour 34
     EXPECT_FALSE(not_modified("If-None-Match: a, W/", "ETag: \"a\""));
 }
 
+TEST(NotModified, TakesNoTagWithSomethingBehindItForAMember) {  // RFC 9110 §5.6.1, §13.1.2
+    EXPECT_FALSE(not_modified("If-None-Match: \"e\"x", "ETag: \"e\""));
+    EXPECT_FALSE(not_modified("If-None-Match: \"e\" x", "ETag: \"e\""));
+    EXPECT_FALSE(not_modified("If-None-Match: \"e\"\"f\"", "ETag: \"e\""));
+    EXPECT_TRUE(not_modified("If-None-Match: \"e\"\t", "ETag: \"e\""));
+    EXPECT_TRUE(not_modified("If-None-Match: \"e\"x, \"e\"", "ETag: \"e\""));
+}
+
 TEST(NotModified, TakesTheStarForAnything) {  // RFC 9110 §13.1.2
     EXPECT_TRUE(not_modified("If-None-Match: *", "ETag: \"a\""));
     EXPECT_TRUE(not_modified("If-None-Match: *", "Server: x"));

@@ -96,12 +96,28 @@ TEST_F(RestTest, ThatIsRefusedMayComeLater) {  // RFC 9110 §15.5.9, §15.6, RFC
     Head head;
     for (const auto status : {500u, 503u, 408u, 429u}) {
         head.status = status;
-        EXPECT_EQ(why_not_that(head), FetchError::origin_error) << status;
+        EXPECT_EQ(why_not_that(head, false), FetchError::origin_error) << status;
+        EXPECT_EQ(why_not_that(head, true), FetchError::origin_error) << status;
     }
-    for (const auto status : {200u, 206u, 404u, 412u, 416u}) {
+    for (const auto status : {200u, 206u, 404u, 410u, 412u, 416u}) {
         head.status = status;
-        EXPECT_EQ(why_not_that(head), FetchError::changed) << status;
+        EXPECT_EQ(why_not_that(head, false), FetchError::changed) << status;
     }
+}
+
+TEST_F(RestTest, ThatIsRefusedToOneClientSaysNothingOfTheBody) {
+    Head head;
+    for (const auto status : {401u, 403u, 407u}) {
+        head.status = status;
+        EXPECT_EQ(why_not_that(head, false), FetchError::part_refused) << status;
+        EXPECT_EQ(why_not_that(head, true), FetchError::part_refused) << status;
+    }
+    for (const auto status : {404u, 410u}) {  // as some answer who may not have it
+        head.status = status;
+        EXPECT_EQ(why_not_that(head, true), FetchError::part_refused) << status;
+    }
+    head.status = 206;
+    EXPECT_EQ(why_not_that(head, true), FetchError::changed);
 }
 
 }  // namespace resume_plan_test

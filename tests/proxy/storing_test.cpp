@@ -236,6 +236,35 @@ TEST_F(RefreshedTest, IsSelectedByNoLessThanBefore) {
     EXPECT_EQ(refreshed_by("Vary: *").draft.verdict, StorageVerdict::vary_any);
 }
 
+/// What a stored field and those of a 304 come to, measured by these limits.
+class UpdatedFieldsTest : public StoringTest {
+protected:
+    bool fit(std::size_t head, std::size_t lines) const {
+        const Text stored("X-A: 12345\nDate: x"), update("X-B: 1\nX-A: 123");
+        const auto given = answer(304, update);
+        LimitsConfig limits;
+        limits.head = head;
+        limits.head_lines = lines;
+        return UpdatedFields(stored, received(given)).fit(limits);
+    }
+    // "X-A: 123", "X-B: 1" and a Date of 29 characters, each with CRLF
+    static constexpr std::size_t kBytes = 10 + 8 + 37;
+};
+
+TEST_F(UpdatedFieldsTest, FitUpToTheLimitsOfAHead) {
+    EXPECT_TRUE(fit(kBytes, 3));
+    EXPECT_FALSE(fit(kBytes - 1, 3));
+    EXPECT_FALSE(fit(kBytes, 2));
+}
+
+TEST_F(RefreshedTest, IsNoneWhereTheFieldsExceedAHead) {
+    config.limits.head_lines = 5;
+    EXPECT_FALSE(refreshed_by("ETag: \"1\"\nX-1: a").too_large);
+    const auto fresh = refreshed_by("ETag: \"1\"\nX-1: a\nX-2: b");
+    EXPECT_TRUE(fresh.too_large);
+    EXPECT_EQ(fresh.draft.response, nullptr);
+}
+
 TEST_F(RefreshedTest, EndsWhenThe304ForbidsStoring) {
     EXPECT_EQ(refreshed_by("ETag: \"1\"\nCache-Control: no-store").draft.verdict,
               StorageVerdict::no_store);
