@@ -228,9 +228,15 @@ bool is_site(std::string_view text, bool before_address) {
     return is_address(host) ? port < 1024 : is_name(host);
 }
 
+/// hearsay's mark of a peer's request, in the field of the user. No user's name has a colon in it
+/// (RFC 7617 §2).
+bool is_peer_mark(std::string_view user) {
+    return user.starts_with("peer:");
+}
+
 /// Who asked, and for which site, if that is told.
 struct Names {
-    std::string_view site, client;
+    std::string_view site, client, user;
 };
 
 /// Takes `client - user` apart, or `site client - user`; a user's name may hold blanks. Nothing
@@ -246,12 +252,12 @@ std::optional<Names> names_of(std::string_view text) {
     };
     if (words.size() >= 2 && words[1] == "-") {
         if (!is_client(words[0]) || !user_from(2)) return std::nullopt;
-        return Names{{}, words[0]};
+        return Names{{}, words[0], words[2]};
     }
     if (words.size() < 3 || words[2] != "-" || !is_client(words[1]) || !user_from(3) ||
         !is_site(words[0], is_address(words[1])))
         return std::nullopt;
-    return Names{words[0], words[1]};
+    return Names{words[0], words[1], words[3]};
 }
 
 /// Squid's words for what was not sent to the end, or was no answer to the request.
@@ -355,6 +361,7 @@ std::optional<LogLine> LineParser::parse_squid(std::string_view line) {
     out.client = fields[2];
     out.method = fields[5];
     out.url = fields[6];
+    out.by_peer = is_peer_mark(fields[7]);
     return out;
 }
 
@@ -388,6 +395,7 @@ std::optional<LogLine> LineParser::parse_common(std::string_view line) {
     const auto space = request.find(' ');
     out.site = names->site;
     out.client = names->client;
+    out.by_peer = is_peer_mark(names->user);
     out.method = request.substr(0, space);
     if (space != std::string_view::npos) out.url = request.substr(space + 1);
     return out;

@@ -200,6 +200,17 @@ std::string_view squid_hierarchy(const AccessRecord& record) {
     return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
 }
 
+/// The user field: the log knows no users, so that it marks the requests of peers. No user's name
+/// has a colon in it (RFC 7617 §2).
+void append_user(std::string& out, const AccessRecord& record) {
+    if (record.role == Role::client) {
+        out.push_back('-');
+        return;
+    }
+    out.append("peer:");
+    if (!record.peer.empty()) append_word(out, record.peer);
+}
+
 /// As Squid has it: a peer by name, an origin by its address without the port.
 std::string_view squid_server(const AccessRecord& record, std::string_view hierarchy) {
     if (hierarchy == "CD_SIBLING_HIT") return record.peer;
@@ -258,7 +269,9 @@ void append_squid_line(std::string& out, const AccessRecord& record) {
     append_word(out, record.method);
     out.push_back(' ');
     append_word(out, record.url);
-    out.append(" - ");
+    out.push_back(' ');
+    append_user(out, record);
+    out.push_back(' ');
     const auto hierarchy = squid_hierarchy(record);
     out.append(hierarchy).append("/");
     append_word(out, squid_server(record, hierarchy));
@@ -269,7 +282,9 @@ void append_squid_line(std::string& out, const AccessRecord& record) {
 
 void append_combined_line(std::string& out, const AccessRecord& record) {
     append_word(out, record.client);
-    out.append(" - - [");
+    out.append(" - ");
+    append_user(out, record);
+    out.append(" [");
     append_common_log_time(out, Calendar(record.ts));
     out.append("] \"");
     append_quotable(out, record.method);

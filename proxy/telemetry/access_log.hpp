@@ -61,9 +61,11 @@ struct AccessRecord {
 /// that answered, if one did), cache_status (what was sent), aborted (only when true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/server
-/// type; the bytes are those of `sent`, the server an origin's address or a peer's name.
+/// type; the bytes are those of `sent`, the server an origin's address or a peer's name. The user
+/// is `peer:NAME` in the line of a peer's request, and else `-`.
 void append_squid_line(std::string& out, const AccessRecord& record);
-/// Apache's combined format and, as a last field, the origin's address; time in UTC.
+/// Apache's combined format and, as a last field, the origin's address; time in UTC. The user is as
+/// in Squid's format.
 void append_combined_line(std::string& out, const AccessRecord& record);
 void append_access_line(std::string& out, AccessFormat format, const AccessRecord& record);
 

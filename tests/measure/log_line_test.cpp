@@ -265,6 +265,43 @@ TEST(JsonLog, IsWhatTheAccessLogWrites) {
     }
 }
 
+TEST(Logs, KnowTheRequestsOfPeersInEachFormatThatTheAccessLogWrites) {
+    using proxy::AccessFormat;
+    proxy::AccessRecord record;
+    record.ts = std::chrono::system_clock::time_point{std::chrono::milliseconds{1'795'179'033'007}};
+    record.client = "10.0.0.2";
+    record.method = "GET";
+    record.url = "http://a/1";
+    record.status = 200;
+    record.peer = "b";
+    for (const auto& [written, read] : {std::pair(AccessFormat::json, LogFormat::json),
+                                        std::pair(AccessFormat::squid, LogFormat::squid),
+                                        std::pair(AccessFormat::combined, LogFormat::common)}) {
+        const auto is_by_peer = [&](proxy::Role role) {
+            record.role = role;
+            std::string text;
+            proxy::append_access_line(text, written, record);
+            text.pop_back();
+            const auto line = parse(read, text);
+            EXPECT_EQ(line.client, "10.0.0.2") << text;
+            EXPECT_EQ(line.url, "http://a/1") << text;
+            return line.by_peer;
+        };
+        EXPECT_TRUE(is_by_peer(proxy::Role::peer)) << to_string(read);
+        EXPECT_FALSE(is_by_peer(proxy::Role::client)) << to_string(read);
+    }
+}
+
+TEST(Logs, TakeNoUserForAPeer) {
+    EXPECT_FALSE(parse(LogFormat::common,
+                       "10.0.0.2 - peer [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 1")
+                     .by_peer);
+    EXPECT_FALSE(parse(LogFormat::squid,
+                       "1066036250.129 10 10.0.0.2 TCP_MISS/200 10 GET http://a/ peer "
+                       "DIRECT/10.0.0.1 text/html")
+                     .by_peer);
+}
+
 TEST(JsonLog, RefusesWhatIsNotItsFormat) {
     for (const auto* line :
          {"", "{", "[]", "{}", R"({"ts":1,"client":"a","method":"GET","url":"http://a/"})",

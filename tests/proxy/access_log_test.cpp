@@ -256,6 +256,13 @@ TEST(SquidLine, KeepsItsTenWordsWhateverClientsSend) {
     EXPECT_THAT(squid(r), EndsWith(" - - HIER_NONE/- -\n"));
 }
 
+TEST(SquidLine, MarksTheRequestOfAPeerInTheFieldOfTheUser) {
+    auto r = record();
+    r.role = Role::peer;
+    r.peer = "b";
+    EXPECT_THAT(squid(r), HasSubstr(" GET http://example.org/a?b peer:b HIER_NONE/- text/html\n"));
+}
+
 TEST(SquidLine, WritesLongTimesInFull) {
     auto r = record();
     r.duration = 12'345'678ms;
@@ -270,6 +277,14 @@ TEST(CombinedLine, HasApachesFormat) {
     EXPECT_EQ(line(AccessFormat::combined, r),
               "192.0.2.1 - - [20/Nov/2026:12:50:33 +0000] \"GET http://example.org/a?b HTTP/1.1\" "
               "200 1024 \"http://ref.example/\" \"curl/8 \\\"x\\\"\" 10.0.0.7:8080\n");
+}
+
+TEST(CombinedLine, MarksTheRequestOfAPeerInTheFieldOfTheUser) {
+    auto r = record();
+    r.role = Role::peer;
+    r.peer = "b";
+    EXPECT_THAT(line(AccessFormat::combined, r),
+                StartsWith("192.0.2.1 - peer:b [20/Nov/2026:12:50:33 +0000] \"GET "));
 }
 
 TEST(CombinedLine, WritesDashesForWhatIsNotThere) {
