@@ -94,6 +94,12 @@ std::string too_little_to_tell(const LogFacts& log, const SimulationConfig& conf
     if (config.proxies == 1) return "One proxy has no peers: --proxies must be 2 or more.";
     if (log.clients == 1)
         return "All requests are of one client, so of one proxy: nobody asks for what it has.";
+    if (const auto fewest = kFewestClients * config.proxies; log.clients < fewest)
+        return fmt::format(
+            "{} are too few for {}: a verdict takes {} or more. Load balancers in front of the "
+            "server may hide the clients: take a log with the clients' own addresses, or fewer "
+            "--proxies.",
+            amount(log.clients, "client"), proxies_text(config.proxies), grouped(fewest));
     if (log.requests < kFewestRequests * config.proxies)
         return fmt::format("{} are too few for {}: take a longer log, or fewer --proxies.",
                            amount(log.requests, "request"), proxies_text(config.proxies));

@@ -26,6 +26,7 @@ PerRequest per_request(const SimulationCounts& counts);
 inline constexpr double kDoubtAllowed = 0.1;
 /// Below these nothing is judged.
 inline constexpr std::uint64_t kFewestRequests = 100;  // for each proxy
+inline constexpr std::uint64_t kFewestClients = 4;     // for each proxy
 inline constexpr double kFewestObjects = 10;           // that a cache has room for
 /// What an object takes in a cache, in the mean: its head, too, unless each weighs one byte.
 double mean_object_bytes(const LogFacts& log, bool unit_objects);

@@ -90,6 +90,14 @@ TEST(AdviceText, DoesNotJudgeByTooLittle) {
     auto log = small_log();
     log.clients = 1;
     EXPECT_THAT(judged(log), HasSubstr("All requests are of one client"));
+    StudyOptions four;
+    four.proxies = {4};
+    log.clients = 15;
+    EXPECT_THAT(judged(log, four),
+                HasSubstr("15 clients are too few for 4 proxies: a verdict takes "
+                          "16 or more. Load balancers in front of the server"));
+    log.clients = 16;
+    EXPECT_EQ(too_little_to_tell(log, advised(apart, log, four).second.config), "");
     log = small_log();
     log.requests = 399;
     StudyOptions options;

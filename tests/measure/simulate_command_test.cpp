@@ -168,6 +168,8 @@ TEST(Simulate, SaysWhatADiskDoesForALog) {
 TEST(Simulate, WritesAPageAndAdvice) {
     std::string often;
     for (int i = 0; i < 12; ++i) often += small_log();
+    for (int i = 5; i <= 16; ++i)  // four clients for each proxy
+        often += "39000\t" + std::to_string(i) + "\tGET\thttp://a/9\t200\t1000\n";
     const TemporaryFile log(often);
     const TemporaryDirectory directory("hearsay-test-");
     const auto page = directory.path() + "/page.html";
