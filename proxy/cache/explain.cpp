@@ -122,7 +122,9 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
         if (!peer.can_be_asked()) continue;
         auto text = question.text(config->node, peer.token, std::nullopt, {}, "HEAD");
         auto task = look(upstream, view, number, std::move(text), looks);
-        if (upstream.fetches.spawn(std::move(task))) ++looks->open;
+        if (!upstream.fetches.spawn(std::move(task))) continue;
+        looks->has[number] = to_string(PeerHas::unknown);  // until the peer answers
+        ++looks->open;
     }
     std::vector<std::pair<PeerChosen, RoundTrip>> chosen;
     for (const auto number : numbers)

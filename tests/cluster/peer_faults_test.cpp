@@ -69,6 +69,23 @@ TEST_F(PeerFaults, APausedPeerCostsItsBudgetAFewTimesAndIsLeftAlone) {
     never.open();
 }
 
+TEST_F(PeerFaults, APausedPeerIsUnknownToWhoeverWantsAnExplanation) {
+    Gate never;
+    ScriptedOrigin paused([&](Exchange& e) {
+        never.wait();
+        e.keep = false;
+    });
+    start_with(paused);
+    store_at_a(1);
+    const auto answer = admin("b", "/api/v1/explain?url=http%3A%2F%2Forigin.test%2F0");
+    never.open();
+    ASSERT_EQ(answer.status, 200u) << answer.body;
+    const auto page = nlohmann::json::parse(answer.body, nullptr, false);
+    ASSERT_EQ(page["peers"].size(), 1u) << answer.body;
+    EXPECT_EQ(page["peers"][0]["claims"], true);
+    EXPECT_EQ(page["peers"][0]["has"], "unknown") << "a was asked, and did not answer";
+}
+
 TEST_F(PeerFaults, APeerWhoseSummaryClaimsTooMuchIsIgnoredForAWhile) {
     ScriptedOrigin liar([](Exchange& e) {
         e.answer("Cache-Status: a; fwd=uri-miss; detail=absent\r\n", "", "504 Gateway Timeout");
