@@ -30,7 +30,7 @@ std::string_view cut_word(std::string_view& rest) {
     return word;
 }
 
-/// `2026-01-01T00:00:00`, with a fraction or none, and a zone (RFC 3339).
+/// `2026-01-01T00:00:00`, with a fraction or none, and a zone (RFC 3339, or ISO 8601's `+0000`).
 bool is_timestamp(std::string_view word) {
     constexpr std::string_view kShape = "9999-99-99T99:99:99";
     if (word.size() <= kShape.size() || !has_shape(word.substr(0, kShape.size()), kShape))
@@ -40,7 +40,8 @@ bool is_timestamp(std::string_view word) {
         word.remove_prefix(1);
         word.remove_prefix(std::min(word.find_first_not_of("0123456789"), word.size()));
     }
-    return word == "Z" || has_shape(word, "+99:99") || has_shape(word, "-99:99");
+    return word == "Z" || has_shape(word, "+99:99") || has_shape(word, "-99:99") ||
+           has_shape(word, "+9999") || has_shape(word, "-9999");
 }
 
 /// `<190>`.
@@ -111,12 +112,13 @@ void skip_colour(std::string_view& line) {
     if (end != std::string_view::npos && line[end] == 'm') line.remove_prefix(end + 1);
 }
 
-/// `web-1  | `.
+/// `web-1  | `, and `web.1.x7k2@node  | ` of `docker service logs`.
 bool skip_compose(std::string_view& line) {
     auto rest = line;
     skip_colour(rest);
     const auto name = std::find_if_not(rest.begin(), rest.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
+               c == '@';
     });
     if (name == rest.begin()) return false;
     rest.remove_prefix(static_cast<std::size_t>(name - rest.begin()));

@@ -22,6 +22,9 @@ TEST(LinePrefix, GoesWhereCollectorsPutOne) {
              "2026-11-25T18:50:30.123456789Z ",
              "web-1  | ",
              "hearsay_b.2 | ",
+             "hearsay_web.1.x7k2v9q0m3la@node-1    | ",
+             "2026-11-25T18:50:30+0000 ",
+             "2026-11-25T18:50:30.123-0530 web1 nginx[812]: ",
              "\x1b[36mweb-1  | \x1b[0m",
              "[pod/web-7d9/nginx] ",
          })
