@@ -36,6 +36,7 @@ unsigned status_of(NoRoute reason) {
         case NoRoute::forward_disabled:
             return 403;
         case NoRoute::no_origin:
+        case NoRoute::only_forward:
             return 404;
     }
     return 500;
@@ -49,6 +50,12 @@ std::string explain(NoRoute reason, std::string_view host) {
                    std::string(host) + ".";
         case NoRoute::no_origin:
             return "No entry of `origins` matches " + std::string(host) + ".";
+        case NoRoute::only_forward:
+            return "This node is a forward proxy and serves no site itself. A client uses it as "
+                   "its "
+                   "proxy: set it in the browser, in http_proxy, or with curl -x. (A node that "
+                   "serves " +
+                   std::string(host) + " needs an entry in `origins`.)";
     }
     return {};
 }

@@ -14,6 +14,7 @@ namespace proxy {
 enum class NoRoute {
     forward_disabled,  // absolute-form, and this node is no forward proxy: 403
     no_origin,         // origin-form for a host that no origin entry matches: 404
+    only_forward,      // origin-form, and this node is a forward proxy without origins: 404
 };
 
 /// Where a request goes when it must go to the origin: the first origin entry that matches the
@@ -23,7 +24,9 @@ using OriginRoute = std::variant<UpstreamTarget, NoRoute>;
 
 /// Why a target that no origin entry matches leads nowhere, if so.
 inline std::optional<NoRoute> why_nowhere(const Config& config, bool absolute_form) {
-    if (!absolute_form) return NoRoute::no_origin;
+    if (!absolute_form)
+        return config.origins.empty() && config.forward.enabled ? NoRoute::only_forward
+                                                                : NoRoute::no_origin;
     if (!config.forward.enabled) return NoRoute::forward_disabled;
     return std::nullopt;
 }

@@ -23,5 +23,13 @@ TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);
 }
 
+TEST(ErrorAnswer, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
+    EXPECT_EQ(status_of(NoRoute::only_forward), 404u);
+    const auto text = explain(NoRoute::only_forward, "10.0.0.1:3128");
+    EXPECT_NE(text.find("is a forward proxy"), std::string::npos) << text;
+    EXPECT_NE(text.find("curl -x"), std::string::npos) << text;
+    EXPECT_NE(text.find("10.0.0.1:3128"), std::string::npos) << text;
+}
+
 }  // namespace error_answer_test
 }  // namespace proxy

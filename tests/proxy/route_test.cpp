@@ -42,6 +42,10 @@ TEST_F(Route, GoesToTheTargetInForwardMode) {
 TEST_F(Route, SaysWhyThereIsNone) {
     EXPECT_EQ(std::get<NoRoute>(route("/", false)), NoRoute::no_origin);
     EXPECT_EQ(std::get<NoRoute>(route("http://h.test/", true)), NoRoute::forward_disabled);
+    config.forward.enabled = true;
+    EXPECT_EQ(std::get<NoRoute>(route("/", false)), NoRoute::only_forward);
+    config.origins = {{"other.test", {"10.0.0.1", 81}}};
+    EXPECT_EQ(std::get<NoRoute>(route("/", false)), NoRoute::no_origin);
 }
 
 TEST_F(Route, IsSecuredAsTheEntryOrElseTheTargetSays) {
