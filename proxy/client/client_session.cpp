@@ -12,6 +12,7 @@
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/hops.hpp"
+#include "proxy/http/request_line.hpp"
 #include "proxy/http/upgrade.hpp"
 
 namespace proxy {
@@ -86,6 +87,7 @@ public:
             if (received == ClientConnection::Received::head) {
                 if (!parsed) {
                     co_await refuse_parse();
+                    show_line(client_.connection.head_bytes());
                 } else {
                     auto failed = false;
                     try {
@@ -100,9 +102,11 @@ public:
             } else if (received == ClientConnection::Received::timed_out) {
                 ++frontend_.counters.refusals[RequestRefusal::timeout];
                 co_await client_.refuse(408, "The request's head did not come in time.");
+                show_line(client_.connection.input().data());
             } else {
                 parse_error_ = client_.connection.refusal();
                 co_await refuse_parse();
+                show_line(client_.connection.input().data());
             }
             client_.finish_transaction();
             if (!keep) break;
@@ -135,6 +139,14 @@ private:
         client_.parser.emplace(client_.head, frontend_.upstream.head_limits());
         parse_error_ = client_.parser->parse_head(client_.connection.head_bytes());
         return parse_error_ == ParseError::ok;
+    }
+
+    /// For the access log: what came of a request line that was refused. `bytes` stay in place
+    /// until the transaction is finished.
+    void show_line(std::string_view bytes) {
+        const auto shown = shown_request_line(bytes);
+        client_.head.method = shown.method;
+        client_.head.target = shown.target;
     }
 
     asio::awaitable<void> refuse_plain_http() {
