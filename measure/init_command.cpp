@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include "measure/fail.hpp"
 #include "measure/trace/printable.hpp"
 #include "protocol/crypto.hpp"
+#include "protocol/plain_address.hpp"
 #include "proxy/config/parse_config.hpp"
 
 namespace measure {
@@ -70,6 +72,27 @@ std::string listen_host(const std::string& host) {
     return no_address ? "0.0.0.0" : host;
 }
 
+/// A host as everybody spells it. Throws std::invalid_argument for one that no peer can reach, or
+/// that is a mistyped address: the name of no host ends in a number (RFC 1123 §2.1).
+std::string plain_host(const std::string& host) {
+    boost::system::error_code no_address;
+    const auto address = boost::asio::ip::make_address(host, no_address);
+    if (!no_address) {
+        const auto plain = protocol::plain_address(address);
+        if (plain.is_unspecified())
+            throw std::invalid_argument(
+                host + " stands for every address of a machine: give the one that peers can reach");
+        return plain.to_string();
+    }
+    auto name = host.substr(0, host.find_last_not_of('.') + 1);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    const auto last = name.substr(name.rfind('.') + 1);  // all of it without a dot
+    if (last.find_first_not_of("0123456789") == std::string::npos)
+        throw std::invalid_argument(host + " is neither an IP address nor the name of a host");
+    return name;
+}
+
 /// Nodes of one machine may have a loopback address each, and then each has the same admin port.
 bool loopback(const std::string& host) {
     boost::system::error_code no_address;
@@ -82,6 +105,7 @@ bool loopback(const std::string& host) {
 std::vector<PlannedNode> plan_nodes(const std::vector<std::string>& nodes) {
     std::vector<PlannedNode> out;
     std::map<std::string, std::uint16_t> on_host;  // how many so far
+    std::map<std::string, std::string> spelled;    // by plain_host()
     std::set<std::string> names, places;
     for (const auto& text : nodes) {
         const auto equals = text.find('=');
@@ -90,6 +114,10 @@ std::vector<PlannedNode> plan_nodes(const std::vector<std::string>& nodes) {
             equals == std::string::npos ? letter_name(out.size() - 1) : text.substr(0, equals);
         const auto address = equals == std::string::npos ? text : text.substr(equals + 1);
         node.http = parse_address(address, 1);
+        const auto known = spelled.emplace(plain_host(node.http.host), node.http.host).first;
+        if (known->second != node.http.host)
+            throw std::invalid_argument(fmt::format("{} and {} are one address: spell it one way",
+                                                    known->second, node.http.host));
         const auto number = on_host[node.http.host]++;
         if (node.http.port <= 1)
             node.http.port = static_cast<std::uint16_t>(kHttpPort + number * kStep);

@@ -111,6 +111,13 @@ TEST(Init, RefusesWhatMakesNoCluster) {
     EXPECT_EQ(code({"10.0.0.1", "b c=10.0.0.2"}), kUsage);
     EXPECT_EQ(code({"10.0.0.1:65535", "10.0.0.2"}), kUsage);
     EXPECT_EQ(code({"10.0.0.1", "10.0.0.2"}, "much"), kUsage);
+    for (const auto* nowhere : {"0.0.0.0", "[::]:3128", "b=0.0.0.0:80", "[::ffff:0.0.0.0]"})
+        EXPECT_EQ(code({"10.0.0.1", nowhere}), kUsage) << nowhere;
+    for (const auto* mistyped : {"10.0.0.300", "10.0.0", "10.0.0.2.", "1000", "a.b.7:80"})
+        EXPECT_EQ(code({"10.0.0.1", mistyped}), kUsage) << mistyped;
+    EXPECT_EQ(code({"[::1]", "[0:0::1]"}), kUsage) << "one address in two spellings";
+    EXPECT_EQ(code({"10.0.0.1", "[::ffff:10.0.0.1]"}), kUsage);
+    EXPECT_EQ(code({"cache.test", "Cache.test."}), kUsage);
 }
 
 }  // namespace init_command_test
