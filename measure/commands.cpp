@@ -167,7 +167,7 @@ int replay_command(ReplayCommand command) {
         std::unique_ptr<Origin> origin;
         if (!command.origin_listen.empty()) {
             OriginOptions options;
-            options.listen = parse_address(command.origin_listen);
+            options.listen = parse_address(command.origin_listen, 0);
             options.workers = command.origin_workers;
             try {
                 origin = std::make_unique<Origin>(options);

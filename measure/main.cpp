@@ -277,7 +277,7 @@ int run_replay(CommandLine& line) {
 
 int run_origin(CommandLine& line) {
     try {
-        line.origin.listen = parse_address(line.origin_listen);
+        line.origin.listen = parse_address(line.origin_listen, 0);
     } catch (const std::invalid_argument& error) {
         std::fprintf(stderr, "hearsay: %s\n", error.what());
         return kUsage;

@@ -31,7 +31,7 @@ HostPort parse_address(const std::string& text, std::uint16_t default_port) {
     boost::system::error_code no_address;
     boost::asio::ip::make_address_v6(std::string(rest), no_address);
     if (!no_address && default_port != 0 && !any_port) return {std::string(rest), default_port};
-    auto address = proxy::parse_host_port(rest, default_port);
+    auto address = proxy::parse_host_port(rest, any_port ? 1 : default_port);
     if (!address || rest.ends_with(':'))
         throw std::invalid_argument("'" + text +
                                     "' is no address: give http://HOST:PORT or HOST:PORT");

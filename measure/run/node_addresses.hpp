@@ -14,7 +14,7 @@ using protocol::HostPort;
 
 /// Takes `http://host:port`, `http://host:port/` or `host:port` apart; port 0 is any free one.
 /// Throws std::invalid_argument that names the text when it is none of these. Without a port it is
-/// `default_port`, of URLs usually 80.
+/// `default_port`, of URLs usually 80; 0: the text must have one.
 HostPort parse_address(const std::string& text, std::uint16_t default_port = 80);
 
 /// All addresses a name stands for. Throws std::runtime_error when it stands for none.

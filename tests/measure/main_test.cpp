@@ -76,6 +76,7 @@ TEST(CommandLine, RefusesWhatContradictsItself) {
     refused({"run", "a.json", "--config", "b.json"}, "--config");
     refused({"demo", "--trace", "x", "--requests", "5"}, "--requests");
     refused({"demo", "--trace", "x", "--seed", "5"}, "--seed");
+    refused({"origin", "--listen", "zz"}, "'zz' is no address");
     refused({"replay", "--trace", "x", "--limit", "0", "--proxy", "127.0.0.1:1"}, "--limit");
 }
 

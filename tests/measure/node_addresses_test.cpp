@@ -68,6 +68,14 @@ TEST(Address, IsNamedWhenItIsNone) {
     }
 }
 
+TEST(Address, NeedsAPortWhereThereIsNoDefault) {
+    for (const auto* text : {"zz", "127.0.0.1", "[::1]", "::1", "http://a/"})
+        EXPECT_THROW(parse_address(text, 0), std::invalid_argument) << text;
+    EXPECT_EQ(parse_address("127.0.0.1:0", 0).text(), "127.0.0.1:0");
+    EXPECT_EQ(parse_address("[::1]:0", 0).text(), "[::1]:0");
+    EXPECT_EQ(parse_address("a:8000", 0).text(), "a:8000");
+}
+
 TEST(Address, IsWrittenAsItIsRead) {
     for (const auto* text : {"127.0.0.1:3128", "[::1]:80", "proxy:1"}) {
         EXPECT_EQ(parse_address(text).text(), text);
