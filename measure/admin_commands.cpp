@@ -194,9 +194,13 @@ int reload_command(const NodeChoice& choice, bool json) {
         fmt::print(stderr, "warnings:{}\n", warnings);
     if (posted.answer.status == 200) {
         const auto changed = texts(report, "changed");
-        if (!json && changed.empty()) fmt::print("reloaded: nothing has changed\n");
+        const auto certificates = report.find("certificates_read");
+        const auto* more = certificates != report.end() && *certificates == true
+                               ? "; certificates were read again"
+                               : "";
+        if (!json && changed.empty()) fmt::print("reloaded: nothing has changed{}\n", more);
         if (!json && !changed.empty())
-            fmt::print("reloaded: changed {}\n", fmt::join(changed, ", "));
+            fmt::print("reloaded: changed {}{}\n", fmt::join(changed, ", "), more);
         return kOk;
     }
     return fail(kFailed, "http://{} {}; it goes on as before{}", posted.where,

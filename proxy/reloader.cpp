@@ -123,7 +123,8 @@ void Reloader::finish(const std::string& who, ConfigRead read, const Done& done)
             if (!result.changed.empty()) ++status_.generation;
             status_.loaded_at = unix_time();
             status_.last_error.clear();
-            spdlog::info("{}: configuration reloaded, changed: {}", who, join(result.changed));
+            spdlog::info("{}: configuration reloaded, changed: {}{}", who, join(result.changed),
+                         result.read_certificates ? "; certificates were read again" : "");
             for (const auto& each : warnings)
                 spdlog::warn("{}: configuration: {}: {}", who, each.path, each.message);
             for (const auto& each : result.warnings)

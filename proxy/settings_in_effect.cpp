@@ -26,6 +26,12 @@ bool needs_another_cluster(const Config& from, const Config& to) {
     return one != other;
 }
 
+bool names_certificates(const Config& config) {
+    return config.tls ||
+           std::any_of(config.origins.begin(), config.origins.end(),
+                       [](const auto& origin) { return origin.tls && !origin.tls->ca.empty(); });
+}
+
 }  // namespace
 
 // What may fail comes first.
@@ -84,6 +90,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     node_.cache.follow(*node_.config);
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
     if (!told.empty()) result.changed = told;
+    result.read_certificates = names_certificates(*node_.config);
     result.outcome = Reloaded::Outcome::applied;
     return result;
 }

@@ -64,6 +64,7 @@ std::string reload_json(const Reloaded& reloaded) {
     nlohmann::ordered_json out;
     if (reloaded.outcome == Reloaded::Outcome::applied) {
         out["changed"] = reloaded.changed;
+        if (reloaded.read_certificates) out["certificates_read"] = true;
         if (!reloaded.warnings.empty()) out["warnings"] = errors_json(reloaded.warnings);
     } else {
         out["errors"] = errors_json(reloaded.errors);

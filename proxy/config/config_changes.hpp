@@ -33,6 +33,9 @@ struct Reloaded {
     std::vector<std::string> changed;     // applied: paths of settings
     std::vector<ConfigError> errors;      // refused: why
     std::vector<ConfigError> warnings{};  // applied: why it may not be what was meant
+    /// Applied, and the files of certificates that the configuration names were read again: they
+    /// may be others under the same names.
+    bool read_certificates = false;
 };
 
 }  // namespace proxy

@@ -484,6 +484,8 @@ TEST_F(TlsClients, SeeARenewedCertificateAfterAReload) {
             .end.open();
     }));
     EXPECT_EQ(before.get("/one").status, 200u);  // goes on under what it began with
+    const auto again = admin_client().ask("POST", "/api/v1/reload", {}, "");
+    EXPECT_TRUE(contains(again.body, "\"certificates_read\": true")) << again.body;
 }
 
 TEST(TlsFiles, AreChecked) {
