@@ -57,7 +57,10 @@ std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
     if (choice.config.empty()) return AdminPort{proxy::AdminConfig{}.listen, admin_token()};
     const auto loaded = proxy::load_settings(choice.config);
     if (!loaded.config) {
-        why = trimmed(proxy::describe(loaded.errors));
+        // Of a file that cannot be read the message names it.
+        const auto is_unread = loaded.errors.size() == 1 && loaded.errors[0].path.empty();
+        why = (is_unread ? "" : choice.config + ": not a valid configuration\n") +
+              trimmed(proxy::describe(loaded.errors));
         return std::nullopt;
     }
     if (!loaded.config->admin) {
@@ -177,8 +180,11 @@ std::string told(const Json& report, const char* list) {
     std::string lines;
     if (const auto found = report.find(list); found != report.end() && found->is_array())
         for (const auto& each : *found)
-            if (each.is_object())
-                lines += fmt::format("\n  {}: {}", text_in(each, "path"), text_in(each, "message"));
+            if (each.is_object()) {
+                const auto path = text_in(each, "path");  // none: the message names the file
+                lines += fmt::format("\n  {}{}{}", path, path.empty() ? "" : ": ",
+                                     text_in(each, "message"));
+            }
     return lines;
 }
 

@@ -30,6 +30,13 @@ std::string join(const std::vector<std::string>& paths) {
     return text.empty() ? "nothing" : text;
 }
 
+/// One line; without a path where the file as a whole is at fault, which the message names.
+std::string text_of(const ConfigError& error) {
+    auto text = describe({error});
+    text.pop_back();  // the newline
+    return text;
+}
+
 ConfigRead failed(std::string why) {
     ConfigRead read;
     read.errors.push_back({"$", std::move(why)});
@@ -132,11 +139,9 @@ void Reloader::finish(const std::string& who, ConfigRead read, const Done& done)
             break;
         case Reloaded::Outcome::refused:
             ++status_.failures;
-            status_.last_error = describe({result.errors.front()});
-            status_.last_error.pop_back();  // the newline
+            status_.last_error = text_of(result.errors.front());
             for (const auto& each : result.errors)
-                spdlog::error("{}: configuration not reloaded: {}: {}", who, each.path,
-                              each.message);
+                spdlog::error("{}: configuration not reloaded: {}", who, text_of(each));
             break;
         case Reloaded::Outcome::draining:
             spdlog::warn("{}: configuration not reloaded: the node is draining", who);

@@ -62,6 +62,13 @@ TEST(Reload, SaysWhatHasChangedOrWhyNothing) {
     EXPECT_EQ(refused.code, kFailed);
     EXPECT_THAT(refused.error, HasSubstr("refuses the configuration; it goes on as before\n"));
     EXPECT_THAT(refused.error, HasSubstr("cache.memry"));
+    std::ofstream(file) << "{";
+    const auto broken = captured([&] { return drain_command({{}, file}); });
+    EXPECT_EQ(broken.code, kBadConfig);
+    EXPECT_THAT(broken.error, HasSubstr(file + ": not a valid configuration\n$: "));
+    std::filesystem::remove(file);
+    const auto missing = captured([] { return reload_command(at(3), false); });
+    EXPECT_THAT(missing.error, HasSubstr("goes on as before\n  cannot read " + file + ": No such"));
 }
 
 TEST(ReopenLogs, MakesTheFileAnew) {
