@@ -226,7 +226,7 @@ int drain_command(const NodeChoice& choice) {
 int reopen_logs_command(const NodeChoice& choice) {
     const auto posted = post(choice, "/api/v1/reopen-logs", {}, kAdminTimeout,
                              [](unsigned status) { return status == 202; });
-    if (posted.code == kOk) fmt::print("http://{} opens its access log anew\n", posted.where);
+    if (posted.code == kOk) fmt::print("http://{} has opened its access log anew\n", posted.where);
     return posted.code;
 }
 

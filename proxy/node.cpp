@@ -20,6 +20,7 @@
 #include "proxy/disk_watch.hpp"
 #include "proxy/explain_url.hpp"
 #include "proxy/net/listen.hpp"
+#include "proxy/net/reply.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/node_entries.hpp"
 #include "proxy/node_invalidations.hpp"
@@ -43,6 +44,7 @@ constexpr std::chrono::milliseconds kHousekeeping{5000}, kWhileFilling{100};
 /// After so long peers hear of what a start has found by then, whatever a disk is still busy with.
 constexpr std::chrono::seconds kFillAtMost{60};
 constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read it
+constexpr std::chrono::seconds kReopenDeadline{2};   // AccessLog::kPatience, and a disk
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
 constexpr int kLooksInPatience = 3;                  // of the service manager
 
@@ -138,7 +140,7 @@ public:
                     [this](CacheKey key) {
                         return explain_url(*workers_.front(), control_, std::move(key));
                     },
-                    [this] { reopen_logs(); }},
+                    [this] { return reopen_and_wait(); }},
                 clients_.faults);
         invalidations_.keep(*config_);
         if (cache_.store.disk()) entries_.begin_fill();
@@ -218,6 +220,17 @@ public:
     std::uint16_t link_port() const { return link_port_; }
 
 private:
+    /// The writer of the log may wait for a disk, or for whoever reads a pipe.
+    asio::awaitable<std::string> reopen_and_wait() {
+        const auto reply =
+            std::make_shared<Reply<std::string>>(std::make_shared<Wakeup>(control_.get_executor()));
+        clients_.access_log.reopen([reply](const std::string& why_not) { reply->give(why_not); });
+        const auto in_time =
+            co_await reply->wait_until(std::chrono::steady_clock::now() + kReopenDeadline);
+        if (in_time) co_return reply->value();
+        co_return "opening the access log takes long; the error log will say how it ended";
+    }
+
     /// First nobody is sent here any more, then nobody is let in: peers stop asking, load balancers
     /// see that the node is not ready and are still answered for a while, then connections end.
     asio::awaitable<void> leave() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config.hpp"
@@ -25,7 +26,8 @@ struct AdminHooks {
     std::function<PeersChanged(const PeerOrder&)> change_peers;
     /// Of a target URI; nothing: the node is ending.
     std::function<boost::asio::awaitable<std::optional<Explanation>>(CacheKey)> explain;
-    std::function<void()> reopen_logs;
+    /// Why the access log cannot be opened anew; empty: it is open, or there is none.
+    std::function<boost::asio::awaitable<std::string>()> reopen_logs;
 };
 
 }  // namespace proxy

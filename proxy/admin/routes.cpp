@@ -171,8 +171,10 @@ asio::awaitable<Response> drain(const Request& request, const Hooks& hooks) {
 }
 
 asio::awaitable<Response> reopen_logs(const Request& request, const Hooks& hooks) {
-    hooks.reopen_logs();
-    co_return admin_text(request, http::status::accepted, "opening the access log anew\n");
+    const auto why_not = co_await hooks.reopen_logs();
+    co_return why_not.empty()
+        ? admin_text(request, http::status::accepted, "the access log is open anew\n")
+        : admin_text(request, http::status::internal_server_error, why_not + "\n");
 }
 
 /// To add one: a row, its handler above, and a section in docs/reference/admin-api.md.

@@ -63,16 +63,24 @@ void AccessLog::hurry() {
     if (give_up_.load() == Clock::time_point::max()) give_up_ = Clock::now() + kPatience;
 }
 
-void AccessLog::reopen() {
-    if (!enabled()) return spdlog::info("log.access is off: no file is to be opened anew");
+void AccessLog::reopen(Reopened done) {
+    bool off = false;
     {
         const std::lock_guard lock(mutex_);
-        if (!enabled()) return;
-        hurry();
-        if (!changes_.empty() && !changes_.back().sink)
-            changes_.back().at = pending_.size();
-        else
-            changes_.push_back({pending_.size(), std::nullopt});
+        off = !enabled();
+        if (!off) {
+            hurry();
+            if (!changes_.empty() && !changes_.back().sink)
+                changes_.back().at = pending_.size();
+            else
+                changes_.push_back({pending_.size(), std::nullopt});
+            if (done) changes_.back().told.push_back(std::move(done));
+        }
+    }
+    if (off) {
+        spdlog::info("log.access is off: no file is to be opened anew");
+        if (done) done({});
+        return;
     }
     wake_.notify_one();
 }
@@ -141,13 +149,28 @@ void AccessLog::put(std::string_view lines) {
 }
 
 void AccessLog::make(Change& change) {
-    if (!change.sink && sink_.path().empty())
-        return spdlog::info("log.access is stdout: no file is to be opened anew");
-    LogSink next = change.sink ? std::move(*change.sink) : LogSink(sink_.path());
-    if (!change.sink && !next.open())
-        return tell("cannot be opened anew; the old file stays in use", sink_.path(), next.error());
-    if (!change.sink) spdlog::info("access log {}: opened anew", sink_.path());
-    sink_ = std::move(next);  // the old one goes with `next`
+    if (change.sink) {
+        std::swap(sink_, *change.sink);  // the old one goes with the change
+        return;
+    }
+    const auto why_not = open_anew();
+    for (const auto& each : change.told) each(why_not);
+}
+
+std::string AccessLog::open_anew() {
+    if (sink_.path().empty()) {
+        spdlog::info("log.access is stdout: no file is to be opened anew");
+        return {};
+    }
+    constexpr const char* kFailed = "cannot be opened anew; the old file stays in use";
+    LogSink next(sink_.path());
+    if (!next.open()) {
+        tell(kFailed, sink_.path(), next.error());
+        return "access log " + sink_.path() + ": " + kFailed + ": " + next.error().message();
+    }
+    spdlog::info("access log {}: opened anew", sink_.path());
+    std::swap(sink_, next);  // the old one goes with `next`
+    return {};
 }
 
 void AccessLog::tell(const char* what, const std::string& path,

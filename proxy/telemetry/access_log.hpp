@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -91,10 +92,13 @@ public:
     /// Lines of peers' questions are written if the configuration wants them.
     void write(const AccessRecord& record);
 
+    /// Is told on the writer's thread why the file cannot be opened; empty: it is open, or there is
+    /// none.
+    using Reopened = std::function<void(const std::string& why_not)>;
     /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
     /// written after to the new one. If that fails the old file stays in use. The error log says
-    /// what came of it.
-    void reopen();
+    /// what came of it, and so does `done`, which a log that is off calls at once.
+    void reopen(Reopened done = nullptr);
     /// Takes another destination or format: lines written before go to the old one, lines written
     /// after to the new one. Nothing changes when it cannot be opened, or when the old one is so
     /// slow that kMaxChanges wait already; then the error says so.
@@ -118,6 +122,7 @@ private:
     struct Change {
         std::size_t at = 0;
         std::optional<LogSink> sink;
+        std::vector<Reopened> told = {};
     };
 
     using Clock = std::chrono::steady_clock;
@@ -127,6 +132,8 @@ private:
     /// Something waits behind the lines that are being written. Under the mutex.
     void hurry();
     void make(Change& change);
+    /// Returns why the file cannot be opened, or nothing.
+    std::string open_anew();
     /// Tells the error log about the destination `path`.
     void tell(const char* what, const std::string& path, const boost::system::error_code& error);
 

@@ -393,6 +393,29 @@ TEST_F(AccessLogFile, SaysWhatCameOfOpeningItAnew) {
     EXPECT_THAT(errors.text(), HasSubstr("log.access is off: no file is to be opened anew"));
 }
 
+TEST_F(AccessLogFile, TellsWhoeverWantedItOpenedAnewWhatCameOfIt) {
+    const ErrorLog errors;
+    std::vector<std::string> told;  // by the writer's thread, which flush() waits for
+    const auto note = [&](const std::string& why_not) { told.push_back(why_not); };
+    AccessLog(LogConfig{}).reopen(note);
+    EXPECT_EQ(told, std::vector<std::string>{""});
+    AccessLog log(config());
+    log.reopen(note);
+    log.flush();
+    EXPECT_EQ(told.size(), 2u);
+    EXPECT_EQ(told.back(), "");
+    std::filesystem::remove(folder_ / "access.log");
+    std::filesystem::create_directory(folder_ / "access.log");
+    log.reopen(note);
+    log.reopen(note);
+    log.flush();
+    ASSERT_EQ(told.size(), 4u);
+    EXPECT_THAT(told[3],
+                EndsWith("access.log: cannot be opened anew; the old file stays in use: Is "
+                         "a directory"));
+    EXPECT_EQ(told[2], told[3]);
+}
+
 TEST_F(AccessLogFile, StaysInUseWhenItCannotBeOpenedAnew) {
     const ErrorLog errors;
     AccessLog log(config());
