@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -437,6 +440,14 @@ int run_command_line(int argc, char** argv) {
     return kOk;
 }
 
+/// Takes the places of standard streams that are closed, or a socket would be given their numbers
+/// and get what is printed. Standard output is for reading then, so that a write fails as before.
+void hold_standard_streams() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(fd, F_GETFD) < 0)  // open() takes the lowest number that is free: this one
+            (void)::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
 /// What was printed must have arrived.
 int checked_output(int code) {
     const bool flushed = std::fflush(stdout) == 0;
@@ -450,6 +461,7 @@ int checked_output(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    hold_standard_streams();
     try {
         return checked_output(run_command_line(argc, argv));
     } catch (const std::system_error& error) {  // by fmt::print, when an output takes nothing

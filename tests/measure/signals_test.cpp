@@ -70,6 +70,19 @@ protected:
     const std::string file_ = directory_.path() + "/hearsay.json";
 };
 
+TEST_F(Signals, StandardStreamsThatAreClosedAreNoSockets) {
+    write("a.test");
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    ChildProcess node(
+        {"/bin/sh", "-c", "exec \"$0\" run --config \"$1\" <&- >&- 2>&-", program.string(), file_},
+        directory_.path() + "/log");
+    ASSERT_TRUE(eventually([&] { return admin("/readyz").status == 200; }));
+    for (const auto* fd : {"0", "1", "2"})
+        EXPECT_EQ(
+            std::filesystem::read_symlink("/proc/" + std::to_string(node.pid()) + "/fd/" + fd),
+            "/dev/null");
+}
+
 TEST_F(Signals, HangUpReloadsTheConfiguration) {
     write("old.test");
     auto node = run();
