@@ -164,7 +164,8 @@ int check_peers(const proxy::Config& config) {
         good += *well;
     }
     if (tried == 0) return fail(kFailed, "no peer was found");
-    fmt::print("{} of {} answer as they should\n", good, amount(tried, "peer"));
+    fmt::print("{} of {} {}\n", good, amount(tried, "peer"),
+               tried == 1 ? "answers as it should" : "answer as they should");
     return good == tried && !unknown ? kOk : kFailed;
 }
 

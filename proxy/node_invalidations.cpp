@@ -4,8 +4,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "proxy/disk/super_file.hpp"
@@ -15,6 +18,15 @@ namespace proxy {
 
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// "1 URL", "2 URLs".
+std::string counted(std::uint64_t number, std::string_view noun) {
+    return std::to_string(number).append(" ").append(noun).append(number == 1 ? "" : "s");
+}
+
+}  // namespace
 
 NodeInvalidations::NodeInvalidations(asio::io_context& control, std::string node,
                                      const std::unique_ptr<protocol::Cluster>& cluster,
@@ -113,9 +125,9 @@ asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
         list.push_back(peer.node);
     }
     spdlog::info(
-        "node {}: purged {} URLs and {} tags, {} objects here{}; of the peers {} have "
-        "confirmed, {} have not yet, {} are away",
-        report.node, what.keys.size(), what.tags.size(), report.objects,
+        "node {}: purged {} and {}, {} here{}; peers: {} confirmed, {} not yet, {} away",
+        report.node, counted(what.keys.size(), "URL"), counted(what.tags.size(), "tag"),
+        counted(report.objects, "object"),
         is_kept ? "" : " (which a crash might bring back, as the disk has not written it yet)",
         report.confirmed.size(), report.pending.size(), report.away.size());
     if (!is_kept) report.pending.insert(report.pending.begin(), report.node);

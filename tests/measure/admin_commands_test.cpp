@@ -35,6 +35,8 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, EndsWith("purged: 0 objects here\n"
                                     "away: b: drops it before anything else when it is back\n"));
+    EXPECT_THAT(ended.out, HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
+                                     "not yet, 1 away\n"));
     const auto json = captured([] { return purge_command(at(1), {}, {"news"}, true); });
     EXPECT_THAT(json.out, HasSubstr("\"away\": ["));
     const auto wrong = captured([] { return purge_command(at(1), {"no url"}, {}, false); });
@@ -156,7 +158,7 @@ TEST(Check, TriesPeersByTheirLinksAndTheirHttpPorts) {
     EXPECT_EQ(good.code, kOk) << good.out << good.error;
     EXPECT_THAT(good.out, HasSubstr("peer b: link " + b_at(":3129: ok\n")));
     EXPECT_THAT(good.out, HasSubstr("peer b: http " + b_at(":3128: ok\n")));
-    EXPECT_THAT(good.out, HasSubstr("1 of 1 peer answer as they should"));
+    EXPECT_THAT(good.out, HasSubstr("1 of 1 peer answers as it should"));
 
     const auto other_key = check(configuration(
         "a", 11, cluster_part(11, "b", 12, "another key of the tests, of 32 bytes+")));
