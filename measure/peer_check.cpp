@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/error.hpp>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -54,29 +57,74 @@ protocol::Result<std::string> dial(const protocol::ClusterConfig& config, const 
 
 /// One line for a port; true when all is well there.
 bool tell_port(const std::string& who, const char* what, const HostPort& at,
-               const std::string& fault) {
-    fmt::print("{}: {} {}: {}\n", who, what, at.text(), fault.empty() ? "ok" : fault);
+               const std::string& fault, const char* well = "ok") {
+    fmt::print("{}: {} {}: {}\n", who, what, at.text(), fault.empty() ? well : fault.c_str());
     return fault.empty();
 }
 
-/// Nothing: it is this node itself.
-std::optional<bool> check_one(const protocol::ClusterConfig& config, Candidate peer) {
+bool is_silent(const error_code& error) {
+    return error == boost::beast::error::timeout;
+}
+
+struct HttpAsked {
+    boost::system::result<HttpAnswer> answer;
+    bool with_header = false;
+};
+HttpAsked ask_http(const HostPort& at) {
+    const std::string target(proxy::kProbeTarget);  // which no node counts as a client's request
+    auto answer = http_get_if_cached(at, target, kPatienceAtAPort);
+    const bool is_closed = !answer && (answer.error() == boost::beast::http::error::end_of_stream ||
+                                       answer.error() == boost::asio::error::eof ||
+                                       answer.error() == boost::asio::error::connection_reset);
+    if (is_closed) {
+        auto again = http_get_if_cached(at, target, kPatienceAtAPort, Preface::proxy_header);
+        if (again) return {std::move(again), true};
+    }
+    return {std::move(answer)};
+}
+
+/// A peer that is listed where this node itself listens.
+struct OwnPlaces {
+    bool link = false, http = false;
+};
+OwnPlaces own_places(const proxy::Config& config, const Candidate& peer) {
+    if (peer.node.empty()) return {};
+    return {is_own_place(config.cluster->listen, peer.link),
+            is_own_place(config.listen, peer.http)};
+}
+
+/// False; prints what is wrong.
+bool tell_own(const Candidate& peer, const OwnPlaces& own) {
+    const auto who = "peer " + peer.node;
+    const auto fault = [](bool is, const char* setting) {
+        return is ? fmt::format("that is this node itself ({})", setting)
+                  : std::string("not tried, as the other port is that of this node itself");
+    };
+    tell_port(who, "link", peer.link, fault(own.link, "cluster.listen"));
+    tell_port(who, "http", peer.http, fault(own.http, "listen"));
+    return false;
+}
+
+/// Nothing: it is this node itself, found by a name that stands for all.
+std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterConfig& config,
+                              Candidate peer) {
+    if (const auto own = own_places(all, peer); own.link || own.http) return tell_own(peer, own);
     const auto found = dial(config, peer);
     if (!found && found.error() == Error::own_id) return std::nullopt;
     const bool is_self = !found && peer.node.empty() && found.error() == Error::duplicate_id;
     if (is_self) return std::nullopt;
+    const auto [answer, with_header] = ask_http(peer.http);
     std::string fault;
     if (found) {
         peer.node = printable(*found);
     } else {
-        const auto cause = likely_cause(found.error());
+        const auto cause = likely_cause(found.error(), !answer && is_silent(answer.error()));
         fault = protocol::reason_of(found.error()) + (cause.empty() ? "" : ": " + cause);
     }
     const auto who = peer.node.empty() ? "somebody at " + peer.link.host : "peer " + peer.node;
     const bool link = tell_port(who, "link", peer.link, fault);
-    const std::string target(proxy::kProbeTarget);  // which no node counts as a client's request
-    const auto answer = http_get_if_cached(peer.http, target, kPatienceAtAPort);
-    const bool http = tell_port(who, "http", peer.http, http_fault(answer, peer.node));
+    const bool http = tell_port(who, "http", peer.http, http_fault(answer, peer.node),
+                                with_header ? "ok, with a PROXY header" : "ok");
     return link && http;
 }
 
@@ -104,7 +152,33 @@ std::vector<Candidate> candidates_of(const protocol::ClusterConfig& config, bool
 
 }  // namespace
 
-std::string likely_cause(const error_code& error) {
+bool is_own_place(const HostPort& listen, const HostPort& at) {
+    namespace ip = boost::asio::ip;
+    if (listen.port != at.port) return false;
+    error_code no_address;
+    const auto own = ip::make_address(listen.host, no_address);
+    if (no_address) return false;
+    std::vector<ip::address> places;
+    try {
+        places = look_up(at.host);
+    } catch (const std::exception&) {
+        return false;  // whoever dials says why
+    }
+    return std::any_of(places.begin(), places.end(), [&](const ip::address& place) {
+        if (!own.is_unspecified()) return place == own;
+        if (place.is_loopback()) return true;
+        // To an address of its own a machine sends from that address. Nothing is sent here.
+        boost::asio::io_context context(1);
+        ip::udp::socket socket(context);
+        error_code error;
+        socket.connect({place, at.port}, error);
+        return !error && socket.local_endpoint(error).address() == place;
+    });
+}
+
+std::string likely_cause(const error_code& error, bool http_is_silent) {
+    if (error == Error::hello_timeout && http_is_silent)
+        return "the node hangs or is overloaded: its http port does not answer either";
     if (error == Error::connect_timeout)
         return "nothing answers: a firewall in between, or the wrong address";
     if (error == boost::asio::error::connection_refused)
@@ -123,7 +197,8 @@ std::string likely_cause(const error_code& error) {
     if (error == Error::unknown_node)
         return "its configuration does not list this node among its peers";
     if (error == Error::duplicate_id || error == Error::own_id)
-        return "it has the name of this node: each needs one of its own";
+        return "it has the name of this node: it is this node itself, or one that needs a name of "
+               "its own";
     if (error == Error::wrong_version || error == Error::unknown_frame ||
         error == Error::malformed_frame || error == Error::frame_too_large)
         return "it speaks another version of the protocol, or no link at all";
@@ -134,6 +209,10 @@ std::string likely_cause(const error_code& error) {
 std::string http_fault(const boost::system::result<HttpAnswer>& answer, const std::string& peer) {
     if (!answer) {
         const auto& error = answer.error();
+        if (is_silent(error))
+            return error.message() +
+                   ": the port takes the connection and does not answer: the node hangs or is "
+                   "overloaded";
         const auto cause =
             error == boost::asio::error::connection_refused
                 ? "nobody listens there: the port is another (listen of that node)"
@@ -158,7 +237,7 @@ int check_peers(const proxy::Config& config) {
     const auto all = candidates_of(settings, unknown);
     std::size_t tried = 0, good = 0;
     for (const auto& peer : all) {
-        const auto well = check_one(settings, peer);
+        const auto well = check_one(config, settings, peer);
         if (!well) continue;
         ++tried;
         good += *well;

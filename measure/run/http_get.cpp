@@ -4,12 +4,14 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <cstdlib>
+#include <string_view>
 
 #include "protocol/deadline.hpp"
 #include "protocol/dialer.hpp"
@@ -24,10 +26,14 @@ using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
 
+/// HAProxy's proxy-protocol.txt §2.2: the signature, version 2 and LOCAL, no address, no length.
+constexpr std::string_view kProxyHeader("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16);
+
 using HttpRequest = http::request<http::string_body>;
 
 awaitable<error_code> exchange(const HostPort& address, const HttpRequest& request,
-                               std::chrono::milliseconds timeout, HttpAnswer& out) {
+                               std::chrono::milliseconds timeout, Preface preface,
+                               HttpAnswer& out) {
     const auto executor = co_await asio::this_coro::executor;
     const auto deadline = protocol::Clock::now() + timeout;
     protocol::Resolver resolver(executor);
@@ -39,6 +45,11 @@ awaitable<error_code> exchange(const HostPort& address, const HttpRequest& reque
     boost::beast::tcp_stream stream(std::move(*connected));
     stream.expires_at(deadline);
 
+    if (preface == Preface::proxy_header) {
+        const auto header = asio::buffer(kProxyHeader.data(), kProxyHeader.size());
+        const auto [refused, size] = co_await asio::async_write(stream, header, as_result);
+        if (refused) co_return refused;
+    }
     const auto [unsent, sent] = co_await http::async_write(stream, request, as_result);
     if (unsent) co_return unsent;
 
@@ -63,12 +74,13 @@ HttpRequest request_for(http::verb method, const HostPort& address, const std::s
 }
 
 boost::system::result<HttpAnswer> exchange_once(const HostPort& address, const HttpRequest& request,
-                                                std::chrono::milliseconds timeout) {
+                                                std::chrono::milliseconds timeout,
+                                                Preface preface = Preface::none) {
     asio::io_context context(1);
     HttpAnswer answer;
     error_code error = asio::error::timed_out;
     // The coroutine takes references to this frame, which outlives the context's last run.
-    auto work = exchange(address, request, timeout, answer);
+    auto work = exchange(address, request, timeout, preface, answer);
     asio::co_spawn(context, std::move(work),
                    [&](std::exception_ptr, error_code result) { error = result; });
     context.run();
@@ -104,10 +116,11 @@ boost::system::result<HttpAnswer> http_post(const HostPort& address, const std::
 
 boost::system::result<HttpAnswer> http_get_if_cached(const HostPort& address,
                                                      const std::string& target,
-                                                     std::chrono::milliseconds timeout) {
+                                                     std::chrono::milliseconds timeout,
+                                                     Preface preface) {
     auto request = request_for(http::verb::get, address, target, {});
     request.set(http::field::cache_control, "only-if-cached");
-    return exchange_once(address, request, timeout);
+    return exchange_once(address, request, timeout, preface);
 }
 
 }  // namespace measure

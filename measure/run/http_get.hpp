@@ -34,8 +34,13 @@ boost::system::result<HttpAnswer> http_post(const HostPort&, const std::string& 
                                             std::chrono::milliseconds timeout,
                                             const std::string& token = {});
 
+/// What stands before a request: nothing, or the header that a proxy sends on a connection of its
+/// own (PROXY protocol, version 2, LOCAL).
+enum class Preface { none, proxy_header };
+
 /// A GET that a cache is to answer by itself: it asks nobody.
 boost::system::result<HttpAnswer> http_get_if_cached(const HostPort&, const std::string& target,
-                                                     std::chrono::milliseconds timeout);
+                                                     std::chrono::milliseconds timeout,
+                                                     Preface preface = Preface::none);
 
 }  // namespace measure

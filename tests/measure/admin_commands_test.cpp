@@ -35,8 +35,9 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, EndsWith("purged: 0 objects here\n"
                                     "away: b: drops it before anything else when it is back\n"));
-    EXPECT_THAT(ended.out, HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
-                                     "not yet, 1 away\n"));
+    EXPECT_THAT(ended.out,
+                HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
+                          "not yet, 1 away\n"));
     const auto json = captured([] { return purge_command(at(1), {}, {"news"}, true); });
     EXPECT_THAT(json.out, HasSubstr("\"away\": ["));
     const auto wrong = captured([] { return purge_command(at(1), {"no url"}, {}, false); });
@@ -181,6 +182,19 @@ TEST(Check, TriesPeersByTheirLinksAndTheirHttpPorts) {
         check(configuration("a", 11, cluster_part(11, "b", 12, kTestKey, 3129, 3128)));
     EXPECT_EQ(swapped.code, kFailed);
     EXPECT_THAT(swapped.out, Not(HasSubstr(": ok\n"))) << swapped.out;
+
+    const auto itself = check(configuration("a", 11, cluster_part(11, "b", 11)));
+    EXPECT_EQ(itself.code, kFailed);
+    EXPECT_THAT(itself.out, HasSubstr(":3129: that is this node itself (cluster.listen)\n"));
+    EXPECT_THAT(itself.out, HasSubstr(":3128: that is this node itself (listen)\n"));
+
+    const auto behind = run_by(configuration(
+        "c", 13,
+        cluster_part(13, "a", 11) +
+            R"(, "clients": {"trusted_proxies": ["127.0.0.0/8"], "proxy_protocol": true})"));
+    const auto through = check(configuration("a", 11, cluster_part(11, "c", 13)));
+    EXPECT_EQ(through.code, kOk) << through.out;
+    EXPECT_THAT(through.out, HasSubstr(":3128: ok, with a PROXY header\n"));
 
     const auto alone = check(configuration("a", 11));
     EXPECT_EQ(alone.code, kFailed);
