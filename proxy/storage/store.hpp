@@ -59,9 +59,10 @@ inline constexpr unsigned kMaxOffers = 3;  // of one response to the disk, shoul
 /// invalidation by tag and one of everything hold the locks of all shards for their last step.
 ///
 /// Byte-accurate: heads, bodies (those still filling and those pinned by slow readers too) and the
-/// store's own records are charged to one cap. docs/explanation/storage.md has a table of every field and of
-/// what charges or bounds it. What is known of the disk is not charged: its index, 20 bytes for
-/// each response there, what was missed once (SecondRequest), of which targets it has blocks.
+/// store's own records are charged to one cap. docs/explanation/storage.md has a table of every
+/// field and of what charges or bounds it. What is known of the disk is not charged: its index, 20
+/// bytes for each response there, what was missed once (SecondRequest), of which targets it has
+/// blocks.
 ///
 /// The two are one to the outside. What is published goes to the disk at once if that admits it;
 /// what memory evicts is still there. Whatever is asked for comes by way of memory: find() says
