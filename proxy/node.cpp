@@ -15,6 +15,7 @@
 
 #include "protocol/cluster.hpp"
 #include "protocol/crypto.hpp"
+#include "protocol/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/disk_watch.hpp"
@@ -70,6 +71,19 @@ std::string fresh_instance() {
     return out;
 }
 
+/// For a directory that is taken again. Returns why not, or nothing. Without `secret` the cluster
+/// has a key, which stands in no directory.
+std::string secret_restored(const std::filesystem::path& directory,
+                            const std::optional<protocol::HashSecret>& secret) {
+    if (!secret) return {};
+    try {
+        restore_local_secret(directory, *secret);
+    } catch (const std::exception& error) {
+        return protocol::plain_message(error);
+    }
+    return {};
+}
+
 std::shared_ptr<const Config> complete(Config config) {
     if (!config.tls_contexts) {
         const auto errors = load_tls(config);
@@ -90,11 +104,13 @@ public:
           config_(complete(std::move(settings))),
           cluster_(make_cluster(*config_)),
           entries_(control_, cluster_, cluster_settings(*config_).summary_kind),
-          cache_(*config_, cluster_->key_hasher(),
-                 {[this](summary::KeyHash key, bool stored) { entries_.tell(key, stored); },
-                  [this](protocol::Invalidation what) {
-                      invalidations_.tell_peers(std::move(what));
-                  }}),
+          cache_(
+              *config_, cluster_->key_hasher(),
+              {[this](summary::KeyHash key, bool stored) { entries_.tell(key, stored); },
+               [this](protocol::Invalidation what) { invalidations_.tell_peers(std::move(what)); },
+               [secret = own_secret_](const std::filesystem::path& directory) {
+                   return secret_restored(directory, secret);
+               }}),
           invalidations_(control_, config_->node, cluster_, cache_),
           clients_(*config_,
                    [this](PurgeOrder order, auto done) {

@@ -26,6 +26,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
     Store::DiskUse use;
     for (const auto& [path, size] : directories) use.tier.directories.push_back({path, size});
     use.tier.secret_mark = secret_mark();
+    use.tier.prepare = hooks.prepare_disk;
     use.tier.writer.queue_bytes =
         std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart) /
         directories.size();

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "protocol/invalidation.hpp"
@@ -25,6 +27,8 @@ struct SharedCache {
         Store::Listener changed;
         /// This was invalidated here and is to be at all peers.
         std::function<void(protocol::Invalidation)> tell_peers;
+        /// DiskTier::Config::prepare.
+        std::function<std::string(const std::filesystem::path&)> prepare_disk = {};
     };
 
     /// Takes the directories of cache.disk. Throws std::runtime_error with a sentence for the user

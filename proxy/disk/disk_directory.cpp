@@ -343,6 +343,15 @@ bool DiskDirectory::come_back() {
         note_trouble("trying again: " + error.message());
         return false;
     };
+    if (config_.prepare) {
+        const auto found = look_into(calls_, config_.path);
+        if (!found) return failed(found.error());
+        if (found->whose == DirectoryContents::Whose::others) return failed(DiskError::foreign);
+        if (const auto why_not = config_.prepare(config_.path); !why_not.empty()) {
+            note_trouble("trying again: " + why_not);
+            return false;
+        }
+    }
     {
         const std::lock_guard lock(super_mutex_);
         super_ = SuperFile();  // gives up the lock on a file that may be another's now

@@ -36,6 +36,8 @@ public:
         std::uint64_t cap_bytes = 0, segment_bytes = 0;
         std::uint64_t secret_mark = 0;
         std::chrono::milliseconds retry{60'000};
+        std::function<std::string(const std::filesystem::path&)> prepare =
+            {};  // as DiskTier has it
         DiskWriter::Config writer;
         DiskReader::Config reader;
     };

@@ -151,6 +151,7 @@ private:
         made.path = path;
         made.secret_mark = config.secret_mark;
         made.retry = config.retry;
+        made.prepare = config.prepare;
         made.writer = config.writer;
         made.reader = config.reader;
         DiskDirectory::Hooks hooks;

@@ -35,6 +35,10 @@ public:
         DiskReader::Config reader;
         /// After so long a directory that failed is tried again, if it is the only one.
         std::chrono::milliseconds retry{60'000};
+        /// Puts into such a directory what must stand there before it is taken again: whoever
+        /// emptied it may have removed that. On the directory's thread. Returns why that cannot be
+        /// done, or nothing.
+        std::function<std::string(const std::filesystem::path&)> prepare = {};
     };
     /// Takes the directories. One whose device has failed begins off, where there is another.
     /// Throws std::runtime_error with a sentence for the user when one of them cannot be used for

@@ -137,4 +137,14 @@ HashSecret local_secret(std::span<const std::filesystem::path> directories) {
     return *secret;
 }
 
+void restore_local_secret(const std::filesystem::path& directory, const HashSecret& secret) {
+    const auto path = directory / SuperFile::kSecretName;
+    auto found = read(path);
+    if (!found) {
+        make(path, secret);
+        found = read(path);
+    }
+    if (found != secret) fail(path, "is not the secret that this node runs under");
+}
+
 }  // namespace proxy

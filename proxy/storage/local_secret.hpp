@@ -16,4 +16,10 @@ namespace proxy {
 /// manages volumes gives them to a group). Precondition: there is one.
 protocol::HashSecret local_secret(std::span<const std::filesystem::path> directories);
 
+/// Gives a directory that was emptied meanwhile its `hearsay.secret` again, so that the next start
+/// finds the secret that everything there is written under. Any thread. Throws as local_secret(),
+/// also when another secret stands there.
+void restore_local_secret(const std::filesystem::path& directory,
+                          const protocol::HashSecret& secret);
+
 }  // namespace proxy

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "proxy/disk/super_file.hpp"
@@ -347,6 +348,46 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatWasEmptied) {
     open_and_load();
     EXPECT_EQ(owner_->recovered_count(), 0);
     EXPECT_TRUE(write(uri(3)));
+}
+
+// Of a node without a cluster the directory also has the secret that all there is written under.
+TEST_F(DiskTierTest, PreparesADirectoryBeforeItIsTakenAgain) {
+    config_.retry = std::chrono::milliseconds(20);
+    std::atomic<int> tries{0};
+    std::atomic<bool> was_taken{false};
+    const auto kept = path(0) / SuperFile::kSecretName;
+    config_.prepare = [&](const std::filesystem::path& directory) -> std::string {
+        EXPECT_EQ(directory, path(0));
+        if (std::filesystem::exists(path(0) / SuperFile::kName)) was_taken = true;
+        if (++tries == 1) return "not yet";
+        std::ofstream(kept) << "secret";
+        return {};
+    };
+    open_and_load();
+    EXPECT_EQ(tries, 0);
+    for (const auto& file : std::filesystem::directory_iterator(path(0)))
+        std::filesystem::remove(file);
+    owner_->wait_until_lost(1);
+    while (!tier_->has_room(test::hash_of(uri(1)))) std::this_thread::yield();
+    EXPECT_EQ(tries, 2) << "it is not taken while it cannot be prepared";
+    EXPECT_FALSE(was_taken);
+    EXPECT_TRUE(std::filesystem::exists(kept));
+    ASSERT_TRUE(write(uri(2)));
+}
+
+TEST_F(DiskTierTest, PreparesNoDirectoryThatIsAnothersByNow) {
+    config_.retry = std::chrono::milliseconds(20);
+    std::atomic<int> tries{0};
+    config_.prepare = [&](const std::filesystem::path&) -> std::string {
+        ++tries;
+        return {};
+    };
+    open_and_load();
+    std::ofstream(path(0) / "letters.txt") << "dear";
+    std::filesystem::remove(path(0) / SuperFile::kName);
+    owner_->wait_until_lost(1);
+    while (!status().last_error.starts_with("trying again")) std::this_thread::yield();
+    EXPECT_EQ(tries, 0);
 }
 
 // The later one covers the former, of which somebody is to be told as well.

@@ -96,6 +96,20 @@ TEST_F(LocalSecretTest, SaysWhenThereIsNoDirectory) {
                 ThrowsMessage<std::runtime_error>(HasSubstr("No such file or directory")));
 }
 
+TEST_F(LocalSecretTest, IsGivenToADirectoryThatWasEmptiedMeanwhile) {
+    const auto first = secret();
+    std::filesystem::remove(file());
+    restore_local_secret(directory_.path(), first);
+    EXPECT_EQ(secret(), first);
+    EXPECT_EQ(files(), 1U);
+    restore_local_secret(directory_.path(), first);
+    EXPECT_EQ(secret(), first);
+    const auto another = local_secret(std::array{other_.path()});
+    EXPECT_THAT([&] { restore_local_secret(directory_.path(), another); },
+                ThrowsMessage<std::runtime_error>(HasSubstr("is not the secret")));
+    EXPECT_EQ(secret(), first);
+}
+
 TEST_F(LocalSecretTest, MayStandInADirectoryBeforeItIsTaken) {
     (void)secret();
     DiskCalls calls;
