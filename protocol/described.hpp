@@ -16,7 +16,8 @@ enum class NumberKind : std::uint8_t {
 /// a node follow from that, and so do the pages docs/reference/metrics.md and status.md.
 ///
 /// To add a number: give the struct a member and the table a row, count it, and write its notes in
-/// docs/reference/notes/metrics.md and status.md; then run `./dev reference`. A member without a row does not compile.
+/// docs/reference/notes/metrics.md and status.md; then run `./dev reference`. A member without a
+/// row does not compile.
 template <class Of>
 struct Described {
     struct Label {
