@@ -241,17 +241,27 @@ TEST_P(Validation, EndsWhatItsOriginForbidsToStoreNow) {
         EXPECT_EQ(get(path, old_please).status, 504u);
         EXPECT_EQ(asked(path), 2u);
     }
-    // Nothing is said of the old response by an error, or by what is for one client.
-    for (const auto& answer :
-         {reply("503 X", "Cache-Control: no-store\r\n"),
-          reply("401 X", "Cache-Control: no-store\r\n"),
-          reply("302 Found", "Cache-Control: no-store\r\nLocation: /login\r\n")}) {
-        SCOPED_TRACE(answer);
+    // Nothing is said of the old response by an error that may pass.
+    for (const auto* status : {"503 X", "429 X"}) {
+        SCOPED_TRACE(status);
         const auto path = "/" + std::to_string(origin.requests());
-        says(path, {stored, answer});
+        says(path, {stored, reply(status, "Cache-Control: no-store\r\n")});
         get(path);
         get(path);
         EXPECT_EQ(get(path, old_please).body, "old");
+    }
+    // After a refusal or a redirection it is of use only if the origin confirms it.
+    for (const auto& answer :
+         {reply("401 X", "Cache-Control: no-store\r\n"),
+          reply("302 Found", "Cache-Control: no-store\r\nLocation: /login\r\n")}) {
+        SCOPED_TRACE(answer);
+        const auto path = "/" + std::to_string(origin.requests());
+        says(path, {stored, answer, not_modified("ETag: \"v\"\r\n")});
+        get(path);
+        get(path);
+        EXPECT_EQ(get(path, old_please).status, 504u);
+        EXPECT_EQ(get(path).body, "old");
+        EXPECT_EQ(asked(path), 3u);
     }
 }
 
