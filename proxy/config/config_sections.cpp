@@ -113,6 +113,11 @@ Config read_sections(ConfigContext& context, const json& value) {
     ConfigSection root(context, value, "$");
     root.take("$schema");
     read_members(context, root, {}, out);
+    const bool is_known = !root.failed("origins") && !root.failed("forward");
+    if (out.origins.empty() && !out.forward.enabled && value.is_object() && is_known) {
+        context.fail("$",
+                     "there is nothing to serve; list origins, or set forward.enabled to true");
+    }
     return out;
 }
 

@@ -608,9 +608,9 @@ TEST(Config, TheBoundsOfThePeerBudgetFollowIt) {
     EXPECT_EQ(high->peer_budget_min, 40ms);
     EXPECT_EQ(high->peer_budget_max, 2s);
     EXPECT_THAT(errors(cluster(R"(, "peer_budget_min": "60ms")")),
-                ElementsAre("$.cluster.peer_budget_min: must be from 1ms to 50ms"));
+                ElementsAre("$.cluster.peer_budget_min: must be at most peer_budget, 50ms"));
     EXPECT_THAT(errors(cluster(R"(, "peer_budget_max": "40ms")")),
-                ElementsAre(HasSubstr("$.cluster.peer_budget_max: must be from 50ms to ")));
+                ElementsAre("$.cluster.peer_budget_max: must be at least peer_budget, 50ms"));
 }
 
 TEST(EffectiveConfig, ShowsDefaultsAndNoKeys) {
