@@ -14,7 +14,7 @@
 #include "measure/measurement.hpp"
 #include "measure/peer_check.hpp"
 #include "measure/run/node_addresses.hpp"
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/disk_places.hpp"
 #include "proxy/config/parse_config.hpp"

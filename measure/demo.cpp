@@ -16,7 +16,7 @@
 #include "measure/commands.hpp"
 #include "measure/demo_cluster.hpp"
 #include "measure/measurement.hpp"
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 
 namespace measure {
 namespace {

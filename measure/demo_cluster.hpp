@@ -9,7 +9,7 @@
 
 #include "measure/report/progress.hpp"
 #include "measure/run/child_process.hpp"
-#include "protocol/host_port.hpp"
+#include "protocol/net/host_port.hpp"
 
 namespace measure {
 

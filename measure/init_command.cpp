@@ -19,8 +19,8 @@
 #include "measure/exit_codes.hpp"
 #include "measure/fail.hpp"
 #include "measure/trace/printable.hpp"
-#include "protocol/crypto.hpp"
-#include "protocol/plain_address.hpp"
+#include "protocol/net/crypto.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/config/parse_config.hpp"
 
 namespace measure {

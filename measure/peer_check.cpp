@@ -20,9 +20,9 @@
 #include "measure/report/numbers.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/trace/printable.hpp"
-#include "protocol/dialer.hpp"
-#include "protocol/probe.hpp"
-#include "protocol/resolver.hpp"
+#include "protocol/links/probe.hpp"
+#include "protocol/net/dialer.hpp"
+#include "protocol/net/resolver.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/upstream/peer_probe.hpp"
 

@@ -17,7 +17,7 @@
 #include "measure/study/study_html.hpp"
 #include "measure/study/study_report.hpp"
 #include "measure/trace/printable.hpp"
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace measure {

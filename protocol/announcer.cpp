@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "protocol/membership.hpp"
+#include "protocol/membership/membership.hpp"
 
 namespace protocol {
 

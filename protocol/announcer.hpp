@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "protocol/peer_links.hpp"
-#include "protocol/shared.hpp"
+#include "protocol/links/peer_links.hpp"
+#include "protocol/links/shared.hpp"
 #include "summary/error_control.hpp"
 #include "summary/key_hash.hpp"
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "protocol/announcer.hpp"
-#include "protocol/peer_links.hpp"
-#include "protocol/shared.hpp"
-#include "protocol/task_group.hpp"
+#include "protocol/links/peer_links.hpp"
+#include "protocol/links/shared.hpp"
+#include "protocol/net/task_group.hpp"
 #include "summary/judge.hpp"
 
 namespace protocol {

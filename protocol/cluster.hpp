@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "protocol/cluster_config.hpp"
-#include "protocol/cluster_hooks.hpp"
-#include "protocol/cluster_status.hpp"
-#include "protocol/deadline.hpp"
-#include "protocol/kept_invalidations.hpp"
+#include "protocol/links/cluster_hooks.hpp"
+#include "protocol/links/cluster_status.hpp"
+#include "protocol/membership/cluster_config.hpp"
+#include "protocol/net/deadline.hpp"
+#include "protocol/publishing/kept_invalidations.hpp"
 #include "summary/error_control.hpp"
 #include "summary/key_hash.hpp"
 

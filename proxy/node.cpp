@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
-#include "protocol/crypto.hpp"
-#include "protocol/plain_message.hpp"
+#include "protocol/net/crypto.hpp"
+#include "protocol/net/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/disk_watch.hpp"

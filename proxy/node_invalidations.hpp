@@ -10,7 +10,7 @@
 #include <string>
 
 #include "protocol/cluster.hpp"
-#include "protocol/invalidation.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/control_feed.hpp"

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 #include "proxy/config/mounted_file.hpp"
 #include "proxy/net/load_config.hpp"
 #include "proxy/net/reply.hpp"

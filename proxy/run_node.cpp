@@ -10,7 +10,7 @@
 #include <functional>
 #include <thread>
 
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 #include "proxy/node.hpp"
 #include "proxy/telemetry/error_sink.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/status_reports.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
-#include "protocol/cluster_status.hpp"
+#include "protocol/links/cluster_status.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/config/config.hpp"

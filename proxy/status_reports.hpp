@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/cluster_status.hpp"
+#include "protocol/links/cluster_status.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/worker.hpp"
 

@@ -6,6 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 set(layers summary protocol proxy measure)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
+set(rooms_of_protocol net wire membership publishing links .)
 set(rooms_of_proxy http disk config telemetry net storage upstream cache client admin .)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
 set(closed_to_admin upstream cache client)
@@ -19,10 +20,13 @@ set(shown_to_measure ${shown_by_summary} bloom_descriptor bloom_filter counting_
 # No name of one kind either: what they include may include it.
 set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|[A-Za-z]*Quotient|[A-Za-z]*Cuckoo|[A-Za-z]*Fingerprint|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
 
-# A room's name in the drawing: the last part of its path, the layer's own for its own folder.
+# A room's name in the drawing: the last part of its path, or the layer's name for its own folder. Two layers have a room net;
+# the drawing calls the lower one protocol_net.
 function(room_of unit result)
     string(REGEX REPLACE "/[^/]+$" "" folder "${unit}")
-    if(folder MATCHES "^(proxy|measure)/([^/]+)")
+    if(folder STREQUAL "protocol/net")
+        set(${result} "protocol_net" PARENT_SCOPE)
+    elseif(folder MATCHES "^(protocol|proxy|measure)/([^/]+)")
         set(${result} "${CMAKE_MATCH_2}" PARENT_SCOPE)
     else()
         string(REGEX REPLACE "/.*" "" layer "${folder}")
@@ -137,10 +141,10 @@ endif()
 
 # The drawing leaves out what follows from the arrows that it has; nothing else may be missing, and nothing too much.
 list(REMOVE_DUPLICATES arrows)
-file(STRINGS ${ROOT}/CONTRIBUTING.md drawn REGEX "^ +[a-z]+ --> [a-z &]+$")
+file(STRINGS ${ROOT}/CONTRIBUTING.md drawn REGEX "^ +[a-z_]+ --> [a-z_ &]+$")
 set(drawn_arrows "")
 foreach(line IN LISTS drawn)
-    string(REGEX MATCH "^ +([a-z]+) --> ([a-z &]+)$" matched "${line}")
+    string(REGEX MATCH "^ +([a-z_]+) --> ([a-z_ &]+)$" matched "${line}")
     set(from_room "${CMAKE_MATCH_1}")
     string(REPLACE " & " ";" to_rooms "${CMAKE_MATCH_2}")
     foreach(to_room IN LISTS to_rooms)

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "measure/origin/origin_request.hpp"
-#include "protocol/deadline.hpp"
-#include "protocol/listener.hpp"
+#include "protocol/net/deadline.hpp"
+#include "protocol/net/listener.hpp"
 #include "proxy/client/error_answer.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/wall_clock.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "protocol/host_port.hpp"
+#include "protocol/net/host_port.hpp"
 
 namespace measure {
 

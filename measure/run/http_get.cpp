@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "protocol/deadline.hpp"
-#include "protocol/dialer.hpp"
-#include "protocol/resolver.hpp"
+#include "protocol/net/deadline.hpp"
+#include "protocol/net/dialer.hpp"
+#include "protocol/net/resolver.hpp"
 
 namespace measure {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/host_port.hpp"
+#include "protocol/net/host_port.hpp"
 
 namespace measure {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/host_port.hpp"
+#include "protocol/net/host_port.hpp"
 #include "proxy/admin/node_status.hpp"
 
 namespace measure {

@@ -10,7 +10,7 @@
 #include "measure/origin/body.hpp"
 #include "measure/run/answer_kind.hpp"
 #include "measure/run/failure.hpp"
-#include "protocol/deadline.hpp"
+#include "protocol/net/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/read_buffer.hpp"
 

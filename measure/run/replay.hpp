@@ -11,7 +11,7 @@
 #include "measure/run/failure.hpp"
 #include "measure/run/histogram.hpp"
 #include "measure/trace/trace.hpp"
-#include "protocol/host_port.hpp"
+#include "protocol/net/host_port.hpp"
 
 namespace measure {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/cache/peer_plan.hpp"
 #include "proxy/upstream/miss_samples.hpp"
 #include "summary/error_control.hpp"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "protocol/frame.hpp"
-#include "protocol/heartbeat.hpp"
+#include "protocol/wire/frame.hpp"
+#include "protocol/wire/heartbeat.hpp"
 #include "summary/judge.hpp"
 
 namespace measure {

@@ -8,10 +8,10 @@
 #include "measure/simulate/heard_summaries.hpp"
 #include "measure/simulate/network.hpp"
 #include "measure/simulate/published_knowledge.hpp"
-#include "protocol/cluster_config.hpp"
-#include "protocol/codec.hpp"
-#include "protocol/outbox.hpp"
-#include "protocol/sync_session.hpp"
+#include "protocol/links/sync_session.hpp"
+#include "protocol/membership/cluster_config.hpp"
+#include "protocol/publishing/outbox.hpp"
+#include "protocol/wire/codec.hpp"
 
 namespace measure {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "measure/simulate/told_knowledge.hpp"
-#include "protocol/publisher.hpp"
+#include "protocol/publishing/publisher.hpp"
 
 namespace measure {
 

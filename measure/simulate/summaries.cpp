@@ -3,8 +3,8 @@
 #include <cassert>
 #include <utility>
 
-#include "protocol/codec.hpp"
-#include "protocol/frame.hpp"
+#include "protocol/wire/codec.hpp"
+#include "protocol/wire/frame.hpp"
 #include "summary/judge.hpp"
 #include "summary/snapshot_reader.hpp"
 

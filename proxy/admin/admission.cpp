@@ -4,8 +4,8 @@
 #include <boost/beast/core/string.hpp>
 #include <optional>
 
-#include "protocol/crypto.hpp"
-#include "protocol/plain_address.hpp"
+#include "protocol/net/crypto.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/link_counters.hpp"
+#include "protocol/publishing/link_counters.hpp"
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/telemetry/counters.hpp"

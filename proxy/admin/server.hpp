@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <list>
 
-#include "protocol/listener.hpp"
-#include "protocol/task_group.hpp"
+#include "protocol/net/listener.hpp"
+#include "protocol/net/task_group.hpp"
 #include "proxy/admin/hooks.hpp"
 #include "proxy/telemetry/fault_wall.hpp"
 

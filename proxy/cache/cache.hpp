@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/invalidation.hpp"
-#include "protocol/keys.hpp"
+#include "protocol/wire/invalidation.hpp"
+#include "protocol/wire/keys.hpp"
 #include "proxy/cache/peer_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/storage/block_flow.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/task_group.hpp"
+#include "protocol/net/task_group.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/retry_plan.hpp"
 #include "proxy/http/cache_control.hpp"

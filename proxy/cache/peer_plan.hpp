@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/cache/remote_hits.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"

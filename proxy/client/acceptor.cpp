@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/client/client_session.hpp"
 #include "proxy/http/response_head.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <list>
 
-#include "protocol/listener.hpp"
-#include "protocol/task_group.hpp"
+#include "protocol/net/listener.hpp"
+#include "protocol/net/task_group.hpp"
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/entrance.hpp"
 #include "proxy/client/frontend.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <ranges>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
 

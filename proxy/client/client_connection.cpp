@@ -9,7 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/disk/record_body.hpp"
 #include "proxy/net/tls_contexts.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/config/prefix_list.hpp"
 
 namespace proxy {

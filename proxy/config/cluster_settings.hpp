@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/cluster_config.hpp"
+#include "protocol/membership/cluster_config.hpp"
 #include "proxy/config/config.hpp"
 
 namespace proxy {

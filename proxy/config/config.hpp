@@ -1,6 +1,6 @@
 #pragma once
 
-#include "protocol/peer_config.hpp"
+#include "protocol/membership/peer_config.hpp"
 #include "proxy/config/prefix_list.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"

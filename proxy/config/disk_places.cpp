@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "protocol/keys.hpp"
+#include "protocol/wire/keys.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/disk/super_file.hpp"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 
 namespace proxy {
 namespace {

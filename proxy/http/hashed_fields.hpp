@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/crypto.hpp"
-#include "protocol/keys.hpp"
+#include "protocol/net/crypto.hpp"
+#include "protocol/wire/keys.hpp"
 #include "proxy/http/fields.hpp"
 
 namespace proxy {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "protocol/host_port.hpp"
+#include "protocol/net/host_port.hpp"
 
 namespace proxy {
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/invalidation.hpp"
-#include "protocol/kept_invalidations.hpp"
+#include "protocol/publishing/kept_invalidations.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "proxy/disk/disk_error.hpp"
 #include "proxy/disk/disk_file.hpp"
 

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "protocol/crypto.hpp"
+#include "protocol/net/crypto.hpp"
 #include "proxy/disk/disk_error.hpp"
 #include "proxy/disk/super_file.hpp"
 

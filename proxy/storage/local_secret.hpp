@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <span>
 
-#include "protocol/keys.hpp"
+#include "protocol/wire/keys.hpp"
 
 namespace proxy {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/invalidation.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {

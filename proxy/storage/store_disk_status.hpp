@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "protocol/described.hpp"
+#include "protocol/net/described.hpp"
 
 namespace proxy {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string_view>
 
-#include "protocol/described.hpp"
+#include "protocol/net/described.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
 

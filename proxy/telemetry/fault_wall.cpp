@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 
 namespace proxy {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "protocol/described.hpp"
+#include "protocol/net/described.hpp"
 
 namespace proxy {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 
 namespace proxy {
 namespace {

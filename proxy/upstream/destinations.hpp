@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/peer_config.hpp"
+#include "protocol/membership/peer_config.hpp"
 #include "proxy/config/config.hpp"
 
 namespace proxy {

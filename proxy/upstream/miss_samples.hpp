@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "summary/peer_set.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
 #include "proxy/upstream/false_hits.hpp"

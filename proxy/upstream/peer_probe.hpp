@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/upstream/exchange.hpp"

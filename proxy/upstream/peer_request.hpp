@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/keys.hpp"
+#include "protocol/wire/keys.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 

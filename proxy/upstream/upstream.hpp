@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/peer_view.hpp"
-#include "protocol/resolver.hpp"
-#include "protocol/task_group.hpp"
+#include "protocol/membership/peer_view.hpp"
+#include "protocol/net/resolver.hpp"
+#include "protocol/net/task_group.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/timer_wheel.hpp"

@@ -10,7 +10,7 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 
 namespace proxy {
 namespace {

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/dialer.hpp"
-#include "protocol/peer_config.hpp"
-#include "protocol/resolver.hpp"
+#include "protocol/membership/peer_config.hpp"
+#include "protocol/net/dialer.hpp"
+#include "protocol/net/resolver.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/net/read_buffer.hpp"

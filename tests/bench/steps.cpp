@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "protocol/cluster_config.hpp"
-#include "protocol/invalidation_log.hpp"
-#include "protocol/neighbourhood.hpp"
-#include "protocol/outbox.hpp"
-#include "protocol/publisher.hpp"
-#include "protocol/sync_session.hpp"
+#include "protocol/links/sync_session.hpp"
+#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/neighbourhood.hpp"
+#include "protocol/publishing/invalidation_log.hpp"
+#include "protocol/publishing/outbox.hpp"
+#include "protocol/publishing/publisher.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/false_hit_budget.hpp"
 #include "summary/fingerprint_shape.hpp"

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "protocol/task_group.hpp"
+#include "protocol/net/task_group.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"

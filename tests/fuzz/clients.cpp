@@ -1,6 +1,6 @@
 // What proxies before this one say of their clients.
 
-#include "protocol/plain_address.hpp"
+#include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/http/forwarded.hpp"

@@ -1,6 +1,6 @@
 // What peers send: frames, and the summaries in them.
 
-#include "protocol/frame.hpp"
+#include "protocol/wire/frame.hpp"
 #include "summary/coding.hpp"
 #include "summary/judge.hpp"
 #include "summary/kind.hpp"

@@ -6,7 +6,7 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 
-#include "protocol/error.hpp"
+#include "protocol/net/error.hpp"
 
 namespace measure {
 namespace peer_check_test {

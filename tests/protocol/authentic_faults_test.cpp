@@ -1,7 +1,7 @@
 // Peers that hold the key and still say the wrong things, seen from a healthy node.
 
-#include "protocol/descriptor_allowance.hpp"
-#include "protocol/heartbeat.hpp"
+#include "protocol/net/descriptor_allowance.hpp"
+#include "protocol/wire/heartbeat.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/fake_peer.hpp"
 

@@ -1,4 +1,4 @@
-#include "protocol/backoff.hpp"
+#include "protocol/net/backoff.hpp"
 
 #include <gtest/gtest.h>
 

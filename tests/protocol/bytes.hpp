@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/codec.hpp"
-#include "protocol/frame.hpp"
+#include "protocol/wire/codec.hpp"
+#include "protocol/wire/frame.hpp"
 #include "tests/summary/bloom.hpp"
 
 namespace protocol::test {

@@ -1,4 +1,4 @@
-#include "protocol/cluster_status.hpp"
+#include "protocol/links/cluster_status.hpp"
 
 #include <gtest/gtest.h>
 

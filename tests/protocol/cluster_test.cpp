@@ -8,7 +8,7 @@
 #include <boost/system/system_error.hpp>
 #include <stdexcept>
 
-#include "protocol/heartbeat.hpp"
+#include "protocol/wire/heartbeat.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/fake_peer.hpp"
 

@@ -1,12 +1,12 @@
-#include "protocol/codec.hpp"
+#include "protocol/wire/codec.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "protocol/cluster_config.hpp"
-#include "protocol/heartbeat.hpp"
+#include "protocol/membership/cluster_config.hpp"
+#include "protocol/wire/heartbeat.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"
 

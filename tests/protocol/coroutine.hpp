@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "protocol/deadline.hpp"
+#include "protocol/net/deadline.hpp"
 
 namespace protocol::test {
 

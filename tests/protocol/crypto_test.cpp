@@ -1,4 +1,4 @@
-#include "protocol/crypto.hpp"
+#include "protocol/net/crypto.hpp"
 
 #include <gtest/gtest.h>
 

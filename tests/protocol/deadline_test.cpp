@@ -1,4 +1,4 @@
-#include "protocol/deadline.hpp"
+#include "protocol/net/deadline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "protocol/descriptor_allowance.hpp"
+#include "protocol/net/descriptor_allowance.hpp"
 
 #include <gtest/gtest.h>
 

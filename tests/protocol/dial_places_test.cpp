@@ -1,4 +1,4 @@
-#include "protocol/dial_places.hpp"
+#include "protocol/membership/dial_places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <deque>
 
-#include "protocol/task_group.hpp"
+#include "protocol/net/task_group.hpp"
 
 namespace protocol::test {
 namespace dial_places_test {

@@ -1,4 +1,4 @@
-#include "protocol/dial_plan.hpp"
+#include "protocol/net/dial_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "protocol/dial_report.hpp"
+#include "protocol/links/dial_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/asio/error.hpp>
 
-#include "protocol/error.hpp"
-#include "protocol/message.hpp"
+#include "protocol/net/error.hpp"
+#include "protocol/wire/message.hpp"
 
 namespace protocol::test {
 namespace dial_report_test {

@@ -1,10 +1,10 @@
-#include "protocol/dialer.hpp"
+#include "protocol/net/dialer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "protocol/task_group.hpp"
+#include "protocol/net/task_group.hpp"
 #include "tests/protocol/coroutine.hpp"
 #include "tests/protocol/silent_listener.hpp"
 

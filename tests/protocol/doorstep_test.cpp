@@ -1,4 +1,4 @@
-#include "protocol/doorstep.hpp"
+#include "protocol/membership/doorstep.hpp"
 
 #include <gtest/gtest.h>
 

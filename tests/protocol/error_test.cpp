@@ -1,4 +1,4 @@
-#include "protocol/error.hpp"
+#include "protocol/net/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/hello.hpp"
-#include "protocol/link.hpp"
-#include "protocol/shared.hpp"
+#include "protocol/links/hello.hpp"
+#include "protocol/links/link.hpp"
+#include "protocol/links/shared.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/protocol/coroutine.hpp"
 

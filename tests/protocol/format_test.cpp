@@ -6,9 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "protocol/hello.hpp"
-#include "protocol/keys.hpp"
-#include "protocol/sync_session.hpp"
+#include "protocol/links/hello.hpp"
+#include "protocol/links/sync_session.hpp"
+#include "protocol/wire/keys.hpp"
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {

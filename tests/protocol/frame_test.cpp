@@ -1,4 +1,4 @@
-#include "protocol/frame.hpp"
+#include "protocol/wire/frame.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/cluster_config.hpp"
+#include "protocol/membership/cluster_config.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"
 

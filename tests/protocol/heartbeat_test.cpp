@@ -1,4 +1,4 @@
-#include "protocol/heartbeat.hpp"
+#include "protocol/wire/heartbeat.hpp"
 
 #include <gtest/gtest.h>
 

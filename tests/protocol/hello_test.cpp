@@ -1,10 +1,10 @@
-#include "protocol/hello.hpp"
+#include "protocol/links/hello.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "protocol/peer_config.hpp"
+#include "protocol/membership/peer_config.hpp"
 #include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {

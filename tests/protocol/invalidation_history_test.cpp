@@ -1,7 +1,7 @@
 // The log under many invalidations: what it keeps for peers that are away, slow or new, against a
 // history that forgets nothing.
 
-#include "protocol/invalidation_log.hpp"
+#include "protocol/publishing/invalidation_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "protocol/codec.hpp"
+#include "protocol/wire/codec.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {

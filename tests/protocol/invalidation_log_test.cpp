@@ -1,6 +1,6 @@
 // What is kept for whom, in this run and for the next.
 
-#include "protocol/invalidation_log.hpp"
+#include "protocol/publishing/invalidation_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/cluster_config.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/membership/cluster_config.hpp"
+#include "protocol/wire/codec.hpp"
 #include "tests/protocol/some_hashes.hpp"
 
 namespace protocol::test {

@@ -1,4 +1,4 @@
-#include "protocol/keys.hpp"
+#include "protocol/wire/keys.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/publisher_end.hpp"
-#include "protocol/subscriber_end.hpp"
+#include "protocol/links/publisher_end.hpp"
+#include "protocol/links/subscriber_end.hpp"
 #include "tests/protocol/bytes.hpp"
 
 /// Both ends of links without a socket, a clock or a log: what one says is handed to the other.

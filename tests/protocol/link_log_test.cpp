@@ -1,4 +1,4 @@
-#include "protocol/link_log.hpp"
+#include "protocol/links/link_log.hpp"
 
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "protocol/error.hpp"
+#include "protocol/net/error.hpp"
 
 namespace protocol::test {
 namespace link_log_test {

@@ -1,4 +1,4 @@
-#include "protocol/link.hpp"
+#include "protocol/links/link.hpp"
 
 #include <gtest/gtest.h>
 

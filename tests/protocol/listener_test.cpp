@@ -1,4 +1,4 @@
-#include "protocol/listener.hpp"
+#include "protocol/net/listener.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <list>
 
-#include "protocol/deadline.hpp"
+#include "protocol/net/deadline.hpp"
 
 namespace protocol {
 namespace listener_test {

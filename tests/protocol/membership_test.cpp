@@ -1,4 +1,4 @@
-#include "protocol/membership.hpp"
+#include "protocol/membership/membership.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "protocol/name_table.hpp"
+#include "protocol/net/name_table.hpp"
 
 #include <gtest/gtest.h>
 

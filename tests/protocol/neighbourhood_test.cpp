@@ -1,4 +1,4 @@
-#include "protocol/neighbourhood.hpp"
+#include "protocol/membership/neighbourhood.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "protocol/outbox.hpp"
+#include "protocol/publishing/outbox.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "protocol/frame.hpp"
+#include "protocol/wire/frame.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"
 

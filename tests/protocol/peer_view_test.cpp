@@ -1,4 +1,4 @@
-#include "protocol/peer_view.hpp"
+#include "protocol/membership/peer_view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "protocol/plain_message.hpp"
+#include "protocol/net/plain_message.hpp"
 
 #include <gtest/gtest.h>
 

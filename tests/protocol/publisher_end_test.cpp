@@ -1,4 +1,4 @@
-#include "protocol/publisher_end.hpp"
+#include "protocol/links/publisher_end.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "protocol/publisher.hpp"
+#include "protocol/publishing/publisher.hpp"
 
 #include <gtest/gtest.h>
 
-#include "protocol/frame.hpp"
+#include "protocol/wire/frame.hpp"
 #include "summary/judge.hpp"
 #include "summary/replica.hpp"
 #include "summary/snapshot_reader.hpp"

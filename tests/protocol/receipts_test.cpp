@@ -1,4 +1,4 @@
-#include "protocol/receipts.hpp"
+#include "protocol/links/receipts.hpp"
 
 #include <gtest/gtest.h>
 

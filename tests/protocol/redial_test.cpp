@@ -1,4 +1,4 @@
-#include "protocol/redial.hpp"
+#include "protocol/links/redial.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/neighbourhood.hpp"
+#include "protocol/membership/neighbourhood.hpp"
 #include "summary/own.hpp"
 #include "summary/snapshot_reader.hpp"
 #include "tests/summary/keys.hpp"

@@ -9,9 +9,9 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
-#include "protocol/deadline.hpp"
-#include "protocol/frame.hpp"
-#include "protocol/wire.hpp"
+#include "protocol/net/deadline.hpp"
+#include "protocol/wire/frame.hpp"
+#include "protocol/wire/wire.hpp"
 
 namespace protocol::test {
 

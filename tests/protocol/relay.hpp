@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/codec.hpp"
+#include "protocol/wire/codec.hpp"
 
 namespace protocol::test {
 

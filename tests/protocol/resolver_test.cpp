@@ -1,4 +1,4 @@
-#include "protocol/resolver.hpp"
+#include "protocol/net/resolver.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "protocol/task_group.hpp"
+#include "protocol/net/task_group.hpp"
 #include "tests/protocol/coroutine.hpp"
 #include "tests/protocol/dns_server.hpp"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <thread>
 
-#include "protocol/neighbourhood.hpp"
-#include "protocol/outbox.hpp"
-#include "protocol/publisher.hpp"
-#include "protocol/sync_session.hpp"
+#include "protocol/links/sync_session.hpp"
+#include "protocol/membership/neighbourhood.hpp"
+#include "protocol/publishing/outbox.hpp"
+#include "protocol/publishing/publisher.hpp"
 #include "tests/summary/bloom.hpp"
 
 namespace protocol::test {

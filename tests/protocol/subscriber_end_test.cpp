@@ -1,10 +1,10 @@
-#include "protocol/subscriber_end.hpp"
+#include "protocol/links/subscriber_end.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/asio/error.hpp>
 
-#include "protocol/dial_report.hpp"
+#include "protocol/links/dial_report.hpp"
 #include "tests/protocol/link_ends.hpp"
 
 namespace protocol::test {

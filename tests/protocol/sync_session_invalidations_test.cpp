@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "protocol/sync_session.hpp"
+#include "protocol/links/sync_session.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/protocol/some_hashes.hpp"
 #include "tests/summary/bloom.hpp"

@@ -1,11 +1,11 @@
-#include "protocol/sync_session.hpp"
+#include "protocol/links/sync_session.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "protocol/outbox.hpp"
-#include "protocol/publisher.hpp"
+#include "protocol/publishing/outbox.hpp"
+#include "protocol/publishing/publisher.hpp"
 #include "summary/coding.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/bloom.hpp"

@@ -1,4 +1,4 @@
-#include "protocol/task_group.hpp"
+#include "protocol/net/task_group.hpp"
 
 #include <gtest/gtest.h>
 

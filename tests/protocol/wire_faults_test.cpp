@@ -7,8 +7,8 @@
 
 #include <deque>
 
-#include "protocol/doorstep.hpp"
-#include "protocol/frame.hpp"
+#include "protocol/membership/doorstep.hpp"
+#include "protocol/wire/frame.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/relay.hpp"
 

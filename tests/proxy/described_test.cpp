@@ -1,5 +1,5 @@
 // Every number that a table describes is shown, once, and explained.
-#include "protocol/described.hpp"
+#include "protocol/net/described.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <memory>
 
-#include "protocol/keys.hpp"
+#include "protocol/wire/keys.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/proxy/disk_kit.hpp"
 

@@ -1,0 +1,232 @@
+#include "protocol/links/link.hpp"
+
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace protocol {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kWriteBatchBytes = 64 << 10;  // small frames go out together
+constexpr std::chrono::seconds kFarewell{1};        // for the last frame to be read
+constexpr std::size_t kIdleOutputBytes = 1 << 10;   // a link that waits keeps no more
+
+asio::ip::tcp::endpoint remote_of(const asio::ip::tcp::socket& socket) {
+    error_code error;
+    const auto remote = socket.remote_endpoint(error);
+    return error ? asio::ip::tcp::endpoint() : remote;
+}
+
+/// A peer for whose messages there is no memory loses its link, and nobody else anything.
+error_code error_of(const std::exception_ptr& exception) {
+    try {
+        std::rethrow_exception(exception);
+    } catch (const std::bad_alloc&) {
+        return make_error_code(Error::out_of_memory);
+    } catch (const boost::system::system_error& error) {
+        return error.code();  // cancelled between two waits
+    }
+}
+
+}  // namespace
+
+Link::Link(asio::ip::tcp::socket socket)
+    : socket_(std::move(socket)), wake_(socket_.get_executor()), remote_(remote_of(socket_)) {
+    error_code ignored;  // a matter of speed only
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    socket_.non_blocking(true, ignored);
+}
+
+Link::~Link() {
+    if (end_ != nullptr) end_->set_driver(nullptr);
+}
+
+std::string Link::remote() const {
+    if (remote_.port() == 0) return "unknown address";
+    const auto address = remote_.address().to_string();
+    const auto host = remote_.address().is_v6() ? '[' + address + ']' : address;
+    return host + ':' + std::to_string(remote_.port());
+}
+
+awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
+                                std::function<void()> settled) {
+    const auto executor = co_await asio::this_coro::executor;
+    if (end.closed()) co_return *end.over(Clock::now());
+    end_ = &end;
+    end.set_driver(this);
+    settled_ = std::move(settled);
+    // What is sent must arrive, also where the peer is heard elsewhere, and however seldom it
+    // speaks: its kernel answers for it. Twice the time, so that where we see ourselves what is
+    // wrong we say so.
+    using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
+    const auto limit = std::chrono::ceil<std::chrono::milliseconds>(2 * gone_after).count();
+    error_code ignored;
+    socket_.set_option(UserTimeout(static_cast<int>(std::min<std::int64_t>(limit, 1 << 30))),
+                       ignored);
+    auto both = asio::experimental::make_parallel_group(
+        asio::co_spawn(executor, read_loop(end), asio::deferred),
+        asio::co_spawn(executor, write_loop(end, gone_after), asio::deferred));
+    const auto [order, read_exception, read_error, write_exception, write_error] =
+        co_await std::move(both).async_wait(asio::experimental::wait_for_one(),
+                                            asio::use_awaitable);
+    end.set_driver(nullptr);
+    end_ = nullptr;
+    socket_.close(ignored);
+    if (end.ended()) co_return *end.over(Clock::now());
+    const bool reader_first = order[0] == 0;
+    const auto& exception = reader_first ? read_exception : write_exception;
+    if (exception) co_return error_of(exception);
+    const auto& error = reader_first ? read_error : write_error;
+    // The system has waited for as long as it was told to, so the peer was heard elsewhere
+    // meanwhile: one that says little fills its buffers so slowly that this comes first.
+    if (error == asio::error::timed_out) co_return make_error_code(Error::peer_not_reading);
+    co_return error;
+}
+
+void Link::woken() {
+    if (end_->closed()) {
+        error_code ignored;
+        socket_.close(ignored);
+    }
+    wake_.cancel();
+}
+
+awaitable<error_code> Link::read_loop(LinkEnd& end) {
+    for (;;) {
+        const auto frame = input_.next(end.greeted() ? kMaxFrameBytes : kMaxHelloFrameBytes);
+        if (!frame) co_return frame.error();
+        if (*frame) {
+            const auto taken = hand_in(end, **frame);
+            if (!taken) co_return taken.error();
+            continue;
+        }
+        const auto room = input_.prepare();
+        const auto buffer = asio::buffer(room.data(), room.size());
+        const auto [error, bytes] = co_await socket_.async_read_some(buffer, as_result);
+        if (error == asio::error::eof && end.finished())
+            co_return make_error_code(Error::goodbye);  // it has read the last frame
+        if (error == asio::error::eof) co_return make_error_code(Error::connection_closed);
+        if (error) co_return error;
+        end.traffic().bytes_received += bytes;
+        input_.commit(bytes);
+    }
+}
+
+Result<void> Link::hand_in(LinkEnd& end, ByteView frame) {
+    // What was on its way through the event loop when the link was closed comes too late: the end
+    // may have handed its place to another link.
+    if (end.ended()) return {};
+    secure(end);
+    const auto now = Clock::now();
+    const bool refusal = frame[1] == static_cast<std::byte>(FrameType::refusal);
+    if (!opener_ || (refusal && !end.greeted())) {
+        end.on_hello(open_hello(frame), now);
+    } else {
+        const auto message = opener_->open(frame);
+        if (!message) return message.error();
+        end.on_message(*message, now);
+    }
+    settled_();
+    if (end.due() <= now) {
+        wake_.cancel();  // the answer goes out now
+    } else if (end.ended()) {
+        return *end.over(now);
+    }
+    return {};
+}
+
+void Link::secure(const LinkEnd& end) {
+    const auto& tags = end.tags();
+    if (!tags || opener_) return;
+    sealer_.emplace(tags->sending);
+    opener_.emplace(tags->receiving);
+}
+
+awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after) {
+    const auto executor = co_await asio::this_coro::executor;
+    for (;;) {
+        fill_output(end);
+        if (!output_.empty()) {
+            const bool more = output_.size() >= kWriteBatchBytes;
+            const auto written = co_await flush(end, gone_after);
+            if (!written) co_return written.error();
+            // However much the socket takes, others have their turn.
+            if (more) co_await asio::post(executor, asio::use_awaitable);
+            if (end.closed()) co_return *end.over(Clock::now());
+            continue;
+        }
+        if (const auto reason = end.over(Clock::now())) co_return *reason;
+        if (end.finished()) {
+            error_code ignored;
+            socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+            // The other end closes when it has read it all, and the reader sees that.
+            const auto at_last = Clock::now() + kFarewell;
+            while (!end.ended() && Clock::now() < at_last) {
+                wake_.expires_at(at_last);
+                co_await wake_.async_wait(as_result);
+            }
+            co_return make_error_code(Error::goodbye);
+        }
+        if (output_.capacity() > kIdleOutputBytes) output_ = Bytes();
+        wake_.expires_at(std::min(end.due(), end.limit().at));
+        co_await wake_.async_wait(as_result);
+    }
+}
+
+void Link::fill_output(LinkEnd& end) {
+    const auto now = Clock::now();
+    while (output_.size() < kWriteBatchBytes && !end.closed()) {
+        const auto said = end.next(now);
+        if (!said) break;
+        secure(end);
+        if (const auto* hello = std::get_if<HelloMessage>(&*said)) {
+            seal_hello(*hello, output_);
+        } else {
+            sealer_->seal(std::get<Message>(*said), output_);
+        }
+    }
+    settled_();
+}
+
+/// What the socket takes at once of the output from there on; 0 if it has no room.
+Result<std::size_t> Link::write_what_goes(std::size_t from) {
+    error_code error;
+    const auto bytes = socket_.write_some(asio::buffer(output_) + from, error);
+    end_->traffic().bytes_sent += bytes;
+    if (error && error != asio::error::would_block) return error;
+    return bytes;
+}
+
+awaitable<Result<void>> Link::flush(const LinkEnd& end, Clock::duration gone_after) {
+    const auto not_reading_at = Clock::now() + gone_after;
+    for (std::size_t sent = 0;;) {
+        const auto bytes = write_what_goes(sent);
+        if (!bytes) co_return bytes.error();
+        sent += *bytes;
+        if (sent == output_.size()) break;
+        const auto limit = end.limit();
+        auto room = socket_.async_wait(asio::ip::tcp::socket::wait_write, as_result);
+        const auto there =
+            co_await within(std::min(not_reading_at, limit.at), std::move(room), Error::timed_out);
+        if (there) continue;
+        if (there.error() != Error::timed_out) co_return there.error();
+        const auto now = Clock::now();
+        if (const auto until = end.limit(); now >= until.at) co_return make_error_code(until.why);
+        if (now >= not_reading_at) co_return make_error_code(Error::peer_not_reading);
+    }
+    output_.clear();
+    co_return Result<void>();
+}
+
+}  // namespace protocol

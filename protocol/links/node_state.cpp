@@ -1,0 +1,44 @@
+#include "protocol/links/node_state.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "protocol/wire/heartbeat.hpp"
+#include "summary/false_hit_budget.hpp"
+
+namespace protocol {
+namespace {
+
+Publisher::Config publisher_config(const ClusterConfig& config, std::uint64_t first_epoch) {
+    Publisher::Config result;
+    const auto peers = peers_provided_for(!config.dns_peers.empty(), config.peers.size(), 0);
+    result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
+    result.summary.first_epoch = first_epoch;
+    result.summary.kind = config.summary_kind;
+    result.announce_changed = config.announce_changed;
+    result.announce_delay = config.announce_delay;
+    result.check_hash = config.timings.check_hash;
+    return result;
+}
+
+}  // namespace
+
+NodeState::NodeState(ClusterConfig configuration, const Instance& instance,
+                     std::uint64_t first_epoch, TimePoint now)
+    : config(std::move(configuration)),
+      self{config.node, instance},
+      keys(config.keys),
+      publisher(publisher_config(config, first_epoch), now),
+      invalidations(0, config.max_invalidations_kept),
+      membership(config.node, config.max_peers, config.timings.forget),
+      beat_interval(protocol::beat_interval(config.timings.heartbeat, config.peers.size())) {
+    rules.is_peer = [this](std::string_view node) { return membership.admits(node); };
+    rules.max_summary_bytes = config.max_summary_bytes;
+}
+
+std::chrono::nanoseconds NodeState::silence_limit(std::size_t peer) {
+    return protocol::silence_limit(config.timings.gone_after, config.timings.heartbeat,
+                                   pulse(peer).promised);
+}
+
+}  // namespace protocol

@@ -1,0 +1,92 @@
+#include "protocol/links/probe.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "protocol/links/hello.hpp"
+#include "protocol/links/link.hpp"
+#include "protocol/links/shared.hpp"
+#include "summary/own.hpp"
+
+namespace protocol {
+namespace {
+
+Identity stranger_of_name(const std::string& node) {
+    Identity self{node, {}};
+    random_bytes(self.instance);
+    return self;
+}
+
+/// Of an empty summary of our kind: what it says of its size no node refuses.
+summary::Descriptor any_descriptor(summary::Kind kind) {
+    summary::Own::Config config;
+    config.kind = kind;
+    return summary::Own(config).descriptor();
+}
+
+/// Says hello, hears the challenge, and ends.
+class ProbeEnd final : public LinkEnd {
+public:
+    ProbeEnd(const ClusterConfig& config, std::string peer, TimePoint until)
+        : keys_(config.keys),
+          hello_(stranger_of_name(config.node), keys_, std::move(peer), fresh_nonce(),
+                 any_descriptor(config.summary_kind)),
+          until_(until) {}
+
+    /// Who is there, once the link has ended, or why that is not known.
+    const std::optional<Result<std::string>>& found() const { return found_; }
+
+    void on_hello(const Result<HelloMessage>& message, TimePoint) override {
+        if (!message) return over_with(message.error());
+        const auto answer = hello_.on_message(*message);
+        if (!answer) return over_with(answer.error());
+        found_ = answer->node;
+        close(make_error_code(Error::goodbye));
+    }
+    void on_message(const Message&, TimePoint) override {
+        over_with(make_error_code(Error::unexpected_frame));
+    }
+    std::optional<Said> next(TimePoint) override {
+        if (said_) return std::nullopt;
+        said_ = true;
+        return HelloMessage(hello_.hello());
+    }
+    TimePoint due() const override { return said_ ? TimePoint::max() : TimePoint::min(); }
+    Limit limit() const override { return {until_, Error::hello_timeout}; }
+    LinkCounters& traffic() override { return traffic_; }
+
+private:
+    void over_with(const boost::system::error_code& why) {
+        found_ = why;
+        close(why);
+    }
+
+    KeyRing keys_;
+    PublisherHello hello_;
+    TimePoint until_;
+    bool said_ = false;
+    std::optional<Result<std::string>> found_;
+    LinkCounters traffic_;
+};
+
+}  // namespace
+
+boost::asio::awaitable<Result<std::string>> probe(const ClusterConfig& config, HostPort place,
+                                                  std::string peer, Resolver& resolver,
+                                                  Dialer& dialer, std::chrono::nanoseconds limit) {
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+    auto endpoints = co_await resolver.resolve(place, until);
+    if (!endpoints) co_return endpoints.error();
+    auto socket = co_await dialer.connect(place.text(), std::move(*endpoints), until);
+    if (!socket) co_return socket.error();
+    ProbeEnd end(config, std::move(peer), until);
+    Link link(std::move(*socket));
+    std::function<void()> nothing = [] {};
+    const auto error = co_await link.run(end, limit, std::move(nothing));
+    if (end.found()) co_return *end.found();
+    co_return error;
+}
+
+}  // namespace protocol

@@ -1,0 +1,172 @@
+#include "protocol/links/publisher_end.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/links/dial_report.hpp"
+
+namespace protocol {
+
+PublisherEnd::PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std::string& expected,
+                           const Nonce& nonce, TimePoint now)
+    : node_(node),
+      owner_(owner),
+      kept_(kept),
+      hello_(std::in_place, node.self, node.keys, expected, nonce,
+             node.publisher.own().descriptor()),
+      hello_until_(now + node.config.timings.hello),
+      heard_at_(now) {}
+
+void PublisherEnd::leave() {
+    if (!outbox_) return;
+    node_.pulse(*peer_).listens_elsewhere = false;
+    node_.pulse(*peer_).it_cannot_dial = 0;
+    add(kept_.counters, outbox_->counters(), kLinkCounters);
+    outbox_.reset();
+}
+
+LinkCounters PublisherEnd::counters() const {
+    auto sum = kept_.counters;
+    if (outbox_) add(sum, outbox_->counters(), kLinkCounters);
+    return sum;
+}
+
+void PublisherEnd::on_hello(const Result<HelloMessage>& message, TimePoint) {
+    if (ended()) return;
+    if (!message) return end(message.error());
+    if (!answer_) return greet(*message);
+    const auto* refusal = std::get_if<Refusal>(&*message);
+    end(make_error_code(refusal != nullptr ? refusal->reason : Error::unexpected_frame));
+}
+
+void PublisherEnd::greet(const HelloMessage& message) {
+    auto answer = hello_->on_message(message);
+    if (!answer) {
+        if (answer.error() == Error::own_id) owner_.met_self();
+        return end(answer.error());
+    }
+    const auto peer = owner_.met(answer->node, answer->instance);
+    if (ended()) return;  // it leads to nobody any more
+    if (!peer) return end(peer.error());
+    peer_ = *peer;
+    answered_ = answer->node;
+    secure(answer->secrets.from_publisher, answer->secrets.from_subscriber);
+    answer_ = std::move(*answer);
+    says_ = Says::proof;
+}
+
+void PublisherEnd::on_message(const Message& message, TimePoint now) {
+    if (ended()) return;
+    if (!greeted()) {
+        if (!std::holds_alternative<Welcome>(message))
+            return end(make_error_code(Error::unexpected_frame));
+        return begin(now);
+    }
+    heard_at_ = now;
+    if (const auto* confirm = std::get_if<Confirm>(&message)) {
+        if (!node_.invalidations.confirm(*peer_, confirm->last))
+            return end(make_error_code(Error::unexpected_frame));
+        judge_standing();
+        owner_.confirmed();
+        wake();  // the goodbye may have waited for it
+    } else if (std::holds_alternative<SnapshotRequest>(message)) {
+        outbox_->want_snapshot();
+        wake();
+    } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
+        auto& pulse = node_.pulse(*peer_);
+        pulse.listens_elsewhere = beat->objects == kListensElsewhere;
+        pulse.it_cannot_dial = reason_in(beat->objects).empty() ? 0 : beat->objects;
+        // Whoever comes while it drains has not heard the goodbye itself.
+        if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
+        pulse.promised = beat->next;
+    } else {
+        end(make_error_code(Error::unexpected_frame));
+    }
+}
+
+void PublisherEnd::begin(TimePoint now) {
+    if (!peer_) return end(make_error_code(Error::no_peer_any_more));
+    heard_at_ = now;
+    welcomed();
+    // Those who ask for the peers must know the token before the peer can have reason to use it.
+    node_.neighbours.accept(*peer_, answer_->secrets.token);
+    run_ = answer_->instance;
+    hello_.reset();
+    answer_.reset();
+    node_.invalidations.connected(*peer_, run_);
+    kept_.behind_until = node_.invalidations.last();
+    ++kept_.counters.connects;
+    outbox_.emplace(Outbox::Config{node_.config.max_queued_bytes, node_.config.timings.heartbeat},
+                    now);
+    if (kept_.leaving) outbox_->say_goodbye();
+    judge_standing();
+    owner_.up_now();
+}
+
+/// What we invalidated while a peer was away it may still hold, and have given to others since:
+/// nobody here asks it until it has caught up. While the link is up the age of a copy tells, as it
+/// is a matter of milliseconds.
+void PublisherEnd::judge_standing() {
+    node_.neighbours.set_lagging(*peer_,
+                                 node_.invalidations.confirmed(*peer_) < kept_.behind_until);
+}
+
+std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
+    if (ended()) return std::nullopt;
+    switch (std::exchange(says_, Says::nothing)) {
+        case Says::hello:
+            return HelloMessage(hello_->hello());
+        case Says::proof:
+            return HelloMessage(answer_->proof);
+        case Says::nothing:
+            break;
+    }
+    if (!outbox_) return std::nullopt;
+    if (!finished()) {
+        if (auto order = node_.invalidations.next(*peer_)) return std::move(*order);
+        if (awaits_confirmation()) return std::nullopt;
+    }
+    outbox_->beat_every(node_.beat_interval);
+    if (auto message = outbox_->next(node_.publisher, now)) return std::move(*message);
+    return std::nullopt;
+}
+
+LinkEnd::TimePoint PublisherEnd::due() const {
+    if (ended()) return TimePoint::max();
+    if (says_ != Says::nothing) return TimePoint::min();
+    if (!outbox_) return TimePoint::max();
+    if (!finished() && node_.invalidations.has_next(*peer_)) return TimePoint::min();
+    return awaits_confirmation() ? TimePoint::max() : outbox_->due();
+}
+
+LinkEnd::Limit PublisherEnd::limit() const {
+    if (!outbox_) return {hello_until_, Error::hello_timeout};
+    const auto heard_at = std::max(heard_at_, node_.pulse(*peer_).heard_at);
+    return {heard_at + node_.silence_limit(*peer_), Error::peer_silent};
+}
+
+/// The goodbye comes when it is known that all invalidations have arrived.
+bool PublisherEnd::awaits_confirmation() const {
+    return kept_.leaving && node_.invalidations.pending(*peer_) > 0;
+}
+
+void PublisherEnd::offer(const Announcement& announcement) {
+    if (!outbox_) return;
+    outbox_->offer(announcement);
+    wake();
+}
+
+void PublisherEnd::offer(const CheckHash& check) {
+    if (!outbox_) return;
+    outbox_->offer(check);
+    wake();
+}
+
+void PublisherEnd::say_goodbye() {
+    kept_.leaving = true;
+    if (!outbox_) return;
+    outbox_->say_goodbye();
+    wake();
+}
+
+}  // namespace protocol

@@ -1,0 +1,237 @@
+#include "protocol/links/publisher_link.hpp"
+
+#include <boost/asio/error.hpp>
+#include <utility>
+#include <vector>
+
+namespace protocol {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::chrono::milliseconds kPlaceWhileConnecting{100};
+constexpr std::chrono::milliseconds kPlaceWhileSilent{500};
+
+}  // namespace
+
+PublisherLink::PublisherLink(Shared& shared, std::uint64_t contact, PeerPlace place,
+                             std::string node, std::optional<std::size_t> peer, Hooks hooks)
+    : shared_(shared),
+      contact_(contact),
+      place_(std::move(place)),
+      node_(std::move(node)),
+      peer_(peer),
+      hooks_(std::move(hooks)),
+      name_("link to " + (node_.empty() ? place_.link().text() : node_)),
+      redial_(shared.config.timings.reconnect_min, shared.config.timings.reconnect_max),
+      pause_(shared.executor) {}
+
+bool PublisherLink::pending() const {
+    return peer_ && shared_.invalidations.pending(*peer_) > 0;
+}
+
+awaitable<void> PublisherLink::run() {
+    while (!retired_) {
+        const auto due = redial_.due(pending());
+        if (Clock::now() < due) {
+            pause_.expires_at(due);
+            co_await pause_.async_wait(as_result);
+            continue;
+        }
+        const auto error = co_await dial_and_publish();
+        if (retired_) break;
+        if (error == asio::error::operation_aborted) co_return;
+        redial_.ended(pending(), Clock::now());
+    }
+    shared_.doorstep.forget_contact(contact_);
+}
+
+void PublisherLink::retire() {
+    retired_ = true;
+    pause_.cancel();
+    if (end_) end_->close(make_error_code(Error::no_peer_any_more));
+}
+
+void PublisherLink::set_dialled(bool dialled) {
+    if (redial_.set_dialled(dialled)) pause_.cancel();
+}
+
+void PublisherLink::set_peer(std::optional<std::size_t> peer) {
+    peer_ = peer;
+    if (end_) end_->set_peer(peer);
+}
+
+awaitable<error_code> PublisherLink::dial_and_publish() {
+    auto place = co_await shared_.dial_places.take();
+    if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
+    // It may have waited for long.
+    if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
+    auto socket = co_await connect(place);
+    if (!socket) {
+        note_end(socket.error(), false);
+        co_return socket.error();
+    }
+    if (!place.held()) place = co_await shared_.dial_places.take();
+    if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
+    if (retired_) co_return make_error_code(Error::no_peer_any_more);
+    Link link(std::move(*socket));
+    co_return co_await publish(link, place);
+}
+
+awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) {
+    const auto limit = shared_.config.timings.connect;
+    remote_.clear();
+    const auto endpoints = co_await shared_.resolver.resolve(place_.link(), Clock::now() + limit);
+    if (!endpoints) co_return endpoints.error();
+    std::vector<asio::ip::address> addresses;  // that is where it will dial us from, most likely
+    for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
+    shared_.doorstep.expect(contact_, std::move(addresses));
+    // One who does not answer is no work for anybody, and holds up nobody.
+    asio::steady_timer slow(shared_.executor, kPlaceWhileConnecting);
+    place.give_back_at(slow);
+    auto where = place_.link().text();
+    auto socket =
+        co_await shared_.dialer.connect(std::move(where), *endpoints, Clock::now() + limit);
+    co_return socket;
+}
+
+awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& place) {
+    // Nor does one who is silent: a process that is stopped still takes connections.
+    asio::steady_timer silent(shared_.executor, kPlaceWhileSilent);
+    place.give_back_at(silent);
+    remote_ = link.remote();
+    PublisherEnd::Owner& owner = *this;
+    end_.emplace(shared_, owner, kept_, node_, fresh_nonce(), Clock::now());
+    end_->set_peer(peer_);
+    dial_place_ = &place;
+    const auto began = Clock::now();
+    std::function<void()> settle = [this] { shared_.settle(); };
+    const auto error =
+        co_await link.run(*end_, shared_.config.timings.gone_after, std::move(settle));
+    dial_place_ = nullptr;
+    const bool was_up = end_->up();
+    end_->leave();
+    end_.reset();
+    if (std::exchange(given_up_, false)) peer_.reset();  // its peer is somebody else's by now
+    if (was_up) redial_.link_lasted(Clock::now() - began);
+    if (retired_) co_return error;
+    note_end(error, was_up);
+    if (!was_up) co_return error;
+    judge_absence();
+    hooks_.changed(false);
+    if (!retired_) hooks_.confirmed();
+    co_return error;
+}
+
+Result<std::size_t> PublisherLink::met(const std::string& node, const Instance& instance) {
+    const auto peer = hooks_.met(node, instance);
+    if (!peer) return peer;
+    name_ = "link to " + node;
+    peer_ = *peer;
+    return peer;
+}
+
+void PublisherLink::met_self() {
+    if (!retired_) hooks_.met_self();
+}
+
+void PublisherLink::up_now() {
+    dial_place_->held() ? shared_.dial_places.hello_succeeded()
+                        : shared_.dial_places.hello_was_late();
+    dial_place_->give_back();
+    shared_.log.up(name_);
+    last_end_ = {};
+    up_since_ = Clock::now();
+    shared_.pulse(*peer_).cannot_dial = 0;
+    redial_.linked();
+    hooks_.changed(true);
+}
+
+void PublisherLink::confirmed() {
+    if (!retired_) hooks_.confirmed();
+}
+
+void PublisherLink::note_end(const error_code& error, bool was_up) {
+    if (error == asio::error::operation_aborted) return;  // we are stopping
+    if (!redial_.dialled()) return;  // it is reached elsewhere, or is ourselves
+    const auto now = Clock::now();
+    last_end_ = {error, now};
+    const auto where = remote_.empty() ? place_.link().text() : remote_;
+    if (was_up) {
+        shared_.log.ended(name_, error, where, now, expectation(error));
+    } else {
+        shared_.log.failed(name_, error, where, now, expectation(error));
+    }
+}
+
+LinkLog::Expectation PublisherLink::expectation(const error_code& error) const {
+    if (error == Error::replaced) return LinkLog::Expectation::lasting;
+    if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
+    const bool has_left = peer_ && shared_.pulse(*peer_).said_goodbye && !is_refusal(error);
+    return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
+}
+
+void PublisherLink::offer(const Announcement& announcement) {
+    if (end_) end_->offer(announcement);
+}
+
+void PublisherLink::offer(const CheckHash& check) {
+    if (end_) end_->offer(check);
+}
+
+void PublisherLink::wake() {
+    if (up()) end_->wake();
+}
+
+void PublisherLink::invalidated() {
+    if (up()) {
+        if (end_->finished()) redial_.again_at_once();
+        return end_->wake();
+    }
+    judge_absence();
+    if (kept_.leaving) {
+        redial_.hurry();
+        pause_.cancel();
+    }
+}
+
+/// There is no link: what it has not confirmed it may still hold, and have given to others since.
+void PublisherLink::judge_absence() {
+    if (!peer_) return;
+    shared_.neighbours.set_lagging(*peer_, pending());
+    shared_.settle();
+}
+
+void PublisherLink::say_goodbye() {
+    kept_.leaving = true;
+    redial_.leave();
+    pause_.cancel();
+    if (end_) end_->say_goodbye();
+}
+
+void PublisherLink::heard_of(const Instance& instance) {
+    if (!redial_.dialled()) return;
+    if (end_ && end_->reaches(instance)) return;
+    redial_.heard();
+    if (up()) {
+        end_->close(make_error_code(Error::restarted));
+    } else {
+        pause_.cancel();
+    }
+}
+
+void PublisherLink::give_up_other_run(const Instance& instance) {
+    if (!up() || end_->reaches(instance)) return;
+    given_up_ = true;
+    end_->close(make_error_code(Error::restarted));
+}
+
+void PublisherLink::report(ClusterStatus::Peer& status) const {
+    status.publishing = up();
+    add<LinkCounters>(status, counters(), kLinkCounters);
+    status.last_end.take_later(last_end_);
+}
+
+}  // namespace protocol

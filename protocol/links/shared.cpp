@@ -1,0 +1,74 @@
+#include "protocol/links/shared.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+#include "protocol/net/crypto.hpp"
+
+namespace protocol {
+namespace {
+
+/// Names are looked up anew for each connection: a peer that came back may have moved.
+Resolver::Options names_kept_for_no_time(const DnsSettings& dns) {
+    Resolver::Options options;
+    options.dns = dns;
+    options.most_kept = std::chrono::nanoseconds(0);
+    return options;
+}
+
+Instance fresh_instance() {
+    Instance instance;
+    random_bytes(instance);
+    return instance;
+}
+
+/// Larger than any epoch of an earlier run, unless the clock was set back; nothing but the numbers
+/// in status pages depends on it, as a new run is a new link with a snapshot.
+std::uint64_t first_epoch() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
+}
+
+}  // namespace
+
+Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks to_owner)
+    : NodeState(std::move(configuration), fresh_instance(), first_epoch(),
+                std::chrono::steady_clock::now()),
+      executor(std::move(on)),
+      resolver(executor, names_kept_for_no_time(config.dns)),
+      dialer(executor),
+      dial_places(executor),
+      log(config.node),
+      hooks(std::move(to_owner)) {}
+
+void Shared::show_view() {
+    const auto view = neighbours.take_view();
+    if (view && hooks.on_view) hooks.on_view(view);
+}
+
+void Shared::show_view_soon() {
+    if (view_is_planned || !neighbours.changed()) return;
+    view_is_planned = true;
+    boost::asio::post(executor, [anchor = std::weak_ptr(anchor)] {
+        const auto still = anchor.lock();
+        if (!still) return;
+        (*still)->view_is_planned = false;
+        (*still)->show_view();
+    });
+}
+
+void Shared::settle() {
+    if (neighbours.changed()) neighbours.takes_away() ? show_view() : show_view_soon();
+    if (plan_work) plan_work();
+}
+
+Nonce fresh_nonce() {
+    Nonce nonce;
+    random_bytes(nonce);
+    return nonce;
+}
+
+}  // namespace protocol

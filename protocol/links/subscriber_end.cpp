@@ -1,0 +1,338 @@
+#include "protocol/links/subscriber_end.hpp"
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <cstring>
+#include <utility>
+
+namespace protocol {
+namespace {
+
+using boost::system::error_code;
+
+/// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
+constexpr int kBeatsAlive = 2;
+
+/// PeerView::Peer::run.
+std::uint64_t number_of(const Instance& run) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, run.data(), sizeof number);
+    return number == 0 ? 1 : number;
+}
+
+}  // namespace
+
+void Subscriptions::add_peer(std::size_t peer, TimePoint now) {
+    while (slots_.size() <= peer) slots_.emplace_back();
+    auto& slot = slots_[peer];
+    slot = Slot();
+    slot.confirmed_at = now;
+}
+
+void Subscriptions::remove_peer(std::size_t peer) {
+    node_.doorstep.forget_peer(peer);
+    auto* const end = slots_[peer].end;
+    if (end == nullptr) return;
+    end->leave(make_error_code(Error::no_peer_any_more));
+    end->close(make_error_code(Error::no_peer_any_more));
+}
+
+void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
+    slots_[peer].instance = earlier.slots_[peer].instance;
+    slots_[peer].receipts = earlier.slots_[peer].receipts;
+    slots_[peer].descriptors = earlier.slots_[peer].descriptors;
+}
+
+void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
+    const auto& slot = slots_[peer];
+    add(status, slot.counters);
+    auto confirmed_at = slot.confirmed_at;
+    if (slot.end != nullptr) {
+        const auto& session = *slot.end->session_;
+        const auto& replica = session.replica();
+        add(status, session.counters());
+        confirmed_at = session.confirmed_at();
+        status.epoch = replica.epoch();
+        status.generation = replica.generation();
+        const auto summary = describe(replica.descriptor());
+        status.bits = summary.bits;
+        status.hashes = summary.hashes;
+        status.objects = session.objects();
+    }
+    status.state = state(peer);
+    status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
+    // What a link with the key shows to be no longer so.
+    const auto& error = status.last_end.error;
+    const bool is_of_keys = error == Error::wrong_version || error == Error::wrong_key ||
+                            error == Error::bad_proof || error == Error::other_hash_key;
+    if (is_of_keys && slot.linked_at && *slot.linked_at >= status.last_end.at) status.last_end = {};
+    // Whoever has left cannot be reached, and that is no news.
+    if (status.state == PeerState::withdrawn && !is_refusal(status.last_end.error))
+        status.last_end = {};
+    status.last_end.take_later(slot.last_end);
+}
+
+PeerState Subscriptions::state(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    if (slot.state != PeerState::in_sync) return slot.state;
+    if (node_.neighbours.lagging(peer)) return PeerState::lagging;
+    if (!node_.neighbours.can_be_asked(peer)) return PeerState::no_address;
+    return node_.neighbours.present(peer) ? PeerState::in_sync : PeerState::waiting_snapshot;
+}
+
+std::optional<Subscriptions::TimePoint> Subscriptions::silent_since(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    if (slot.end != nullptr) return std::nullopt;
+    return slot.left_at;
+}
+
+std::optional<Subscriptions::Address> Subscriptions::came_from(std::size_t peer) const {
+    const auto& slot = slots_[peer];
+    if (slot.end == nullptr) return std::nullopt;
+    return slot.end->from_;
+}
+
+SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from,
+                             const Nonce& nonce, TimePoint now)
+    : all_(all),
+      node_(all.node_),
+      from_(from),
+      hello_(std::in_place, node_.self, node_.keys, node_.rules, nonce),
+      hello_until_(now + node_.config.timings.hello),
+      heard_at_(now) {
+    const auto arrival = node_.doorstep.arrive(from_);
+    ticket_ = arrival.ticket;
+    all_.hellos_.emplace(arrival.ticket, this);
+    if (!arrival.gives_way) return;
+    const auto other = all_.hellos_.find(*arrival.gives_way);
+    other->second->close(make_error_code(Error::too_many_links));
+}
+
+SubscriberEnd::~SubscriberEnd() {
+    leave_doorstep();
+    leave(error_code(boost::asio::error::operation_aborted));
+}
+
+bool SubscriberEnd::leave_doorstep() {
+    if (!ticket_) return false;
+    node_.doorstep.leave(*ticket_);
+    all_.hellos_.erase(*ticket_);
+    ticket_.reset();
+    return true;
+}
+
+void SubscriberEnd::on_hello(const Result<HelloMessage>& message, TimePoint now) {
+    if (ended()) return;
+    if (!message) return refuse(message.error());
+    challenged_ ? take_proof(*message, now) : take_hello(*message);
+}
+
+void SubscriberEnd::take_hello(const HelloMessage& message) {
+    const auto challenge = hello_->on_hello(message);
+    who_ = hello_->hello().from;
+    looks_for_ = hello_->hello().to;
+    if (!challenge) return refuse(challenge.error());
+    challenged_ = true;
+    says_ = HelloMessage(*challenge);
+}
+
+void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
+    const auto secrets = hello_->on_proof(message);
+    if (!secrets) return refuse(secrets.error());
+    proven_ = node_.neighbours.index_of(hello_->hello().from);
+    if (const auto error = hello_->judge_summary()) return refuse(error);
+    if (const auto error = admit(now)) return refuse(error);
+    who_ = hello_->hello().from;
+    leave_doorstep();
+    secure(secrets->from_subscriber, secrets->from_publisher);
+    if (!has_last_words_) {
+        node_.doorstep.proved(*peer_, from_);
+        all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
+        node_.neighbours.linked(*peer_, secrets->token, number_of(all_.slots_[*peer_].instance));
+    }
+    says_ = Message(Welcome{});
+    welcomed();
+    hello_.reset();
+}
+
+/// A peer has one link to us. A second connection of the same run replaces the first; one of
+/// another run too, unless the first is plainly alive: then there are two of them. A run that has
+/// said goodbye, and whose name another has, may still tell what it has invalidated since.
+error_code SubscriberEnd::admit(TimePoint now) {
+    const auto& node = hello_->hello().from;
+    const auto& instance = hello_->hello().instance;
+    if (const auto known = node_.neighbours.index_of(node)) {
+        const auto& slot = all_.slots_[*known];
+        const bool is_other = slot.instance != instance;
+        if (is_other && node_.membership.peers()[*known].left == instance) {
+            has_last_words_ = true;
+            begin_session(*known, std::make_shared<Receipts>(), now);
+            return {};
+        }
+        if (slot.end != nullptr && is_other) {
+            const auto alive_within =
+                kBeatsAlive * std::max<std::chrono::nanoseconds>(node_.config.timings.heartbeat,
+                                                                 node_.pulse(*known).promised);
+            const bool alive = now - slot.end->heard_at_ < alive_within;
+            if (alive) return make_error_code(Error::duplicate_id);
+        }
+    }
+    const auto peer = all_.hooks_.admit(node, instance, from_);
+    if (!peer)
+        return make_error_code(node_.membership.admits(node) ? Error::peers_full
+                                                             : Error::unknown_node);
+    auto& slot = all_.slots_[*peer];
+    if (auto* const earlier = slot.end) {
+        earlier->leave(make_error_code(Error::superseded));
+        earlier->close(make_error_code(Error::superseded));
+    }
+    if (slot.instance != instance) slot.receipts = std::make_shared<Receipts>();
+    begin_session(*peer, slot.receipts, now);
+    slot.end = this;
+    slot.instance = instance;
+    slot.state = PeerState::waiting_snapshot;
+    slot.last_end = {};
+    slot.linked_at = now;
+    node_.pulse(*peer).said_goodbye = false;
+    node_.pulse(*peer).it_cannot_dial = 0;
+    return {};
+}
+
+void SubscriberEnd::begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts,
+                                  TimePoint now) {
+    peer_ = peer;
+    traffic_ = &all_.slots_[peer].counters;
+    receipts_ = receipts;
+    receipts_->listen(*this);
+    session_.emplace(
+        SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
+        receipts_->handed_out(), receipts_->kept());
+    heard_at_ = now;
+}
+
+/// Tells the other end why, if the reason is one that travels.
+void SubscriberEnd::refuse(const error_code& error) {
+    if (is_refusal(error)) says_ = HelloMessage(Refusal{static_cast<Error>(error.value())});
+    end(error);
+}
+
+void SubscriberEnd::on_message(const Message& message, TimePoint now) {
+    if (ended()) return;
+    // It must not be confirmed.
+    if (all_.closed_) return end(error_code(boost::asio::error::operation_aborted));
+    heard_at_ = now;
+    if (has_last_words_) return take_last_words(message, now);
+    const auto peer = *peer_;
+    auto& slot = all_.slots_[peer];
+    auto& pulse = node_.pulse(peer);
+    pulse.heard_at = now;
+    if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
+    const auto* begin = std::get_if<SnapshotBegin>(&message);
+    if (begin != nullptr && !slot.descriptors.take(begin->summary, now))
+        return end(make_error_code(Error::too_many_shapes));
+    const auto action = session_->on_message(message, now);
+    if (action) {
+        if (const auto* close = std::get_if<SyncSession::Close>(&*action))
+            return end(make_error_code(close->reason));
+        if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
+            node_.neighbours.change(peer, change->what);
+        } else if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) {
+            apply(*drop);
+        } else {
+            load();
+        }
+    }
+    slot.state = session_->in_sync() ? PeerState::in_sync : PeerState::waiting_snapshot;
+    node_.neighbours.set_in_sync(peer, session_->in_sync());
+}
+
+/// Only what it has invalidated counts.
+void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
+    if (std::holds_alternative<SnapshotBegin>(message))
+        return end(make_error_code(Error::duplicate_id));
+    const auto action = session_->on_message(message, now);
+    if (!action) return;
+    if (const auto* close = std::get_if<SyncSession::Close>(&*action))
+        return end(make_error_code(close->reason));
+    if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) apply(*drop);
+}
+
+void SubscriberEnd::apply(const SyncSession::Drop& drop) {
+    auto done = receipts_->hand_out(session_->applied());
+    if (!all_.hooks_.invalidated) return done();
+    try {
+        all_.hooks_.invalidated({drop.keys, drop.tags, drop.all}, std::move(done));
+    } catch (...) {
+        // The link ends over it. The next one brings again, and has applied, all that is not kept.
+        receipts_->leave(*this);
+        auto& of_the_run = all_.slots_[*peer_].receipts;
+        if (of_the_run == receipts_) of_the_run = std::make_shared<Receipts>(receipts_->kept());
+        throw;
+    }
+}
+
+void SubscriberEnd::more_is_kept() {
+    session_->kept(receipts_->kept());
+    wake();
+}
+
+void SubscriberEnd::load() {
+    auto& replica = session_->replica();
+    node_.neighbours.load(*peer_, replica);
+    if (session_->counters().snapshots_received > 1) return;
+    if (all_.hooks_.in_sync)
+        all_.hooks_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
+}
+
+std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
+    if (says_) return std::exchange(says_, std::nullopt);
+    if (ended() || !session_) return std::nullopt;
+    session_->beat_every(node_.beat_interval);
+    session_->set_heard_elsewhere(node_.pulse(*peer_).listens_elsewhere);
+    session_->set_dial_report(node_.pulse(*peer_).cannot_dial);
+    if (auto message = session_->next(now)) return std::move(*message);
+    return std::nullopt;
+}
+
+LinkEnd::TimePoint SubscriberEnd::due() const {
+    if (says_) return TimePoint::min();
+    if (ended() || !session_) return TimePoint::max();
+    return session_->due();
+}
+
+LinkEnd::Limit SubscriberEnd::limit() const {
+    if (!session_) return {hello_until_, Error::hello_timeout};
+    return {heard_at_ + node_.silence_limit(*peer_), Error::peer_silent};
+}
+
+void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
+    leave_doorstep();
+    const bool stops = error == boost::asio::error::operation_aborted;
+    if (has_last_words_) return leave(error);
+    if (peer_) {
+        leave(error);
+        auto& slot = all_.slots_[*peer_];
+        // Else there is a newer one.
+        if (slot.end == nullptr) slot.left_at = now;
+        if (!stops && slot.end == nullptr) slot.last_end = {error, now};
+    } else if (proven_ && !stops && all_.slots_[*proven_].end == nullptr) {
+        all_.slots_[*proven_].state = PeerState::refused;
+        all_.slots_[*proven_].last_end = {error, now};
+    }
+}
+
+void SubscriberEnd::leave(const error_code& error) {
+    if (receipts_) receipts_->leave(*this);
+    if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer one has the place
+    auto& slot = all_.slots_[*peer_];
+    add(slot.counters, session_->counters());
+    slot.confirmed_at = session_->confirmed_at();
+    slot.end = nullptr;
+    slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
+    node_.pulse(*peer_).said_goodbye = error == Error::goodbye;
+    if (error == Error::goodbye) node_.membership.said_goodbye(*peer_, slot.instance);
+    node_.neighbours.unlinked(*peer_);
+    if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
+}
+
+}  // namespace protocol

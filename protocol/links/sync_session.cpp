@@ -1,0 +1,176 @@
+#include "protocol/links/sync_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/wire/heartbeat.hpp"
+#include "protocol/wire/reason_against.hpp"
+
+namespace protocol {
+namespace {
+
+/// Heartbeats that may pass before an unanswered request is made again.
+constexpr int kBeatsPerRequest = 4;
+
+}  // namespace
+
+SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied,
+                         std::uint64_t kept)
+    : config_(config),
+      applied_(applied),
+      kept_(kept),
+      asked_at_(now),
+      confirmed_at_(now),
+      heartbeat_due_(now),
+      interval_(config.heartbeat) {}
+
+std::optional<SyncSession::Action> SyncSession::on_message(const Message& message, TimePoint now) {
+    return std::visit([&](const auto& what) { return take(what, now); }, message);
+}
+
+std::optional<Message> SyncSession::next(TimePoint now) {
+    if (confirms()) {
+        confirm_again_ = false;
+        confirmed_ = confirmable();
+        return Confirm{confirmed_};
+    }
+    if (std::exchange(request_pending_, false)) return SnapshotRequest{};
+    if (now < heartbeat_due_) return std::nullopt;
+    heartbeat_due_ = next_beat(now, interval_);
+    const bool is_news = std::exchange(said_, report_) != report_;
+    if (std::exchange(has_beaten_, true) && heard_elsewhere_ && !is_news) return std::nullopt;
+    return Heartbeat{replica_.epoch(), replica_.generation(),
+                     report_ == 0 ? kListensElsewhere : report_, promise_of(interval_)};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {
+    const summary::SnapshotHead head{begin.summary, begin.objects, begin.payload_bytes};
+    if (const auto error = reason_against(summary::judge(head, config_.max_summary_bytes)))
+        return Close{*error};
+    assembly_.emplace(begin);
+    return std::nullopt;
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const SnapshotPart& part, TimePoint now) {
+    if (!assembly_) return Close{Error::unexpected_frame};
+    auto& received = assembly_->received;
+    if (part.payload.size() > assembly_->begin.payload_bytes - received) {
+        return Close{Error::malformed_summary};
+    }
+    received += part.payload.size();
+    counters_.announcement_bytes_received += part.payload.size();
+    if (!assembly_->payload.take(part.payload)) return Close{Error::malformed_summary};
+    if (received < assembly_->begin.payload_bytes) return std::nullopt;
+    auto whole = std::move(*assembly_);
+    assembly_.reset();
+    return load(std::move(whole), now);
+}
+
+std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint now) {
+    const auto& begin = whole.begin;
+    auto filter = whole.payload.finish();
+    if (!filter) return Close{Error::malformed_summary};
+    ++counters_.announcements_received;
+    ++counters_.snapshots_received;
+    const auto what = replica_.apply_snapshot(begin.epoch, begin.generation, std::move(*filter));
+    if (what == summary::Apply::repeated) return std::nullopt;
+    awaiting_snapshot_ = false;
+    objects_ = begin.objects;
+    confirmed_at_ = now;
+    return Load{};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoint now) {
+    if (assembly_) return Close{Error::unexpected_frame};
+    ++counters_.announcements_received;
+    counters_.announcement_bytes_received += delta.payload.size();
+    if (awaiting_snapshot_) return std::nullopt;  // the snapshot will hold it
+    auto done = replica_.apply_delta(delta.epoch, delta.generation, delta.payload);
+    if (!done.change) return judge(done.what, now);
+    confirmed_at_ = now;
+    return Change{std::move(*done.change)};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Heartbeat& beat, TimePoint now) {
+    if (assembly_) return Close{Error::unexpected_frame};
+    ++counters_.heartbeats_received;
+    objects_ = beat.objects;
+    if (awaiting_snapshot_) {
+        // A heartbeat says that everything has gone out; ours may have crossed it.
+        if (now - asked_at_ >= kBeatsPerRequest * config_.heartbeat) ask_for_snapshot(now);
+        return std::nullopt;
+    }
+    return judge(replica_.heard(beat.epoch, beat.generation), now);
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const CheckHash& check, TimePoint now) {
+    if (assembly_) return Close{Error::unexpected_frame};
+    if (awaiting_snapshot_) return std::nullopt;
+    return judge(replica_.check(check.epoch, check.generation, check.hash), now);
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Goodbye&, TimePoint) {
+    return Close{Error::goodbye};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Welcome&, TimePoint) {
+    return Close{Error::unexpected_frame};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const SnapshotRequest&, TimePoint) {
+    return Close{Error::unexpected_frame};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Invalidate& order, TimePoint) {
+    if (!note_applied(order.last)) return std::nullopt;
+    counters_.invalidations_received += order.keys.size() + order.tags.size();
+    return Drop{order.keys, order.tags};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const InvalidateAll& order, TimePoint) {
+    if (!note_applied(order.last)) return std::nullopt;
+    ++counters_.invalidations_received;
+    return Drop{{}, {}, true};
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Confirm&, TimePoint) {
+    return Close{Error::unexpected_frame};
+}
+
+bool SyncSession::note_applied(std::uint64_t last) {
+    named_ = std::max(named_, last);
+    confirm_again_ = confirm_again_ || last <= kept_;  // the confirmation was lost
+    if (last <= applied_) return false;
+    applied_ = last;
+    return true;
+}
+
+std::optional<SyncSession::Action> SyncSession::judge(summary::Apply what, TimePoint now) {
+    switch (what) {
+        case summary::Apply::ok:
+            confirmed_at_ = now;
+            return std::nullopt;
+        case summary::Apply::repeated:
+            return std::nullopt;
+        case summary::Apply::malformed:
+            return Close{Error::malformed_summary};
+        case summary::Apply::differs:
+            ++counters_.check_failures;
+            break;
+        case summary::Apply::gap:
+            break;
+        case summary::Apply::wrong_epoch:
+            break;
+    }
+    ask_for_snapshot(now);
+    return std::nullopt;
+}
+
+void SyncSession::ask_for_snapshot(TimePoint now) {
+    awaiting_snapshot_ = true;
+    request_pending_ = true;
+    asked_at_ = now;
+    ++counters_.resyncs;
+}
+
+}  // namespace protocol

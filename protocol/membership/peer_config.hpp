@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "protocol/net/host_port.hpp"
+#include "protocol/wire/keys.hpp"
+#include "summary/peer_set.hpp"
+
+namespace protocol {
+
+inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever max_peers says
+inline constexpr std::size_t kMinClusterKeyBytes = 32;
+
+/// May a node be called so? 1 to 64 bytes of an HTTP token (RFC 9110 §5.6.2): names stand in
+/// fields, log lines, labels and JSON, whoever chose them.
+constexpr bool is_node_name(std::string_view name) {
+    if (name.empty() || name.size() > kMaxNodeIdBytes) return false;
+    for (const char c : name) {
+        const bool is_alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!is_alphanumeric &&
+            std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos)
+            return false;
+    }
+    return true;
+}
+
+/// A node at a fixed place.
+struct PeerConfig {
+    std::string node;
+    HostPort http;  // where it answers requests
+    HostPort link;  // where it listens for summaries
+
+    bool operator==(const PeerConfig&) const = default;
+};
+
+/// Where a node may be reached.
+struct PeerPlace {
+    std::string host;  // a name or an address
+    std::uint16_t http_port = 0, link_port = 0;
+
+    HostPort http() const { return {host, http_port}; }
+    HostPort link() const { return {host, link_port}; }
+    bool operator==(const PeerPlace&) const = default;
+};
+
+/// A name behind which nodes are found. With ports, each of its addresses is a node; without, its
+/// SRV records say where they are: `_hearsay-link._tcp.NAME`, and `_hearsay-http._tcp.NAME` with
+/// the same targets.
+struct DnsPeers {
+    std::string name;
+    std::uint16_t http_port = 0, link_port = 0;  // both or none
+
+    bool has_ports() const { return link_port != 0; }
+    bool operator==(const DnsPeers&) const = default;
+};
+
+}  // namespace protocol

@@ -1,0 +1,114 @@
+#include "protocol/publishing/outbox.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/wire/frame.hpp"
+#include "protocol/wire/heartbeat.hpp"
+
+namespace protocol {
+
+void Outbox::offer(const Announcement& announcement) {
+    if (announcement.delta) {
+        push({announcement.epoch, announcement.generation, announcement.delta, 0});
+    } else {
+        want_snapshot();
+    }
+    if (announcement.check) offer(*announcement.check);
+}
+
+void Outbox::offer(const CheckHash& check) {
+    // The image may hold changes that come later still than what the check-hash is of.
+    if (image_ && image_->state == SnapshotImage::State::under_way) return;
+    push({check.epoch, check.generation, nullptr, check.hash});
+}
+
+void Outbox::push(Item item) {
+    if (snapshot_wanted_ || leaving_) return;  // the snapshot will hold it
+    queued_bytes_ += item.bytes();
+    queue_.push_back(std::move(item));
+    if (queued_bytes_ <= config_.max_queued_bytes) return;
+    ++counters_.overflows;
+    clear_queue();
+    want_snapshot();
+}
+
+void Outbox::clear_queue() {
+    queue_.clear();
+    queued_bytes_ = 0;
+}
+
+std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
+    if (leaving_) {
+        if (std::exchange(finished_, true)) return std::nullopt;
+        return Goodbye{};
+    }
+    if (auto message = next_of_snapshot(publisher)) return message;
+    const bool waits = snapshot_wanted_ || image_;
+    if (!waits && !queue_.empty()) return pop();
+    if (now < heartbeat_due_) return std::nullopt;
+    heartbeat_due_ = next_beat(now, config_.heartbeat);
+    ++counters_.heartbeats_sent;
+    auto beat = publisher.heartbeat();
+    beat.next = promise_of(config_.heartbeat);
+    if (waits) {
+        beat.epoch = told_epoch_;
+        beat.generation = told_generation_;
+    }
+    return beat;
+}
+
+std::optional<Message> Outbox::next_of_snapshot(Publisher& publisher) {
+    // A snapshot under way is finished even if another is wanted already: a slow subscriber would
+    // never see the end of one otherwise.
+    if (auto part = next_part()) return part;
+    if (image_ && image_->state == SnapshotImage::State::given_up) {
+        image_.reset();
+        want_snapshot();
+    }
+    if (snapshot_wanted_ && !image_) {
+        image_ = publisher.image();
+        if (!image_) return std::nullopt;
+        snapshot_wanted_ = false;
+        clear_queue();  // the image holds it
+    }
+    if (!image_ || image_->state != SnapshotImage::State::ready) return std::nullopt;
+    return begin_snapshot();
+}
+
+std::optional<Message> Outbox::next_part() {
+    if (!image_ || !image_sent_) return std::nullopt;
+    if (*image_sent_ == image_->payload.size()) {
+        image_.reset();
+        image_sent_.reset();
+        return std::nullopt;
+    }
+    const auto rest = ByteView(image_->payload).subspan(*image_sent_);
+    const SnapshotPart part{rest.first(std::min(rest.size(), kSnapshotPartBytes))};
+    *image_sent_ += part.payload.size();
+    counters_.announcement_bytes_sent += part.payload.size();
+    return part;
+}
+
+Message Outbox::begin_snapshot() {
+    image_sent_ = 0;
+    told_epoch_ = image_->begin.epoch;
+    told_generation_ = image_->begin.generation;
+    ++counters_.announcements_sent;
+    ++counters_.snapshots_sent;
+    return image_->begin;
+}
+
+Message Outbox::pop() {
+    sending_ = std::move(queue_.front());
+    queue_.pop_front();
+    queued_bytes_ -= sending_.bytes();
+    if (!sending_.delta) return CheckHash{sending_.epoch, sending_.generation, sending_.hash};
+    told_epoch_ = sending_.epoch;
+    told_generation_ = sending_.generation;
+    ++counters_.announcements_sent;
+    counters_.announcement_bytes_sent += sending_.delta->size();
+    return Delta{sending_.epoch, sending_.generation, *sending_.delta};
+}
+
+}  // namespace protocol

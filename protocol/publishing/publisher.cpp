@@ -1,0 +1,163 @@
+#include "protocol/publishing/publisher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/wire/frame.hpp"
+
+namespace protocol {
+
+Publisher::Publisher(const Config& config, TimePoint now)
+    : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
+
+void Publisher::take_over(Publisher& earlier) {
+    own_ = summary::Own(config_.summary, std::move(earlier.own_));
+    left_over_ = true;  // perhaps
+}
+
+void Publisher::set_error(double error) {
+    config_.summary.error = error;
+    own_.set_error(error);
+    refit_ = refit_ || (!own_.filling() && !own_.suits());
+}
+
+void Publisher::stored(summary::KeyHash entry, TimePoint now) {
+    if (own_.stored(entry) && !own_.filling()) changed(now);
+}
+
+void Publisher::removed(summary::KeyHash entry, TimePoint now) {
+    if (own_.removed(entry) && !own_.filling()) changed(now);
+}
+
+void Publisher::changed(TimePoint now) {
+    if (!first_untold_) first_untold_ = now;
+    const auto share = config_.announce_changed * static_cast<double>(own_.objects());
+    enough_ = enough_ || static_cast<double>(own_.changed_since_announced()) >= share;
+}
+
+std::optional<Publisher::TimePoint> Publisher::announce_due() const {
+    if (!first_untold_) return std::nullopt;
+    return enough_ ? *first_untold_ : *first_untold_ + config_.announce_delay;
+}
+
+std::optional<Announcement> Publisher::announce(TimePoint now) {
+    if (!first_untold_) return std::nullopt;
+    if (own_.fit() != summary::Fit::fits && !own_.growing()) {
+        own_.begin_regrow();
+        if (grow()) {
+            first_untold_.reset();
+            enough_ = false;
+            auto announcement = news();
+            announcement.check = take_check(now);
+            return announcement;
+        }
+    }
+    auto delta = take_changes();
+    enough_ = !own_.all_told();
+    if (!enough_) first_untold_.reset();
+    auto announcement = news();
+    announcement.delta = std::move(delta);
+    if (!enough_) announcement.check = take_check(now);
+    return announcement;
+}
+
+Announcement Publisher::news() const {
+    Announcement announcement;
+    announcement.epoch = own_.epoch();
+    announcement.generation = own_.generation();
+    return announcement;
+}
+
+std::shared_ptr<const Bytes> Publisher::take_changes() {
+    auto payload = own_.take_delta(kMaxDeltaPayloadBytes);
+    return payload ? std::make_shared<const Bytes>(std::move(*payload)) : nullptr;
+}
+
+/// A slice of growth; true when there is a new epoch.
+bool Publisher::grow() {
+    if (!own_.grow_some()) return false;
+    if (making_) std::exchange(making_, nullptr)->image->state = SnapshotImage::State::given_up;
+    left_over_ = own_.tidy();
+    return true;
+}
+
+std::optional<Announcement> Publisher::work() {
+    if (left_over_) {  // before there is more of it
+        left_over_ = own_.tidy();
+        return std::nullopt;
+    }
+    if (refit_ && !own_.growing()) {
+        own_.begin_regrow();
+        refit_ = false;
+    }
+    const bool grows = own_.growing();
+    if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
+        if (!grow()) return std::nullopt;
+        first_untold_.reset();
+        enough_ = false;
+        // Keys came or went while it grew: nothing may change any more that would begin it anew.
+        refit_ = !own_.suits();
+        return news();
+    }
+    if (making_) make_image();
+    return std::nullopt;
+}
+
+std::optional<CheckHash> Publisher::check(TimePoint now) {
+    if (first_untold_) return std::nullopt;
+    return take_check(now);
+}
+
+std::optional<CheckHash> Publisher::take_check(TimePoint now) {
+    if (now < check_due_) return std::nullopt;
+    check_due_ = now + config_.check_hash;
+    return CheckHash{own_.epoch(), own_.generation(), own_.check_hash()};
+}
+
+Heartbeat Publisher::heartbeat() const {
+    return {own_.epoch(), own_.generation(), told_objects()};
+}
+
+std::shared_ptr<const SnapshotImage> Publisher::image() {
+    // A summary much too large for what is left in it looks wrong to others; it is being replaced.
+    return own_.fit() == summary::Fit::too_large ? nullptr : image_of_now();
+}
+
+std::shared_ptr<const SnapshotImage> Publisher::image_of_now() {
+    const auto of_now = [this](const SnapshotImage& image) {
+        return image.begin.epoch == own_.epoch() && image.begin.generation == own_.generation();
+    };
+    if (making_) return of_now(*making_->image) ? making_->image : nullptr;
+    if (auto image = image_.lock(); image && of_now(*image)) return image;
+
+    making_ = std::make_unique<Making>(own_);
+    const std::shared_ptr<const SnapshotImage> image = making_->image;
+    auto& begin = making_->image->begin;
+    begin.epoch = own_.epoch();
+    begin.generation = own_.generation();
+    begin.objects = told_objects();
+    begin.summary = own_.descriptor();
+    image_ = image;
+    make_image();
+    return image;
+}
+
+/// A slice of it; true when it is ready.
+bool Publisher::make_image() {
+    auto& making = *making_;
+    auto& image = *making.image;
+    if (!making.writer.step(own_)) return false;
+    image.begin.payload_bytes = image.payload.size();
+    image.state = SnapshotImage::State::ready;
+    making_.reset();
+    return true;
+}
+
+std::shared_ptr<const SnapshotImage> Publisher::snapshot() {
+    while (making_) make_image();
+    auto fresh = image_of_now();
+    while (making_) make_image();
+    return fresh;
+}
+
+}  // namespace protocol

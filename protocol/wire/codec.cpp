@@ -1,0 +1,266 @@
+#include "protocol/wire/codec.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "protocol/wire/heartbeat.hpp"
+#include "protocol/wire/keys.hpp"
+#include "protocol/wire/wire.hpp"
+
+namespace protocol {
+namespace {
+
+template <class... Handlers>
+struct Overloaded : Handlers... {
+    using Handlers::operator()...;
+};
+template <class... Handlers>  // clang before 17 does not deduce aggregates by itself
+Overloaded(Handlers...)->Overloaded<Handlers...>;
+
+std::string node_id(WireReader& in, bool& valid) {
+    auto id = in.text();
+    valid = valid && !id.empty() && id.size() <= kMaxNodeIdBytes;
+    return id;
+}
+
+/// It takes what the fields after it, `bytes_after`, leave of the body.
+summary::Descriptor descriptor(WireReader& in, std::size_t bytes_after, bool& valid) {
+    const auto left = in.left();
+    const auto value = summary::Descriptor::from(in.bytes(left - std::min(left, bytes_after)));
+    valid = valid && value;
+    return value.value_or(summary::Descriptor());
+}
+
+void put(WireWriter& out, summary::KeyHash hash) {
+    out.u64(hash.low);
+    out.u64(hash.high);
+}
+
+/// The message if the reader took all of the body and `valid` holds.
+template <typename Variant, typename T>
+Result<Variant> complete(const WireReader& in, T message, bool valid = true) {
+    if (!valid || !in.done()) return make_error_code(Error::malformed_frame);
+    return Variant(std::move(message));
+}
+
+Result<HelloMessage> decode_first(WireReader in) {
+    Hello hello;
+    bool valid = true;
+    const auto keys = in.u8();
+    valid = keys >= 1 && keys <= kMaxClusterKeys;
+    for (unsigned i = 0; valid && i < keys; ++i) hello.keys.push_back(in.array<sizeof(KeyId)>());
+    hello.from = node_id(in, valid);
+    hello.to = in.text();
+    valid = valid && hello.to.size() <= kMaxNodeIdBytes;
+    hello.instance = in.array<sizeof(Instance)>();
+    hello.nonce = in.array<sizeof(Nonce)>();
+    hello.summary = descriptor(in, 0, valid);
+    return complete<HelloMessage>(in, std::move(hello), valid);
+}
+
+Result<HelloMessage> decode_challenge(WireReader in) {
+    Challenge challenge;
+    bool valid = true;
+    challenge.key = in.array<sizeof(KeyId)>();
+    challenge.from = node_id(in, valid);
+    challenge.instance = in.array<sizeof(Instance)>();
+    challenge.nonce = in.array<sizeof(Nonce)>();
+    challenge.mac = in.array<sizeof(Mac)>();
+    return complete<HelloMessage>(in, std::move(challenge), valid);
+}
+
+Result<HelloMessage> decode_refusal(WireReader in) {
+    // Only refusals are taken from the wire; a later version may know more of them.
+    const auto code = in.u8();
+    const bool known = code >= static_cast<int>(Error::first_refusal) &&
+                       code <= static_cast<int>(Error::last_refusal);
+    return complete<HelloMessage>(in, Refusal{known ? static_cast<Error>(code) : Error::refused});
+}
+
+Result<Message> decode_snapshot_begin(WireReader in) {
+    SnapshotBegin begin;
+    bool valid = true;
+    begin.epoch = in.u64();
+    begin.generation = in.u64();
+    begin.objects = in.u64();
+    begin.summary = descriptor(in, sizeof(begin.payload_bytes), valid);
+    begin.payload_bytes = in.u64();
+    return complete<Message>(in, begin, valid && begin.payload_bytes > 0);
+}
+
+Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
+    Invalidate order;
+    order.last = in.u64();
+    const std::size_t keys = in.u32();
+    const auto hashes = (body_bytes - std::min(body_bytes, kInvalidateHeadBytes)) / kKeyHashBytes;
+    const auto valid =
+        hashes >= 1 && hashes <= kMaxInvalidatedAtOnce && keys <= hashes && order.last >= hashes;
+    for (std::size_t i = 0; valid && i < hashes; ++i) {
+        auto& hash = (i < keys ? order.keys : order.tags).emplace_back();
+        hash.low = in.u64();
+        hash.high = in.u64();
+    }
+    return complete<Message>(in, std::move(order), valid);
+}
+
+}  // namespace
+
+FrameType type_of(const HelloMessage& message) {
+    return std::visit(Overloaded{[](const Hello&) { return FrameType::hello; },
+                                 [](const Challenge&) { return FrameType::challenge; },
+                                 [](const Proof&) { return FrameType::proof; },
+                                 [](const Refusal&) { return FrameType::refusal; }},
+                      message);
+}
+
+FrameType type_of(const Message& message) {
+    return std::visit(Overloaded{[](const Welcome&) { return FrameType::welcome; },
+                                 [](const SnapshotRequest&) { return FrameType::snapshot_request; },
+                                 [](const Heartbeat&) { return FrameType::heartbeat; },
+                                 [](const SnapshotBegin&) { return FrameType::snapshot_begin; },
+                                 [](const SnapshotPart&) { return FrameType::snapshot_part; },
+                                 [](const Delta&) { return FrameType::delta; },
+                                 [](const CheckHash&) { return FrameType::check_hash; },
+                                 [](const Goodbye&) { return FrameType::goodbye; },
+                                 [](const Invalidate&) { return FrameType::invalidate; },
+                                 [](const InvalidateAll&) { return FrameType::invalidate_all; },
+                                 [](const Confirm&) { return FrameType::confirm; }},
+                      message);
+}
+
+void encode_body(const HelloMessage& message, Bytes& bytes) {
+    WireWriter out(bytes);
+    std::visit(Overloaded{[&](const Hello& hello) {
+                              out.u8(static_cast<std::uint8_t>(hello.keys.size()));
+                              for (const auto& key : hello.keys) out.bytes(key);
+                              out.text(hello.from);
+                              out.text(hello.to);
+                              out.bytes(hello.instance);
+                              out.bytes(hello.nonce);
+                              out.bytes(hello.summary.bytes());
+                          },
+                          [&](const Challenge& challenge) {
+                              out.bytes(challenge.key);
+                              out.text(challenge.from);
+                              out.bytes(challenge.instance);
+                              out.bytes(challenge.nonce);
+                              out.bytes(challenge.mac);
+                          },
+                          [&](const Proof& proof) { out.bytes(proof.mac); },
+                          [&](const Refusal& refusal) {
+                              out.u8(static_cast<std::uint8_t>(refusal.reason));
+                          }},
+               message);
+}
+
+void encode_body(const Message& message, Bytes& bytes) {
+    WireWriter out(bytes);
+    std::visit(
+        Overloaded{[](const Welcome&) {}, [](const SnapshotRequest&) {}, [](const Goodbye&) {},
+                   [&](const Heartbeat& beat) {
+                       out.u64(beat.epoch);
+                       out.u64(beat.generation);
+                       out.u64(beat.objects);
+                       out.u32(static_cast<std::uint32_t>(beat.next.count()));
+                   },
+                   [&](const SnapshotBegin& begin) {
+                       out.u64(begin.epoch);
+                       out.u64(begin.generation);
+                       out.u64(begin.objects);
+                       out.bytes(begin.summary.bytes());
+                       out.u64(begin.payload_bytes);
+                   },
+                   [&](const SnapshotPart& part) { out.bytes(part.payload); },
+                   [&](const Delta& delta) {
+                       out.u64(delta.epoch);
+                       out.u64(delta.generation);
+                       out.bytes(delta.payload);
+                   },
+                   [&](const CheckHash& check) {
+                       out.u64(check.epoch);
+                       out.u64(check.generation);
+                       out.u64(check.hash);
+                   },
+                   [&](const Invalidate& order) {
+                       out.u64(order.last);
+                       out.u32(static_cast<std::uint32_t>(order.keys.size()));
+                       for (const auto& key : order.keys) put(out, key);
+                       for (const auto& tag : order.tags) put(out, tag);
+                   },
+                   [&](const InvalidateAll& order) { out.u64(order.last); },
+                   [&](const Confirm& confirm) { out.u64(confirm.last); }},
+        message);
+}
+
+Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body) {
+    WireReader in(body);
+    switch (static_cast<FrameType>(type)) {
+        case FrameType::hello:
+            return decode_first(in);
+        case FrameType::challenge:
+            return decode_challenge(in);
+        case FrameType::proof: {
+            const Proof proof{in.array<sizeof(Mac)>()};
+            return complete<HelloMessage>(in, proof);
+        }
+        case FrameType::refusal:
+            return decode_refusal(in);
+        default:
+            return make_error_code(Error::unknown_frame);
+    }
+}
+
+Result<Message> decode(std::uint8_t type, ByteView body) {
+    WireReader in(body);
+    switch (static_cast<FrameType>(type)) {
+        case FrameType::welcome:
+            return complete<Message>(in, Welcome{});
+        case FrameType::snapshot_request:
+            return complete<Message>(in, SnapshotRequest{});
+        case FrameType::heartbeat: {
+            Heartbeat beat;
+            beat.epoch = in.u64();
+            beat.generation = in.u64();
+            beat.objects = in.u64();
+            beat.next = std::chrono::milliseconds(in.u32());
+            return complete<Message>(in, beat, beat.next <= kMaxBeatInterval);
+        }
+        case FrameType::snapshot_begin:
+            return decode_snapshot_begin(in);
+        case FrameType::snapshot_part: {
+            const SnapshotPart part{in.rest()};
+            return complete<Message>(in, part, !part.payload.empty());
+        }
+        case FrameType::delta: {
+            Delta delta;
+            delta.epoch = in.u64();
+            delta.generation = in.u64();
+            delta.payload = in.rest();
+            return complete<Message>(in, delta, !delta.payload.empty());
+        }
+        case FrameType::check_hash: {
+            CheckHash check;
+            check.epoch = in.u64();
+            check.generation = in.u64();
+            check.hash = in.u64();
+            return complete<Message>(in, check);
+        }
+        case FrameType::goodbye:
+            return complete<Message>(in, Goodbye{});
+        case FrameType::invalidate:
+            return decode_invalidate(in, body.size());
+        case FrameType::invalidate_all: {
+            const InvalidateAll order{in.u64()};
+            return complete<Message>(in, order, order.last > 0);
+        }
+        case FrameType::confirm: {
+            const Confirm confirm{in.u64()};
+            return complete<Message>(in, confirm, confirm.last > 0);
+        }
+        default:
+            return make_error_code(Error::unknown_frame);
+    }
+}
+
+}  // namespace protocol

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/wire/message.hpp"
+
+/// Messages <-> the type and body of a frame. Decoders are strict: every field in range, nothing
+/// left over; what they allocate is bounded by the bytes given. Errors: unknown_frame,
+/// malformed_frame.
+namespace protocol {
+
+using Bytes = std::vector<std::byte>;
+
+/// Type bytes on the wire.
+enum class FrameType : std::uint8_t {
+    hello = 1,
+    challenge = 2,
+    proof = 3,
+    refusal = 4,  // layout fixed for all versions
+    welcome = 16,
+    snapshot_request = 17,
+    heartbeat = 18,
+    snapshot_begin = 19,
+    snapshot_part = 20,
+    delta = 21,
+    check_hash = 22,
+    goodbye = 23,
+    invalidate = 24,
+    invalidate_all = 25,
+    confirm = 26,
+};
+
+inline constexpr std::size_t kKeyHashBytes = 16;
+inline constexpr std::size_t kInvalidateHeadBytes = 12;     // last, count of keys
+inline constexpr std::size_t kMaxInvalidatedAtOnce = 1024;  // hashes in one frame
+
+FrameType type_of(const HelloMessage& message);
+FrameType type_of(const Message& message);
+
+/// Appends the body.
+void encode_body(const HelloMessage& message, Bytes& out);
+void encode_body(const Message& message, Bytes& out);
+
+Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body);
+Result<Message> decode(std::uint8_t type, ByteView body);
+
+}  // namespace protocol

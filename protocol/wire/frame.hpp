@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/net/crypto.hpp"
+#include "protocol/net/error.hpp"
+#include "protocol/wire/codec.hpp"
+#include "protocol/wire/keys.hpp"
+#include "protocol/wire/message.hpp"
+
+/// Frames: what stands around a message on the wire. Layout and limits: FORMAT.md. No I/O.
+namespace protocol {
+
+inline constexpr std::uint8_t kProtocolVersion = 3;
+inline constexpr std::size_t kLengthBytes = 4;
+inline constexpr std::size_t kHeadBytes = 2;  // version, type
+inline constexpr std::size_t kSequenceBytes = 8;
+inline constexpr std::size_t kTagBytes = 16;
+inline constexpr std::size_t kTaggedOverheadBytes =
+    kLengthBytes + kHeadBytes + kSequenceBytes + kTagBytes;
+
+// What the length prefix may say.
+inline constexpr std::size_t kMaxHelloFrameBytes = 512;
+inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
+
+inline constexpr std::size_t kMaxDeltaPayloadBytes = kMaxFrameBytes - 64;  // larger: a snapshot
+inline constexpr std::size_t kSnapshotPartBytes = std::size_t{64} << 10;
+static_assert(kMaxDeltaPayloadBytes + kHeadBytes + kSequenceBytes + 16 + kTagBytes <=
+              kMaxFrameBytes);
+static_assert(kInvalidateHeadBytes + kMaxInvalidatedAtOnce * kKeyHashBytes + kHeadBytes +
+                  kSequenceBytes + kTagBytes <=
+              kMaxFrameBytes);
+static_assert(kSnapshotPartBytes + kHeadBytes + kSequenceBytes + kTagBytes <= kMaxFrameBytes);
+
+/// Cuts a byte stream into frames. Holds at most one frame of the current limit and what one read
+/// brought beyond it; half a kilobyte while little comes.
+class FrameBuffer {
+public:
+    /// Where the next read should put its bytes; never empty. Invalidates frames given out.
+    std::span<std::byte> prepare();
+    void commit(std::size_t bytes);
+
+    /// The next whole frame without its length prefix, if it is there. The length is judged as
+    /// soon as it is there, before any room is made for it. Errors: frame_too_large (above
+    /// `max_bytes`), frame_too_short. After an error the stream has no meaning any more.
+    Result<std::optional<ByteView>> next(std::size_t max_bytes);
+
+private:
+    std::vector<std::byte> bytes_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::size_t wanted_ = 0;     // bytes that the frame under way needs from begin_ on
+    std::size_t last_read_ = 0;  // bytes
+};
+
+/// A frame of the hello, appended with its length prefix.
+void seal_hello(const HelloMessage& message, Bytes& out);
+/// Errors: wrong_version, unknown_frame, malformed_frame. A refusal is read in any version.
+Result<HelloMessage> open_hello(ByteView frame);
+
+/// Tags the frames of one direction of one link.
+class Sealer {
+public:
+    explicit Sealer(const LinkKey& key) : mac_(key) {}
+    /// Appends the frame with its length prefix.
+    void seal(const Message& message, Bytes& out);
+
+private:
+    HmacSha256 mac_;
+    std::uint64_t sequence_ = 0;
+};
+
+/// The other end of a Sealer.
+class Opener {
+public:
+    explicit Opener(const LinkKey& key) : mac_(key) {}
+    /// Errors: frame_too_short, wrong_version, bad_tag, bad_sequence, unknown_frame,
+    /// malformed_frame. The message may view `frame`.
+    Result<Message> open(ByteView frame);
+
+private:
+    HmacSha256 mac_;
+    std::uint64_t sequence_ = 0;
+};
+
+}  // namespace protocol

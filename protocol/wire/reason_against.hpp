@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "protocol/net/error.hpp"
+#include "summary/judge.hpp"
+
+namespace protocol {
+
+/// Why a summary is not taken; nothing: it is.
+inline std::optional<Error> reason_against(summary::DescriptorVerdict verdict) {
+    switch (verdict) {
+        case summary::DescriptorVerdict::accepted:
+            return std::nullopt;
+        case summary::DescriptorVerdict::unknown_kind:
+            return Error::unknown_kind;
+        case summary::DescriptorVerdict::malformed:
+            return Error::malformed_summary;
+        case summary::DescriptorVerdict::too_large:
+            return Error::summary_too_large;
+    }
+    return Error::malformed_summary;
+}
+
+}  // namespace protocol
