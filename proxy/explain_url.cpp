@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "proxy/net/reply.hpp"
+#include "proxy/net/awaited_value.hpp"
 
 namespace proxy {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 namespace asio = boost::asio;
 
 asio::awaitable<void> give_explanation(Cache& cache, CacheKey key,
-                                       std::shared_ptr<Reply<Explanation>> reply) {
+                                       std::shared_ptr<AwaitedValue<Explanation>> reply) {
     auto explained = co_await explain(cache, std::move(key));
     reply->give(std::move(explained));
 }
@@ -24,8 +24,8 @@ asio::awaitable<void> give_explanation(Cache& cache, CacheKey key,
 asio::awaitable<std::optional<Explanation>> explain_url(Worker& worker, asio::io_context& control,
                                                         CacheKey key) {
     if (worker.finished.load(std::memory_order_acquire)) co_return std::nullopt;
-    const auto reply =
-        std::make_shared<Reply<Explanation>>(std::make_shared<Wakeup>(control.get_executor()));
+    const auto reply = std::make_shared<AwaitedValue<Explanation>>(
+        std::make_shared<Wakeup>(control.get_executor()));
     asio::post(worker.io, [&worker, reply, key = std::move(key)]() mutable {
         worker.upstream.fetches.spawn(give_explanation(worker.cache, std::move(key), reply));
     });

@@ -20,8 +20,8 @@
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/disk_watch.hpp"
 #include "proxy/explain_url.hpp"
+#include "proxy/net/awaited_value.hpp"
 #include "proxy/net/listen.hpp"
-#include "proxy/net/reply.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/node_entries.hpp"
 #include "proxy/node_invalidations.hpp"
@@ -238,8 +238,8 @@ public:
 private:
     /// The writer of the log may wait for a disk, or for whoever reads a pipe.
     asio::awaitable<std::string> reopen_and_wait() {
-        const auto reply =
-            std::make_shared<Reply<std::string>>(std::make_shared<Wakeup>(control_.get_executor()));
+        const auto reply = std::make_shared<AwaitedValue<std::string>>(
+            std::make_shared<Wakeup>(control_.get_executor()));
         clients_.access_log.reopen([reply](const std::string& why_not) { reply->give(why_not); });
         const auto in_time =
             co_await reply->wait_until(std::chrono::steady_clock::now() + kReopenDeadline);

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "proxy/disk/super_file.hpp"
-#include "proxy/net/reply.hpp"
+#include "proxy/net/awaited_value.hpp"
 
 namespace proxy {
 
@@ -114,7 +114,7 @@ asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
     const auto number = cluster_->last_invalidation();  // told by now: this is their thread
     const auto deadline = now + kPurgeDeadline;
     const auto kept =
-        std::make_shared<Reply<bool>>(std::make_shared<Wakeup>(control_.get_executor()));
+        std::make_shared<AwaitedValue<bool>>(std::make_shared<Wakeup>(control_.get_executor()));
     when_kept([kept](bool is) { kept->give(is); });
     // The disk works while the peers are waited for.
     co_await cluster_->wait_confirmed(number, deadline, protocol::Cluster::Whom::linked);

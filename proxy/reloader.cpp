@@ -11,8 +11,8 @@
 
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/mounted_file.hpp"
+#include "proxy/net/awaited_value.hpp"
 #include "proxy/net/load_config.hpp"
-#include "proxy/net/reply.hpp"
 
 namespace proxy {
 namespace {
@@ -69,7 +69,7 @@ void Reloader::reload(std::string who, Done done) {
 
 boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string who) {
     const auto reply =
-        std::make_shared<Reply<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
+        std::make_shared<AwaitedValue<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
     reload(std::move(who), [reply](const Reloaded& reloaded) { reply->give(reloaded); });
     const auto in_time =
         co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);

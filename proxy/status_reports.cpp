@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proxy/net/reply.hpp"
+#include "proxy/net/awaited_value.hpp"
 #include "proxy/upstream/ask_budget.hpp"
 
 namespace proxy {
@@ -81,8 +81,8 @@ boost::asio::awaitable<void> WorkerReports::renew(
             last_[i] = report_of(worker);
             continue;
         }
-        const auto reply =
-            std::make_shared<Reply<Report>>(std::make_shared<Wakeup>(control_.get_executor()));
+        const auto reply = std::make_shared<AwaitedValue<Report>>(
+            std::make_shared<Wakeup>(control_.get_executor()));
         boost::asio::post(worker.io, [reply, &worker] {
             worker.upstream.judge_false_hits(std::chrono::steady_clock::now());
             reply->give(report_of(worker));

@@ -17,7 +17,7 @@
 #include "measure/origin/origin_request.hpp"
 #include "protocol/net/deadline.hpp"
 #include "protocol/net/listener.hpp"
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/wall_clock.hpp"
 

@@ -77,11 +77,6 @@ AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking
     return plan;
 }
 
-AnswerPlan plan_answer(const Lookup& found, const Asking& asking) {
-    const auto plan = plan_reuse(found, asking.directives);
-    return plan.serves() ? plan : plan_fetch(plan, found, asking);
-}
-
 FromFetch plan_after_wait(const FetchSeen& seen) {
     // Its like does not wait again, as the store knows by now; another kind of request may.
     if (seen.released && seen.unshareable) return FromFetch::look_again;

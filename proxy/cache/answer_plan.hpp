@@ -68,8 +68,6 @@ bool may_ask_peers(const RequestDirectives& directives, bool has_peers);
 AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives);
 /// Then the rest. `plan`: of plan_reuse(), which may not serve.
 AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking);
-/// Both.
-AnswerPlan plan_answer(const Lookup& found, const Asking& asking);
 
 /// How the wait for a fetch has ended.
 struct FetchSeen {

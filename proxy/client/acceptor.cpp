@@ -7,7 +7,7 @@
 
 #include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
-#include "proxy/client/client_session.hpp"
+#include "proxy/client/http1_connection.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/net/wall_clock.hpp"

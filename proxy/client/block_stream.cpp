@@ -6,7 +6,7 @@
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/peer_plan.hpp"
-#include "proxy/client/answer.hpp"
+#include "proxy/client/response_from_store.hpp"
 #include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
 

@@ -21,7 +21,7 @@ class RecordBody;
 
 /// The bytes of one client connection: heads and bodies in, buffers out, every wait with a
 /// deadline. One thread, one coroutine.
-class ClientConnection final : public Frontend::Session {
+class ClientConnection final : public Frontend::Connection {
 public:
     /// By https it speaks TLS; handshake() comes first then.
     ClientConnection(Frontend& frontend, Admitted client);

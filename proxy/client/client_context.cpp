@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/number.hpp"
 #include "proxy/net/wall_clock.hpp"

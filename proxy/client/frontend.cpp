@@ -25,24 +25,24 @@ Frontend::Frontend(SharedFrontend& all, Cache& behind,
 
 void Frontend::retire() {
     retiring_ = true;
-    for (auto* session : sessions_) session->retire();
+    for (auto* connection : connections_) connection->retire();
 }
 
 void Frontend::drain() {
     begin_drain();
-    for (auto* session : sessions_) session->drain();
+    for (auto* connection : connections_) connection->drain();
 }
 
-void Frontend::add(Session& session) {
-    session.index_ = sessions_.size();
-    sessions_.push_back(&session);
+void Frontend::add(Connection& connection) {
+    connection.index_ = connections_.size();
+    connections_.push_back(&connection);
     shared.high_water_mark.raise_to(shared.connections.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
-void Frontend::remove(Session& session) {
-    sessions_[session.index_] = sessions_.back();
-    sessions_[session.index_]->index_ = session.index_;
-    sessions_.pop_back();
+void Frontend::remove(Connection& connection) {
+    connections_[connection.index_] = connections_.back();
+    connections_[connection.index_]->index_ = connection.index_;
+    connections_.pop_back();
     shared.connections.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -54,7 +54,7 @@ class Frontend {
 public:
     /// A connected client whose connection ends early when the node leaves, or when it waits for a
     /// request and others need its place.
-    class Session : public TimerWheel::Timer {
+    class Connection : public TimerWheel::Timer {
     public:
         virtual void retire() = 0;
         virtual void drain() = 0;
@@ -82,22 +82,22 @@ public:
     Frontend(const Frontend&) = delete;
     Frontend& operator=(const Frontend&) = delete;
 
-    void add(Session& session);
-    void remove(Session& session);
+    void add(Connection& connection);
+    void remove(Connection& connection);
     /// Ends the connection that has waited for a request for longest, of those that `may`; looks at
     /// kLook of them, others each time. False: none.
     template <class May>
     bool make_room(const May& may) {
-        Session* longest = nullptr;
-        for (auto left = std::min(sessions_.size(), kLook); left > 0; --left) {
-            next_look_ = next_look_ + 1 < sessions_.size() ? next_look_ + 1 : 0;
-            auto* session = sessions_[next_look_];
-            if (session->waits_since_ == Session::kServed || !may(*session)) continue;
-            if (!longest || session->waits_since_ < longest->waits_since_) longest = session;
+        Connection* longest = nullptr;
+        for (auto left = std::min(connections_.size(), kLook); left > 0; --left) {
+            next_look_ = next_look_ + 1 < connections_.size() ? next_look_ + 1 : 0;
+            auto* connection = connections_[next_look_];
+            if (connection->waits_since_ == Connection::kServed || !may(*connection)) continue;
+            if (!longest || connection->waits_since_ < longest->waits_since_) longest = connection;
         }
         if (!longest) return false;
         ++counters.connections_made_room;
-        longest->waits_since_ = Session::kServed;
+        longest->waits_since_ = Connection::kServed;
         longest->give_way();
         return true;
     }
@@ -109,7 +109,7 @@ public:
     std::uint64_t share_of_address() const {
         return connections_of_one(config().limits, connections_allowed());
     }
-    std::size_t strangers = 0;  // of Session::stranger(), and on their way there
+    std::size_t strangers = 0;  // of Connection::stranger(), and on their way there
 
     /// From here on connections end after the answer to their next request.
     void retire();
@@ -133,7 +133,7 @@ public:
     const boost::asio::any_io_executor executor;
 
 private:
-    std::vector<Session*> sessions_;
+    std::vector<Connection*> connections_;
     std::size_t next_look_ = 0;
     bool retiring_ = false;
     bool draining_ = false;

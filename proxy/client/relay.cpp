@@ -1,7 +1,7 @@
 #include "proxy/client/relay.hpp"
 
 #include "proxy/cache/store_update.hpp"
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/client/upload.hpp"
 #include "proxy/http/field_list.hpp"
@@ -9,7 +9,7 @@
 #include "proxy/http/methods.hpp"
 #include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
-#include "proxy/net/reply.hpp"
+#include "proxy/net/awaited_value.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_question.hpp"
@@ -227,7 +227,7 @@ private:
     /// Who is told that something has changed is not shown what it was before, even if this process
     /// ends at once. A disk that takes too long is not waited for.
     asio::awaitable<void> wait_until_kept() {
-        const auto kept = std::make_shared<Reply<bool>>(client_.wakeup);
+        const auto kept = std::make_shared<AwaitedValue<bool>>(client_.wakeup);
         frontend_.cache.shared.when_kept([kept] { kept->give(true); });
         const auto deadline = Clock::now() + kKeptAtMost;
         co_await kept->wait_until(deadline);

@@ -11,7 +11,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/upstream/origin_question.hpp"
 #include "proxy/upstream/origin_trouble.hpp"

@@ -12,7 +12,7 @@
 namespace proxy {
 
 /// Why a message is refused, one code for each cause worth telling a client or the log. status_of()
-/// in client/error_answer.hpp gives the status of a refused request.
+/// in client/error_response.hpp gives the status of a refused request.
 enum class ParseError {
     ok,
     malformed,            // not HTTP/1, for a reason not named below: 400

@@ -54,7 +54,7 @@ TEST_F(Purge, AnUnsafeMethodThroughOneNodeEndsTheCopiesOfAll) {  // RFC 9111 §4
     EXPECT_EQ(seen("b", "c").invalidations_sent, 0u) << "not passed on: a tells everybody";
 }
 
-TEST_F(Purge, AnErrorAnswerToAnUnsafeMethodEndsNothing) {  // behaviour 38
+TEST_F(Purge, AnErrorResponseToAnUnsafeMethodEndsNothing) {  // behaviour 38
     start_cluster(2);
     store("b", "/one");
     const auto scripted = origin.set([](Exchange& e) { e.answer("", "no", "403 Forbidden"); });

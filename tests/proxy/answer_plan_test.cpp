@@ -32,7 +32,8 @@ protected:
         asking.conditions_for_origin = conditions_for_origin;
         asking.authorization = authorization;
         asking.may_use_blocks = may_use_blocks;
-        return plan_answer(found, asking);
+        const auto plan = plan_reuse(found, directives);
+        return plan.serves() ? plan : plan_fetch(plan, found, asking);
     }
 
     Lookup found;

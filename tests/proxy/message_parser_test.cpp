@@ -1,6 +1,6 @@
 #include "proxy/http/message_parser.hpp"
 
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "proxy/client/purge_answer.hpp"
+#include "proxy/client/purge_response.hpp"
 
-#include "proxy/net/reply.hpp"
+#include "proxy/net/awaited_value.hpp"
 #include "proxy/storage/purge.hpp"
 
 namespace proxy {
@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kControlSlack{2};
 
 }  // namespace
 
-asio::awaitable<bool> answer_purge(ClientContext& client) {
+asio::awaitable<bool> respond_to_purge(ClientContext& client) {
     client.transaction.outcome = Outcome::uncacheable;
     if (!client.requester.may_purge(client.config(), client.head.fields)) {
         ++client.frontend.counters.refusals[RequestRefusal::forbidden];
@@ -26,7 +26,7 @@ asio::awaitable<bool> answer_purge(ClientContext& client) {
     }
     PurgeOrder order;
     order.uris.emplace_back(client.key.uri());
-    const auto reply = std::make_shared<Reply<PurgeReport>>(client.wakeup);
+    const auto reply = std::make_shared<AwaitedValue<PurgeReport>>(client.wakeup);
     client.frontend.shared.purge(std::move(order),
                                  [reply](PurgeReport report) { reply->give(std::move(report)); });
     const auto in_time = co_await reply->wait_until(Clock::now() + kPurgeDeadline + kControlSlack);

@@ -1,14 +1,18 @@
-#include "proxy/client/cache_answer.hpp"
+#include "proxy/client/response_from_cache.hpp"
 
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/origin_plan.hpp"
-#include "proxy/client/answer.hpp"
+#include "proxy/client/block_stream.hpp"
 #include "proxy/client/relay.hpp"
+#include "proxy/client/response_from_store.hpp"
+#include "proxy/http/fetch_error.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/request_policy.hpp"
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
@@ -29,7 +33,7 @@ constexpr int kMaxVainWaits = 2;
 
 }  // namespace
 
-asio::awaitable<bool> CacheAnswer::run() {
+asio::awaitable<bool> ResponseFromCache::run() {
     for (int looks = 0; looks - vain_waits_ < kMaxLooks; ++looks) {
         may_use_blocks_ = looks - vain_waits_ < 2;
         const auto ended = co_await once();
@@ -41,7 +45,7 @@ asio::awaitable<bool> CacheAnswer::run() {
     co_return co_await pass(client_, forward, Outcome::origin_fetch);
 }
 
-asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
     auto& transaction = client_.transaction;
     const auto uri = client_.key.uri();
     auto found = look_up(client_.hash, uri, client_.head.fields, Clock::now());
@@ -114,8 +118,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::once() {
 }
 
 /// What was stored under settings that are not those of now any more ends when it is asked for.
-Store::Found CacheAnswer::look_up(summary::KeyHash hash, std::string_view uri,
-                                  const Selecting& request, Clock::time_point now) const {
+Store::Found ResponseFromCache::look_up(summary::KeyHash hash, std::string_view uri,
+                                        const Selecting& request, Clock::time_point now) const {
     auto found = frontend_.cache.look_up(hash, uri, request, now);
     if (!found.response || may_give(*found.response)) return found;
     frontend_.cache.shared.drop(hash, now);
@@ -124,8 +128,8 @@ Store::Found CacheAnswer::look_up(summary::KeyHash hash, std::string_view uri,
 
 /// What the disk has is brought into memory first. If that takes too long, or is too much, it is as
 /// if it were not stored.
-asio::awaitable<Store::Found> CacheAnswer::recall(Store::Found found, summary::KeyHash hash,
-                                                  std::string_view uri) {
+asio::awaitable<Store::Found> ResponseFromCache::recall(Store::Found found, summary::KeyHash hash,
+                                                        std::string_view uri) {
     auto& store = frontend_.cache.shared.store;
     const auto deadline = Clock::now() + kRecallAtMost;
     for (int rounds = 0; found.on_disk && rounds < kMaxLooks; ++rounds) {
@@ -142,7 +146,7 @@ asio::awaitable<Store::Found> CacheAnswer::recall(Store::Found found, summary::K
     co_return found;
 }
 
-Asking CacheAnswer::asking() const {
+Asking ResponseFromCache::asking() const {
     const auto& fields = client_.head.fields;
     Asking asking{client_.directives, range_request(fields)};
     asking.is_head = client_.head.verb == verb::head;
@@ -166,7 +170,8 @@ Asking CacheAnswer::asking() const {
     return asking;
 }
 
-std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, OriginRoute route) {
+std::unique_ptr<FetchJob> ResponseFromCache::make_job(const Store::Found& found,
+                                                      OriginRoute route) {
     request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
     auto job = std::make_unique<FetchJob>(frontend_.cache, request_, client_.settings,
                                           client_.key.uri(), client_.hash);
@@ -178,7 +183,7 @@ std::unique_ptr<FetchJob> CacheAnswer::make_job(const Store::Found& found, Origi
 }
 
 /// Fetches anew what is being served stale, once, with nobody waiting for it (RFC 5861 §3).
-void CacheAnswer::refresh(const Store::Found& found) {
+void ResponseFromCache::refresh(const Store::Found& found) {
     if (found.fill || found.unshareable) return;
     auto route = client_.route();
     if (!std::holds_alternative<UpstreamTarget>(route)) return;
@@ -188,23 +193,26 @@ void CacheAnswer::refresh(const Store::Found& found) {
     if (job->claim.take(found).leads) start_fetch(frontend_.cache, std::move(job));
 }
 
-asio::awaitable<CacheAnswer::Followed> CacheAnswer::lead(std::unique_ptr<FetchJob> job,
-                                                         Stored stale, CacheStatus status) {
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::lead(std::unique_ptr<FetchJob> job,
+                                                                     Stored stale,
+                                                                     CacheStatus status) {
     Fill::Reader reader(job->fill, client_.wakeup, true);
     if (job->may_ask_peers) job->peers_asked = client_.peers_asked();
     start_fetch(frontend_.cache, std::move(job));
     co_return co_await read(reader, true, std::move(stale), status);
 }
 
-asio::awaitable<CacheAnswer::Followed> CacheAnswer::follow(std::shared_ptr<Fill> fill, Stored stale,
-                                                           CacheStatus status) {
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::follow(std::shared_ptr<Fill> fill,
+                                                                       Stored stale,
+                                                                       CacheStatus status) {
     Fill::Reader reader(std::move(fill), client_.wakeup, false);
     co_return co_await read(reader, false, std::move(stale), status);
 }
 
 /// Waits for the fill's head, then answers from it as it grows.
-asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, bool leader,
-                                                         Stored stale, CacheStatus status) {
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::read(Fill::Reader& reader,
+                                                                     bool leader, Stored stale,
+                                                                     CacheStatus status) {
     const auto deadline = Clock::now() + kFollowAtMost;
     auto state = reader.state();
     const auto came_first = state.phase == Fill::Phase::waiting;
@@ -253,8 +261,8 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::read(Fill::Reader& reader, b
 
 /// What the client wants of a body that another fetch brings comes so late that the origin gives it
 /// sooner.
-asio::awaitable<bool> CacheAnswer::lies_far_ahead(const Fill::Reader& reader,
-                                                  const Fill::State& state) {
+asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& reader,
+                                                        const Fill::State& state) {
     const auto& answer = state.answer;
     const auto& response = *answer.response;
     if (state.phase != Fill::Phase::streaming || answer.validated || !answer.length_known)
@@ -278,9 +286,10 @@ asio::awaitable<bool> CacheAnswer::lies_far_ahead(const Fill::Reader& reader,
     }
 }
 
-asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& reader,
-                                                                Fill::State state, bool leader,
-                                                                CacheStatus status) {
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::answer_read(Fill::Reader& reader,
+                                                                            Fill::State state,
+                                                                            bool leader,
+                                                                            CacheStatus status) {
     auto& transaction = client_.transaction;
     const auto& answer = state.answer;
     const auto& response = *answer.response;
@@ -347,7 +356,7 @@ asio::awaitable<CacheAnswer::Followed> CacheAnswer::answer_read(Fill::Reader& re
 }
 
 /// Interim answers of the origin to the client whose request it was (RFC 9110 §15.2).
-asio::awaitable<void> CacheAnswer::pass_interim(Fill::Reader& reader) {
+asio::awaitable<void> ResponseFromCache::pass_interim(Fill::Reader& reader) {
     const auto text = reader.take_interim();
     if (text.empty() || client_.head.version < 11) co_return;
     client_.buffers.assign(1, asio::buffer(text));
@@ -355,42 +364,137 @@ asio::awaitable<void> CacheAnswer::pass_interim(Fill::Reader& reader) {
 }
 
 /// Do the settings of now let this be stored?
-bool CacheAnswer::may_give(const StoredResponse& response) const {
+bool ResponseFromCache::may_give(const StoredResponse& response) const {
     if (!response.shares_cookie && !response.freshness.targeted) return true;
     const auto& rules = client_.config().cache.rules;
     return (!response.shares_cookie || rules.store_set_cookie) &&
            (!response.freshness.targeted || (rules.cdn_cache_control && client_.of_entry));
 }
 
-bool CacheAnswer::may_reuse(const StoredResponse& response) const {
+bool ResponseFromCache::may_reuse(const StoredResponse& response) const {
     return may_give(response) && usable(decide_reuse(client_.directives, response.freshness,
                                                      response.residence(Clock::now())));
 }
 
 /// Is this the variant for this request?
-bool CacheAnswer::is_variant(const StoredResponse& response) {
+bool ResponseFromCache::is_variant(const StoredResponse& response) {
     return response.vary_names.empty() ||
            variant_matches(response.vary_names, response.variant, selecting(), client_.out);
 }
 
-Selecting CacheAnswer::selecting() {
+Selecting ResponseFromCache::selecting() {
     Selecting by(client_.head.fields);
     by.hashed = hashed_ ? &*hashed_ : nullptr;
     return by;
 }
 
-void CacheAnswer::note_source(const Fill::State& state, bool leader) {
+void ResponseFromCache::note_source(const Fill::State& state, bool leader) {
     auto& transaction = client_.transaction;
     transaction.note_server(state.answer.server);
     if (leader && state.answer.source == Fill::Source::peer) transaction.peer = state.answer.peer;
     if (!leader) transaction.cache = CacheResult::hit;
 }
 
-asio::awaitable<bool> CacheAnswer::refuse_to_fetch() {
+asio::awaitable<bool> ResponseFromCache::refuse_to_fetch() {
     auto status = kOwnAnswer;
     status.detail = "only-if-cached";
     co_return co_await client_.refuse(504, "Not in this cache, and only-if-cached was asked for.",
                                       status);
+}
+
+/// May this be given to this client in place of what could not be fetched?
+bool ResponseFromCache::stands_in(const Stored& stale, FetchError error) const {
+    const auto trouble = trouble_of(error);
+    return stale && trouble &&
+           may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
+                           *trouble, client_.config().cache.rules);
+}
+
+/// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4),
+/// else an error.
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::answer_failure(Fill::State state,
+                                                                               Stored stale,
+                                                                               CacheStatus status) {
+    status.detail = to_string(state.error);
+    status.forward_status = state.answer.upstream_status;
+    const auto asked = went_forward(state.error);
+    if (stands_in(stale, state.error)) {
+        client_.transaction.cache = CacheResult::stale;
+        if (!asked) status.forward = Forward::none;
+        co_return co_await answer_whole(std::move(stale), status);
+    }
+    client_.transaction.source = Source::none;
+    if (!asked) status.forward = Forward::nowhere;
+    const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
+    client_.note_refused(error);
+    const auto text = explain(error, client_.key.host(), state.malformed);
+    const auto keep = co_await client_.refuse(status_of(error), text, status);
+    co_return ended(keep);
+}
+
+/// Out of the store.
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::answer_whole(Stored response,
+                                                                             CacheStatus status) {
+    if (response->blocks && client_.head.verb == verb::get) {
+        client_.transaction.outcome = Outcome::local_hit;
+        client_.transaction.source = Source::memory;
+        co_return co_await answer_in_blocks(std::move(response), status, nullptr, false);
+    }
+    const auto keep = co_await send_stored(client_, *response, status, client_.hash);
+    co_return ended(keep);
+}
+
+/// Out of the blocks of a body; those that are missing are fetched.
+asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::answer_in_blocks(
+    Stored index, CacheStatus status, const LiveFields* live, bool leads) {
+    const auto age = current_age(index->freshness, index->residence(client_.transaction.begun));
+    if (not_modified(client_, *index)) {
+        const auto keep = co_await send_not_modified(client_, *index, live, age, status);
+        co_return ended(keep);
+    }
+    const auto length = index->blocks->length;
+    const auto part = wanted_part(client_, *index, length);
+    if (part.kind == RangeAnswer::Kind::unsatisfiable) {
+        const auto keep = co_await send_unsatisfiable(client_, length, status);
+        co_return ended(keep);
+    }
+    const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
+    BlockStream stream(client_, index, client_.route(), leads ? request_ : nullptr);
+    const auto stored_only = client_.directives.only_if_cached;
+    auto error = FetchError::not_allowed;
+    if (!stored_only || stream.hold(range)) error = co_await stream.open(range, leads);
+    if (client_.transaction.aborted) co_return Followed::close;
+    if (stored_only && error != FetchError::none) {
+        client_.transaction.source = Source::none;
+        client_.transaction.outcome = Outcome::error;
+        const auto keep = co_await refuse_to_fetch();
+        co_return ended(keep);
+    }
+    // Nothing was sent yet: the origin refuses a part to this client, and others may have it.
+    if (error == FetchError::part_refused) co_return Followed::alone;
+    if (error == FetchError::changed) {
+        // Nothing was sent yet: begin again with what the origin has now.
+        frontend_.cache.shared.drop(client_.hash, Clock::now());
+        co_return Followed::again;
+    }
+    if (error != FetchError::none) {
+        status.detail = to_string(error);
+        status.forward = Forward::partial;
+        client_.transaction.source = Source::none;
+        client_.transaction.outcome = Outcome::error;
+        const auto text = explain(error, client_.key.host());
+        const auto keep = co_await client_.refuse(status_of(error), text, status);
+        co_return ended(keep);
+    }
+    stream.describe(status);
+    client_.transaction.status = part.kind == RangeAnswer::Kind::part ? 206 : index->status;
+    client_.note_type(*index);
+    if (part.kind == RangeAnswer::Kind::part)
+        compose_part(client_, index->head, live, age, status, range, length);
+    else
+        client_.compose(index->head, live, age, status, Framing::length, length);
+    const auto keep = co_await stream.send();
+    co_return ended(keep);
 }
 
 }  // namespace proxy

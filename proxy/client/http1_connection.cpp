@@ -1,12 +1,12 @@
-#include "proxy/client/client_session.hpp"
+#include "proxy/client/http1_connection.hpp"
 
 #include <algorithm>
 
-#include "proxy/client/cache_answer.hpp"
 #include "proxy/client/client_context.hpp"
-#include "proxy/client/error_answer.hpp"
-#include "proxy/client/purge_answer.hpp"
+#include "proxy/client/error_response.hpp"
+#include "proxy/client/purge_response.hpp"
 #include "proxy/client/relay.hpp"
+#include "proxy/client/response_from_cache.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
@@ -42,9 +42,9 @@ bool take_last(std::string_view& words, std::string_view word) {
 }
 
 /// Answers the requests of one connection.
-class Session {
+class Http1Connection {
 public:
-    Session(Frontend& frontend, Admitted client)
+    Http1Connection(Frontend& frontend, Admitted client)
         : client_(frontend, std::move(client)), frontend_(frontend) {}
 
     asio::awaitable<void> run() {
@@ -201,14 +201,14 @@ private:
             client_.transaction.from_peer = true;
             client_.connection.know();
             client_.tell_of_client();
-            CacheAnswer answer(client_);
+            ResponseFromCache answer(client_);
             co_return co_await answer.run_for_peer(*peer, options);
         }
         auto& requester = client_.requester;
         requester.look(client_.config(), head.fields);
         if (!requester.rights().ask) co_return co_await refuse_client(RequestRefusal::client);
         if (via_names(head.fields, client_.config().node)) co_return co_await refuse_loop();
-        if (head.verb == verb::purge) co_return co_await answer_purge(client_);
+        if (head.verb == verb::purge) co_return co_await respond_to_purge(client_);
         // Also what is stored and what is asked for in origin-form is only for those who could have
         // it fetched.
         if (!of_entry && client_.config().forward.enabled && !requester.rights().forward)
@@ -242,7 +242,7 @@ private:
                                         : Forward::bypass,
                                     Outcome::uncacheable);
         }
-        CacheAnswer answer(client_);
+        ResponseFromCache answer(client_);
         co_return co_await answer.run();
     }
 
@@ -387,8 +387,8 @@ private:
 }  // namespace
 
 asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
-    Session session(frontend, std::move(client));
-    co_await session.run();
+    Http1Connection connection(frontend, std::move(client));
+    co_await connection.run();
 }
 
 }  // namespace proxy

@@ -21,9 +21,10 @@ struct FetchJob;
 /// Answers one request out of the store, or by way of it: what is missing is fetched for the store,
 /// and others follow. One for each request; the client outlives it. Each answer is true when the
 /// connection can carry another request.
-class CacheAnswer {
+class ResponseFromCache {
 public:
-    explicit CacheAnswer(ClientContext& client) : client_(client), frontend_(client.frontend) {}
+    explicit ResponseFromCache(ClientContext& client)
+        : client_(client), frontend_(client.frontend) {}
 
     /// GET or HEAD of a client.
     boost::asio::awaitable<bool> run();

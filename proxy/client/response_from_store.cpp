@@ -1,4 +1,4 @@
-#include "proxy/client/answer.hpp"
+#include "proxy/client/response_from_store.hpp"
 
 #include <limits>
 

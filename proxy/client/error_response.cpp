@@ -1,4 +1,4 @@
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 
 namespace proxy {
 

@@ -8,26 +8,26 @@
 
 namespace proxy {
 
-/// One value that another thread will give, and a coroutine waits for. Shared by both, as the
-/// coroutine may have ended by the time the value comes.
+/// One value that a thread gives and a coroutine of another thread awaits. Both sides share this
+/// object, because the coroutine may have ended before the value comes.
 template <class T>
-class Reply {
+class AwaitedValue {
 public:
-    /// `wakeup`: of whoever waits.
-    explicit Reply(std::shared_ptr<Wakeup> wakeup) : wakeup_(std::move(wakeup)) {}
+    /// `wakeup` belongs to the coroutine that waits.
+    explicit AwaitedValue(std::shared_ptr<Wakeup> wakeup) : wakeup_(std::move(wakeup)) {}
 
-    /// Once; any thread.
+    /// Called once, on any thread.
     void give(T value) {
         value_ = std::move(value);
         given_.store(true, std::memory_order_release);
         wakeup_->notify();
     }
 
-    /// False when `deadline` passed first; the answer may still come, and be waited for again.
+    /// Returns false when `deadline` passed first. The coroutine may wait again.
     boost::asio::awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline) {
         return wakeup_->wait_for(given_, deadline);
     }
-    /// After a wait that was successful.
+    /// The value, after a wait that returned true.
     const T& value() const { return value_; }
 
 private:

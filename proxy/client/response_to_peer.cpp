@@ -1,6 +1,6 @@
-// What a peer is answered; the rest of CacheAnswer stands in cache_answer.cpp and cache_reply.cpp.
-#include "proxy/client/answer.hpp"
-#include "proxy/client/cache_answer.hpp"
+// Responses to peers; responses to clients stand in response_from_cache.cpp.
+#include "proxy/client/response_from_cache.hpp"
+#include "proxy/client/response_from_store.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
@@ -22,7 +22,7 @@ bool is_version(Fields request, const StoredResponse& response) {
 
 }  // namespace
 
-asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions options) {
+asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer, PeerOptions options) {
     auto& transaction = client_.transaction;
     transaction.peer = frontend_.upstream.peers->peers[peer].node;
     recover_quickly(client_.connection.socket().native_handle());
@@ -103,7 +103,7 @@ asio::awaitable<bool> CacheAnswer::run_for_peer(std::size_t peer, PeerOptions op
 
 /// By what has been judged, whatever becomes of the fill meanwhile: what is counted as given is
 /// sent, or cut where the asker sees it.
-asio::awaitable<bool> CacheAnswer::give_growing(Fill::Reader& reader, Fill::State state) {
+asio::awaitable<bool> ResponseFromCache::give_growing(Fill::Reader& reader, Fill::State state) {
     note_source(state, false);
     CacheStatus status;
     status.forward = Forward::uri_miss;
@@ -113,8 +113,8 @@ asio::awaitable<bool> CacheAnswer::give_growing(Fill::Reader& reader, Fill::Stat
 }
 
 /// See length_of_head_alone().
-asio::awaitable<bool> CacheAnswer::send_head_alone(const StoredResponse& response,
-                                                   const CacheStatus& status) {
+asio::awaitable<bool> ResponseFromCache::send_head_alone(const StoredResponse& response,
+                                                         const CacheStatus& status) {
     auto& head = client_.own_head;
     head.clear();
     append_status_line(head, 304);
@@ -129,11 +129,11 @@ asio::awaitable<bool> CacheAnswer::send_head_alone(const StoredResponse& respons
     co_return (sent && client_.keep_alive());
 }
 
-void CacheAnswer::gave() {
+void ResponseFromCache::gave() {
     frontend_.upstream.record_or_gone(client_.transaction.peer).gave();
 }
 
-asio::awaitable<bool> CacheAnswer::refuse_peer(Refusal reason, std::string_view lines) {
+asio::awaitable<bool> ResponseFromCache::refuse_peer(Refusal reason, std::string_view lines) {
     auto status = kOwnAnswer;
     status.detail = to_string(reason);
     co_return co_await client_.refuse(504, to_string(reason), status, lines);

@@ -1,13 +1,13 @@
-#include "proxy/client/error_answer.hpp"
+#include "proxy/client/error_response.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace proxy {
-namespace error_answer_test {
+namespace error_response_test {
 
-TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
+TEST(ErrorResponse, HasAStatusAndASentenceForEveryError) {
     for (const auto error :
          {FetchError::resolve_failed, FetchError::connect_failed, FetchError::tls_failed,
           FetchError::reset, FetchError::malformed, FetchError::origin_error})
@@ -23,7 +23,7 @@ TEST(ErrorAnswer, HasAStatusAndASentenceForEveryError) {
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);
 }
 
-TEST(ErrorAnswer, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
+TEST(ErrorResponse, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
     EXPECT_EQ(status_of(NoRoute::only_forward), 404u);
     const auto text = explain(NoRoute::only_forward, "10.0.0.1:3128");
     EXPECT_NE(text.find("is a forward proxy"), std::string::npos) << text;
@@ -31,5 +31,5 @@ TEST(ErrorAnswer, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
     EXPECT_NE(text.find("10.0.0.1:3128"), std::string::npos) << text;
 }
 
-}  // namespace error_answer_test
+}  // namespace error_response_test
 }  // namespace proxy
