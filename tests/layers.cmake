@@ -1,9 +1,9 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails when a layer includes something above it (measure -> proxy -> protocol -> summary), when a room of a layer
+# Fails when a layer includes something above it (app -> measure -> proxy -> protocol -> summary), when a room of a layer
 # includes one that stands above it, when files include each other in a circle (x.hpp and x.cpp count as one), or when
 # a layer above knows more of summaries than what holds for all their kinds, or when the rooms do not hang together as
 # CONTRIBUTING.md draws them.
-set(layers summary protocol proxy measure)
+set(layers summary protocol proxy measure app)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
 set(rooms_of_protocol net wire membership publishing links .)
@@ -17,6 +17,7 @@ set(shown_to_protocol ${shown_by_summary})
 set(shown_to_proxy ${shown_by_summary} bloom_filter aging_bloom_filter)
 # The simulator builds what the paper and Squid send.
 set(shown_to_measure ${shown_by_summary} bloom_descriptor bloom_filter counting_bloom_filter filter sizing)
+set(shown_to_app ${shown_by_summary})
 # No name of one kind either: what they include may include it.
 set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|[A-Za-z]*Quotient|[A-Za-z]*Cuckoo|[A-Za-z]*Fingerprint|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
 

@@ -1,0 +1,346 @@
+#include "app/admin_commands.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "app/commands.hpp"
+#include "app/fail.hpp"
+#include "app/status_text.hpp"
+#include "measure/report/explanation_text.hpp"
+#include "measure/report/numbers.hpp"
+#include "measure/run/http_get.hpp"
+#include "measure/run/node_addresses.hpp"
+#include "measure/run/node_counters.hpp"
+#include "measure/trace/printable.hpp"
+#include "proxy/config/parse_config.hpp"
+#include "proxy/net/load_config.hpp"
+
+namespace app {
+namespace {
+
+using namespace std::chrono_literals;
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto kAdminTimeout = 3s;
+constexpr auto kReloadTimeout = 60s;  // files, certificates and disks are looked at
+
+/// Without the line ends it came with.
+std::string trimmed(std::string text) {
+    text.erase(text.find_last_not_of(" \r\n") + 1);
+    return text;
+}
+
+/// What a node that is not ready says, or whoever else is there.
+std::string why_not(const measure::HttpAnswer& answer) {
+    const auto said = trimmed(answer.body.substr(0, answer.body.find('\n')));
+    return said.empty() ? "not ready" : said;
+}
+
+/// Where to ask and the token to give, if there is one.
+struct AdminPort {
+    protocol::HostPort at;
+    std::string token;
+};
+
+/// The admin port to ask, or a reason why there is none. The environment's token comes before that
+/// of the configuration.
+std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
+    if (!choice.url.empty())
+        return AdminPort{measure::parse_address(choice.url, proxy::kAdminPort),
+                         measure::admin_token()};
+    if (choice.config.empty())
+        return AdminPort{proxy::AdminConfig{}.listen, measure::admin_token()};
+    const auto loaded = proxy::load_settings(choice.config);
+    if (!loaded.config) {
+        // Of a file that cannot be read the message names it.
+        const auto is_unread = loaded.errors.size() == 1 && loaded.errors[0].path.empty();
+        why = (is_unread ? "" : choice.config + ": not a valid configuration\n") +
+              trimmed(proxy::describe(loaded.errors));
+        return std::nullopt;
+    }
+    if (!loaded.config->admin) {
+        why = choice.config + " has no admin port";
+        return std::nullopt;
+    }
+    AdminPort port{loaded.config->admin->listen, measure::admin_token()};
+    if (port.token.empty()) port.token = loaded.config->admin->token;
+    auto& out = port.at;
+    // Listening everywhere includes loopback; the wildcard itself is no address to connect to.
+    if (out.host == "0.0.0.0" || out.host.empty()) out.host = "127.0.0.1";
+    if (out.host == "::") out.host = "::1";
+    return port;
+}
+
+/// What a 401 asks of the user.
+std::string token_hint(const measure::HttpAnswer& answer, const AdminPort& admin) {
+    if (answer.status != 401) return {};
+    return admin.token.empty() ? " (set HEARSAY_ADMIN_TOKEN)"
+                               : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
+}
+
+/// What a node answered to a POST, or the exit code when it gave no answer to go by.
+struct Posted {
+    int code = kOk;
+    measure::HttpAnswer answer;
+    std::string where;
+};
+
+/// `taken`: whether an answer of this status is one to go by; others are told of on standard error.
+Posted post(const NodeChoice& choice, const std::string& target, const std::string& json,
+            std::chrono::milliseconds timeout, bool (*taken)(unsigned status)) {
+    Posted out;
+    try {
+        std::string why;
+        const auto admin = admin_of(choice, why);
+        if (!admin) {
+            out.code = fail(kBadConfig, "{}", why);
+            return out;
+        }
+        out.where = admin->at.text();
+        const auto answer = measure::http_post(admin->at, target, json, timeout, admin->token);
+        if (!answer) {
+            out.code = fail(kFailed,
+                            "no node answers at http://{}: {} (give its admin address, --at, or "
+                            "--config)",
+                            out.where, answer.error().message());
+            return out;
+        }
+        out.answer = *answer;
+        if (taken(answer->status)) return out;
+        const bool wrong_order = answer->status == 400;
+        out.code = fail(wrong_order ? kUsage : kFailed, "http://{}: status {}: {}{}", out.where,
+                        answer->status, trimmed(answer->body), token_hint(*answer, *admin));
+    } catch (const std::invalid_argument& error) {
+        out.code = fail(kUsage, "{}", error.what());
+    }
+    return out;
+}
+
+/// The texts of an array that an object has under this name.
+std::vector<std::string> texts(const Json& object, const char* name) {
+    std::vector<std::string> out;
+    const auto at = object.find(name);
+    if (at == object.end() || !at->is_array()) return out;
+    for (const auto& each : *at)
+        if (each.is_string()) out.push_back(measure::printable(each.get<std::string>()));
+    return out;
+}
+
+std::string text_in(const Json& object, const char* name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_string() ? measure::printable(at->get<std::string>())
+                                                 : std::string();
+}
+
+/// What an answer is when it is no JSON object.
+int no_node(const Posted& posted) {
+    return fail(kFailed, "http://{}: the answer is not a node's; it must be the admin port",
+                posted.where);
+}
+
+}  // namespace
+
+int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls,
+                  const std::vector<std::string>& tags, bool json) {
+    Json order = Json::object();
+    if (!urls.empty()) order["urls"] = urls;
+    if (!tags.empty()) order["tags"] = tags;
+    const auto body = order.dump(-1, ' ', true, Json::error_handler_t::replace);
+    const auto posted = post(choice, "/api/v1/purge", body, kAdminTimeout,
+                             [](unsigned status) { return status == 200 || status == 202; });
+    if (posted.code != kOk) return posted.code;
+    const auto report = Json::parse(posted.answer.body, nullptr, false);
+    if (!report.is_object()) return no_node(posted);
+    const auto confirmed = texts(report, "confirmed"), pending = texts(report, "pending"),
+               away = texts(report, "away");
+    if (json) {
+        fmt::print("{}", posted.answer.body);
+        return pending.empty() ? kOk : kFailed;
+    }
+    const auto count = report.find("objects");
+    const auto objects = count != report.end() && count->is_number_unsigned()
+                             ? count->get<std::uint64_t>()
+                             : std::uint64_t{0};
+    fmt::print("purged: {} here{}{}\n", measure::amount(objects, "object"),
+               confirmed.empty() ? "" : "; gone at ", fmt::join(confirmed, ", "));
+    if (!away.empty())
+        fmt::print("away: {}: drops it before anything else when it is back\n",
+                   fmt::join(away, ", "));
+    if (pending.empty()) return kOk;
+    return fail(kFailed, "not confirmed yet by {}: it goes on trying", fmt::join(pending, ", "));
+}
+
+/// A line for each message of that list, and where in the configuration it belongs.
+std::string told(const Json& report, const char* list) {
+    std::string lines;
+    if (const auto found = report.find(list); found != report.end() && found->is_array())
+        for (const auto& each : *found)
+            if (each.is_object()) {
+                const auto path = text_in(each, "path");  // none: the message names the file
+                lines += fmt::format("\n  {}{}{}", path, path.empty() ? "" : ": ",
+                                     text_in(each, "message"));
+            }
+    return lines;
+}
+
+int reload_command(const NodeChoice& choice, bool json) {
+    const auto posted = post(choice, "/api/v1/reload", {}, kReloadTimeout, [](unsigned status) {
+        return status == 200 || status == 409 || status == 422;
+    });
+    if (posted.code != kOk) return posted.code;
+    const auto report = Json::parse(posted.answer.body, nullptr, false);
+    if (!report.is_object()) return no_node(posted);
+    if (json) fmt::print("{}", posted.answer.body);
+    if (const auto warnings = told(report, "warnings"); !warnings.empty())
+        fmt::print(stderr, "warnings:{}\n", warnings);
+    if (posted.answer.status == 200) {
+        const auto changed = texts(report, "changed");
+        const auto certificates = report.find("certificates_read");
+        const auto* more = certificates != report.end() && *certificates == true
+                               ? "; certificates were read again"
+                               : "";
+        if (!json && changed.empty()) fmt::print("reloaded: nothing has changed{}\n", more);
+        if (!json && !changed.empty())
+            fmt::print("reloaded: changed {}{}\n", fmt::join(changed, ", "), more);
+        return kOk;
+    }
+    return fail(kFailed, "http://{} {}; it goes on as before{}", posted.where,
+                posted.answer.status == 409 ? "is draining and takes no reload"
+                                            : "refuses the configuration",
+                told(report, "errors"));
+}
+
+int drain_command(const NodeChoice& choice) {
+    const auto posted = post(choice, "/api/v1/drain", {}, kAdminTimeout,
+                             [](unsigned status) { return status == 202; });
+    if (posted.code == kOk)
+        fmt::print("http://{} drains, and ends when what is at hand is finished\n", posted.where);
+    return posted.code;
+}
+
+int reopen_logs_command(const NodeChoice& choice) {
+    const auto posted = post(choice, "/api/v1/reopen-logs", {}, kAdminTimeout,
+                             [](unsigned status) { return status == 202; });
+    if (posted.code == kOk) fmt::print("http://{} has opened its access log anew\n", posted.where);
+    return posted.code;
+}
+
+int status_command(const std::vector<NodeChoice>& choices, bool json) {
+    try {
+        std::vector<AdminPort> admins;
+        measure::NodeAddresses addresses;
+        for (const auto& choice : choices) {
+            if (!choice.url.empty()) {
+                for (auto& at : addresses.expand({choice.url}, proxy::kAdminPort))
+                    admins.push_back({std::move(at), measure::admin_token()});
+                continue;
+            }
+            std::string why;
+            const auto admin = admin_of(choice, why);
+            if (!admin) return fail(kBadConfig, "{}", why);
+            admins.push_back(*admin);
+        }
+        std::vector<measure::NodeCounters> nodes;
+        std::vector<std::string> answers, answered_at;
+        int code = kOk;
+        for (const auto& port : admins) {
+            const auto& admin = port.at;
+            std::string why;
+            const auto answer =
+                measure::http_get(admin, "/api/v1/status", kAdminTimeout, port.token);
+            if (!answer) {
+                code = fail(kFailed, "no node answers at http://{}: {}{}", admin.text(),
+                            answer.error().message(),
+                            admins.size() == 1 ? " (give its admin address, or --config)" : "");
+                continue;
+            }
+            if (answer->status == 401 || answer->status == 403) {
+                code = fail(kFailed, "http://{}: status {}: {}{}", admin.text(), answer->status,
+                            trimmed(answer->body), token_hint(*answer, port));
+                continue;
+            }
+            const auto counters = measure::parse_status(answer->body, why);
+            if (!counters) {
+                code = fail(kFailed,
+                            "http://{}: {} (status {}); it must be the admin port, 9128 by default",
+                            admin.text(), why, answer->status);
+                continue;
+            }
+            if (!json) {
+                print_status(*counters);
+                if (admins.size() > 1) fmt::print("\n");
+            }
+            nodes.push_back(*counters);
+            answered_at.push_back(admin.text());
+            answers.push_back(answer->body);
+        }
+        if (json && admins.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
+        if (json && admins.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
+        const auto missing = admins.size() - nodes.size();
+        const auto doubles = drop_repeats(nodes, answered_at);
+        if (!json && admins.size() > 1 && !nodes.empty()) print_together(nodes, missing);
+        for (const auto& each : doubles) fmt::print(stderr, "hearsay: warning: {}\n", each);
+        return code;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    } catch (const std::runtime_error& error) {
+        return fail(kFailed, "{}", error.what());
+    }
+}
+
+int healthcheck_command(const NodeChoice& choice) {
+    try {
+        std::string why;
+        const auto admin = admin_of(choice, why);
+        if (!admin) return fail(kBadConfig, "{}", why);
+        const auto answer = measure::http_get(admin->at, "/readyz", kAdminTimeout, admin->token);
+        const auto where = admin->at.text();
+        if (!answer)
+            return fail(kFailed, "no node answers at {}: {}", where, answer.error().message());
+        if (answer->status != 200) {
+            return fail(kFailed, "{}: {} (http://{}/readyz: status {}){}", where, why_not(*answer),
+                        where, answer->status, token_hint(*answer, *admin));
+        }
+        return kOk;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    }
+}
+
+int explain_command(const NodeChoice& choice, const std::string& url, bool json) {
+    try {
+        std::string why;
+        const auto admin = admin_of(choice, why);
+        if (!admin) return fail(kBadConfig, "{}", why);
+        const auto where = admin->at.text();
+        const auto answer =
+            measure::http_get(admin->at, "/api/v1/explain?url=" + measure::percent_encoded(url),
+                              kAdminTimeout, admin->token);
+        if (!answer)
+            return fail(kFailed, "no node answers at http://{}: {} (give its admin address, --at)",
+                        where, answer.error().message());
+        if (answer->status == 400) return fail(kUsage, "{}", trimmed(answer->body));
+        if (answer->status != 200)
+            return fail(kFailed, "http://{}: status {}: {}{}", where, answer->status,
+                        trimmed(answer->body), token_hint(*answer, *admin));
+        const auto text = json ? answer->body : measure::explanation_text(answer->body, why);
+        if (text.empty())
+            return fail(kFailed, "http://{}: {}; it must be the admin port, 9128 by default", where,
+                        why);
+        fmt::print("{}", text);
+        return kOk;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    } catch (const std::runtime_error& error) {
+        return fail(kFailed, "{}", error.what());
+    }
+}
+
+}  // namespace app

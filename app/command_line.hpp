@@ -1,0 +1,76 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+/// What sub-commands say their options with.
+namespace app {
+
+/// Checks whose conditions do not crowd the help.
+template <typename Number>
+CLI::Validator within(Number least, Number most) {
+    return CLI::Range(least, most).description("");
+}
+inline CLI::Validator number_that(const char* what, bool (*holds)(double)) {
+    return {[=](std::string& text) {
+                double number = 0;
+                if (CLI::detail::lexical_cast(text, number) && holds(number)) return std::string();
+                return text + " is not a number " + what;
+            },
+            ""};
+}
+/// A sign would be taken, and wrap around. `least`: 0 or 1.
+inline CLI::Validator whole_number(int least = 0) {
+    return {[least](std::string& text) {
+                const bool digits =
+                    !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+                const bool enough = least == 0 || text.find_first_not_of('0') != std::string::npos;
+                return digits && enough
+                           ? std::string()
+                           : text + " is not a whole number from " + std::to_string(least) + " on";
+            },
+            ""};
+}
+inline CLI::Validator above_zero() {
+    return number_that("above 0", [](double number) { return number > 0; });
+}
+inline CLI::Validator not_negative() {
+    return number_that("from 0 on", [](double number) { return number >= 0; });
+}
+
+/// An option whose help shows `kind` instead of a C++ type.
+template <typename Value>
+CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value& value,
+                    const char* text) {
+    return command.add_option(name, value, text)->type_name(kind);
+}
+
+/// An option whose words become a value by `parse`, which gives none for words that are not `what`.
+template <typename Value, typename Parse>
+CLI::Option* parsed(CLI::App& command, const char* name, const char* kind, Value& value,
+                    Parse parse, std::string what, const char* text) {
+    const auto take = [name, &value, parse, what](const std::string& words) {
+        const auto read = parse(words);
+        if (!read) throw CLI::ValidationError(name, words + " is not " + what);
+        value = static_cast<Value>(*read);
+    };
+    return command.add_option_function<std::string>(name, take, text)->type_name(kind);
+}
+/// Several of them, with commas between.
+template <typename Value, typename Parse>
+CLI::Option* parsed_list(CLI::App& command, const char* name, const char* kind,
+                         std::vector<Value>& values, Parse parse, std::string what,
+                         const char* text) {
+    const auto take = [name, &values, parse, what](const std::vector<std::string>& all) {
+        for (const auto& words : all) {
+            const auto read = parse(words);
+            if (!read) throw CLI::ValidationError(name, words + " is not " + what);
+            values.push_back(*read);
+        }
+    };
+    return command.add_option_function<std::vector<std::string>>(name, take, text)
+        ->type_name(kind)
+        ->delimiter(',');
+}
+
+}  // namespace app

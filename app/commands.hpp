@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/exit_codes.hpp"
+#include "measure/origin/origin.hpp"
+#include "measure/run/replay.hpp"
+#include "measure/trace/trace.hpp"
+#include "measure/trace/workload.hpp"
+
+namespace app {
+
+struct ReplayCommand {
+    measure::TraceOptions trace;
+    bool synthetic = false;
+    measure::WorkloadOptions workload;
+    std::vector<std::string> proxies, admins;
+    measure::ReplayOptions replay;
+    std::string origin_listen;
+    unsigned origin_workers = 1;
+    double wait_seconds = 10;
+    bool json = false, quiet = false;
+};
+
+/// The sub-commands; each returns the exit code and prints what went wrong on standard error.
+int run_command(const std::string& file);
+/// `strict`: warnings too make a configuration a bad one. `peers`: see check_peers().
+int check_command(const std::string& file, bool strict = false, bool peers = false);
+int origin_command(const measure::OriginOptions&);
+int replay_command(ReplayCommand);
+
+}  // namespace app

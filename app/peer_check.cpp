@@ -1,0 +1,253 @@
+#include "app/peer_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/error.hpp>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/exit_codes.hpp"
+#include "app/fail.hpp"
+#include "measure/report/numbers.hpp"
+#include "measure/run/node_addresses.hpp"
+#include "measure/trace/printable.hpp"
+#include "protocol/links/probe.hpp"
+#include "protocol/net/dialer.hpp"
+#include "protocol/net/resolver.hpp"
+#include "proxy/config/cluster_settings.hpp"
+#include "proxy/upstream/peer_probe.hpp"
+
+namespace app {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::system::error_code;
+using protocol::Error;
+
+constexpr auto kPatienceAtAPort = 5s;  // for one port
+
+/// Somebody to be tried. Without a name it may be this node itself.
+struct Candidate {
+    std::string node;
+    protocol::HostPort http, link;
+};
+
+protocol::Result<std::string> dial(const protocol::ClusterConfig& config, const Candidate& peer) {
+    boost::asio::io_context context(1);
+    protocol::Resolver resolver(context.get_executor());
+    protocol::Dialer dialer(context.get_executor());
+    protocol::Result<std::string> out = protocol::make_error_code(Error::timed_out);
+    auto work = protocol::probe(config, peer.link, peer.node, resolver, dialer, kPatienceAtAPort);
+    boost::asio::co_spawn(context, std::move(work),
+                          [&](const std::exception_ptr& thrown, protocol::Result<std::string> got) {
+                              if (!thrown) out = std::move(got);
+                          });
+    context.run();
+    return out;
+}
+
+/// One line for a port; true when all is well there.
+bool tell_port(const std::string& who, const char* what, const protocol::HostPort& at,
+               const std::string& fault, const char* well = "ok") {
+    fmt::print("{}: {} {}: {}\n", who, what, at.text(), fault.empty() ? well : fault.c_str());
+    return fault.empty();
+}
+
+bool is_silent(const error_code& error) {
+    return error == boost::beast::error::timeout;
+}
+
+struct HttpAsked {
+    boost::system::result<measure::HttpAnswer> answer;
+    bool with_header = false;
+};
+HttpAsked ask_http(const protocol::HostPort& at) {
+    const std::string target(proxy::kProbeTarget);  // which no node counts as a client's request
+    auto answer = measure::http_get_if_cached(at, target, kPatienceAtAPort);
+    const bool is_closed = !answer && (answer.error() == boost::beast::http::error::end_of_stream ||
+                                       answer.error() == boost::asio::error::eof ||
+                                       answer.error() == boost::asio::error::connection_reset);
+    if (is_closed) {
+        auto again = measure::http_get_if_cached(at, target, kPatienceAtAPort,
+                                                 measure::Preface::proxy_header);
+        if (again) return {std::move(again), true};
+    }
+    return {std::move(answer)};
+}
+
+/// A peer that is listed where this node itself listens.
+struct OwnPlaces {
+    bool link = false, http = false;
+};
+OwnPlaces own_places(const proxy::Config& config, const Candidate& peer) {
+    if (peer.node.empty()) return {};
+    return {is_own_place(config.cluster->listen, peer.link),
+            is_own_place(config.listen, peer.http)};
+}
+
+/// False; prints what is wrong.
+bool tell_own(const Candidate& peer, const OwnPlaces& own) {
+    const auto who = "peer " + peer.node;
+    const auto fault = [](bool is, const char* setting) {
+        return is ? fmt::format("that is this node itself ({})", setting)
+                  : std::string("not tried, as the other port is that of this node itself");
+    };
+    tell_port(who, "link", peer.link, fault(own.link, "cluster.listen"));
+    tell_port(who, "http", peer.http, fault(own.http, "listen"));
+    return false;
+}
+
+/// Nothing: it is this node itself, found by a name that stands for all.
+std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterConfig& config,
+                              Candidate peer) {
+    if (const auto own = own_places(all, peer); own.link || own.http) return tell_own(peer, own);
+    const auto found = dial(config, peer);
+    if (!found && found.error() == Error::own_id) return std::nullopt;
+    const bool is_self = !found && peer.node.empty() && found.error() == Error::duplicate_id;
+    if (is_self) return std::nullopt;
+    const auto [answer, with_header] = ask_http(peer.http);
+    std::string fault;
+    if (found) {
+        peer.node = measure::printable(*found);
+    } else {
+        const auto cause = likely_cause(found.error(), !answer && is_silent(answer.error()));
+        fault = protocol::reason_of(found.error()) + (cause.empty() ? "" : ": " + cause);
+    }
+    const auto who = peer.node.empty() ? "somebody at " + peer.link.host : "peer " + peer.node;
+    const bool link = tell_port(who, "link", peer.link, fault);
+    const bool http = tell_port(who, "http", peer.http, http_fault(answer, peer.node),
+                                with_header ? "ok, with a PROXY header" : "ok");
+    return link && http;
+}
+
+std::vector<Candidate> candidates_of(const protocol::ClusterConfig& config, bool& unknown) {
+    std::vector<Candidate> out;
+    for (const auto& peer : config.peers)
+        if (peer.node != config.node) out.push_back({peer.node, peer.http, peer.link});
+    for (const auto& name : config.dns_peers) {
+        if (!name.has_ports()) {
+            fmt::print("{}: found by its SRV records, which are not looked up here\n", name.name);
+            continue;
+        }
+        try {
+            for (const auto& address : measure::look_up(name.name)) {
+                const auto host = address.to_string();
+                out.push_back({{}, {host, name.http_port}, {host, name.link_port}});
+            }
+        } catch (const std::exception& error) {
+            fmt::print("{}: {}\n", name.name, error.what());
+            unknown = true;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at) {
+    namespace ip = boost::asio::ip;
+    if (listen.port != at.port) return false;
+    error_code no_address;
+    const auto own = ip::make_address(listen.host, no_address);
+    if (no_address) return false;
+    std::vector<ip::address> places;
+    try {
+        places = measure::look_up(at.host);
+    } catch (const std::exception&) {
+        return false;  // whoever dials says why
+    }
+    return std::any_of(places.begin(), places.end(), [&](const ip::address& place) {
+        if (!own.is_unspecified()) return place == own;
+        if (place.is_loopback()) return true;
+        // To an address of its own a machine sends from that address. Nothing is sent here.
+        boost::asio::io_context context(1);
+        ip::udp::socket socket(context);
+        error_code error;
+        socket.connect({place, at.port}, error);
+        return !error && socket.local_endpoint(error).address() == place;
+    });
+}
+
+std::string likely_cause(const error_code& error, bool http_is_silent) {
+    if (error == Error::hello_timeout && http_is_silent)
+        return "the node hangs or is overloaded: its http port does not answer either";
+    if (error == Error::connect_timeout)
+        return "nothing answers: a firewall in between, or the wrong address";
+    if (error == boost::asio::error::connection_refused)
+        return "nobody listens there: the node is down, or the port is another "
+               "(cluster.listen of that node)";
+    if (error == Error::resolve_failed || error == Error::resolve_timeout)
+        return "the name has no address here";
+    if (error == Error::hello_timeout || error == Error::connection_closed)
+        return "it takes the connection and does not speak as a link does: probably another port "
+               "than that of cluster.listen";
+    if (error == Error::wrong_key || error == Error::bad_proof)
+        return "it holds another cluster.key";
+    if (error == Error::other_hash_key)
+        return "the last of its cluster.key is another: a rotation of keys is under way";
+    if (error == Error::wrong_node) return "the node there has another name";
+    if (error == Error::unknown_node)
+        return "its configuration does not list this node among its peers";
+    if (error == Error::duplicate_id || error == Error::own_id)
+        return "it has the name of this node: it is this node itself, or one that needs a name of "
+               "its own";
+    if (error == Error::wrong_version || error == Error::unknown_frame ||
+        error == Error::malformed_frame || error == Error::frame_too_large)
+        return "it speaks another version of the protocol, or no link at all";
+    if (error == Error::peers_full) return "it has as many peers as its cluster.max_peers allows";
+    return {};
+}
+
+std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
+                       const std::string& peer) {
+    if (!answer) {
+        const auto& error = answer.error();
+        if (is_silent(error))
+            return error.message() +
+                   ": the port takes the connection and does not answer: the node hangs or is "
+                   "overloaded";
+        const auto cause =
+            error == boost::asio::error::connection_refused
+                ? "nobody listens there: the port is another (listen of that node)"
+                : "no HTTP answer: another port, one with TLS, or one that wants a PROXY header "
+                  "(clients.proxy_protocol)";
+        return error.message() + ": " + cause;
+    }
+    std::string_view by = answer->via;  // the last one in it is the one that answered
+    by = by.substr(by.rfind(',') == std::string_view::npos ? 0 : by.rfind(',') + 1);
+    by = by.substr(by.rfind(' ') == std::string_view::npos ? 0 : by.rfind(' ') + 1);
+    if (by.empty())
+        return fmt::format("status {} of somebody who is no hearsay node (no Via)", answer->status);
+    if (peer.empty() || by == peer) return {};
+    return fmt::format("that is the http port of {}", measure::printable(by));
+}
+
+int check_peers(const proxy::Config& config) {
+    const auto settings = proxy::cluster_settings(config);
+    if (!config.cluster || settings.keys.empty())
+        return fail(kFailed, "no peers to be tried: the configuration has no cluster");
+    bool unknown = false;
+    const auto all = candidates_of(settings, unknown);
+    std::size_t tried = 0, good = 0;
+    for (const auto& peer : all) {
+        const auto well = check_one(config, settings, peer);
+        if (!well) continue;
+        ++tried;
+        good += *well;
+    }
+    if (tried == 0) return fail(kFailed, "no peer was found");
+    fmt::print("{} of {} {}\n", good, measure::amount(tried, "peer"),
+               tried == 1 ? "answers as it should" : "answer as they should");
+    return good == tried && !unknown ? kOk : kFailed;
+}
+
+}  // namespace app

@@ -1,0 +1,262 @@
+#include "app/simulate_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+
+#include "app/commands.hpp"
+#include "app/fail.hpp"
+#include "measure/report/progress.hpp"
+#include "measure/study/advice.hpp"
+#include "measure/study/paper.hpp"
+#include "measure/study/run_study.hpp"
+#include "measure/study/study_html.hpp"
+#include "measure/study/study_report.hpp"
+#include "measure/trace/printable.hpp"
+#include "protocol/net/plain_message.hpp"
+#include "proxy/config/config_values.hpp"
+
+namespace app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kQuietAtFirst = 2s;
+constexpr std::size_t kPaperProxies = 8;
+
+/// Tells on a terminal how far a study is, when it takes long.
+class Teller {
+public:
+    explicit Teller(bool quiet) : progress_(quiet || !::isatty(STDERR_FILENO)) {}
+
+    bool operator()(const measure::StudyProgress& now) {
+        const auto elapsed = Clock::now() - begin_;
+        if (elapsed > kQuietAtFirst) progress_.update(text(now, elapsed));
+        return !measure::EndBySignal::asked();
+    }
+    void clear() { progress_.clear(); }
+
+private:
+    static std::string text(const measure::StudyProgress& now,
+                            std::chrono::duration<double> elapsed) {
+        auto out =
+            fmt::format("{:>3.0f} %  {} of {} simulations", now.part * 100, now.done, now.rows);
+        if (now.part > 0.05) {
+            const auto left = elapsed * (1 / now.part - 1);
+            out += fmt::format(", {} left",
+                               measure::span_text(std::chrono::ceil<std::chrono::seconds>(left)));
+        }
+        return out;
+    }
+
+    measure::Progress progress_;
+    Clock::time_point begin_ = Clock::now();
+};
+
+measure::WorkloadOptions workload_of(const SimulateCommand& command) {
+    auto workload = command.workload;
+    if (command.rate > 0) workload.requests_per_second = command.rate;
+    if (command.duration) {
+        const double requests =
+            std::chrono::duration<double>(*command.duration).count() * workload.requests_per_second;
+        if (!(requests >= 1 && requests <= measure::kMaxRequests))
+            throw std::invalid_argument(
+                fmt::format("--duration and --rate make {:.3g} requests; 1 to {} can be had",
+                            requests, measure::kMaxRequests));
+        workload.requests = static_cast<std::uint32_t>(requests);
+    }
+    return workload;
+}
+
+measure::Trace read(const SimulateCommand& command, const std::string& path) {
+    if (command.synthetic) return measure::make_workload(workload_of(command));
+    auto options = command.trace;
+    options.path = path;
+    options.https = true;  // nobody is asked for them
+    auto trace = measure::load_trace(options);
+    measure::retime(trace, command.rate, command.speedup);
+    return trace;
+}
+
+/// A log, or what is made up instead, and from then on INT and TERM ask for the end of what is made
+/// of it; while it is read they end the program.
+struct Input {
+    Input(const SimulateCommand& command, const std::string& path) : trace(read(command, path)) {}
+    explicit Input(const SimulateCommand& command)
+        : Input(command, command.traces.empty() ? std::string() : command.traces.front()) {}
+
+    const measure::Trace trace;
+    const measure::EndBySignal end;
+};
+
+void write_file(const std::string& path, const std::string& text) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool closed = file && std::fclose(file) == 0;
+    if (!written || !closed) throw std::runtime_error("cannot write " + measure::printable(path));
+}
+
+/// How it ends, and what is left to be printed.
+struct Done {
+    int code = kOk;
+    std::string text;
+};
+
+/// Throws std::invalid_argument for what no number of proxies, or none of those asked for, makes
+/// sense with; the same for the schemes that a study compares would only be refused row by row.
+void check_once(const SimulateCommand& command, const std::vector<std::size_t>& proxies) {
+    auto config = command.study.base;
+    if (command.only) config.scheme = *command.only;
+    for (const auto each : proxies) {
+        config.proxies = each;
+        check(config);
+    }
+}
+
+/// Throws std::invalid_argument for what would come after the last request.
+void check_times(const measure::SimulatedNetwork& network, const measure::LogFacts& log) {
+    const auto refuse = [&](const char* what, std::chrono::milliseconds at) {
+        if (at > log.span)
+            throw std::invalid_argument(
+                fmt::format("{} at {} never comes: the requests end {} "
+                            "after the first",
+                            what, proxy::format_duration(at), measure::span_text(log.span)));
+    };
+    for (const auto& cut : network.partitions) refuse("the partition", cut.from);
+    for (const auto& restart : network.restarts) refuse("the restart", restart.at);
+}
+
+/// Was anything counted?
+bool any(const measure::Study& study) {
+    for (const auto& row : study.rows)
+        if (row.counts) return true;
+    return false;
+}
+
+Done run_study_command(const SimulateCommand& command) {
+    Teller tell(command.quiet);
+    const Input input(command);
+    const auto log = measure::facts_of(input.trace, command.study.base);
+    auto options = completed(command.study, log);
+    check_once(command, {options.proxies.front()});
+    check_times(command.study.base.network, log);
+    if (command.only) options.base.scheme = *command.only;
+    auto study =
+        command.only ? measure::plan_single(log, options) : measure::plan_study(log, options);
+    measure::run_study(input.trace, study, measure::jobs_or_processors(command.jobs),
+                       std::ref(tell));
+    std::optional<measure::Advice> advice;
+    if (command.advise && !study.stopped) {
+        for (const auto& each : measure::combinations(study))
+            study.add(each, options.caches.front());
+        measure::run_study(input.trace, study, measure::jobs_or_processors(command.jobs),
+                           std::ref(tell));
+        if (!study.stopped) advice = advise(study);
+    }
+    tell.clear();
+    const auto words = advice           ? measure::advice_text(study, *advice)
+                       : command.advise ? measure::no_advice_text(study)
+                                        : std::string();
+    if (!command.html.empty()) write_file(command.html, measure::study_html(study, words));
+    const int code = study.stopped || !any(study) ? kFailed : kOk;
+    if (command.json)
+        return {code, measure::study_json(
+                          study, advice ? measure::advice_json(study, *advice) : std::string())};
+    const bool tables = command.tables || !command.advise;
+    return {code, measure::study_text(study, measure::output_may_be_coloured(), words, tables)};
+}
+
+/// One proxy with a disk.
+Done run_tiers_command(const SimulateCommand& command) {
+    Teller tell(command.quiet);
+    const Input input(command);
+    const auto& given = command.study.base;
+    measure::TiersConfig base;
+    base.unknown_bytes = given.unknown_bytes;
+    base.unit_objects = given.unit_objects;
+    base.object_max = given.object_max;
+    base.warm_up = given.warm_up;
+    base.seed = given.seed;
+    auto study = measure::plan_tiers(measure::facts_of(input.trace, given), command.study.caches,
+                                     command.memory, base);
+    measure::run_tiers(input.trace, study, measure::jobs_or_processors(command.jobs),
+                       std::ref(tell));
+    tell.clear();
+    return {study.stopped ? kFailed : kOk,
+            command.json ? measure::tiers_json(study)
+                         : measure::tiers_text(study, measure::output_may_be_coloured())};
+}
+
+/// The paper's simulation of each log.
+Done run_paper_command(const SimulateCommand& command) {
+    Teller tell(command.quiet);
+    std::vector<measure::Study> studies;
+    bool stopped = false;
+    for (const auto& path : command.traces) {
+        if (stopped) break;
+        const Input input(command, path);
+        const auto log = measure::facts_of(input.trace, command.study.base);
+        auto options = command.study;
+        if (options.proxies.empty()) options.proxies = {kPaperProxies};
+        auto& study = studies.emplace_back(measure::plan_paper(log, completed(options, log)));
+        measure::run_study(input.trace, study, measure::jobs_or_processors(command.jobs),
+                           std::ref(tell));
+        stopped = study.stopped;
+    }
+    tell.clear();
+    return {stopped ? kFailed : kOk,
+            command.json ? measure::paper_json(studies)
+                         : measure::paper_text(studies, measure::output_may_be_coloured())};
+}
+
+Done run(SimulateCommand& command) {
+    if (command.traces.empty() && !command.synthetic)
+        throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
+    if (command.only && (command.advise || !command.html.empty()))
+        throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
+    if (command.tables && !command.advise)
+        throw std::invalid_argument("--tables is for --advise: without it they are all there is");
+    if (command.paper && (command.only || command.advise || !command.html.empty()))
+        throw std::invalid_argument(
+            "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
+    if (command.paper && command.synthetic)
+        throw std::invalid_argument("--paper is for logs: leave out --synthetic");
+    if (!command.paper && command.traces.size() > 1)
+        throw std::invalid_argument("several --trace are for --paper");
+    if (command.seed) command.workload.seed = command.study.base.seed = *command.seed;
+    if (command.tiers) return run_tiers_command(command);
+    if (command.changed)
+        command.study.base.announce_changed = *command.changed;
+    else if (command.only && *command.only != measure::Scheme::summary)
+        command.study.base.announce_changed = measure::kPaperThreshold;
+    if (command.kind && command.only && *command.only != measure::Scheme::summary)
+        throw std::invalid_argument("--kind is of the scheme summary");
+    if (command.kind) command.study.base.kind = *command.kind;
+    if (command.load && command.only != measure::Scheme::paper_bloom)
+        throw std::invalid_argument("--load is of the scheme paper_bloom");
+    if (command.load) command.study.base.load_factor = *command.load;
+    check_once(command, command.study.proxies);
+    return command.paper ? run_paper_command(command) : run_study_command(command);
+}
+
+}  // namespace
+
+int simulate_command(SimulateCommand command) {
+    Done done;
+    try {
+        done = run(command);
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    } catch (const std::exception& error) {
+        return fail(kFailed, "{}", protocol::plain_message(error));
+    }
+    fmt::print("{}", done.text);  // an output that takes nothing is for main() to tell
+    return done.code;
+}
+
+}  // namespace app

@@ -1,0 +1,43 @@
+#include "measure/demo_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include "measure/report/numbers.hpp"
+#include "measure/trace/workload.hpp"
+
+namespace measure {
+
+std::string demo_verdict(const Report& report, bool synthetic) {
+    if (report.stopped) return "stopped before its end";
+    const Figures all = totals_of(report);
+    if (all.errors > 0) return fmt::format("{} requests failed", all.errors);
+    if (!books_of(report).balanced()) return "the books do not balance";
+    if (synthetic && too_small_for_the_goal(report).empty() && found_of_ideal(report) < kDemoGoal) {
+        return fmt::format("{:.4f} of the ideal hits were found, the goal is {}",
+                           found_of_ideal(report), kDemoGoal);
+    }
+    return {};
+}
+
+std::string too_small_for_the_goal(const Report& report) {
+    const auto hits = report.ideal.total.shared_hits;
+    if (hits >= kDemoLeastHits || report.stopped) return {};
+    return fmt::format(
+        "too few requests to judge what was found: the ideal has {} hits, {} are needed "
+        "(--requests {} has more)",
+        grouped(hits), grouped(kDemoLeastHits), WorkloadOptions{}.requests);
+}
+
+std::string over_the_restart(const Report& before, const Report& after,
+                             std::uint64_t hits_of_empty) {
+    std::uint64_t objects = 0;
+    for (const auto& row : after.rows) objects += row.objects_before;
+    const auto ideal = after.ideal.total.shared_hits;
+    return fmt::format(
+        "found {:.4f} of the ideal hits before the restart and {:.4f} after it ({} objects came "
+        "back from the disks; empty caches could have found {:.4f})",
+        found_of_ideal(before), found_of_ideal(after), grouped(objects),
+        ideal == 0 ? 0 : static_cast<double>(hits_of_empty) / static_cast<double>(ideal));
+}
+
+}  // namespace measure

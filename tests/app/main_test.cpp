@@ -1,0 +1,115 @@
+// The real program's command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "measure/run/child_process.hpp"
+
+namespace app {
+namespace main_test {
+
+using measure::ChildProcess;
+using measure::own_executable;
+using measure::TemporaryDirectory;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Ended {
+    std::string how, said;
+};
+
+/// With its output in a device that takes nothing.
+std::string run_in_vain(std::vector<std::string> arguments) {
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    arguments.insert(arguments.begin(), program.string());
+    ChildProcess child(arguments, "/dev/full");
+    child.wait();
+    return child.ended().value_or("it runs");
+}
+
+Ended run(std::vector<std::string> arguments) {
+    const TemporaryDirectory directory("hearsay-test-");
+    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
+    arguments.insert(arguments.begin(), program.string());
+    const auto log = directory.path() + "/log";
+    ChildProcess child(arguments, log);
+    child.wait();
+    std::ifstream in(log);
+    return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
+}
+
+TEST(CommandLine, NamesTheOptionThatItDoesNotKnow) {
+    for (const auto& arguments : {std::vector<std::string>{"-x"}, {"--nothing"}, {"run", "-x"}}) {
+        const auto ended = run(arguments);
+        EXPECT_EQ(ended.how, "exit code 2");
+        EXPECT_THAT(ended.said, HasSubstr(arguments.back()));
+        EXPECT_THAT(ended.said, Not(HasSubstr("ubcommand")));
+    }
+}
+
+TEST(CommandLine, AsksForACommand) {
+    const auto ended = run({});
+    EXPECT_EQ(ended.how, "exit code 2");
+    EXPECT_THAT(ended.said, HasSubstr("give a command"));
+    EXPECT_EQ(run({"--version"}).how, "exit code 0");
+}
+
+TEST(CommandLine, GuessesTheOptionThatWasMeant) {
+    EXPECT_THAT(run({"demo", "--dsk", "1GiB"}).said, HasSubstr("Did you mean --disk in place of"));
+    EXPECT_THAT(run({"check", "--strct=1", "x"}).said, HasSubstr("Did you mean --strict in"));
+    EXPECT_THAT(run({"--nothing"}).said, Not(HasSubstr("Did you mean")));
+}
+
+TEST(CommandLine, GuessesTheCommandThatWasMeant) {
+    EXPECT_THAT(run({"stauts"}).said, HasSubstr("did you mean 'status'?"));
+    EXPECT_THAT(run({"help", "replya"}).said, HasSubstr("did you mean 'replay'?"));
+    EXPECT_THAT(run({"xyzzy"}).said, HasSubstr("no command 'xyzzy'; see hearsay --help"));
+}
+
+TEST(CommandLine, RefusesWhatContradictsItself) {
+    using Arguments = std::vector<std::string>;
+    const auto refused = [](const Arguments& arguments, const char* names) {
+        const auto ended = run(arguments);
+        EXPECT_EQ(ended.how, "exit code 2") << ended.said;
+        EXPECT_THAT(ended.said, HasSubstr(names));
+    };
+    refused({"run", "a.json", "--config", "b.json"}, "--config");
+    refused({"demo", "--trace", "x", "--requests", "5"}, "--requests");
+    refused({"demo", "--trace", "x", "--seed", "5"}, "--seed");
+    refused({"origin", "--listen", "zz"}, "'zz' is no address");
+    refused({"replay", "--trace", "x", "--limit", "0", "--proxy", "127.0.0.1:1"}, "--limit");
+}
+
+TEST(CommandLine, LooksForTheAdminPortWhereNoneIsGiven) {
+    const auto ended = run({"status", "127.63.1.1"});
+    EXPECT_EQ(ended.how, "exit code 1");
+    EXPECT_THAT(ended.said, HasSubstr("no node answers at http://127.63.1.1:9128"));
+}
+
+TEST(CommandLine, FailsWhenItsOutputDoesNotArrive) {
+    const std::vector<std::string> simulate{"simulate", "--synthetic", "--requests", "100",
+                                            "--scheme", "icp",         "--quiet"};
+    for (const auto& arguments : {std::vector<std::string>{"version"},
+                                  {"--version"},
+                                  {"--help"},
+                                  {"help", "run"},
+                                  simulate})
+        EXPECT_EQ(run_in_vain(arguments), "exit code 1") << arguments.front();
+}
+
+TEST(CommandLine, NeedsAUrlToExplain) {
+    const auto ended = run({"explain"});
+    EXPECT_EQ(ended.how, "exit code 2");
+    EXPECT_THAT(ended.said, HasSubstr("explain needs a URL"));
+    EXPECT_THAT(run({"help", "explain"}).said, HasSubstr("--at ADDRESS"));
+}
+
+TEST(CommandLine, SaysWhatTheColumnsOfTheStatusMean) {
+    EXPECT_THAT(run({"help", "status"}).said, HasSubstr("bits/obj"));
+}
+
+}  // namespace main_test
+}  // namespace app

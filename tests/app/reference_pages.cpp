@@ -1,0 +1,540 @@
+#include "tests/app/reference_pages.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "proxy/admin/metrics_text.hpp"
+#include "proxy/admin/node_status.hpp"
+#include "proxy/admin/status_json.hpp"
+#include "proxy/config/config_json.hpp"
+#include "proxy/config/config_values.hpp"
+#include "proxy/config/setting_table.hpp"
+
+namespace app::test {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+using proxy::Setting;
+
+const std::string kMadeBy =
+    "<!-- Made from the code and from docs/reference/notes/ by `./dev reference`. Do not edit. "
+    "-->\n\n";
+
+/// A status in which every field has a value.
+proxy::NodeStatus full_status() {
+    proxy::NodeStatus status;
+    status.node = "a";
+    auto& cluster = status.cluster;
+    auto& peer = cluster.peers.emplace_back();
+    peer.node = "b";
+    peer.state = "in_step";
+    cluster.names.emplace_back().name = "n";
+    cluster.origins.emplace_back().place = "o:80";
+    cluster.link_refusals["wrong_key"] = 1;
+    status.disk.emplace_back().path = "/d";
+    return status;
+}
+
+std::string cell(std::string text) {
+    for (auto at = text.find('|'); at != text.npos; at = text.find('|', at + 2))
+        text.insert(at, "\\");
+    return text;
+}
+
+std::string code(std::string_view text) {
+    return "`" + std::string(text) + "`";
+}
+
+/// The part of a note before its first sentence: `counter, requests, by `peer`.`.
+struct Split {
+    std::string kind, text;
+};
+Split split_note(const std::string& note) {
+    const auto end = note.find(". ");
+    if (end == note.npos) return {note, {}};
+    return {note.substr(0, end), note.substr(end + 2)};
+}
+
+std::string introduction(const std::vector<Note>& notes) {
+    std::string out;
+    for (const auto& note : notes)
+        if (note.section == "general") out += "- **" + note.name + "**: " + note.text + "\n";
+    return out;
+}
+
+}  // namespace
+
+std::vector<Note> read_notes(const std::string& page) {
+    std::vector<Note> notes;
+    std::istringstream in(page);
+    std::string section;
+    bool open = false;
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with("## ")) {
+            section = line.substr(3);
+            open = false;
+        } else if (line.starts_with("- **")) {
+            const auto end = line.find("**:", 4);
+            notes.push_back({section, line.substr(4, end - 4), line.substr(end + 4)});
+            open = true;
+        } else if (open && line.starts_with("  ")) {
+            notes.back().text += line.substr(1);
+        } else {
+            open = false;
+        }
+    }
+    return notes;
+}
+
+namespace {
+
+/// What a row says of its values: type, then bounds.
+struct SettingText {
+    std::string operator()(const proxy::SizeValue& value) const {
+        return "size, " + proxy::format_size(value.low) + " to " + proxy::format_size(value.high);
+    }
+    std::string operator()(const proxy::CountValue& value) const {
+        return "whole number, " + std::to_string(value.low) + " to " + std::to_string(value.high);
+    }
+    std::string operator()(const proxy::DurationValue& value) const {
+        return "duration, " + proxy::format_duration(value.low) + " to " +
+               proxy::format_duration(value.high);
+    }
+    std::string operator()(const proxy::FractionValue& value) const {
+        return "number above " + json(value.low).dump() + ", at most " + json(value.high).dump();
+    }
+    std::string operator()(const proxy::FlagValue&) const { return "boolean"; }
+    std::string operator()(const proxy::ChoiceValue& value) const {
+        std::string out;
+        for (const auto& word : value.words) out += (out.empty() ? "" : ", ") + code(word);
+        return "one of " + out;
+    }
+    std::string operator()(const proxy::EndpointValue&) const { return "`host:port`"; }
+    std::string operator()(const proxy::TextValue& value) const { return std::string(value.kind); }
+    std::string operator()(const proxy::PrefixesValue&) const { return "list of prefixes"; }
+    std::string operator()(const proxy::SectionValue& value) const {
+        return value.remove != nullptr ? "object or `null`" : "object";
+    }
+    std::string operator()(const proxy::SpecialValue& value) const {
+        return std::string(value.kind);
+    }
+    std::string operator()(const proxy::ElementValue& value) const {
+        return std::string(value.kind);
+    }
+};
+
+/// All defaults, optional sections present.
+ordered_json defaults() {
+    proxy::Config config;
+    config.tls.emplace();
+    config.cluster.emplace();
+    return proxy::config_json(config);
+}
+
+const ordered_json* find_in(const ordered_json& all, std::string_view path) {
+    const auto* at = &all;
+    while (!path.empty()) {
+        const auto dot = path.find('.');
+        const auto found = at->find(std::string(path.substr(0, dot)));
+        if (found == at->end()) return nullptr;
+        at = &*found;
+        path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
+    }
+    return at;
+}
+
+bool is_section(const Setting& setting) {
+    return std::holds_alternative<proxy::SectionValue>(setting.value);
+}
+
+std::string default_of(const Setting& setting, const ordered_json& all) {
+    if (setting.required) return "required";
+    if (!setting.default_text.empty()) return std::string(setting.default_text);
+    if (is_section(setting) || std::holds_alternative<proxy::ElementValue>(setting.value))
+        return "";
+    const auto* value = find_in(all, setting.path);
+    if (value == nullptr) return "none";
+    if (value->is_array()) {
+        std::string out;
+        for (const auto& each : *value)
+            out += (out.empty() ? "" : ", ") +
+                   code(each.is_string() ? each.get<std::string>() : each.dump());
+        return out.empty() ? "`[]`" : out;
+    }
+    return code(value->is_string() ? value->get<std::string>() : value->dump());
+}
+
+}  // namespace
+
+ReferencePage settings_page(const std::string& notes) {
+    const auto all = defaults();
+    ReferencePage page;
+    page.text = kMadeBy +
+                "# Settings\n\nThe configuration file is one JSON object. `hearsay check FILE` "
+                "checks it. The schema for editors is `configs/hearsay.schema.json`.\n\n" +
+                introduction(read_notes(notes)) + "\n## The node\n\n";
+    const std::string head =
+        "| setting | values | default | change | meaning |\n|---|---|---|---|---|\n";
+    page.text += head;
+    bool at_top = true;
+    for (const auto& setting : proxy::setting_table()) {
+        const auto top = setting.path.find('.') == setting.path.npos;
+        if (top && is_section(setting)) {
+            page.text += "\n## " + std::string(setting.path) + "\n\n" + std::string(setting.help) +
+                         (setting.effect == proxy::Effect::after_restart
+                              ? " Adding or removing the section needs a restart."
+                              : "") +
+                         "\n\n" + head;
+            at_top = false;
+            continue;
+        }
+        if (top && !at_top) {
+            page.text += "\n## " + std::string(setting.path) + "\n\n" + head;
+            at_top = true;
+        }
+        if (!top) at_top = false;
+        page.text += "| " + code(setting.path) + " | " +
+                     cell(std::visit(SettingText(), setting.value)) + " | " +
+                     cell(default_of(setting, all)) + " | " +
+                     (is_section(setting)                          ? ""
+                      : setting.effect == proxy::Effect::on_reload ? "reload"
+                                                                   : "restart") +
+                     " | " + cell(std::string(setting.help)) + " |\n";
+    }
+    return page;
+}
+
+ReferencePage metrics_page(const std::string& notes) {
+    struct Family {
+        std::string type;
+        std::set<std::string> labels;
+        bool seen = false;
+    };
+    std::map<std::string, Family> families;
+    std::istringstream in(proxy::metrics_text(full_status(), proxy::OldNames::too));
+    std::string current;
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with("# TYPE ")) {
+            const auto space = line.find(' ', 7);
+            current = line.substr(7, space - 7);
+            families[current].type = line.substr(space + 1);
+        } else if (!line.starts_with("#") && line.find('{') != line.npos) {
+            auto labels = line.substr(line.find('{') + 1);
+            for (auto at = labels.find("=\""); at != labels.npos; at = labels.find("=\"", at + 2)) {
+                auto begin = at;
+                while (begin > 0 && (std::isalnum(static_cast<unsigned char>(labels[begin - 1])) ||
+                                     labels[begin - 1] == '_'))
+                    --begin;
+                const auto name = labels.substr(begin, at - begin);
+                if (name != "le") families[current].labels.insert(name);
+            }
+        }
+    }
+    ReferencePage page;
+    page.text = kMadeBy +
+                "# Metrics\n\n`GET /metrics` answers in the text format of Prometheus. Counters "
+                "start at zero with the process and end in `_total`. Durations are seconds and "
+                "sizes are bytes.\n";
+    std::string section;
+    for (const auto& note : read_notes(notes)) {
+        if (note.section != section) {
+            section = note.section;
+            page.text += "\n## " + section +
+                         "\n\n| metric | type | labels | meaning |\n"
+                         "|---|---|---|---|\n";
+        }
+        const auto family = families.find(note.name);
+        if (family == families.end()) {
+            page.without_row.push_back(note.name);
+            continue;
+        }
+        family->second.seen = true;
+        std::string labels;
+        for (const auto& label : family->second.labels)
+            labels += (labels.empty() ? "" : ", ") + code(label);
+        page.text += "| " + code(note.name) + " | " + family->second.type + " | " + labels + " | " +
+                     cell(split_note(note.text).text) + " |\n";
+    }
+    for (const auto& [name, family] : families)
+        if (!family.seen) page.without_note.push_back(name);
+    return page;
+}
+
+namespace {
+
+void add_fields(const json& value, const std::string& path, std::vector<std::string>& out) {
+    if (value.is_object() && !value.empty()) {
+        for (const auto& [key, each] : value.items())
+            add_fields(each, path.empty() ? key : path + "." + key, out);
+    } else if (value.is_array() && !value.empty() && value.front().is_object()) {
+        add_fields(value.front(), path + "[]", out);
+    } else {
+        out.push_back(path);
+    }
+}
+
+}  // namespace
+
+ReferencePage status_page(const std::string& notes) {
+    std::vector<std::string> fields;
+    add_fields(json::parse(proxy::status_json(full_status())), "", fields);
+    std::set<std::string> left(fields.begin(), fields.end());
+    ReferencePage page;
+    page.text = kMadeBy +
+                "# Status fields\n\n`GET /api/v1/status` answers with one JSON object. `GET "
+                "/api/v1/peers` is its object `cluster`, and `GET /api/v1/summary` its object "
+                "`summary`. *Count* means a number since the start of the process. Other numbers "
+                "show the present state.\n";
+    std::string section;
+    for (const auto& note : read_notes(notes)) {
+        if (note.section != section) {
+            section = note.section;
+            page.text += "\n## " + section + "\n\n| field | value | meaning |\n|---|---|---|\n";
+        }
+        // An object of counts has one note.
+        const auto erased = std::erase_if(left, [&](const std::string& field) {
+            return field == note.name || field.starts_with(note.name + ".");
+        });
+        if (erased == 0) page.without_row.push_back(note.name);
+        const auto [kind, text] = split_note(note.text);
+        page.text += "| " + code(note.name) + " | " + cell(kind) + " | " + cell(text) + " |\n";
+    }
+    page.without_note.assign(left.begin(), left.end());
+    return page;
+}
+
+namespace {
+
+/// Standard output of `program` with these arguments.
+std::string output_of(const std::string& command) {
+    std::string out;
+    if (auto* pipe = ::popen(command.c_str(), "r")) {
+        char buffer[4096];
+        for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+            out.append(buffer, n);
+        ::pclose(pipe);
+    }
+    return out;
+}
+
+/// The words that begin the lines below `heading`, up to the next heading.
+std::vector<std::string> listed(const std::string& help, const std::string& heading) {
+    std::vector<std::string> out;
+    std::istringstream in(help);
+    bool inside = false;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with(" ")) inside = line == heading;
+        if (inside && line.size() > 2 && line.starts_with("  ") && line[2] != ' ')
+            out.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+    return out;
+}
+
+/// Without the blanks at the ends of lines.
+std::string trimmed(const std::string& text) {
+    std::istringstream in(text);
+    std::string out;
+    for (std::string line; std::getline(in, line);) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + "\n";
+    }
+    while (out.ends_with("\n\n")) out.pop_back();
+    while (out.starts_with("\n")) out.erase(0, 1);
+    return out;
+}
+
+}  // namespace
+
+ReferencePage cli_page(const std::string& program, const std::string& notes) {
+    ReferencePage page;
+    const auto all = read_notes(notes);
+    const auto help = output_of("'" + program + "' help");
+    page.text = kMadeBy + "# Commands\n\n```\n" + trimmed(help) + "```\n\n";
+    const auto note_of = [&](const std::string& name) {
+        const auto found = std::ranges::find(all, name, [](const Note& note) { return note.name; });
+        if (found == all.end()) page.without_note.push_back(name);
+        return found == all.end() ? std::string() : found->text;
+    };
+    std::set<std::string> rows;
+    for (const auto& note : all)
+        if (note.section == "common") page.text += "- **" + note.name + "**: " + note.text + "\n";
+    for (const auto& command : listed(help, "Subcommands:")) {
+        const auto said = output_of("'" + program + "' help " + command);
+        page.text +=
+            "\n## " + command + "\n\n" + note_of(command) + "\n\n```\n" + trimmed(said) + "```\n\n";
+        rows.insert(command);
+        for (const auto& option : listed(said, "Options:")) {
+            const auto dashes = option.rfind(",--");
+            const auto name = dashes == option.npos ? option : option.substr(dashes + 1);
+            if (name != "--help") note_of(command + " " + name);
+            rows.insert(command + " " + name);
+        }
+        for (const auto& note : all)
+            if (note.name.starts_with(command + " "))
+                page.text +=
+                    "- " + code(note.name.substr(command.size() + 1)) + ": " + note.text + "\n";
+    }
+    for (const auto& note : all)
+        if (note.name.find(" --") != note.name.npos && !rows.contains(note.name))
+            page.without_row.push_back(note.name);
+    return page;
+}
+
+namespace {
+
+const std::string kVariable = R"(.*\$\{.*)";
+
+json ref(const char* name) {
+    return {{"$ref", std::string("#/definitions/") + name}};
+}
+
+/// What JSON values a setting takes.
+struct SettingSchema {
+    ordered_json operator()(const proxy::SizeValue&) const { return of("size"); }
+    ordered_json operator()(const proxy::DurationValue&) const { return of("duration"); }
+    ordered_json operator()(const proxy::EndpointValue&) const { return of("endpoint"); }
+    ordered_json operator()(const proxy::PrefixesValue&) const { return of("prefixes"); }
+    ordered_json operator()(const proxy::CountValue& value) const {
+        return {{"type", "integer"}, {"minimum", value.low}, {"maximum", value.high}};
+    }
+    ordered_json operator()(const proxy::FractionValue& value) const {
+        return {{"type", "number"}, {"exclusiveMinimum", value.low}, {"maximum", value.high}};
+    }
+    ordered_json operator()(const proxy::FlagValue&) const { return {{"type", "boolean"}}; }
+    ordered_json operator()(const proxy::ChoiceValue& value) const {
+        return {{"anyOf", json::array({{{"enum", std::vector<std::string>(value.words.begin(),
+                                                                          value.words.end())}},
+                                       {{"type", "string"}, {"pattern", kVariable}}})}};
+    }
+    ordered_json operator()(const proxy::TextValue&) const {
+        return {{"type", "string"}, {"minLength", 1}};
+    }
+    ordered_json operator()(const proxy::SectionValue&) const { return {{"type", "object"}}; }
+    ordered_json operator()(const proxy::SpecialValue&) const { return nullptr; }
+    ordered_json operator()(const proxy::ElementValue&) const { return nullptr; }
+
+    static ordered_json of(const char* name) { return {{"allOf", json::array({ref(name)})}}; }
+};
+
+/// The grammars that the table does not know, by path, and what several settings share.
+const json& written_schema() {
+    static const auto all = json::parse(R"json({
+"": {
+  "required": ["listen"],
+  "anyOf": [
+    {"required": ["origins"], "properties": {"origins": {"minItems": 1}}},
+    {"required": ["forward"], "properties": {"forward": {"required": ["enabled"], "properties": {"enabled": {"const": true}}}}}
+  ]
+},
+"admin": {"if": {"properties": {"token_for": {"const": "all"}}, "required": ["token_for"]}, "then": {"required": ["token"]}},
+"clients": {"if": {"properties": {"proxy_protocol": {"const": true}}, "required": ["proxy_protocol"]}, "then": {"required": ["trusted_proxies"]}},
+"tls": {"required": ["listen", "certificate", "key"]},
+"cluster": {"required": ["listen"], "oneOf": [{"required": ["key"]}, {"required": ["keys"]}]},
+"node": {"allOf": [{"$ref": "#/definitions/node"}]},
+"admin.token": {"type": "string", "pattern": "^([-._~+/0-9A-Za-z]{16,1024}=*|.*\\$\\{.*)$"},
+"admin.names": {"type": "array", "maxItems": 64, "items": {"type": "string", "minLength": 1}},
+"forward.connect_ports": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
+"forward.private_destinations": {"anyOf": [{"enum": ["deny", "allow"]}, {"type": "string", "pattern": ".*\\$\\{.*"}, {"$ref": "#/definitions/prefixes"}]},
+"forwarded.drop": {"type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/token"}},
+"upgrade": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
+"origins": {"type": "array", "items": {
+  "type": "object",
+  "properties": {
+    "host": {"type": "string", "minLength": 1},
+    "url": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^/@]+/?|.*\\$\\{.*)$"},
+    "tls": {"type": "object", "properties": {
+      "verify": {"type": "boolean", "default": true},
+      "ca": {"type": "string", "minLength": 1},
+      "name": {"type": "string", "minLength": 1}}, "additionalProperties": false}
+  },
+  "if": {"required": ["tls"]},
+  "then": {"properties": {"url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"}}},
+  "required": ["host", "url"], "additionalProperties": false}},
+"cache.disk": {"anyOf": [{"$ref": "#/definitions/disk"}, {"type": "array", "items": {"$ref": "#/definitions/disk"}, "maxItems": 16}]},
+"cluster.key": {"allOf": [{"$ref": "#/definitions/key"}]},
+"cluster.keys": {"type": "array", "items": {"$ref": "#/definitions/key"}, "minItems": 1, "maxItems": 2},
+"cluster.peers": {"type": "array", "maxItems": 1025, "items": {"anyOf": [
+  {"type": "object", "properties": {
+     "node": {"$ref": "#/definitions/node"}, "http": {"$ref": "#/definitions/endpoint"}, "link": {"$ref": "#/definitions/endpoint"}},
+   "required": ["node", "http", "link"], "additionalProperties": false},
+  {"type": "object", "properties": {
+     "dns": {"type": "string", "minLength": 1, "maxLength": 253},
+     "http": {"type": "integer", "minimum": 1, "maximum": 65535}, "link": {"type": "integer", "minimum": 1, "maximum": 65535}},
+   "required": ["dns"], "dependencies": {"http": ["link"], "link": ["http"]}, "additionalProperties": false}]}},
+"definitions": {
+  "endpoint": {"type": "string", "description": "host:port, an IPv6 address in brackets", "pattern": "^(.+:[0-9]{1,5}|.*\\$\\{.*)$"},
+  "duration": {"description": "a number with a unit, or a number of seconds", "anyOf": [
+    {"type": "number", "minimum": 0}, {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d)|.*\\$\\{.*)$"}]},
+  "size": {"description": "a number with a unit, or a number of bytes", "anyOf": [
+    {"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?([KMGT]i?)?B|.*\\$\\{.*)$"}]},
+  "node": {"type": "string", "pattern": "^([-!#$%&'*+.^_`|~0-9A-Za-z]{1,64}|.*\\$\\{.*)$"},
+  "token": {"type": "string", "minLength": 1, "pattern": "^([-!#$%&'*+.^_`|~0-9A-Za-z]+|.*\\$\\{.*)$"},
+  "key": {"type": "string", "description": "a secret that all nodes of the cluster share, at least 32 bytes; best as ${NAME}", "pattern": "^(.{32,}|.*\\$\\{.*)$"},
+  "disk": {"type": "object", "properties": {
+    "path": {"type": "string", "pattern": "^(/|.*\\$\\{)"}, "size": {"$ref": "#/definitions/size"}},
+    "required": ["path", "size"], "additionalProperties": false},
+  "prefixes": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1}, "description": "addresses and prefixes, such as 10.0.0.7 or fd00::/8"}
+}})json");
+    return all;
+}
+
+/// Settings whose default is another one each time, or follows from another setting.
+bool has_fixed_default(const Setting& setting) {
+    return !setting.required && setting.path != "node" && setting.path != "log.peers" &&
+           setting.path != "cluster.keys";
+}
+
+ordered_json members_schema(std::string_view parent, const ordered_json& all) {
+    auto properties = ordered_json::object();
+    for (const auto& setting : proxy::setting_table()) {
+        if (setting.parent() != parent ||
+            std::holds_alternative<proxy::ElementValue>(setting.value))
+            continue;
+        const std::string path(setting.path);
+        const auto written = written_schema().find(path);
+        auto schema = std::visit(SettingSchema(), setting.value);
+        if (schema.is_null()) schema = written_schema().at(path);
+        schema["description"] = std::string(setting.help);
+        if (is_section(setting)) {
+            schema["properties"] = members_schema(setting.path, all);
+            if (written != written_schema().end()) schema.update(*written);
+            schema["additionalProperties"] = false;
+            if (std::get<proxy::SectionValue>(setting.value).remove != nullptr) {
+                auto object = schema;
+                object.erase("description");
+                schema = {{"description", std::string(setting.help)},
+                          {"anyOf", ordered_json::array({{{"type", "null"}}, object})}};
+            }
+        } else if (has_fixed_default(setting)) {
+            if (const auto* value = find_in(all, setting.path)) schema["default"] = *value;
+        }
+        properties[std::string(setting.key())] = std::move(schema);
+    }
+    return properties;
+}
+
+}  // namespace
+
+std::string config_schema() {
+    ordered_json out{
+        {"$schema", "http://json-schema.org/draft-07/schema#"},
+        {"title", "hearsay configuration"},
+        {"description",
+         "Strings may contain ${NAME}, which is replaced by that environment variable. Whole "
+         "numbers and booleans are no strings, so they cannot come from the environment."},
+        {"type", "object"}};
+    out["properties"] = members_schema({}, defaults());
+    out["properties"]["$schema"] = {{"type", "string"}};
+    out.update(written_schema().at(""));
+    out["additionalProperties"] = false;
+    out["definitions"] = written_schema().at("definitions");
+    return out.dump(2) + "\n";
+}
+
+}  // namespace app::test
