@@ -7,8 +7,8 @@
 namespace proxy {
 namespace {
 
-/// What a start found of the directory, and what of it was lost.
-void tell_of_start(const DiskStatus& now) {
+/// Logs the records that a start found, and its losses.
+void log_start(const DiskStatus& now) {
     spdlog::info("disk {}: {} objects, read in {:.1f} s", now.path, now.recovered,
                  now.loading_seconds);
     if (now.found_unsealed > 0)
@@ -35,7 +35,7 @@ void DiskWatch::look(std::span<const DiskStatus> directories) {
         const auto was = std::exchange(seen_[i].state, now.state);
         const auto is_new = std::exchange(seen_[i].error, now.last_error) != now.last_error;
         if (was == State::loading && now.state != State::loading && now.state != State::off)
-            tell_of_start(now);
+            log_start(now);
         if (now.state == State::off) {
             if (was != State::off)
                 spdlog::error("disk {}: {}: what it held is lost, and it is used again {}",

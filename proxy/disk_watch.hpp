@@ -9,8 +9,8 @@
 
 namespace proxy {
 
-/// Tells the log what becomes of the directories of the disk: that one was read, and what of it was
-/// lost; that it has trouble, is given up, works again. One thread.
+/// Logs the changes of the directories of the disk: recovered with these losses, in trouble, off,
+/// working again. One thread.
 class DiskWatch {
 public:
     /// To be called now and then, each time with the same directories.

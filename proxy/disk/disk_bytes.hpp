@@ -13,8 +13,8 @@
 
 namespace proxy {
 
-/// Numbers, texts and hashes in files, little endian. Everything that is read from them goes
-/// through ByteCursor, which gives nothing beyond the end.
+/// Numbers, texts and hashes in files, little endian. Code that reads them uses ByteCursor, which
+/// stays within the bytes it was given.
 
 using DiskBytes = std::vector<std::byte>;
 using DiskView = std::span<const std::byte>;
@@ -40,7 +40,7 @@ void put_hash(Bytes& out, summary::KeyHash hash) {
     put<std::uint64_t>(out, hash.high);
 }
 
-/// Overwrites what stands at `at`. Precondition: it lies inside.
+/// Overwrites the bytes at `at`. Precondition: the number lies inside `out`.
 template <typename Number>
 void put_at(std::span<std::byte> out, std::size_t at, std::type_identity_t<Number> value) {
     value = boost::endian::native_to_little(value);
@@ -55,7 +55,7 @@ inline std::string_view as_text(DiskView bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Takes bytes from the front. Once more is wanted than there is, ok() stays false and all further
+/// Takes bytes from the front. A request beyond the end makes ok() false for good, and all further
 /// values are 0 or empty.
 class ByteCursor {
 public:

@@ -9,9 +9,9 @@
 namespace proxy {
 namespace {
 
-constexpr unsigned kRunShift = 36;  // of a seq: what is above says in which run it was given
+constexpr unsigned kRunShift = 36;  // the bits of a seq above it are the run
 constexpr std::chrono::seconds kIdle{1};
-constexpr int kLastTries = 2;  // for what could not be written, at the end
+constexpr int kLastTries = 2;  // writes that are tried again at the end
 
 SegmentLog::Config log_config(const DiskDirectory::Config& config, const SuperFile& super) {
     const auto next =
@@ -37,7 +37,7 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
            [this](SegmentPtr sealed) { sync_.take(std::move(sealed)); }),
       writer_(config_.writer,
               [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
-                  // A tombstone that a later one covers is written all the same.
+                  // A tombstone is written even if a later one covers it.
                   if (!is_tombstone(job.record.type) &&
                       covers(job.record.seq, job.key, job.record.tags))
                       return DiskError::purged;
@@ -98,10 +98,10 @@ void DiskDirectory::end_all(std::function<void()> written) {
     push_tombstone(RecordType::all_gone, {}, std::move(written));
 }
 
-/// Precondition: order_ is held.
+/// Precondition: the caller has locked order_.
 void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                                    std::function<void()> written) {
-    // A disk that hangs, or fails for long, is not to be waited for by ever more of them.
+    // A disk that hangs or fails for long must not gather tombstones without a bound.
     if (writer_.stats().ends_waiting >= kMaxTombstones) {
         note_trouble("too many purges wait to be written: all that there is counts as purged");
         if (type == RecordType::gone && hashes.empty()) return;
@@ -119,8 +119,8 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
             if (!where) return;  // too large for segments of that size
             if (!is_off() || is_disowned_)
                 written();
-            else if (untold_.size() < kMaxTombstones)
-                untold_.push_back(std::move(written));
+            else if (unconfirmed_.size() < kMaxTombstones)
+                unconfirmed_.push_back(std::move(written));
         };
     writer_.push(std::move(job));
 }
@@ -191,7 +191,7 @@ bool DiskDirectory::set_company(const SuperFile::Company& company) {
 }
 
 void DiskDirectory::note_error(const boost::system::error_code& error, std::string_view what) {
-    if (error == DiskError::other_key) return;  // the asker's mistake
+    if (error == DiskError::other_key) return;  // an error of the caller
     const std::lock_guard lock(trouble_mutex_);
     last_error_ = std::string(what).append(": ").append(error.message());
     const bool of_the_disk = is_of_system(error) && !is_full(error) && !is_of_process(error);
@@ -253,9 +253,9 @@ void DiskDirectory::load() {
     }
     if (!found) {
         note_error(found.error(), "reading the directory");
-        failing_ = true;  // what it holds beside the cap, nobody knows
+        failing_ = true;  // its content beside the cap is unknown
     }
-    // The rest is not known, so nothing may be given back: it would not be the oldest.
+    // Older segments are unknown, and only the oldest segment may be reclaimed.
     partly_loaded_ = ending_;
     if (partly_loaded_)
         log_.reset(super_.directory_id());
@@ -282,7 +282,7 @@ bool DiskDirectory::is_still_ours() {
 }
 
 void DiskDirectory::step() {
-    // Whoever empties the directory under a node that runs has ended what it says.
+    // A user who empties the directory of a running node has ended its content.
     if (!is_still_ours()) return note_error(of_system(ENOENT), SuperFile::kName);
     if (const auto error = writer_.write(log_)) note_error(error, "writing");
     const auto gave_back = log_.give_back();
@@ -291,7 +291,7 @@ void DiskDirectory::step() {
     if (!more && !failing_ && !ending_) writer_.wait(kIdle);
 }
 
-/// Whatever was asked for before the end.
+/// Writes the jobs that were pushed before the end.
 void DiskDirectory::finish() {
     boost::system::error_code error;
     for (int failed = 0; !writer_.empty() && failed < kLastTries; failed += error ? 1 : 0) {
@@ -299,10 +299,10 @@ void DiskDirectory::finish() {
         error = writer_.write(log_);
         if (error) note_error(error, "writing");
     }
-    // A purge that could not be written: nothing here may come back.
+    // A purge is unwritten, so the whole content must not come back.
     if (!writer_.empty() || (partly_loaded_ && error)) {
         is_disowned_ = set_company({});
-        if (!is_disowned_) state_ = State::off;  // so whoever waits for it is not told that it is
+        if (!is_disowned_) state_ = State::off;  // a purge that waits stays unconfirmed
     }
     if (error) return;
     if (const auto failed = log_.seal()) note_error(failed, "writing");
@@ -323,7 +323,7 @@ void DiskDirectory::go_off() {
     owner_.lost({config_.index, {}});
 }
 
-/// Until the end, or until it has come back.
+/// Returns at the end, or when the directory is ready again.
 void DiskDirectory::stay_off() {
     auto next_try = Clock::now() + config_.retry;
     while (!ending_) {
@@ -332,12 +332,12 @@ void DiskDirectory::stay_off() {
         if (Clock::now() < next_try) continue;
         if (config_.alone && come_back()) return;
         if (!config_.alone && !is_disowned_) is_disowned_ = set_company({});
-        if (is_disowned_) tell();
+        if (is_disowned_) confirm();
         next_try = Clock::now() + config_.retry;
     }
 }
 
-/// With nothing in it.
+/// The directory is empty then.
 bool DiskDirectory::come_back() {
     const auto failed = [this](const boost::system::error_code& error) {
         note_trouble("trying again: " + error.message());
@@ -354,13 +354,13 @@ bool DiskDirectory::come_back() {
     }
     {
         const std::lock_guard lock(super_mutex_);
-        super_ = SuperFile();  // gives up the lock on a file that may be another's now
+        super_ = SuperFile();  // unlocks a file that may belong to another process now
         auto taken = SuperFile::take(calls_, config_.path, config_.secret_mark);
         if (!taken) return failed(taken.error());
         super_ = std::move(*taken);
         if (const auto error = remove_segments(calls_, config_.path)) return failed(error);
         const SuperFile::Company alone{company_.term + 1, company_of({super_.directory_id()})};
-        // Its seqs go on from where this process is.
+        // Its seqs continue those of this process.
         if (const auto error = super_.set_company(alone, run_)) return failed(error);
         log_.reset(super_.directory_id());
     }
@@ -370,13 +370,13 @@ bool DiskDirectory::come_back() {
         failing_ = false;
     }
     state_ = State::ready;
-    tell();
+    confirm();
     return true;
 }
 
-/// What its records said when it failed comes back no more.
-void DiskDirectory::tell() {
-    for (const auto& written : std::exchange(untold_, {})) written();
+/// The records from before the failure cannot come back any more.
+void DiskDirectory::confirm() {
+    for (const auto& written : std::exchange(unconfirmed_, {})) written();
 }
 
 DiskStatus DiskDirectory::status() const {

@@ -19,19 +19,22 @@
 
 namespace proxy {
 
-/// One directory of the disk tier: what is in it, what it was told to forget, its threads, and what
-/// becomes of it when the disk fails. One thread of its own reads what there is at the start and
-/// then writes; reading has a few more. Places go out with the directory's index in them. Any
-/// thread; no call waits for the disk but the constructor, wait_for_end(), the destructor and
-/// set_company().
+/// One directory of the disk tier: its segments, its tombstones, its threads, and its way through
+/// failures of the disk. One thread reads the content at the start and writes from then on;
+/// DiskReader has a few more. The places that it gives to others contain the index of the
+/// directory.
+///
+/// Any thread. Only the constructor, wait_for_end(), the destructor and set_company() wait for the
+/// disk.
 class DiskDirectory {
 public:
     using Clock = std::chrono::steady_clock;
     struct Config {
         std::filesystem::path path;
         unsigned index = 0;  // among all
-        bool alone = false;  // there is no other: when it fails, it is tried again
-        /// Why it begins off, of which the others know; empty: it does not.
+        bool alone = false;  // the only one, so it is tried again after a failure
+        /// The reason to start in the state off, which the other directories have noted. Empty: it
+        /// starts normally.
         std::string trouble;
         std::uint64_t cap_bytes = 0, segment_bytes = 0;
         std::uint64_t secret_mark = 0;
@@ -41,29 +44,32 @@ public:
         DiskWriter::Config writer;
         DiskReader::Config reader;
     };
-    /// What it asks of whoever has all directories, on its own thread.
+    /// Questions and reports to the owner of all directories. Called on the thread of the
+    /// directory.
     struct Hooks {
         /// Records of this key belong here.
         std::function<bool(summary::KeyHash)> is_home;
-        /// It goes off: the others are to know at the next start. False when none of them does.
+        /// The directory goes off, and the others note that for the next start. False if none
+        /// could.
         std::function<bool()> goes_off;
     };
-    /// Without Config::trouble `super` is taken. Errors as of next_segment_number(), thrown as
-    /// boost::system::system_error.
+    /// Moves `super` in, unless Config::trouble is set. Throws the errors of next_segment_number()
+    /// as boost::system::system_error.
     DiskDirectory(DiskCalls& calls, Config config, SuperFile super, DiskOwner& owner, Hooks hooks);
-    /// Writes what waits, seals, answers what is being asked with DiskError::ending.
+    /// Writes the queue, seals the last segment, and answers pending reads with DiskError::ending.
     ~DiskDirectory();
     DiskDirectory(const DiskDirectory&) = delete;
     DiskDirectory& operator=(const DiskDirectory&) = delete;
 
     void start();
-    /// What the destructor does, for several side by side: first this for all, then that.
+    /// The two halves of the destructor, for an owner that ends several directories side by side:
+    /// begin_end() for all of them, then wait_for_end() for each.
     void begin_end();
     void wait_for_end();
     bool is_loading() const { return state_ == State::loading; }
     bool is_off() const { return state_ == State::off; }
-    /// As much as SecondRequest::kRoomPart says is free, or two segments if that is more; false
-    /// while it is not ready.
+    /// The part that SecondRequest::kRoomPart names is free, or two segments if these are larger.
+    /// False until the directory is ready.
     bool has_room() const;
 
     /// As DiskTier has them.
@@ -77,8 +83,8 @@ public:
     void set_cap(std::uint64_t bytes);
     DiskStatus status() const;
 
-    /// Notes in its super file who is there now, and waits for the device. False when that could
-    /// not be written.
+    /// Writes the present company into the super file and waits for the device. False if that
+    /// failed.
     bool set_company(const SuperFile::Company& company);
 
 private:
@@ -99,7 +105,7 @@ private:
                 std::span<const summary::KeyHash> tags) const;
     void note(const FooterEntry& tombstone);
     DiskResult<LoadedRecord> judge(DiskResult<LoadedRecord> loaded);
-    void tell();
+    void confirm();
     void push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                         std::function<void()> written);
     void note_trouble(std::string what);
@@ -117,7 +123,7 @@ private:
     std::atomic<bool> ending_{false}, failing_{false};
     std::atomic<std::uint64_t> refused_off_{0};
 
-    std::mutex order_;  // of what is pushed
+    std::mutex order_;  // of pushes
     std::uint64_t seq_ = 0;
 
     mutable std::mutex tombstones_mutex_;
@@ -130,20 +136,22 @@ private:
     RecoveredCounts recovered_;
     double loading_seconds_ = 0;
 
-    // These five are thread_'s.
+    // Only thread_ uses the next five.
     bool partly_loaded_ = false;
-    /// What it holds counts at no further start: it says so itself, or others do.
+    /// The content counts at no further start: the super file says so, or those of the others.
     bool is_disowned_ = false;
-    /// Who is told that nothing of what they ended comes back, once that is so.
-    std::vector<std::function<void()>> untold_;
-    // What a later take of the super file goes on from, which may be another's.
+    /// Confirmations of purges whose records could still come back. They are called once that is
+    /// excluded.
+    std::vector<std::function<void()>> unconfirmed_;
+    // The state from which a later SuperFile::take() continues. The file itself may belong to
+    // another process by then.
     SuperFile::Company company_;
     std::uint32_t run_ = 0;
     SegmentLog log_;
     DiskWriter writer_;
     DiskReader reader_;
     SegmentSync sync_;
-    std::thread thread_;  // last: it uses all of the above
+    std::thread thread_;  // last, as it uses all other members
 };
 
 }  // namespace proxy

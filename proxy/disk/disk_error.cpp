@@ -43,7 +43,7 @@ const char* words(DiskError error) noexcept {
     return "unknown error";
 }
 
-// Boost's base class has a protected destructor that is not virtual; nobody deletes categories.
+// Boost's base class has a protected destructor that is not virtual; categories live for ever.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 class Category final : public boost::system::error_category {
@@ -104,7 +104,7 @@ bool is_of_device(const boost::system::error_code& error) noexcept {
         case EIO:
         case EUCLEAN:  // the file system is damaged
             return true;
-        case ENOENT:  // nobody made it
+        case ENOENT:  // it was never made
         case ENOTDIR:
             return false;
         default:

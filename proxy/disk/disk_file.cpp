@@ -12,7 +12,7 @@
 namespace proxy {
 namespace {
 
-/// As long as a signal comes between.
+/// Repeats the call while a signal interrupts it.
 template <class Call>
 boost::system::error_code repeated(Call call) {
     while (call() != 0)
@@ -43,7 +43,7 @@ boost::system::error_code DiskFile::write(std::span<const iovec> parts, std::uin
             bytes -= left[first].iov_len;
             moved = true;
         }
-        if (!moved) return of_system(EIO);  // goes on for ever otherwise
+        if (!moved) return of_system(EIO);  // otherwise the loop would not end
         if (bytes == 0) continue;
         left[first].iov_base = static_cast<char*>(left[first].iov_base) + bytes;
         left[first].iov_len -= bytes;

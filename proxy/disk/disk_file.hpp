@@ -10,7 +10,7 @@
 
 namespace proxy {
 
-/// An open file; closed with this object. Reading: any thread. The calls must outlive it.
+/// An open file; the destructor closes it. Any thread may read. `calls` must outlive it.
 class DiskFile {
 public:
     DiskFile() = default;
@@ -28,25 +28,25 @@ public:
     static DiskResult<DiskFile> open(DiskCalls& calls, const std::filesystem::path& path,
                                      int flags);
 
-    /// All of it, or an error.
+    /// Writes all of it, or returns an error.
     boost::system::error_code write(std::span<const iovec> parts, std::uint64_t at) const;
     boost::system::error_code write(DiskView bytes, std::uint64_t at) const;
-    /// What there is; less than asked for only at the end of the file.
+    /// Reads the available bytes; fewer than requested only at the end of the file.
     DiskResult<std::size_t> read_some(std::span<std::byte> into, std::uint64_t at) const;
-    /// All of it; cut_off when the file ends before.
+    /// Reads all of it; cut_off if the file ends before.
     boost::system::error_code read(std::span<std::byte> into, std::uint64_t at) const;
-    /// All of it if no device has to be waited for.
+    /// Reads all of it if the page cache has it.
     bool read_now(std::span<std::byte> into, std::uint64_t at) const;
-    /// Whether read_now() would give them; false also where nobody can tell.
+    /// read_now() would succeed. False if the system cannot tell.
     bool is_cached(std::uint64_t at, std::uint64_t bytes) const;
     /// As DiskCalls::send().
     ssize_t send_to(int socket, std::uint64_t at, std::size_t bytes) const {
         return calls_->send(socket, fd_, at, bytes);
     }
-    /// From now on only what is asked for comes from the device.
+    /// Switches off read-ahead: the device then delivers only requested pages.
     void read_nothing_ahead() const;
     DiskResult<std::uint64_t> size() const;
-    /// It has no name any more.
+    /// The file has lost its name.
     bool is_removed() const;
     boost::system::error_code reserve(std::uint64_t bytes) const;
     boost::system::error_code sync() const;
@@ -59,9 +59,9 @@ private:
     int fd_ = -1;
 };
 
-/// It may be gone already.
+/// Succeeds also if the file is absent.
 boost::system::error_code remove_file(DiskCalls& calls, const std::filesystem::path& path);
-/// Waits until the device knows what names stand in it.
+/// Waits until the device has the names in this directory.
 boost::system::error_code sync_directory(DiskCalls& calls, const std::filesystem::path& directory);
 
 }  // namespace proxy

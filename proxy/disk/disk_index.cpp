@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kFirstSlots = 8;
 constexpr unsigned kClassBits = 11, kMantissaBits = 5;
 
-// Where things begin in a slot, whose words are drawn in the header.
+// The first bits of the fields in a slot; the header has a drawing.
 constexpr unsigned kTagAt = 12, kClassAt = 1;
 constexpr unsigned kSegmentAt = kSectorBits, kUsesAt = kSegmentAt + kSegmentBits;
 constexpr unsigned kAnnouncedAt = kUsesAt + 2, kDoubtfulAt = kAnnouncedAt + 1,
@@ -70,8 +70,7 @@ void DiskIndex::Table::insert(Slot slot) {
     for (std::uint32_t away = 0; !slots[at].empty() && distance(at, slots[at].tag()) >= away;
          ++away)
         at = after(at);
-    // Each of those from here on gives way to the one before it, up to the next empty slot: they
-    // move by one as a block, as nothing overtakes anything.
+    // The entries from here to the next empty slot move by one as a block; their order stays.
     auto end = at;
     while (!slots[end].empty()) end = after(end);
     auto* const first = slots.get();
@@ -100,9 +99,9 @@ void DiskIndex::Table::grow() {
     size = old_size == 0 ? kFirstSlots : old_size + std::max(old_size / 8, 1u);
     slots = std::make_unique<Slot[]>(size);
     used = 0;
-    // Nearly all have the order of their homes already: each goes to its own, or behind the one
-    // before. What would come behind the end, or came from there, or had one home with what is to
-    // be behind it now, looks for its place.
+    // Nearly all entries have the order of their homes already: each goes to its own home, or
+    // behind the entry before. The rest are inserted one by one: entries at the end of the table,
+    // and entries that shared a home with one that now comes later.
     std::uint32_t free_from = 0, last_home = 0, i = 0;
     const auto came_from_the_end = [&](Slot slot, std::uint32_t at) {
         return ((slot.tag() >> 20) * old_size >> 32) > at;
@@ -128,7 +127,7 @@ void DiskIndex::Table::grow() {
 
 void DiskIndex::insert(summary::KeyHash key, const DiskEntry& entry) {
     auto& table = tables_[table_of(key)];
-    // Up to 0.92 full, and never without an empty slot.
+    // At most 0.92 full, and with an empty slot at least.
     if ((std::uint64_t{table.used} + 1) * 25 > std::uint64_t{table.size} * 23) table.grow();
     table.insert(pack(tag_of(key), entry));
     ++entries_;

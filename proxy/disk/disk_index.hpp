@@ -19,11 +19,11 @@ inline constexpr unsigned kNumberBits = 16;  // of a segment's number; those ali
 inline constexpr unsigned kSegmentBits = kDirectoryBits + kNumberBits;
 inline constexpr unsigned kSectorBits = 19;  // 256 MiB in sectors of 512 bytes
 
-/// Where a record is. Within one directory, `segment` is below 2^kNumberBits; of several together,
-/// its upper kDirectoryBits say in which, see in_directory().
+/// The place of a record. Within one directory, `segment` is below 2^kNumberBits. Among several
+/// directories, its upper kDirectoryBits name the directory, see in_directory().
 struct DiskPlace {
     std::uint32_t segment = 0;  // below 2^kSegmentBits
-    std::uint32_t sector = 0;   // below 2^kSectorBits, not 0: there stands the segment's header
+    std::uint32_t sector = 0;   // below 2^kSectorBits; sector 0 is the segment's header
 
     bool operator==(const DiskPlace&) const = default;
 };
@@ -34,7 +34,7 @@ constexpr DiskPlace in_directory(unsigned directory, DiskPlace place) {
 constexpr unsigned directory_of(DiskPlace place) {
     return place.segment >> kNumberBits;
 }
-/// What a place has of a segment's number.
+/// The bits of a segment's number that a place contains.
 constexpr std::uint32_t place_number(std::uint32_t segment) {
     return segment & ((1u << kNumberBits) - 1);
 }
@@ -42,38 +42,41 @@ constexpr std::uint32_t number_of(DiskPlace place) {
     return place_number(place.segment);
 }
 
-/// What is known of a record without asking the disk.
+/// The knowledge about a record that memory keeps.
 struct DiskEntry {
     static constexpr unsigned kMostUses = 3;
 
     DiskPlace place;
-    std::uint32_t sectors = 0;  // what it takes, at most 131,072; kept with an error of 3 %
+    std::uint32_t sectors = 0;  // its size, at most 131,072; kept with an error of 3 %
     unsigned uses = 0;          // 0 .. kMostUses, see used()
-    bool announced = false;     // others were told of the key
-    bool doubtful = false;      // it may have been purged: to be validated before it is used
-    bool proved = false;        // all its bytes were, in this process, or it has written them
+    bool announced = false;     // the mark of AnnouncementLedger
+    bool doubtful = false;      // possibly purged, so it is validated before use
+    bool proved = false;        // this process has verified or written all its bytes
 
     void used() { uses = uses < kMostUses ? uses + 1 : kMostUses; }
     bool operator==(const DiskEntry&) const = default;
 };
 
-/// Which keys are on the disk and where: 16 bytes for each record in tables that grow by an
-/// eighth when they are 0.92 full, one at a time, and do not shrink: 18.4 bytes for each on the
-/// average while there are ever more of them, and what the most took when there are fewer. A key
-/// is known by the 60 bits of KeyHash::high below its first four, which choose among the store's
-/// shards: whoever finds an entry reads the record and compares its URI. Several entries for one
-/// key (variants) are allowed. One thread at a time, as a vector; its shard's lock will do.
+/// The places of all records by key. The owner serializes its calls, like those of a vector; the
+/// store uses the lock of a shard.
+///
+/// A record takes 16 bytes, in tables that grow by an eighth, one at a time, when they are 0.92
+/// full. They average 18.4 bytes per record while the number grows, and they keep their largest
+/// size. The index knows a key by the 60 bits of KeyHash::high below its first four, which select
+/// the shard. A caller compares the URI of the record that it reads. A key may have several
+/// entries, one for each variant.
 class DiskIndex {
 public:
     DiskIndex();
 
-    /// Adds one more, whatever the key has. Precondition: what DiskPlace and DiskEntry say.
+    /// Adds an entry beside those that the key has. Precondition: the bounds of DiskPlace and
+    /// DiskEntry.
     void insert(summary::KeyHash key, const DiskEntry& entry);
-    /// False when the key has no entry there.
+    /// False if the key has no entry at this place.
     bool erase(summary::KeyHash key, DiskPlace place);
-    /// Erases all of the key; how many there were.
+    /// Erases all entries of the key and returns their number.
     std::size_t erase_all(summary::KeyHash key);
-    /// Erases all for which `is_it(DiskEntry)`; looks at every one.
+    /// Erases the entries that `is_it(DiskEntry)` selects. Visits every entry.
     template <class Predicate>
     void erase_if(Predicate is_it) {
         for (auto& table : tables_) {
@@ -88,7 +91,7 @@ public:
             for (const auto& slot : kept) table.insert(slot);
         }
     }
-    /// Puts `entry` in the stead of the key's entry at `place`. False when there is none.
+    /// Puts `entry` in the place of the key's entry at `place`. False if there is none.
     bool replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry);
 
     /// Calls `visit(DiskEntry)` for each entry of the key.
@@ -99,7 +102,7 @@ public:
         for (auto slot = table.find(tag); slot < table.size; slot = table.next(slot, tag))
             visit(unpack(table.slots[slot]));
     }
-    /// The key is going to be asked for soon.
+    /// Fetches the cache line of the key ahead of its use.
     void prefetch(summary::KeyHash key) const {
         const auto& table = tables_[table_of(key)];
         if (table.size > 0) __builtin_prefetch(&table.slots[table.home(tag_of(key))], 1);
@@ -108,12 +111,12 @@ public:
         const auto& table = tables_[table_of(key)];
         return table.find(tag_of(key)) < table.size;
     }
-    /// The key's entry at `place`.
+    /// The key's entry at `place`, if there is one.
     std::optional<DiskEntry> find(summary::KeyHash key, DiskPlace place) const;
 
-    /// Whether an entry of the key says that others were told of it.
+    /// An entry of the key has the mark of AnnouncementLedger.
     bool announced(summary::KeyHash key) const;
-    /// From now on all entries of the key say so. False when it has none.
+    /// Sets that mark on all entries of the key. False if it has none.
     bool set_announced(summary::KeyHash key, bool announced);
 
     std::uint64_t size() const { return entries_; }
@@ -122,19 +125,21 @@ public:
 private:
     static constexpr unsigned kTableBits = 8;
 
-    /// From the highest bit of each down to its lowest:
+    /// The bits of each word from the highest to the lowest:
+    ///
     ///     high  tag 52, size class 11, spare 1
     ///     low   spare 20, proved 1, doubtful 1, announced 1, uses 2, segment 20, sector 19
-    /// As no record begins in sector 0, `low` is 0 of an empty slot alone.
+    ///
+    /// Records never begin in sector 0, so `low` is 0 in empty slots only.
     struct Slot {
         std::uint64_t high = 0, low = 0;
 
         bool empty() const { return low == 0; }
         std::uint64_t tag() const { return high >> 12; }
     };
-    /// Linear probing in which no entry is farther from its home than it must be (robin hood): a
-    /// look-up ends at the first entry that is nearer to its own. Homes follow from the tag alone,
-    /// so growing needs no key.
+    /// Linear probing with robin hood order: entries are as near to their home as possible, so a
+    /// look-up ends at the first entry that is nearer to its own home. The home follows from the
+    /// tag alone, so the table can grow without the keys.
     struct Table {
         std::unique_ptr<Slot[]> slots;
         std::uint32_t size = 0;
@@ -172,7 +177,7 @@ private:
     static std::uint64_t tag_of(summary::KeyHash key) {
         return key.high & ((std::uint64_t{1} << 52) - 1);
     }
-    /// The slot of the key's entry at `place`; that of no entry: `size` of its table.
+    /// The slot of the key's entry at `place`; `size` of the table if there is none.
     static std::uint32_t slot_of(const Table& table, std::uint64_t tag, DiskPlace place);
     static Slot pack(std::uint64_t tag, const DiskEntry& entry);
     static DiskEntry unpack(const Slot& slot);
@@ -181,7 +186,7 @@ private:
     std::uint64_t entries_ = 0;
 };
 
-/// Sizes in 11 bits: exact below 64, then with an error of at most 1 part in 32, upwards.
+/// Sizes in 11 bits: exact below 64, then rounded up by at most 1 part in 32.
 std::uint32_t size_class(std::uint32_t sectors);
 std::uint32_t sectors_of_class(std::uint32_t size_class);
 

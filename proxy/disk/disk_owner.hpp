@@ -8,8 +8,7 @@
 
 namespace proxy {
 
-/// Where nothing can be read any more, and nobody can tell what was there: a whole directory, or
-/// one segment of it.
+/// A directory, or one segment of it, whose records are lost.
 struct LostPlaces {
     unsigned directory = 0;
     std::optional<std::uint32_t> segment;  // number_of() its places
@@ -19,20 +18,20 @@ struct LostPlaces {
     }
 };
 
-/// Who keeps the index of a DiskTier. Called on threads of the tier, which hold no lock then; none
-/// of it may wait. Entries may be looked at until the call returns.
+/// The keeper of a tier's index. Threads of the tier call it while they have no lock, and no call
+/// may wait. Entries are valid until the call returns.
 class DiskOwner {
 public:
     virtual summary::KeyHash hash_of(std::string_view uri) const = 0;
-    /// In batches while a directory is being read, the newest first.
+    /// Records that recovery found, in batches, the newest first.
     virtual void recovered(std::span<const RecoveredKey> batch) = 0;
-    /// How often the record at `place` was used; none when the index has it no more.
+    /// The use count of the record at `place`; none if the index lacks it.
     virtual std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) = 0;
-    /// It stands at `to` now.
+    /// The record was written again, at `to`.
     virtual void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) = 0;
-    /// It is no more.
+    /// The record is gone.
     virtual void dropped(const FooterEntry& entry, DiskPlace place) = 0;
-    /// What the index still has there is no more.
+    /// All records at these places are gone.
     virtual void lost(const LostPlaces& places) = 0;
 
 protected:

@@ -5,7 +5,7 @@
 namespace proxy {
 namespace {
 
-constexpr std::uint64_t kHeadBytes = 4096;  // most records' bytes before the body are fewer
+constexpr std::uint64_t kHeadBytes = 4096;  // longer than most heads
 
 }  // namespace
 
@@ -35,8 +35,8 @@ std::optional<DiskResult<LoadedRecord>> DiskReader::read_now(const SegmentPtr& s
     return judged(std::move(loaded), uri);
 }
 
-/// None when that cannot be had now, or its body is none that is left in place: what is wrong with
-/// it comes out when all of it is read.
+/// Empty if the head cannot be read now, or its body does not stay in place. The read of the whole
+/// record shows its errors.
 std::optional<DiskResult<LoadedRecord>> DiskReader::read_head_now(const SegmentPtr& segment,
                                                                   const Wanted& wanted) {
     const auto at = std::uint64_t{wanted.place.sector} * kDiskSector;
@@ -51,7 +51,7 @@ std::optional<DiskResult<LoadedRecord>> DiskReader::read_head_now(const SegmentP
         bytes.resize(sizes->prefix);
         if (!file.read_now(bytes, at)) return std::nullopt;
     }
-    // The page cache has it; whether that can be told is another matter.
+    // The head came from the page cache, but the file system may be unable to answer for bodies.
     if (!file.is_cached(at, sizes->prefix)) return std::nullopt;
     auto record = decode_record(bytes, segment->header.home);
     if (!record) return std::nullopt;
@@ -69,7 +69,7 @@ void DiskReader::leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment,
         [this](const boost::system::error_code& why) { note_failed(why); });
 }
 
-/// And unless nobody could tell whether sending it from there has to wait.
+/// Leaves a large body in place, if the file system can answer whether sending it has to wait.
 void DiskReader::leave_in_place_if_large(LoadedRecord& loaded, const SegmentPtr& segment,
                                          DiskPlace place) {
     const auto bytes = loaded.body.size();
@@ -94,7 +94,7 @@ bool DiskReader::read(SegmentPtr segment, const Wanted& wanted, std::string uri,
     return threads_.try_run([this, segment = std::move(segment), wanted, uri = std::move(uri),
                              answer = std::move(answer)](bool ending) {
         if (ending) return answer(DiskError::ending);
-        if (!segment) return answer(DiskError::no_record);  // gone since it was looked up
+        if (!segment) return answer(DiskError::no_record);  // removed since the look-up
         auto loaded = load_record(*segment, wanted.place.sector, wanted.sectors);
         if (loaded) leave_in_place_if_large(*loaded, segment, wanted.place);
         answer(judged(std::move(loaded), uri));

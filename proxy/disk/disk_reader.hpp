@@ -12,46 +12,47 @@
 
 namespace proxy {
 
-/// Reads records of one directory without keeping its callers waiting for a device: what the page
-/// cache has is read at once, all else by a few threads. Every byte that is given has been proved.
+/// Reads the records of one directory. It reads the page cache at once and leaves the device to a
+/// few threads, so callers never wait. Every byte that it returns has been verified.
 class DiskReader {
 public:
     struct Config {
         unsigned threads = 4;
-        std::size_t queue = 256;                    // questions that wait, at most
+        std::size_t queue = 256;                    // reads that may wait
         std::uint64_t at_once_bytes = 64ull << 10;  // larger records go to the threads
-        std::uint64_t in_place_from = 16ull << 10;  // larger bodies are left where they stand
+        std::uint64_t in_place_from = 16ull << 10;  // larger bodies stay in their segment
     };
-    /// What is asked for: a record in a segment, as the index has it.
+    /// A record to read, as the index describes it.
     struct Wanted {
-        DiskPlace place;            // its sector counts here
-        std::uint32_t sectors = 0;  // what it takes, or so
-        bool proved = false;        // in this process: its head alone will do
+        DiskPlace place;            // only the sector is used
+        std::uint32_t sectors = 0;  // its approximate size
+        bool proved = false;        // verified by this process, so its head suffices
     };
     using Answer = std::function<void(DiskResult<LoadedRecord>)>;
 
-    /// The last word on each answer, in the thread that gives it; empty: none is needed.
+    /// May replace an answer, on the thread that gives it. Empty: answers stay as they are.
     using Judge = std::function<DiskResult<LoadedRecord>(DiskResult<LoadedRecord>)>;
 
     explicit DiskReader(Config config, Judge judge = {});
-    /// The end answers what waits (ending), and ends the threads.
+    /// Answers pending reads with DiskError::ending and ends the threads.
     ~DiskReader() = default;
     DiskReader(const DiskReader&) = delete;
     DiskReader& operator=(const DiskReader&) = delete;
 
-    /// Any thread. None when a device would have to be waited for, or it is too large for that;
-    /// other_key when the record is not of `uri`. What is proved and large comes without the bytes
-    /// of its body, and in_place.
+    /// Any thread. Empty if a device would have to be awaited, or the record is too large;
+    /// other_key if the record has another URI. A large record that was verified before comes as a
+    /// head, with its body in_place.
     std::optional<DiskResult<LoadedRecord>> read_now(const SegmentPtr& segment,
                                                      const Wanted& wanted, std::string_view uri);
-    /// Any thread. `answer` is called once, on one of the threads, or, when they end, on whoever
-    /// ends them or asks then; post from there; no_record when `segment` is null. False, and it is
-    /// never called, when too many wait: go on as if it were not stored.
+    /// Any thread. `answer` is called once, on a thread of the reader; at the end it is called on
+    /// the thread that ends the reader, or on the caller's. The receiver posts from there. It gets
+    /// no_record if `segment` is null. False if too many reads wait: then `answer` is never called,
+    /// and the caller treats it as a miss.
     bool read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer);
 
     struct Stats {
         std::uint64_t at_once = 0, by_threads = 0, refused = 0;
-        std::uint64_t failed = 0;  // errors of the disk, bytes that are not what they should be
+        std::uint64_t failed = 0;  // errors of the disk, and wrong checksums
         std::size_t waiting = 0;
     };
     Stats stats() const;
@@ -68,7 +69,7 @@ private:
     const Config config_;
     const Judge judge_;
     std::atomic<std::uint64_t> at_once_{0}, failed_{0};
-    DiskThreads threads_;  // last: they use all of the above
+    DiskThreads threads_;  // last, as they use all other members
 };
 
 }  // namespace proxy

@@ -11,24 +11,24 @@
 
 namespace proxy {
 
-/// A few threads that may wait for a disk, so that nobody else does, and what they are asked for,
-/// first come, first served. Any thread.
+/// A few threads that wait for a disk in place of their callers. Jobs run in the order of their
+/// arrival. Any thread.
 class DiskThreads {
 public:
-    /// Called once, on one of the threads; `ending`: it is not to begin any more, and then on the
-    /// thread that ends them, or at once.
+    /// Called once, on one of the threads. With `ending` the job must not begin; it is then called
+    /// on the thread that ends the threads, or at once.
     using Job = std::function<void(bool ending)>;
 
-    /// `most`: jobs of try_run() that wait.
+    /// `most` limits the waiting jobs of try_run().
     DiskThreads(unsigned threads, std::size_t most);
-    /// Ends those that wait, and the threads.
+    /// Calls the waiting jobs with `ending`, and ends the threads.
     ~DiskThreads();
     DiskThreads(const DiskThreads&) = delete;
     DiskThreads& operator=(const DiskThreads&) = delete;
 
-    /// False, and it is never called, when too many wait, or all of it ends.
+    /// False if too many jobs wait, or the threads are ending. The job is then never called.
     bool try_run(Job job);
-    /// For what must go on; who asks bounds how many there are.
+    /// For jobs that must not be refused. The caller bounds their number.
     void run(Job job);
 
     struct Stats {

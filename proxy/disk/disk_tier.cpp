@@ -13,15 +13,16 @@
 namespace proxy {
 namespace {
 
-/// One of the places among which keys are shared out. What sits there may be replaced: the others
-/// keep what they have, as the seed is of the path.
+/// The share of a directory in the assignment of keys. The seed comes from the path, so a replaced
+/// disk leaves the keys of the others where they are.
 struct Seat {
     std::uint64_t seed = 0;
     double size = 0;
 };
 
-/// How much a seat wants a key: the greatest has it. By weighted rendezvous hashing each has keys
-/// in proportion to its size, and one that grows takes some from each of the others, no more.
+/// The score of a seat for a key; the seat with the greatest score has the key. By weighted
+/// rendezvous hashing each seat has keys in proportion to its size. A seat that grows takes keys
+/// from each of the others, and the rest stay.
 /// Source: Schindelhauer, Schomaker 2005, "Weighted distributed hash tables", logarithmic method.
 double wants(const Seat& seat, summary::KeyHash key) {
     auto word = (key.low ^ seat.seed) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
@@ -36,8 +37,8 @@ double wants(const Seat& seat, summary::KeyHash key) {
     throw std::runtime_error(path.string() + ": " + error.message());
 }
 
-/// What a directory holds counts when it was there all the time: in the last term, and with
-/// the same company as the others in it.
+/// The directories that were present all the time: those of the last term, if all of them agree on
+/// their company. The content of the others is discarded.
 std::vector<bool> who_counts(std::span<const std::optional<SuperFile>> supers) {
     std::uint64_t last = 0;
     for (const auto& super : supers)
@@ -82,7 +83,7 @@ public:
                                         std::move(troubles[i]), owner));
     }
 
-    /// Each may need the others until all their threads have ended.
+    /// Each directory may need the others until all threads have ended.
     ~Impl() {
         for (auto& directory : directories_) directory->begin_end();
         for (auto& directory : directories_) directory->wait_for_end();
@@ -93,7 +94,7 @@ public:
     void start() {
         for (auto& directory : directories_) directory->start();
     }
-    /// Of those that are not off; the first if all are.
+    /// The home among the directories in use; the first directory if all are off.
     DiskDirectory& home_of(summary::KeyHash key) const {
         auto* home = directories_.front().get();
         double most = 0;
@@ -113,7 +114,7 @@ public:
     const auto& directories() const { return directories_; }
 
 private:
-    /// Empties what was not there all the time, and writes who is there now.
+    /// Empties the directories that were absent, and writes the present company.
     void keep_company(DiskCalls& calls, const Config& config,
                       std::vector<std::optional<SuperFile>>& supers) {
         const auto counts = who_counts(supers);
@@ -155,7 +156,8 @@ private:
         made.writer = config.writer;
         made.reader = config.reader;
         DiskDirectory::Hooks hooks;
-        // Of all that are configured: what was elsewhere while another was off may be outdated.
+        // Among all configured directories. A record that was written elsewhere while its home was
+        // off may be outdated.
         hooks.is_home = [this, index](summary::KeyHash key) {
             if (seats_.size() == 1) return true;
             const auto here = wants(seats_[index], key);
@@ -170,7 +172,7 @@ private:
             refuse(config.directories[index].path, error.code());
         }
     }
-    /// False when no other notes it.
+    /// False if no other directory has noted it.
     bool part_with(unsigned index) {
         const std::lock_guard lock(parting_);
         std::vector<std::uint64_t> left;
@@ -215,7 +217,7 @@ bool DiskTier::write(summary::KeyHash key, Write write) {
 
 namespace {
 
-/// Calls `written` when it was called as often as there are directories.
+/// Returns a function that calls `written` at its `count`th call.
 std::function<void()> after_all(std::size_t count, DiskTier::Ended written) {
     if (!written) return {};
     struct Left {

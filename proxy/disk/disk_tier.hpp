@@ -18,9 +18,9 @@
 
 namespace proxy {
 
-/// All directories of a node as one: which of them a key goes to (by their paths, in proportion to
-/// their sizes at the start), their threads, what became of them when a disk fails. Any thread; no
-/// call waits for a disk, but for the constructor and the destructor.
+/// All directories of a node as one tier. It assigns each key to a directory by the path, in
+/// proportion to the sizes at the start. Any thread. Only the constructor and the destructor wait
+/// for a disk.
 class DiskTier {
 public:
     struct Directory {
@@ -33,66 +33,68 @@ public:
         std::uint64_t secret_mark = 0;       // see SuperFile
         DiskWriter::Config writer;
         DiskReader::Config reader;
-        /// After so long a directory that failed is tried again, if it is the only one.
+        /// The only directory is tried again this long after a failure.
         std::chrono::milliseconds retry{60'000};
-        /// Puts into such a directory what must stand there before it is taken again: whoever
-        /// emptied it may have removed that. On the directory's thread. Returns why that cannot be
-        /// done, or nothing.
+        /// Restores the files that such a directory must have before it is used again, as its
+        /// content may have been removed. Called on the thread of the directory. Returns the reason
+        /// of a failure, or an empty text.
         std::function<std::string(const std::filesystem::path&)> prepare = {};
     };
-    /// Takes the directories. One whose device has failed begins off, where there is another.
-    /// Throws std::runtime_error with a sentence for the user when one of them cannot be used for
-    /// another reason: another process has it, it holds other files, it is not writable.
+    /// Opens the directories. A directory whose device has failed starts in the state off, if
+    /// another one works. Throws std::runtime_error with a sentence for the user for any other
+    /// obstacle: another process uses the directory, it has files of other programs, or it is
+    /// read-only.
     DiskTier(DiskCalls& calls, Config config, DiskOwner& owner);
-    /// Writes what waits, seals the segments, answers what is being asked with DiskError::ending.
+    /// Writes the queues, seals the segments, and answers pending reads with DiskError::ending.
     ~DiskTier();
     DiskTier(const DiskTier&) = delete;
     DiskTier& operator=(const DiskTier&) = delete;
 
-    /// Begins to read what there is, on threads of its own; what is written meanwhile waits.
+    /// Starts the recovery on threads of its own. Jobs that are pushed meanwhile wait.
     void start();
-    /// Not all directories were read yet.
+    /// The recovery of a directory is still running.
     bool loading() const;
 
-    /// Where records of this key go, see DiskDirectory::has_room().
+    /// DiskDirectory::has_room() of the directory of this key.
     bool has_room(summary::KeyHash key) const;
 
     struct Write {
         Record record;                      // its seq is set by write()
         std::vector<iovec> body;            // of record.body_bytes together
-        std::shared_ptr<const void> owner;  // keeps all that record and body view
-        /// Where it is; called once, on a thread of the tier, before anything that was pushed
-        /// later counts.
+        std::shared_ptr<const void> owner;  // of the memory that record and body view
+        /// The place of the record. Called once, on a thread of the tier, before any job takes
+        /// effect that was pushed later.
         std::function<void(DiskResult<DiskPlace>)> done;
     };
-    /// False when it is refused, and `done` is never called: too much waits, or the disk had an
-    /// error lately. What is pushed for one key counts in the order of the calls, and so do end()
-    /// and end_all() among them.
+    /// False if the job is refused, because the queue is full or the disk had an error lately;
+    /// `done` is never called then. For each key, write(), end() and end_all() take effect in the
+    /// order of the calls.
     bool write(summary::KeyHash key, Write write);
 
     using Ended = std::function<void()>;
-    /// What was pushed before and whose key, or one of whose tags, is one of these hashes, is not
-    /// given any more: from now on by read(), and after a restart once `written` was called, which
-    /// is on a thread of the tier, soon; never refused. When a directory has failed, and neither it
-    /// nor another could note that, not before one of them can, or what it holds was removed:
-    /// nobody is told what may not be so. Not at all if the end comes first, or while
-    /// kMaxTombstones wait for a disk: then all that it holds is ended instead. May be empty.
-    /// Without hashes nothing is written: `written` is called when all that was pushed before it
-    /// has been.
+    /// Ends all records that were pushed before and whose key, or one of whose tags, is one of
+    /// these hashes. read() refuses them from now on; a restart refuses them once `written` was
+    /// called, which happens soon and on a thread of the tier. The call never fails. `written` may
+    /// be empty.
+    ///
+    /// If a directory has failed, `written` waits until that directory or another one has noted the
+    /// failure, or the content was removed, so a confirmation is always true. It is left out if the
+    /// tier ends before, or while kMaxTombstones wait for a disk; all content counts as ended then.
+    /// Without hashes nothing is ended: `written` is called when all earlier jobs are done.
     void end(std::span<const summary::KeyHash> hashes, Ended written);
-    /// The same for all there is. Each record is dropped() by and by.
+    /// The same for all records. Each is dropped() by and by.
     void end_all(Ended written);
 
-    /// None when a device would have to be waited for, or it is too large for that. Errors:
-    /// other_key: it is of another URI; purged: see end(); those of the bytes and of the system.
+    /// Empty if a device would have to be awaited, or the record is too large. Errors: other_key,
+    /// for a record of another URI; purged, see end(); those of the bytes and of the system.
     std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
                                                      std::string_view uri);
-    /// `answer` is called once, on a thread of the tier, or at its end as DiskReader::read() has
-    /// it; post from there. False, and it is never called, when too many wait: go on as if it were
-    /// not stored.
+    /// `answer` is called once, on a thread of the tier, or at its end as in DiskReader::read();
+    /// the receiver posts from there. False if too many reads wait: then `answer` is never called,
+    /// and the caller treats it as a miss.
     bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
 
-    /// Takes effect by and by; a lower one gives segments back.
+    /// Takes effect by and by. A lower cap removes segments.
     void set_cap(std::size_t directory, std::uint64_t bytes);
     std::vector<DiskStatus> status() const;  // of each directory
 

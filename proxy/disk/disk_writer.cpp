@@ -11,12 +11,12 @@ bool ends_nothing(const Record& record) {
     return record.type == RecordType::gone && record.tags.empty();
 }
 
-void tell(const DiskWriter::Job& job, DiskResult<DiskPlace> place) {
+void notify(const DiskWriter::Job& job, DiskResult<DiskPlace> place) {
     if (job.done) job.done(std::move(place));
 }
 
-/// Tombstones that come one after the other become one: they are never refused, and while the disk
-/// is busy there may be many. False when `job` is to wait by itself.
+/// Joins successive tombstones, of which a busy disk may gather many, as all are accepted. False if
+/// `job` must wait by itself.
 template <class Waiting>
 bool joins(Waiting& last, DiskWriter::Job& job) {
     auto& record = last.job.record;
@@ -47,7 +47,7 @@ bool DiskWriter::push(Job job) {
     const auto bytes = sizes ? sizes->total() : 0;
     {
         const std::lock_guard lock(mutex_);
-        // What is larger than the queue waits alone.
+        // A job that is larger than the queue is accepted if it is alone.
         const auto full =
             stats_.queued_bytes > 0 && stats_.queued_bytes + bytes > config_.queue_bytes;
         const bool paused = Clock::now() < paused_until_;
@@ -107,7 +107,7 @@ DiskWriter::Batch DiskWriter::next_batch(boost::system::error_code& paused_by) {
     return batch;
 }
 
-/// What write() has come to, while it goes through a batch.
+/// The results of write() so far, while it goes through a batch.
 struct DiskWriter::Outcome {
     struct Added {
         Waiting* waiting;
@@ -115,26 +115,26 @@ struct DiskWriter::Outcome {
     };
     DiskWriter& writer;
     std::vector<Added> added{};
-    Batch again{};  // tombstones that were not written, and what waits for them
+    Batch again{};  // unwritten tombstones, and the jobs that depend on them
     boost::system::error_code error{};
     bool all_ended = false;
 
     void fail(Waiting& waiting, const boost::system::error_code& why, bool nothing_left) {
         if (why != DiskError::too_large) {
             error = why;
-            writer.pause(why);  // before anybody is told
+            writer.pause(why);  // before any notification
         }
         if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
             if (!nothing_left) return again.push_back(std::move(waiting));
             writer.count({.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends});
-            return tell(waiting.job, DiskPlace{});
+            return notify(waiting.job, DiskPlace{});
         }
         Stats done{.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends};
         ++(why == DiskError::too_large ? done.refused_too_large : done.failed);
         writer.count(done);
-        tell(waiting.job, why);
+        notify(waiting.job, why);
     }
-    /// For one more; what was added is written before, where a new segment begins.
+    /// Makes room for one more record. The added records are written before a new segment begins.
     boost::system::error_code make_room(SegmentLog& log, const Judge& judge, const Record& record) {
         const auto sizes = sizes_of(record);
         if (!sizes) return sizes.error();
@@ -166,7 +166,7 @@ struct DiskWriter::Outcome {
         for (const auto& one : flushed) {
             const auto& job = one.waiting->job;
             all_ended = all_ended || job.record.type == RecordType::all_gone;
-            tell(job, judge ? judge(job, one.place) : DiskResult<DiskPlace>(one.place));
+            notify(job, judge ? judge(job, one.place) : DiskResult<DiskPlace>(one.place));
         }
     }
 };
@@ -180,18 +180,18 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
         const auto& record = waiting.job.record;
         if (ends_nothing(record)) {
             outcome.flush(log, judge_);
-            if (!outcome.again.empty()) {  // not before those
+            if (!outcome.again.empty()) {  // those come first
                 outcome.again.push_back(std::move(waiting));
                 continue;
             }
             count({.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends});
-            tell(waiting.job, DiskPlace{});
+            notify(waiting.job, DiskPlace{});
             continue;
         }
         if (const auto& why = outcome.error ? outcome.error : paused_by;
             why && !is_tombstone(record.type)) {  // each try might cost another segment
             count({.queued_bytes = waiting.bytes, .failed = 1});
-            tell(waiting.job, why);
+            notify(waiting.job, why);
             continue;
         }
         if (const auto error = outcome.make_room(log, judge_, record))
@@ -205,7 +205,7 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
     return outcome.error;
 }
 
-/// What is done with, and waits no more: before anybody is told of it, who may ask.
+/// Counts finished jobs, before the notification, as the receiver may ask for the counts.
 void DiskWriter::count(const Stats& done) {
     const std::lock_guard lock(mutex_);
     stats_.queued_bytes -= done.queued_bytes;
@@ -243,7 +243,7 @@ void DiskWriter::fail_all(const boost::system::error_code& error) {
     for (const auto& one : left) {
         const bool ends = is_tombstone(one.job.record.type);
         count({.queued_bytes = one.bytes, .ends_waiting = one.ends, .failed = ends ? 0u : 1u});
-        tell(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
+        notify(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
     }
 }
 

@@ -13,25 +13,26 @@
 
 namespace proxy {
 
-/// What is to be written to one directory, in the order in which it was asked for. What does not
-/// fit into the queue is refused and counted: nobody waits for a disk. One thread at a time, the
-/// directory's, calls write(), retry_now(), fail_all() and wait(); all else is for any.
+/// The queue of one directory, and the writing of it, in order. A record that exceeds the queue is
+/// refused and counted, so callers never wait. Only the thread of the directory calls write(),
+/// retry_now(), fail_all() and wait(); any thread may call the rest.
 class DiskWriter {
 public:
     using Clock = std::chrono::steady_clock;
     struct Config {
-        std::uint64_t queue_bytes = 32ull << 20;    // of bodies and heads that wait
-        std::uint64_t gathered_bytes = 1ull << 20;  // for one write, if so much waits
+        std::uint64_t queue_bytes = 32ull << 20;    // bodies and heads in the queue
+        std::uint64_t gathered_bytes = 1ull << 20;  // for one write
         std::chrono::milliseconds pause{10'000};    // after an error of the disk
-        std::chrono::milliseconds retry{200};       // of tombstones after an error of the disk
+        std::chrono::milliseconds retry{200};       // of tombstones, likewise
     };
-    /// Where the record is now, which no kill of the process undoes (a loss of power may, until the
-    /// device has taken its segment); called by write(), once for each job that was taken, when
-    /// stats() have it. It may have been purged meanwhile: then it must not get into the index.
+    /// The place of the record, which survives a kill of the process. A loss of power may take it
+    /// until the device has the segment. write() calls it once for each accepted job, after stats()
+    /// has counted the job. The record may have been purged meanwhile, and then it must stay out of
+    /// the index.
     using Done = std::function<void(DiskResult<DiskPlace>)>;
 
-    /// A record whose texts and body `owner` keeps. A tombstone without hashes is none: it is done
-    /// when all before it is.
+    /// A record; `owner` keeps its texts and its body alive. A tombstone without hashes writes
+    /// nothing, and is done when all jobs before it are.
     struct Job {
         Record record;
         summary::KeyHash key{};
@@ -40,38 +41,38 @@ public:
         Done done;
     };
 
-    /// What is told of a record that was written; empty: where it is.
+    /// May replace the result of a written record. Empty: the result is its place.
     using Judge = std::function<DiskResult<DiskPlace>(const Job&, DiskPlace)>;
 
     explicit DiskWriter(Config config, Judge judge = {})
         : config_(config), judge_(std::move(judge)) {}
 
-    /// False when it was refused: the queue is full, or the disk had an error less than a pause
-    /// ago. Tombstones are never refused: whoever pushes them minds Stats::ends_waiting. One for
-    /// all that is there joins such a one right before it, if nobody waits for it.
+    /// False if the job was refused, because the queue is full or the disk had an error less than a
+    /// pause ago. Tombstones are always accepted; their sender observes Stats::ends_waiting. An
+    /// all_gone joins one right before it that has no `done`.
     bool push(Job job);
 
-    /// Until something is there to be written, or interrupt() was called, or `at_most` has passed.
+    /// Waits for a job, for interrupt(), or until `at_most` has passed.
     void wait(Clock::duration at_most);
     void interrupt();
 
-    /// Writes one batch of what waits, if anything may be written now. Tombstones that fail stay
-    /// at the front of the queue and are tried again after Config::retry: they are done when they
-    /// are written, or when nothing is left that they could end. Gives the error of the disk, if
-    /// there was one.
+    /// Writes one batch of the queue, if writing is permitted now. A tombstone that fails stays at
+    /// the front of the queue until Config::retry has passed. It is done when it is written, or
+    /// when all records that it could end are gone. Returns an error of the disk.
     boost::system::error_code write(SegmentLog& log);
-    /// Does not wait for Config::retry any more.
+    /// Cuts the wait of Config::retry short.
     void retry_now();
-    /// Nothing of what waits is written; to tombstones that is the same as if they were.
+    /// Fails all queued records. For tombstones that counts as success, because the records that
+    /// they end are lost too.
     void fail_all(const boost::system::error_code& error);
     bool empty() const;
 
     struct Stats {
         std::uint64_t queued_bytes = 0;
-        std::uint64_t ends_waiting = 0;  // tombstones, however many have become one, and none
-        std::uint64_t written = 0, failed = 0;  // without tombstones
+        std::uint64_t ends_waiting = 0;         // tombstones; joined ones count each
+        std::uint64_t written = 0, failed = 0;  // records other than tombstones
         std::uint64_t refused_queue_full = 0, refused_paused = 0, refused_too_large = 0;
-        std::uint64_t writes = 0;  // calls that wrote them
+        std::uint64_t writes = 0;  // calls to the system
         bool paused = false;
     };
     Stats stats() const;
@@ -97,7 +98,7 @@ private:
     bool interrupted_ = false;
     Clock::time_point paused_until_{};
     boost::system::error_code paused_by_;
-    Clock::time_point not_before_{};  // tombstones are to be tried again then
+    Clock::time_point not_before_{};  // next try of tombstones
     Stats stats_;
 };
 

@@ -6,16 +6,16 @@
 
 namespace proxy {
 
-/// When errors of a disk are too many: kFaults of them within kWindow. One thread.
+/// Decides that a disk has too many errors: kFaults within kWindow. One thread.
 class FaultWindow {
 public:
     using Clock = std::chrono::steady_clock;
     static constexpr std::size_t kFaults = 5;
     static constexpr std::chrono::minutes kWindow{1};
 
-    /// One more; true when that is too many.
+    /// Notes an error; true if that is one too many.
     bool note(Clock::time_point now) {
-        const auto oldest = times_[next_];  // of the last kFaults - 1, or none yet
+        const auto oldest = times_[next_];  // of the last kFaults - 1
         times_[next_] = now;
         next_ = (next_ + 1) % times_.size();
         ++count_;

@@ -15,13 +15,13 @@ std::uint64_t sum(DiskView bytes, std::uint64_t directory) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), directory);
 }
 
-/// Ends a sector: what was put so far, its checksum, zeros.
+/// Ends a sector: appends the checksum of its bytes so far, and zeros.
 void close_sector(DiskBytes& out, std::uint64_t directory) {
     put<std::uint64_t>(out, sum(out, directory));
     out.resize(kDiskSector);
 }
 
-/// Does the checksum stand behind the first `size` bytes?
+/// The right checksum stands behind the first `size` bytes.
 bool agrees(DiskView sector, std::size_t size, std::uint64_t directory) {
     return ByteCursor(sector.subspan(size)).number<std::uint64_t>() ==
            sum(sector.first(size), directory);
@@ -127,7 +127,7 @@ DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header)
     trailer.footer_checksum = in.number<std::uint64_t>();
     if (segment != header.home.segment || !agrees(sector, 40, header.home.directory))
         return DiskError::bad_checksum;
-    // Each bound before the sum that relies on it.
+    // Each bound is checked before the sum that relies on it.
     if (trailer.footer_at < kDiskSector || trailer.footer_at % kDiskSector != 0 ||
         trailer.footer_bytes % kDiskSector != 0 || trailer.footer_bytes > kMaxFooterBytes ||
         trailer.footer_at > header.bytes - kDiskSector ||
@@ -149,7 +149,7 @@ DiskResult<Footer> decode_entries(FooterBytes bytes, std::uint32_t count, std::u
     Footer made;
     made.bytes = std::move(bytes);
     made.entries.reserve(std::min<std::uint64_t>(count, made.bytes.size() / kEntryBytes));
-    // Never grown, as entries view it. What is not used of it is not even touched.
+    // The entries view it, so it must not grow. Its unused part stays untouched.
     made.tags.reserve(made.bytes.size() / kHashBytes);
     ByteCursor in(made.bytes);
     std::uint64_t free_from = 1;  // the segment's header

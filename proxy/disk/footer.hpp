@@ -11,8 +11,8 @@
 
 namespace proxy {
 
-/// The beginning of a segment, and the table of contents with which it is sealed: restart and
-/// reclamation read that instead of all records. See FORMAT.md.
+/// The header of a segment, and the footer that seals it. The footer is a table of contents, which
+/// restart and reclamation read in place of the records. FORMAT.md has the bytes.
 
 inline constexpr std::uint32_t kDiskFormat = 1;
 inline constexpr std::uint64_t kMaxSegmentBytes = 256ull << 20;
@@ -29,10 +29,10 @@ DiskBytes encode_segment_header(const SegmentHeader& header);  // kDiskSector by
 /// Errors: cut_off, no_record, newer_format, bad_checksum, bad_length (of the file).
 DiskResult<SegmentHeader> decode_segment_header(DiskView sector);
 
-/// What is told of one record without reading it. A view: see whoever gives it.
+/// The description of a record in the footer. It views memory of the object that gives it.
 struct FooterEntry {
-    std::uint32_t sector = 0;   // where it begins, in kDiskSector
-    std::uint32_t sectors = 0;  // what it takes
+    std::uint32_t sector = 0;   // its begin, in kDiskSector
+    std::uint32_t sectors = 0;  // its size
     std::uint64_t seq = 0;
     DiskTime stored{}, expires{};
     std::uint64_t variant = 0;  // variant_hash()
@@ -46,32 +46,32 @@ struct FooterEntry {
                type == other.type && uri == other.uri && std::ranges::equal(tags, other.tags);
     }
 };
-/// Views what the record views, and its tags.
+/// Views the texts and the tags of `record`.
 FooterEntry footer_entry(const Record& record, std::uint32_t sector, std::uint32_t sectors);
-/// What put_entry() appends for it.
+/// The size that put_entry() appends.
 std::uint64_t footer_bytes(const FooterEntry& entry);
 std::uint64_t footer_bytes(const Record& record);
 
 using FooterBytes = Pages<std::byte>;
 
-/// A footer is made entry by entry, and then filled up with zeros to whole sectors.
+/// A footer is built entry by entry, and then padded with zeros to whole sectors.
 void put_entry(const FooterEntry& entry, FooterBytes& footer);
 void close_footer(FooterBytes& footer);
 
-/// The last sector of a sealed segment: where its footer is.
+/// The last sector of a sealed segment, which says where the footer is.
 struct Trailer {
     std::uint64_t footer_at = 0, footer_bytes = 0;
     std::uint32_t entries = 0;
     std::uint64_t footer_checksum = 0;
 };
-/// `footer`: as close_footer() left it, to stand at `footer_at`.
+/// `footer` is closed and begins at `footer_at`.
 DiskBytes encode_trailer(DiskView footer, std::uint64_t footer_at, std::uint32_t entries,
                          const SegmentHeader& header);
-/// Gives only what lies inside the segment. Errors: no_footer: there are zeros, it was never
-/// sealed; of all else, which was a trailer once, cut_off, bad_checksum, bad_length.
+/// The result lies inside the segment. Errors: no_footer for zeros, as the segment was never
+/// sealed; cut_off, bad_checksum or bad_length for a spoilt trailer.
 DiskResult<Trailer> decode_trailer(DiskView sector, const SegmentHeader& header);
 
-/// A footer that was read. Its entries view the rest of it, wherever that is moved.
+/// A footer that was read. The entries view its other members, and a move keeps them valid.
 struct Footer {
     Footer() = default;
     Footer(Footer&&) = default;
@@ -84,7 +84,7 @@ struct Footer {
 /// All entries lie before the footer. Errors: bad_checksum, bad_length, bad_type.
 DiskResult<Footer> decode_footer(FooterBytes footer, const Trailer& trailer,
                                  const SegmentHeader& header);
-/// What put_entry() made, `count` times, of records before sector `end`. Errors: bad_length,
+/// Decodes `count` entries of put_entry(), for records before sector `end`. Errors: bad_length,
 /// bad_type.
 DiskResult<Footer> decode_entries(FooterBytes bytes, std::uint32_t count, std::uint64_t end);
 

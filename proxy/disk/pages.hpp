@@ -8,9 +8,9 @@
 
 namespace proxy {
 
-/// Allocates what is large as pages of its own, which go back to the system when it is freed. What
-/// several threads read at a start and free soon would otherwise stay with the heap of each of
-/// them. Small pieces are the heap's.
+/// Allocates large blocks as pages of their own, which return to the system when they are freed.
+/// Several threads fill such blocks at a start, and on the heap each thread would keep its share.
+/// Small blocks come from the heap.
 template <class T>
 struct PageAllocator {
     using value_type = T;

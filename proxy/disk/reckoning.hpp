@@ -9,18 +9,18 @@
 
 namespace proxy {
 
-/// Which records of a directory count, told as they are met, the newest first: the last of each
-/// variant, if it was not purged. Memory: some 10 bytes for each that it has seen, in pages that go
-/// back to the system. One thread.
+/// Decides which records of a directory count, as recovery meets them from the newest on: the last
+/// record of each variant, unless it was purged. It takes some 10 bytes for each record, in pages
+/// that return to the system. One thread.
 class Reckoning {
 public:
     enum class Standing : std::uint8_t { counts, superseded, purged };
 
     void expect(std::size_t records) { seen_.reserve(records); }
-    /// `identity`: of key and variant; 64 bits, so one in 2^64 pairs is taken for the same.
-    /// `is_purged`: by a tombstone that is newer.
+    /// `identity` stands for key and variant in 64 bits, so one in 2^64 pairs is mistaken.
+    /// `is_purged`: a newer tombstone covers the record.
     Standing judge(std::uint64_t identity, bool is_purged) {
-        // What was purged has ended what was before it, too.
+        // A purged record also supersedes the records before it.
         const bool is_last = seen_.insert(identity).second;
         if (is_purged) return Standing::purged;
         return is_last ? Standing::counts : Standing::superseded;

@@ -22,7 +22,7 @@ std::uint64_t slices_in(std::uint64_t body) {
     return (body + kRecordSliceBytes - 1) / kRecordSliceBytes;
 }
 
-/// Of all before the body, except for the checksum itself.
+/// The checksum of all bytes before the body, apart from itself.
 std::uint64_t checksum_of(DiskView prefix, RecordHome home) {
     const State state(XXH3_createState());
     XXH3_64bits_reset_withSeed(state.get(), home.directory);
@@ -56,7 +56,7 @@ void put_slices(std::span<const iovec> body, RecordHome home, DiskBytes& out) {
     if (in_slice > 0) end_slice();
 }
 
-/// The header's numbers, in their order.
+/// The numbers of the header, in their order.
 struct Header {
     std::uint32_t magic, segment;
     std::uint64_t seq;

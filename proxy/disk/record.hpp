@@ -15,9 +15,9 @@
 
 namespace proxy {
 
-/// Records: what segments consist of, see FORMAT.md. Whatever is decoded here is taken for
-/// arbitrary bytes: each length is checked before it is used, and nothing is given that its
-/// checksum does not cover, except where a name says so.
+/// Records, the content of segments; FORMAT.md has the bytes. The decoders accept arbitrary bytes:
+/// they check each length before its use, and return only bytes that a checksum covers, except
+/// where a name says otherwise.
 
 inline constexpr std::size_t kDiskSector = 512;  // records begin at multiples of it
 inline constexpr std::size_t kRecordHeaderBytes = 64;
@@ -37,16 +37,16 @@ using DiskTime = std::chrono::sys_time<std::chrono::milliseconds>;
 enum class RecordType : std::uint8_t {
     response = 1,
     block = 2,     // of a large body; its URI is the block's key
-    gone = 3,      // nothing earlier counts whose key or one of whose tags has one of its hashes
-    all_gone = 4,  // nothing earlier
+    gone = 3,      // ends earlier records whose key or tag is among its hashes
+    all_gone = 4,  // ends all earlier records
 };
-/// None: there is no such type.
+/// None for an unknown number.
 std::optional<RecordType> record_type(std::uint8_t number);
 constexpr bool is_tombstone(RecordType type) {
     return type >= RecordType::gone;
 }
 
-/// Where a record is: its bytes are good there only.
+/// The place for which a record was written; its checksums fail anywhere else.
 struct RecordHome {
     std::uint64_t directory = 0;  // the random number of the super file
     std::uint32_t segment = 0;
@@ -54,26 +54,26 @@ struct RecordHome {
     bool operator==(const RecordHome&) const = default;
 };
 
-/// All of a record but the bytes of its body. Views; what they view belongs to whoever made this.
+/// A record without the bytes of its body. Its views belong to the maker of the record.
 struct Record {
     RecordType type = RecordType::response;
-    std::uint64_t seq = 0;  // later ones are greater within a directory
+    std::uint64_t seq = 0;  // increases within a directory
     DiskTime stored{}, expires{};
     std::string_view uri;
-    std::string_view vary_names, variant;  // empty: does not vary
-    std::string_view meta;                 // what the store keeps of it besides; not looked into
+    std::string_view vary_names, variant;  // empty if it does not vary
+    std::string_view meta;                 // further data of the store, opaque here
     std::string_view head;
-    std::vector<summary::KeyHash> tags;  // of gone: the hashes, 1 at least
+    std::vector<summary::KeyHash> tags;  // for `gone`: its hashes, at least 1
     std::uint64_t body_bytes = 0;
-    std::vector<std::uint64_t> slices;  // checksums of the body's; encode_record() ignores them
+    std::vector<std::uint64_t> slices;  // checksums of the body, set by decode_record()
 
     bool operator==(const Record&) const = default;
 };
 
-/// Stands for the variant in footers and indices.
+/// Represents the variant in footers and indices.
 std::uint64_t variant_hash(std::string_view vary_names, std::string_view variant);
 
-/// What a record takes on the disk, and where its body begins.
+/// The size of a record on the disk, and the offset of its body.
 struct RecordSizes {
     std::uint64_t prefix = 0;  // header, checksums, texts; then the body, then zeros
     std::uint64_t body = 0;
@@ -81,23 +81,24 @@ struct RecordSizes {
     std::uint64_t total() const { return whole_sectors(prefix + body); }
     bool operator==(const RecordSizes&) const = default;
 };
-/// too_large when a record may not hold it.
+/// Error: too_large.
 DiskResult<RecordSizes> sizes_of(const Record& record);
 
-/// Appends header to head, with the checksums of `body`, whose parts are record.body_bytes
-/// together. Body and padding are the caller's to write. Precondition: sizes_of(record).
+/// Appends all parts from the header to the head, with the checksums of `body`, whose parts are
+/// record.body_bytes together. The caller writes body and padding. Precondition: sizes_of(record)
+/// succeeds.
 void encode_record(const Record& record, std::span<const iovec> body, RecordHome home,
                    DiskBytes& out);
 
-/// How much there is to read, from the first kRecordHeaderBytes of a record: within the limits, and
-/// otherwise not yet proved. Errors: cut_off, no_record, bad_type, bad_length.
+/// The sizes in the first kRecordHeaderBytes of a record: within the limits, but unverified.
+/// Errors: cut_off, no_record, bad_type, bad_length.
 DiskResult<RecordSizes> peek_sizes(DiskView header);
 
-/// `prefix`: at least so many bytes as peek_sizes() says. The record views it.
-/// Errors: those of peek_sizes(), bad_checksum.
+/// `prefix` has at least the bytes that peek_sizes() names, and the record views it. Errors: those
+/// of peek_sizes(), and bad_checksum.
 DiskResult<Record> decode_record(DiskView prefix, RecordHome home);
 
-/// Whether these are all bytes of a slice with this checksum.
+/// These are all bytes of a slice with this checksum.
 bool slice_agrees(std::uint64_t checksum, DiskView bytes, RecordHome home);
 /// The same for the whole body of a record.
 bool body_agrees(const Record& record, DiskView body, RecordHome home);

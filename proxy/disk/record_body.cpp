@@ -7,8 +7,8 @@
 namespace proxy {
 namespace {
 
-/// What did not agree is in the page cache now: it must not be sent from there to those who are in
-/// the middle of the body. Whole large pages go.
+/// Removes the pages of wrong bytes from the page cache, so that readers in the middle of the body
+/// do not get them. Large pages go as a whole.
 void forget_pages(int fd, std::uint64_t at, std::uint64_t bytes) {
     constexpr std::uint64_t kLargePage = 2 << 20;
     const auto begin = at - at % kLargePage;

@@ -12,22 +12,21 @@
 
 namespace proxy {
 
-/// The body of a record where it stands: in a segment, whose file it keeps open, so that it can be
-/// read when the segment has been given back (which frees the room only then). Its bytes have been
-/// proved in this process, or were written by it; what the page cache has of them is taken for
-/// that, what has to come from the device again is proved again. Any thread, as long as the disk's
-/// threads are there; once made, its bytes do not change.
+/// The body of a record in its segment. It keeps the file open, so the body stays readable after
+/// the removal of the segment; the room is free after that. This process has verified its bytes or
+/// written them. It trusts the page cache, and verifies bytes again that come from the device
+/// again. Any thread, while the threads of the disk run.
 class RecordBody {
 public:
     struct Where {
         SegmentPtr segment;
-        DiskPlace place;       // of its record, as who asked for that gave it
+        DiskPlace place;       // of its record, as the reader asked for it
         std::uint64_t at = 0;  // in the file
         std::uint64_t bytes = 0;
     };
     using Failed = std::function<void(const boost::system::error_code&)>;
-    /// `sums`: one checksum for each kSliceBytes. `failed` hears, on one of the threads, why bytes
-    /// cannot be had.
+    /// `sums` has one checksum for each kSliceBytes. `failed` gets errors of reads, on one of the
+    /// threads.
     RecordBody(Where where, std::vector<std::uint64_t> sums, DiskThreads& threads, Failed failed)
         : where_(std::move(where)),
           sums_(std::move(sums)),
@@ -37,23 +36,23 @@ public:
     std::uint64_t size() const { return where_.bytes; }
     DiskPlace place() const { return where_.place; }
     std::uint64_t memory_bytes() const { return sizeof *this + sums_.size() * sizeof sums_[0]; }
-    /// Is called after `failed`. Whoever made this sets it before others have it.
+    /// Called after `failed`. Its maker sets it before others have the object.
     void when_spoilt(std::function<void(const RecordBody&)> then) { spoilt_ = std::move(then); }
 
-    // Offsets count from the body's beginning; what is asked for lies within it.
+    // Offsets count from the begin of the body. Precondition: the range lies within it.
 
-    /// No device has to be waited for. Never while a slice is being read by a thread: its pages are
-    /// counted from the moment when they are asked of the device, and are not proved.
+    /// The page cache has these bytes. False while a thread reads a slice, as its pages count as
+    /// cached before they arrive and are verified.
     bool is_cached(std::uint64_t offset, std::uint64_t bytes) const {
         return loading_ == 0 && where_.segment->file.is_cached(where_.at + offset, bytes);
     }
-    /// All of it if it is_cached(): what the system makes up while it is asked, such as the zeros
-    /// where a file has a hole, would not be proved.
+    /// Reads all of it if it is_cached(). The check excludes bytes that the system invents, such as
+    /// the zeros of a hole in a file.
     bool read_now(std::span<std::byte> into, std::uint64_t offset) const {
         return is_cached(offset, into.size()) &&
                where_.segment->file.read_now(into, where_.at + offset);
     }
-    /// As DiskCalls::send(). May wait for a device unless it is_cached().
+    /// As DiskCalls::send(). May wait for a device unless is_cached().
     ssize_t send_to(int socket, std::uint64_t offset, std::size_t bytes) const {
         return where_.segment->file.send_to(socket, where_.at + offset, bytes);
     }
@@ -64,9 +63,9 @@ public:
     static constexpr std::uint64_t kSliceBytes = kRecordSliceBytes;
     Slice slice_at(std::uint64_t offset) const;
     using Answer = std::function<void(DiskResult<DiskBytes>)>;
-    /// `answer` is called once, on one of the threads, with the slice that holds `offset`; post
-    /// from there. Not at all, and nothing is read, when `asker` has gone before its turn. Bounded
-    /// by who asks: one slice for each that is being sent.
+    /// Calls `answer` once, on one of the threads, with the slice around `offset`; the receiver
+    /// posts from there. The read is left out if `asker` has gone before its turn. A sender asks
+    /// for one slice at a time, which bounds them.
     void read_slice(std::shared_ptr<const RecordBody> self, std::uint64_t offset,
                     std::weak_ptr<const void> asker, Answer answer) const;
 
@@ -78,7 +77,7 @@ private:
     DiskThreads& threads_;
     Failed failed_;
     std::function<void(const RecordBody&)> spoilt_;
-    mutable std::atomic<unsigned> loading_{0};  // slices, by threads
+    mutable std::atomic<unsigned> loading_{0};  // slices in the hands of threads
 };
 
 }  // namespace proxy

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kReadAhead = 5;  // segments whose footers are in memory at once
 
-/// Nothing in it will ever be found again, and it is nobody else's.
+/// The file belongs to this cache, and its content is lost.
 bool is_unusable(const boost::system::error_code& error) {
     return error == DiskError::never_begun || error == DiskError::cut_off ||
            error == DiskError::no_record || error == DiskError::bad_length ||
@@ -26,15 +26,15 @@ std::uint64_t identity(const FooterEntry& entry, summary::KeyHash key) {
     return key.low ^ (entry.variant * 0x9e3779b97f4a7c15);
 }
 
-/// What one file holds.
+/// The content of one file.
 struct Opened {
-    boost::system::error_code error;  // of what follows, the first there is
-    SegmentPtr segment;               // null: not even that
+    boost::system::error_code error;  // the first error of the members below
+    SegmentPtr segment;               // null if it could not be opened
     SegmentContents contents;
-    Pages<summary::KeyHash> keys;  // of its records; of tombstones, nothing
+    Pages<summary::KeyHash> keys;  // of its records; empty for a tombstone
 };
 
-/// Reads files on some threads, a little ahead of whoever takes what they hold in order.
+/// Reads files on some threads, a little ahead of the caller, who takes the contents in order.
 class FileReader {
 public:
     FileReader(DiskCalls& calls, std::uint64_t directory_id, const std::vector<SegmentFile>& files,
@@ -56,7 +56,7 @@ public:
     FileReader(const FileReader&) = delete;
     FileReader& operator=(const FileReader&) = delete;
 
-    /// Of the file at `at`; each once, in order.
+    /// Takes the content of the file at `at`. To be called once for each file, in order.
     Opened take(std::size_t at) {
         if (threads_.empty()) return open(files_[at]);
         std::unique_lock lock(mutex_);
@@ -121,7 +121,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// Goes through what the files hold, the newest first.
+/// Goes through the contents of the files, the newest first.
 class Recovery {
 public:
     Recovery(DiskCalls& calls, const RecoveryHooks& hooks, std::size_t files)
@@ -146,19 +146,20 @@ public:
             if (is_tombstone(entry.type)) hooks_.tombstone(entry);
         for (auto i = entries.size(); i-- > 0;)
             if (!is_tombstone(entries[i].type)) take(file, entries[i], opened.keys[i]);
-        give();  // as the batch views what goes now
+        give();  // the batch views `opened`, which ends here
     }
     Recovered result() && { return std::move(result_); }
 
 private:
     void take_unreadable(const SegmentFile& file, Opened opened) {
-        // A process that is killed may leave a file that it had just made.
+        // A kill may leave the newest file empty.
         if (opened.error != DiskError::never_begun || !newest_) {
             newest_ = false;
             ++(opened.error == DiskError::foreign ? result_.foreign : result_.unreadable);
             doubtful_ = true;
         }
-        // What has no beginning is of no use, and beside the cap; what cannot be read may be.
+        // A file without a header is useless and takes room beside the cap. A file that the system
+        // cannot read at present may be good.
         const bool unusable = !opened.segment && is_unusable(opened.error);
         if (unusable || (opened.segment && !hooks_.opened(std::move(opened.segment)))) remove(file);
     }
@@ -190,8 +191,8 @@ private:
     Recovered result_;
     Reckoning reckoning_;
     Pages<RecoveredKey> batch_;
-    bool newest_ = true;     // nothing was found in what was taken so far
-    bool doubtful_ = false;  // something is lost in it
+    bool newest_ = true;     // all files so far were empty
+    bool doubtful_ = false;  // a file so far has lost something
 };
 
 }  // namespace

@@ -7,28 +7,28 @@
 
 namespace proxy {
 
-/// Whether what was missed is written to the disk: all while there is room, then what was missed
-/// before within a window. So what is asked for once takes no write and no room. What memory still
-/// has when it is asked for again needs no window: it is to be written at once.
+/// Decides whether a missed response is written to the disk: always while the disk has room, and at
+/// the second miss within a window from then on. A response that is requested once then costs
+/// neither a write nor room. Responses still in memory at their second request bypass the window.
 ///
-/// The window is kWindow times as many different misses as objects are on the disk, `least_keys` at
-/// least, and up to twice as long. Memory: 2.2 bytes for each of these, so 4.4 for each object on
-/// the disk, taken as it is touched. One thread at a time.
+/// The window covers kWindow times as many different misses as the disk has objects, at least
+/// `least_keys`, and up to twice as many. Memory: 2.2 bytes for each of these misses, so 4.4 bytes
+/// for each object on the disk, taken as it is touched. One thread at a time.
 class SecondRequest {
 public:
-    /// With a window of one, as many hits are lost on some logs as with two are won.
+    /// On some logs, a window of one loses as many hits as a window of two wins.
     static constexpr std::uint64_t kWindow = 2;
     /// A disk has room while one part in so many of it is free.
     static constexpr std::uint64_t kRoomPart = 10;
-    /// A wrong "before" is one write in vain.
+    /// A wrong "missed before" costs one needless write.
     static constexpr double kError = 0.03;
 
     explicit SecondRequest(std::uint64_t least_keys)
         : seen_({.keys = least_keys, .error = kError}) {}
 
-    /// To be called for every miss that could be written, as it remembers it. `has_room`: of the
-    /// disk, see DiskTier::has_room(). Once there are so many more objects that the window has to
-    /// be twice as long, what was missed before that is forgotten.
+    /// To be called for every miss of a response that could be written, because it remembers the
+    /// key. `has_room` is DiskTier::has_room(). It forgets earlier misses when the number of
+    /// objects requires a window of twice the length.
     bool admits(summary::KeyHash key, bool has_room, std::uint64_t objects_on_disk);
 
     std::uint64_t window() const { return seen_.capacity(); }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSuffix = ".segment";
 constexpr std::size_t kDigits = 8;
 
-/// Gives pieces of a file, of which it reads some more than is asked for.
+/// Gives pieces of a file, and reads somewhat more than requested.
 class Window {
 public:
     explicit Window(const Segment& segment) : segment_(segment) {}
@@ -38,8 +38,8 @@ private:
     std::size_t size_ = 0;
 };
 
-/// never_begun when nothing was ever written where whatever is written in a segment leaves
-/// something, at its beginning and a trailer at its end; else what became of the beginning.
+/// The error of a file without a header: never_begun if both the header and the trailer are zeros,
+/// because every write leaves bytes in one of them; else the error of the header.
 boost::system::error_code without_beginning(const DiskFile& file) {
     const auto size = file.size();
     if (!size) return size.error();
@@ -83,7 +83,7 @@ DiskResult<SegmentContents> scan(const Segment& segment) {
     if (!footer) return footer.error();
     found.footer = std::move(*footer);
     if (found.footer.entries.empty()) return found;
-    // A process that was killed may have left its head and not all of its body.
+    // A kill may leave the head of a record and a part of its body.
     const auto& last = found.footer.entries.back();
     if (const auto loaded = load_record(segment, last.sector, last.sectors); !loaded) {
         if (is_of_system(loaded.error())) return loaded.error();
@@ -130,7 +130,7 @@ std::optional<std::uint32_t> segment_number(std::string_view name) {
     const auto* end = name.data() + kDigits;
     const auto read = std::from_chars(name.data(), end, number, 16);
     if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-    // The last one would leave none for the next.
+    // The highest number would leave none for the next segment.
     if (number == std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
     return number;
 }

@@ -14,8 +14,8 @@ namespace proxy {
 
 class RecordBody;
 
-/// One file of records. Stays readable for who holds it, also when it has been removed. Any thread,
-/// but for writing.
+/// One file of records. Its owners can read it after its removal. Any thread may read; the writer
+/// alone writes.
 struct Segment {
     std::filesystem::path path;
     SegmentHeader header;
@@ -32,48 +32,48 @@ struct SegmentFile {
     std::filesystem::path path;
     std::uint32_t number = 0;
 };
-/// Those of a directory, the newest first. Errors: those of the system.
+/// The segments of a directory, the newest first. Errors: those of the system.
 DiskResult<std::vector<SegmentFile>> segment_files(const std::filesystem::path& directory);
 
-/// Makes a file of header.bytes, all of it reserved; nothing is left behind when that fails.
+/// Makes a file of header.bytes and reserves all of it. A failure leaves no file behind.
 DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
                                       const SegmentHeader& header);
-/// Errors: those of decode_segment_header(); never_begun when nothing was written, not even the
-/// header; foreign when it is of another home than this; without one it is whose it says itself.
+/// Without `home` the header decides whose it is. Errors: those of decode_segment_header();
+/// never_begun if even the header is missing; foreign if it has another home.
 DiskResult<SegmentPtr> open_segment(DiskCalls& calls, const std::filesystem::path& path,
                                     const std::optional<RecordHome>& home);
 
-/// Writes a closed footer and its trailer behind what ends at `end`. Precondition: they fit.
+/// Writes a closed footer and its trailer after `end`. Precondition: they fit.
 boost::system::error_code seal_segment(const Segment& segment, DiskView footer,
                                        std::uint32_t entries, std::uint64_t end);
 
 struct SegmentContents {
-    Footer footer;        // as it was read, or would have been written
-    bool sealed = false;  // it was read, and agreed
-    /// Something that had been a record could not be read: good ones follow behind it, or the
-    /// segment was sealed and its footer is spoilt.
+    Footer footer;        // as read, or rebuilt from the records
+    bool sealed = false;  // the footer was read and is good
+    /// A record is unreadable although good ones follow it, or the footer of a sealed segment is
+    /// spoilt.
     bool damaged = false;
-    /// What was written last is not whole, as a kill leaves it: it is not among the entries.
+    /// The last record is incomplete, as a kill leaves it. The entries lack it.
     bool torn = false;
 };
-/// By its footer, else by looking for records, whose bodies are not read then, but for the last
-/// one's. Fails only when the disk does.
+/// Reads the footer. Without a good one it searches for records and leaves their bodies unread,
+/// except that of the last one. Fails only if the disk does.
 DiskResult<SegmentContents> read_contents(const Segment& segment);
 
-/// Where a segment that has room may be gone on with, and what its footer has so far.
+/// The place at which a segment with room can be continued, and its footer so far.
 struct SegmentEnd {
     SegmentPtr segment;
     bool sealed = false;  // see unseal_segment()
-    FooterBytes footer;   // not closed
+    FooterBytes footer;   // open
     std::uint32_t entries = 0;
-    std::uint64_t end = 0;  // what stands behind it is none of its records
+    std::uint64_t end = 0;  // of its last record
 };
 SegmentEnd end_of(SegmentPtr segment, const SegmentContents& contents);
-/// Takes the trailer away, and waits for the device: only then may its footer be written over. Its
-/// records are found one by one from now on.
+/// Removes the trailer and waits for the device, so that the footer may be overwritten. From then
+/// on its records are found one by one.
 boost::system::error_code unseal_segment(const Segment& segment);
 
-/// A record with all its bytes, every checksum of which agreed.
+/// A record with all its bytes. All checksums agreed.
 struct LoadedRecord {
     LoadedRecord() = default;
     LoadedRecord(LoadedRecord&&) = default;
@@ -82,10 +82,10 @@ struct LoadedRecord {
     Record record;  // views `bytes`
     DiskView body;
     DiskBytes bytes;
-    /// Set where the body may be sent from where it stands.
+    /// Set if the body may be sent from its segment.
     std::shared_ptr<RecordBody> in_place;
 };
-/// `sectors`: how much to read at first; any number will do.
+/// `sectors` is the size of the first read; any number is correct.
 DiskResult<LoadedRecord> load_record(const Segment& segment, std::uint32_t sector,
                                      std::uint32_t sectors);
 /// The same from bytes that were read at the place. Errors: those of decode_record().

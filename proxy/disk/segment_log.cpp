@@ -8,9 +8,9 @@
 namespace proxy {
 namespace {
 
-// One part in so many is written again at most: of a segment, and of all that was written.
+// At most one part in so many is written again: of a segment, and of all written bytes.
 constexpr std::uint64_t kReadmittedPart = 4, kReadmittedPartOfAll = 6;
-constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // told apart by their numbers
+constexpr std::size_t kMostSegments = (1u << kNumberBits) - 1;  // with different numbers
 constexpr std::array<char, kDiskSector> kZeros{};
 
 }  // namespace
@@ -46,7 +46,7 @@ boost::system::error_code SegmentLog::go_on(SegmentEnd end) {
         if (oldest_.empty() || oldest_.back() != end.segment) return {};
     }
     if (end.segment->header.bytes != stats().segment_bytes) return {};
-    // It may have been cut off.
+    // The file may be shorter than its header says.
     if (const auto error = end.segment->file.reserve(end.segment->header.bytes)) return error;
     if (end.sealed)
         if (const auto error = unseal_segment(*end.segment)) return error;
@@ -72,7 +72,7 @@ boost::system::error_code SegmentLog::make_room(const RecordSizes& sizes,
     if (has_room(sizes, footer_bytes)) return {};
     if (sizes.total() + footer_bytes > stats().segment_bytes / 4) return DiskError::too_large;
     if (const auto error = roll(need)) return error;
-    // As the cap may have changed meanwhile.
+    // The cap may have changed meanwhile.
     return has_room(sizes, footer_bytes) ? boost::system::error_code() : DiskError::too_large;
 }
 
@@ -112,7 +112,7 @@ boost::system::error_code SegmentLog::flush() {
     return {};
 }
 
-/// Its records stay; without a footer, as the device refused.
+/// Its records stay. The footer is missing, as the device refused.
 void SegmentLog::give_up_active() {
     active_.reset();
     footer_.clear();
@@ -146,13 +146,13 @@ SegmentPtr SegmentLog::oldest() const {
 
 DiskResult<SegmentPtr> SegmentLog::create(Need need) {
     for (bool again = true;;) {
-        // Those alive differ in what a DiskPlace has of their numbers.
+        // The numbers of present segments differ in the bits that a DiskPlace has.
         while (find(place_number(config_.next_segment))) ++config_.next_segment;
         auto made =
             create_segment(calls_, config_.directory,
                            {{config_.directory_id, config_.next_segment++}, stats().segment_bytes});
         if (made || !again || !is_full(made.error()) || !oldest()) return made;
-        // Others fill the file system: give back, and try once more.
+        // Other programs use up the file system: remove a segment, and try once more.
         if (const auto error = retire(Readmit::no)) return error;
         again = need == Need::urgent;
     }
@@ -173,13 +173,13 @@ boost::system::error_code SegmentLog::roll(Need need) {
         stats_.bytes += active_->header.bytes;
         stats_.segments = oldest_.size();
     }
-    // From the oldest into the new one, so that the next roll finds room for its own.
+    // Readmission goes from the oldest segment into the new one, so that the next roll has room.
     if (next_exceeds_cap() && oldest() != active_)
         if (const auto error = retire(Readmit::yes)) return error;
     return active_ ? boost::system::error_code() : of_system(EIO);
 }
 
-/// Gives the oldest back. After an error it stands where it was, and its records were told of.
+/// Removes the oldest segment. After an error it stays, although its records were reported.
 boost::system::error_code SegmentLog::retire(Readmit used) {
     const auto going = oldest();
     auto contents = read_contents(*going);
@@ -207,7 +207,7 @@ boost::system::error_code SegmentLog::retire(Readmit used) {
     return {};
 }
 
-/// Takes out of `entries` what it wrote again, the most used first; how many bytes that were.
+/// Writes the most used records again, takes them out of `entries`, and returns their bytes.
 std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entries) {
     struct Used {
         std::size_t at;
@@ -239,7 +239,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
         if (!loaded || loaded->record.uri != entry.uri) continue;
         const iovec body{const_cast<std::byte*>(loaded->body.data()), loaded->body.size()};
         const auto to = add(loaded->record, {&body, 1});
-        if (flush()) break;  // its bytes go with `loaded`
+        if (flush()) break;  // the bytes end with `loaded`
         moved.push_back({one.at, to});
         bytes += size;
     }
@@ -264,7 +264,7 @@ void SegmentLog::end_older() {
 }
 
 DiskResult<SegmentLog::GaveBack> SegmentLog::give_back() {
-    // Nobody can begin to read these.
+    // No reader can begin with these.
     std::erase_if(read_still_, [](const SegmentPtr& gone) { return gone.use_count() == 1; });
     const auto first = oldest();
     if (!first || first == active_) return GaveBack::nothing;

@@ -36,7 +36,7 @@ void SegmentSync::run() {
         if (waiting_.empty()) return;
         auto sealed = waiting_.front();
         lock.unlock();
-        // What was given back meanwhile is nobody's any more.
+        // A segment that was removed meanwhile needs no sync.
         if (!sealed->file.is_removed())
             if (const auto error = sealed->file.sync()) failed_(error);
         sealed.reset();

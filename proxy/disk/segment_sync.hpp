@@ -10,13 +10,12 @@
 
 namespace proxy {
 
-/// Lets the device take what was sealed, on a thread of its own: a writer that waited for it would
-/// have to leave out what comes meanwhile. What is still on its way is lost with the power, not
-/// with the process. Any thread.
+/// Writes sealed segments through to the device, on a thread of its own, so that the writer goes on
+/// meanwhile. A segment on its way survives the process, but not a loss of power. Any thread.
 class SegmentSync {
 public:
-    static constexpr std::size_t kMost = 4;  // that wait; then take() waits
-    /// On that thread, for each that the device did not take.
+    static constexpr std::size_t kMost = 4;  // segments in the queue; then take() waits
+    /// Called on that thread for each segment that the device refused.
     using Failed = std::function<void(const boost::system::error_code&)>;
 
     explicit SegmentSync(Failed failed);
@@ -26,7 +25,7 @@ public:
     SegmentSync& operator=(const SegmentSync&) = delete;
 
     void take(SegmentPtr sealed);
-    /// Until the device has, or has refused, all that was taken.
+    /// Waits until the device has taken or refused all segments so far.
     void wait();
 
 private:
@@ -35,9 +34,9 @@ private:
     const Failed failed_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<SegmentPtr> waiting_;  // the first one is being taken
+    std::deque<SegmentPtr> waiting_;  // the first one is under way
     bool ending_ = false;
-    std::thread thread_;  // last: it uses all of the above
+    std::thread thread_;  // last, as it uses all other members
 };
 
 }  // namespace proxy

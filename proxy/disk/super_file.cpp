@@ -56,7 +56,7 @@ DiskResult<Numbers> decoded(DiskView sector) {
     return numbers;
 }
 
-/// All that a file has of the first sector.
+/// The bytes of the first sector that the file has.
 DiskResult<DiskBytes> first_sector(const DiskFile& file) {
     DiskBytes bytes(kDiskSector);
     const auto got = file.read_some(bytes, 0);
@@ -69,13 +69,13 @@ bool is_none(const boost::system::error_code& error) {
     return error == boost::system::errc::no_such_file_or_directory;
 }
 
-/// What file systems and storage servers put into fresh directories is nobody's.
+/// File systems and storage servers put these into fresh directories.
 bool may_be_anywhere(const std::string& name) {
     return name == "lost+found" || name == ".snapshot" || name == ".snapshots" || name == ".zfs" ||
            name.starts_with(SuperFile::kOurs);
 }
 
-/// Whose super file was removed; or nothing was ever written to it.
+/// The super file was removed, or is still empty.
 bool is_a_segment(DiskCalls& calls, const std::filesystem::path& path) {
     const auto file = DiskFile::open(calls, path, O_RDONLY);
     const auto sector = file ? first_sector(*file) : DiskResult<DiskBytes>(file.error());
@@ -110,7 +110,7 @@ DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem:
     if (!file && !is_none(file.error())) return file.error();
     const auto sector = file ? first_sector(*file) : DiskResult<DiskBytes>(DiskBytes());
     if (!sector) return sector.error();
-    if (sector->size() < kDiskSector) {  // not there, empty, or its writing was broken off
+    if (sector->size() < kDiskSector) {  // absent, empty, or cut off
         for (const auto& path : segments)
             if (!is_a_segment(calls, path)) found.other_file = path.filename().string();
         if (!found.other_file.empty()) found.whose = Whose::others;
@@ -137,7 +137,7 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
     using Whose = DirectoryContents::Whose;
     const auto found = look_into(calls, directory);
     if (!found) return found.error();
-    // Nothing of ours is put into what belongs to somebody else.
+    // The directory of another program stays untouched.
     if (found->whose == Whose::others) return DiskError::foreign;
     const bool empty = found->whose == Whose::nobodys;
     auto file = DiskFile::open(calls, directory / kName, empty ? O_RDWR | O_CREAT : O_RDWR);
@@ -154,7 +154,7 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
     if (sector->size() < kDiskSector) {
         if (!empty) return DiskError::foreign;
         taken.directory_id_ = random_number();
-    } else {  // by now another may have written it
+    } else {  // another process may have written it by now
         const auto numbers = decoded(*sector);
         if (!numbers) return numbers.error();
         if (numbers->secret_mark != secret_mark) return DiskError::other_secret;

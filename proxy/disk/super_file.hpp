@@ -11,73 +11,73 @@
 
 namespace proxy {
 
-/// Whose a directory is, by what stands in it.
+/// The owner of a directory, according to its files.
 struct DirectoryContents {
     enum class Whose : std::uint8_t {
-        nobodys,  // nothing is there, or what may come before the super file, or be left behind it
-        ours,     // the super file is there; SuperFile::take() may still refuse what it says
-        others,   // there is no super file, or none of ours, and something else
+        nobodys,  // it is empty, or has files that may be there without a super file
+        ours,     // it has a super file, which SuperFile::take() may refuse
+        others,   // it has other files, and no super file of this cache
     };
     Whose whose = Whose::nobodys;
-    std::string other_file;         // the name of one that is not of a cache, if there is any
-    std::uint64_t secret_mark = 0;  // that it was written under, if it is ours
+    std::string other_file;         // the name of a file of another program, if there is one
+    std::uint64_t secret_mark = 0;  // of its super file, if it is ours
 };
-/// Changes nothing, and locks nothing. Errors: those of the system; newer_format, bad_checksum: the
-/// super file says so.
+/// Reads only, without a lock. Errors: those of the system; newer_format and bad_checksum from the
+/// super file.
 DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory);
 
-/// A number that follows from the secret under which tags are hashed, and does not tell it.
+/// A number that is derived from the secret under which tags are hashed, and does not reveal it.
 std::uint64_t secret_mark_of(const summary::KeyHasher& hasher);
 
-/// What makes a directory one of this cache, and this process its only user.
+/// The file that marks a directory as one of this cache, and locks it for this process.
 class SuperFile {
 public:
     static constexpr const char* kName = "hearsay.super";
-    // What else may stand there before there is a super file; so may all that begins with kOurs.
+    // Other files that may be there before the super file; so may all names with the prefix kOurs.
     static constexpr const char* kSecretName = "hearsay.secret";
     static constexpr const char* kJournalName = "hearsay.invalidations";
     static constexpr const char* kOurs = "hearsay.";
 
-    /// Takes the directory for as long as this object lives; makes the file where there is nothing
-    /// but what is nobody's. Segments without one are left, and of no use. `secret_mark`:
-    /// secret_mark_of(). Errors: in_use, foreign (there are other files and no super file, or it is
-    /// none of ours), newer_format, bad_checksum, other_secret (nothing in it can be matched with
-    /// tags: empty the directory), those of the system.
+    /// Locks the directory for the lifetime of the object, and makes the file in a directory that
+    /// belongs to nobody. Segments that were left without a super file are useless. `secret_mark`
+    /// is secret_mark_of(). Errors: in_use; foreign, for other files without a super file, or with
+    /// one of another cache; newer_format; bad_checksum; other_secret, as tags cannot be matched
+    /// then, and the user has to empty the directory; those of the system.
     static DiskResult<SuperFile> take(DiskCalls& calls, const std::filesystem::path& directory,
                                       std::uint64_t secret_mark);
 
-    /// The directory's number, by chance; seeds all its checksums.
+    /// The random number of the directory. It seeds all its checksums.
     std::uint64_t directory_id() const { return directory_id_; }
 
-    /// Of whom it was one when this was written last, and for the how many-th time there was
-    /// another company, or one went missing: what a directory holds that was not there all the
-    /// time does not count, as it was told of no purge meanwhile. 0: nothing in it counts.
+    /// The company of the directory at the last write, and the number of changes of company so far.
+    /// A directory that was absent in a later term missed purges, so its content is discarded. Term
+    /// 0: none of its content counts.
     struct Company {
         std::uint64_t term = 0;
-        std::uint64_t members = 0;  // company_of() the numbers of all
+        std::uint64_t members = 0;  // company_of() all directory numbers
 
         bool operator==(const Company&) const = default;
     };
     const Company& company() const { return company_; }
-    /// How often it was taken, this time included, which has been written: what stands in records
-    /// of this process is greater than in all earlier ones.
+    /// Counts the take() calls, this one included; the count is on the device. So the seqs of this
+    /// process exceed all earlier ones.
     std::uint32_t run() const { return run_; }
 
-    /// Somebody has removed the file: the directory is not this object's any more.
+    /// The file was removed, and the directory with it is no longer this object's.
     bool is_removed() const { return file_.is_removed(); }
-    /// Writes it, and waits for the device. `run`: what run() must not be below.
+    /// Writes the company and waits for the device. `run` is a lower bound for run().
     boost::system::error_code set_company(const Company& company, std::uint32_t run = 0);
 
 private:
     boost::system::error_code write();
 
-    DiskFile file_;  // holds the lock
+    DiskFile file_;  // carries the lock
     std::uint64_t directory_id_ = 0, secret_mark_ = 0;
     Company company_;
     std::uint32_t run_ = 0;
 };
 
-/// Stands for these directories together, in any order.
+/// Identifies a set of directories, in any order.
 std::uint64_t company_of(std::vector<std::uint64_t> directory_ids);
 
 }  // namespace proxy

@@ -40,7 +40,7 @@ public:
             look_into(**segment);
         }
         done_ += ignored ? 0 : size;
-        tell();
+        report();
     }
     void expect(std::uint64_t bytes) { all_ = bytes; }
 
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    /// Whose file it is says its own beginning; those of one directory agree.
+    /// The header of the file says whose it is; all files of one directory agree.
     DiskResult<SegmentPtr> open(const fs::path& file) {
         auto segment = open_segment(calls_, file, std::nullopt);
         if (!segment) return segment;
@@ -92,12 +92,12 @@ private:
         }
     }
 
-    /// Counts it; whether it is the one that a node would give.
+    /// Counts the record. True if a node would serve it.
     bool judge(const FooterEntry& entry) {
         if (is_tombstone(entry.type)) return false;
         const auto identity =
             XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant);
-        // By its key only who has the secret could tell.
+        // A purge by URL is recognizable only with the secret.
         const auto is_purged = tombstones_.cover(entry.seq, {}, entry.tags);
         const auto standing = reckoning_.judge(identity, is_purged);
         if (standing == Reckoning::Standing::purged) return ++result_.purged, false;
@@ -106,7 +106,7 @@ private:
         result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
         result_.expired += entry.expires < now_ ? 1 : 0;
         stored_.push_back(entry.stored);
-        if (entry.type == RecordType::block) return true;  // whose tag is its target
+        if (entry.type == RecordType::block) return true;  // a block has its target as a tag
         result_.tagged += entry.tags.empty() ? 0 : 1;
         for (const auto& tag : entry.tags) tags_.insert(tag);
         return true;
@@ -116,7 +116,7 @@ private:
         if (order_.url.empty() || is_tombstone(entry.type)) return false;
         const std::string_view uri = entry.uri;
         if (!uri.starts_with(order_.url)) return false;
-        if (entry.type == RecordType::block)  // its URI goes on with version and range
+        if (entry.type == RecordType::block)  // its key continues with version and range
             return uri.size() > order_.url.size() && uri[order_.url.size()] == ' ';
         return uri.size() == order_.url.size();
     }
@@ -156,7 +156,7 @@ private:
                    "another record than the table of contents says"});
         else
             ++result_.proved;
-        if (order_.progress && ++since_told_ % kTellEach == 0)
+        if (order_.progress && ++since_report_ % kReportEach == 0)
             order_.progress(done_ + offset, all_);
     }
 
@@ -164,11 +164,11 @@ private:
         ++result_.fault_count;
         if (result_.faults.size() < kMaxFaults) result_.faults.push_back(std::move(fault));
     }
-    void tell() const {
+    void report() const {
         if (order_.progress) order_.progress(done_, all_);
     }
 
-    static constexpr unsigned kTellEach = 64;  // records
+    static constexpr unsigned kReportEach = 64;  // records
 
     const SurveyOrder& order_;
     const DiskTime now_;
@@ -176,7 +176,7 @@ private:
     DiskSurvey result_;
     std::optional<std::uint64_t> directory_;
     std::uint64_t done_ = 0, all_ = 0;
-    unsigned since_told_ = 0;
+    unsigned since_report_ = 0;
     Tombstones tombstones_{std::numeric_limits<std::size_t>::max()};
     Reckoning reckoning_;
     boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> tags_;
@@ -228,7 +228,7 @@ DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, D
         const bool none = super.error() == boost::system::errc::no_such_file_or_directory;
         return none ? make_error_code(DiskError::foreign) : super.error();
     }
-    // Nobody begins to work with it before this has ended.
+    // The lock keeps other processes away until the survey ends.
     if (::flock(super->fd(), LOCK_SH | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? make_error_code(DiskError::in_use) : last_error();
     const auto files = segment_files(place);

@@ -9,7 +9,7 @@ void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t se
     if (hashes.empty()) return;
     newest_ = std::max(newest_, seq);
     for (const auto& hash : hashes) {
-        if (seq <= all_) return;  // it covers no more than that
+        if (seq <= all_) return;  // all_ covers as much
         if (hashes_.size() >= most_ && !hashes_.contains(hash)) overflow();
         auto& known = hashes_[hash];
         known = std::max(known, seq);

@@ -10,9 +10,9 @@ namespace proxy {
 
 inline constexpr std::size_t kMaxTombstones = 262'144;  // hashes, of one directory
 
-/// What records of a directory must not count any more: those that were written before a tombstone
-/// and whose key, or one of whose tags, it names; or all before it. Memory: 28 bytes for a hash at
-/// 0.87 full, at most kMaxTombstones. One thread.
+/// The purges of one directory. A tombstone covers the records that were written before it and
+/// whose key, or one of whose tags, is among its hashes; all_gone covers all records before it.
+/// Memory: 28 bytes for a hash at 0.87 full, at most kMaxTombstones hashes. One thread.
 class Tombstones {
 public:
     /// Precondition: most > 1.
@@ -20,17 +20,18 @@ public:
 
     void note(std::span<const summary::KeyHash> hashes, std::uint64_t seq);
     void note_all(std::uint64_t seq);
-    /// Anything but a tombstone is left alone.
+    /// Ignores other records.
     void note(const FooterEntry& entry);
-    /// The tombstone goes with its segment: all that it covers has gone before it.
+    /// The tombstone leaves with its segment. All records that it covers have left before.
     void forget(const FooterEntry& entry);
 
     bool cover(std::uint64_t seq, summary::KeyHash key,
                std::span<const summary::KeyHash> tags) const;
-    /// Covers nothing that is not older than this.
+    /// The latest seq of a tombstone: later records are uncovered.
     std::uint64_t newest() const { return newest_; }
     std::size_t size() const { return hashes_.size(); }
-    /// How often there were too many, so that the older half became one for all records before it.
+    /// Counts the times that the hashes exceeded the limit. Each time the older half became one
+    /// all_gone.
     std::uint64_t overflows() const { return overflows_; }
 
 private:
