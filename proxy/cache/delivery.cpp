@@ -79,7 +79,7 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
                     from.arrival.wall, made.response->head, *live);
     live->lines.append(from.own_lines);
     if (job_.block)
-        cache_.shared.store.will_hold_blocks();
+        cache_.shared.store.expect_blocks();
     else
         made.verdict = fits(made.verdict, length, object_max(config_));
     const auto sharing = admit(cache_.shared.store, job_.claim, made, use_of(sender), Clock::now());

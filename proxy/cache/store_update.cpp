@@ -106,9 +106,9 @@ Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head
     const auto groups = invalidated_groups(answer.fields, key.origin(), cache.key_hasher);
     auto what = cache.of(uris);
     what.tags = groups;
-    const auto before = cache.store.told_disk();
+    const auto before = cache.store.disk_ends();
     cache.invalidate(std::move(what), now);
-    return {uris.size() + groups.size(), cache.store.told_disk() != before};
+    return {uris.size() + groups.size(), cache.store.disk_ends() != before};
 }
 
 bool may_have_taken_effect(FetchError error) {

@@ -157,7 +157,7 @@ asio::awaitable<bool> BodySender::run() {
     for (;;) {
         if (send_now()) co_return true;
         if (step_ == Step::blocked) {
-            if (what_.stored_as) client_.frontend.cache.shared.store.hold(*what_.stored_as);
+            if (what_.stored_as) client_.frontend.cache.shared.store.pin(*what_.stored_as);
             const auto sent = co_await send_rest();
             piece_sent(sent);
         } else if (step_ == Step::starved) {

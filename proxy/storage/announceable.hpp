@@ -7,11 +7,11 @@
 
 namespace proxy {
 
-/// What stands in the summary is reusable without validation for more than this when announced.
+/// At its announcement, a response is reusable without validation for more than this.
 inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
 
-/// Is it worth telling peers that this is stored? What has to be validated, cannot be selected, or
-/// is as good as stale would be a false hit, or one that costs its asker two questions.
+/// The response is worth an announcement to peers. A response that must be validated, cannot be
+/// selected, or is nearly stale would cause a false hit, or a second request.
 inline bool is_announceable(const StoredMetadata& response, Arrival::Steady now) {
     return !response.freshness.always_validate && response.vary_names != kVaryAny &&
            time_to_live(response.freshness, response.residence(now)) > kAnnounceAtLeast;

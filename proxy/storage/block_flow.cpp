@@ -75,7 +75,7 @@ std::shared_ptr<Fill> BlockFlow::fill_for(std::uint64_t offset) {
 }
 
 void BlockFlow::begin(std::uint64_t offset) {
-    std::shared_ptr<Fill> before;  // destroyed after the lock is gone
+    std::shared_ptr<Fill> before;  // destroyed after the lock is released
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
     next_ = block.last + 1;

@@ -8,8 +8,8 @@
 
 namespace proxy {
 
-/// Of which target URIs there may be blocks on the disk: who invalidates one of them has to end its
-/// blocks there, too. Says yes of all once there are too many to know. Any thread.
+/// The target URIs that may have blocks on the disk. An invalidation of such a target ends its
+/// blocks there. With more than kMost targets it answers yes for all. Any thread.
 class BlockTargets {
 public:
     static constexpr std::size_t kMost = 1 << 20;  // about 24 bytes each
@@ -21,7 +21,7 @@ public:
         else
             too_many_ = true;
     }
-    /// Whether it may have some, which the caller ends now.
+    /// The target may have blocks, which the caller is about to end.
     bool take(summary::KeyHash target) {
         const std::lock_guard lock(mutex_);
         return targets_.erase(target) > 0 || too_many_;

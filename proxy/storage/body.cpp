@@ -20,7 +20,7 @@ std::size_t Body::next_block_bytes(std::uint64_t remaining) const {
     if (remaining > 0)
         return static_cast<std::size_t>(std::min<std::uint64_t>(remaining, kBodyBlockBytes));
     if (blocks_.empty()) return kFirstBlockBytes;
-    // A quarter more at a time: little is left unused when the length comes as a surprise.
+    // A quarter more at a time leaves little unused if the body ends soon.
     return std::clamp<std::size_t>(static_cast<std::size_t>(size_ / 4), kFirstBlockBytes,
                                    kBodyBlockBytes);
 }
@@ -43,7 +43,8 @@ std::size_t Body::append(std::string_view data) {
 void Body::drop_before(std::uint64_t offset) {
     auto keep = blocks_.begin();
     while (keep != blocks_.end() && keep->used > 0 && dropped_ + keep->used <= offset) {
-        if (keep + 1 == blocks_.end() && keep->used < keep->capacity) break;  // still being written
+        if (keep + 1 == blocks_.end() && keep->used < keep->capacity)
+            break;  // the writer still uses it
         dropped_ += keep->used;
         ++keep;
     }

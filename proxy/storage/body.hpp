@@ -11,60 +11,59 @@
 namespace proxy {
 
 inline constexpr std::size_t kBodyBlockBytes = 256 * 1024;
-inline constexpr std::size_t kFirstBlockBytes =
-    4 * 1024;  // when the length is not known beforehand
+inline constexpr std::size_t kFirstBlockBytes = 4 * 1024;  // for a body of unknown length
 
 class RecordBody;
 
-/// What of a body can be sent now. With no bytes, and neither `end` nor `failed`, the next ones
-/// have to be waited for.
+/// The bytes of a body that can be sent now. Without bytes, `end` and `failed`, the sender waits
+/// for more.
 struct BodyPiece {
     std::uint64_t bytes = 0;
-    std::uint64_t peer_bytes = 0;  // the first of them, which a peer gave
+    std::uint64_t peer_bytes = 0;  // the first of them that came from a peer
     bool end = false;              // after these bytes the body is complete
-    bool failed = false;           // no more will come: cut the client's connection
-    /// If set, the bytes stand in no buffer but here, from file_offset on, and the page cache has
-    /// just had them.
+    bool failed = false;           // the rest is lost: cut the client's connection
+    /// If set, the bytes are in this file only, from file_offset on, and the page cache had them
+    /// just now.
     const RecordBody* file = nullptr;
     std::uint64_t file_offset = 0;
 };
 
-/// The bytes of a stored body, in blocks that never move, or left where they stand on the disk.
-/// While it grows it belongs to its Fill, whose mutex guards it; once complete it is immutable and
-/// may be read by any thread without a lock.
+/// The bytes of a stored body: in pieces of memory that never move, or in place on the disk. A
+/// growing body belongs to its Fill, whose mutex guards it. A complete body is immutable, and any
+/// thread reads it without a lock.
 class Body {
 public:
     Body() = default;
-    /// All of it stands there; view() has nothing of it.
+    /// The body stays on the disk, and view() is empty.
     explicit Body(std::shared_ptr<const RecordBody> on_disk);
     Body(const Body&) = delete;
     Body& operator=(const Body&) = delete;
 
     std::uint64_t size() const { return size_; }
-    /// Null: it is in memory.
+    /// Null if the body is in memory.
     const std::shared_ptr<const RecordBody>& on_disk() const { return on_disk_; }
-    /// What its blocks take there, what is free in them included: as much as was paid for them.
+    /// The memory of its pieces, unused parts included, as it was charged.
     std::uint64_t memory_bytes() const;
-    /// Bytes at the start that were dropped after all readers passed them (never so for stored
-    /// bodies).
+    /// Bytes at the start that were dropped after all readers had passed them. Stored bodies keep
+    /// all bytes.
     std::uint64_t dropped() const { return dropped_; }
-    /// Bytes that append() takes without a new block.
+    /// Bytes that append() takes before the next add_block().
     std::size_t room() const {
         return blocks_.empty() ? 0 : blocks_.back().capacity - blocks_.back().used;
     }
 
-    /// How large the next block should be; `remaining` is what is still to come, if known (else 0).
+    /// The size of the next piece; `remaining` is the rest of the body, or 0 if it is unknown.
     std::size_t next_block_bytes(std::uint64_t remaining) const;
-    /// Adds an empty block of `capacity` bytes, paid for by `charge`.
+    /// Adds an empty piece of `capacity` bytes, which `charge` pays for.
     void add_block(std::size_t capacity, Charge charge);
-    /// Copies as much of `data` as room() allows; returns how much.
+    /// Copies as much of `data` as room() allows, and returns the number of bytes.
     std::size_t append(std::string_view data);
 
-    /// Drops whole blocks in front of `offset`.
+    /// Drops complete pieces in front of `offset`.
     void drop_before(std::uint64_t offset);
 
-    /// Appends to `out` what there is from `offset` on, at most `max_bytes` and `max_buffers`;
-    /// returns the bytes.
+    /// Appends buffers from `offset` on to `out`, with at most `max_bytes` in at most
+    /// `max_buffers`. Returns the number of bytes.
     std::uint64_t view(std::uint64_t offset, std::uint64_t max_bytes, std::size_t max_buffers,
                        std::vector<boost::asio::const_buffer>& out) const;
 

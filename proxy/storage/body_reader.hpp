@@ -16,15 +16,15 @@
 
 namespace proxy {
 
-/// Reads one body from its beginning to its end, whatever holds it: the memory of the store, the
-/// disk, or a fill that is under way. This is all that whoever sends a body knows of where it
-/// stands: a further place is a further alternative here, and none that asks. One thread; but for
-/// what stands on the disk it allocates nothing.
+/// Reads a body from its begin to its end, from the memory of the store, from the disk, or from a
+/// fill. A sender knows no more about the place of a body; a further place becomes a further
+/// alternative here. One thread. It allocates memory only for a body on the disk.
 class BodyReader {
 public:
-    /// Of what is stored, which must outlive this. `wakeup` is notified when bytes have come for
-    /// which peek() let its caller wait; those in memory are there from the start. `windows`, which
-    /// must outlive this, is charged for what is read from the disk and not sent yet.
+    /// Reads a stored response, which must outlive this object. `wakeup` is notified when bytes
+    /// have come that peek() lacked; bytes in memory are there from the start. `windows`, which
+    /// must outlive this object, is charged for bytes that were read from the disk and are not sent
+    /// yet.
     BodyReader(const StoredResponse& response, const std::shared_ptr<Wakeup>& wakeup,
                MemoryBudget& windows) {
         const auto& body = *response.body;
@@ -33,12 +33,12 @@ public:
         else
             from_ = Stored{&body};
     }
-    /// Of what is being fetched, from where `reader` is, which must outlive this; its wakeup is
-    /// notified.
+    /// Reads the body that `reader` follows, from its position on. `reader` must outlive this
+    /// object, and its wakeup is notified.
     explicit BodyReader(Fill::Reader& reader) : from_(&reader) {}
 
-    /// Appends buffers to `out` that hold the bytes from the present position on, at most so many
-    /// of both, or names a file that has them; they stay valid until consume().
+    /// Appends buffers from the present position on to `out`, within both limits, or names a file
+    /// that has the bytes. They stay valid until consume().
     BodyPiece peek(std::uint64_t max_bytes, std::size_t max_buffers,
                    std::vector<boost::asio::const_buffer>& out) const {
         if (const auto* stored = std::get_if<Stored>(&from_)) {
@@ -53,7 +53,7 @@ public:
         return std::get<Fill::Reader*>(from_)->peek(
             std::min<std::uint64_t>(max_bytes, kBodyBlockBytes), max_buffers, out);
     }
-    /// Goes on by so many bytes, be they sent or left out.
+    /// Advances by so many bytes, sent or skipped.
     void consume(std::uint64_t bytes) {
         if (auto* stored = std::get_if<Stored>(&from_))
             stored->offset += bytes;
@@ -62,15 +62,15 @@ public:
         else
             std::get<Fill::Reader*>(from_)->consume(bytes);
     }
-    /// From now on peek() names no file: the bytes are to be framed or enciphered, or could not be
-    /// sent from there.
+    /// Makes peek() return bytes instead of files, because the bytes must be framed or enciphered,
+    /// or could not be sent from a file.
     void give_bytes_only() {
         if (auto* on_disk = std::get_if<OnDisk>(&from_)) (*on_disk)->give_bytes_only();
     }
 
 private:
-    /// What goes out at once of a body that is there; of one that is being fetched it is a block,
-    /// as room is made for more when bytes were taken.
+    /// The most that goes out at once from a complete body. From a fill it is a piece, because the
+    /// room for the next bytes is made when these are taken.
     static constexpr std::uint64_t kMaxStoredBytes = 4 * 1024 * 1024;
 
     struct Stored {

@@ -1,33 +1,35 @@
 #include "proxy/storage/claim.hpp"
 
+#include <cassert>
 #include <utility>
 
 namespace proxy {
 
 Claim::Taken Claim::take(const Store::Found& seen) {
+    assert(!leads_);
     invalidations_ = seen.invalidations;
-    auto taken = store_.claim(hash_, uri_, seen, fill_, request_);
-    held_ = taken.leader;
-    return {taken.leader, taken.leader ? nullptr : std::move(taken.fill)};
+    auto taken = claims_.take(hash_, uri_, seen, fill_, request_);
+    leads_ = taken.leads;
+    return taken;
 }
 
 bool Claim::tag(std::span<const summary::KeyHash> tags) {
-    return store_.tag_fill(hash_, fill_.get(), invalidations_, tags);
+    return claims_.tag(hash_, fill_.get(), invalidations_, tags);
 }
 
 bool Claim::publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now) {
-    held_ = false;
-    return store_.publish(hash_, uri_, fill_.get(), invalidations_, std::move(response), request_,
-                          now);
+    leads_ = false;
+    return claims_.publish(hash_, uri_, fill_.get(), invalidations_, std::move(response), request_,
+                           now);
 }
 
 void Claim::abandon(bool unshareable, Clock::time_point now) {
-    if (held_ || unshareable) end(unshareable, now);
+    if (leads_ || unshareable) end(unshareable, now);
 }
 
 void Claim::end(bool unshareable, Clock::time_point now) {
-    held_ = false;
-    store_.abandon(hash_, fill_.get(), unshareable, request_, now);
+    leads_ = false;
+    claims_.abandon(hash_, fill_.get(), unshareable, request_, now);
 }
 
 }  // namespace proxy

@@ -12,20 +12,25 @@
 
 namespace proxy {
 
-/// One fetch's right to store what it brings for one target URI, and to be the one that others like
-/// it wait for. Ends once: when the response is published, when it is abandoned, or with this
-/// value. One thread at a time; the store must outlive it.
+/// The right of one fetch to store its result for one target URI, and to be the fetch that similar
+/// requests wait for. It ends with publish(), with abandon(), or with this object. One thread at a
+/// time; the store must outlive it.
 class Claim {
 public:
     using Clock = Store::Clock;
+    using Taken = Claims::Taken;
 
-    /// Nothing is claimed yet. `fill` may be null: then nobody can wait for it. `request`: the
-    /// fields of the request, which say who else its answer may be for; they must outlive this.
+    /// Claims nothing yet. `fill` may be null, and then nobody can wait for it. `request` has the
+    /// fields of the request, which say who else may get its answer; they must outlive this.
     Claim(Store& store, summary::KeyHash hash, std::string_view uri, std::shared_ptr<Fill> fill,
           Fields request = {})
-        : store_(store), hash_(hash), uri_(uri), fill_(std::move(fill)), request_(request) {}
+        : claims_(store.claims()),
+          hash_(hash),
+          uri_(uri),
+          fill_(std::move(fill)),
+          request_(request) {}
     ~Claim() {
-        if (held_) end(false, {});  // the time is for what is unshareable
+        if (leads_) end(false, {});  // the time matters to unshareable answers only
     }
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
@@ -33,43 +38,38 @@ public:
     summary::KeyHash hash() const { return hash_; }
     summary::Key key() const { return {hash_, uri_}; }
     const std::string& uri() const { return uri_; }
-    /// How many the store had seen when it was looked into.
+    /// The store's count of invalidations at the look-up.
     std::uint64_t invalidations() const { return invalidations_; }
 
-    struct Taken {
-        bool leads = false;           // others like it may wait for it now
-        std::shared_ptr<Fill> other;  // or else the one that is under way; null: something was
-                                      // stored since find(), look again
-    };
     /// Makes this the one fetch for the URI and requests of its class (request_class.hpp), if there
-    /// is none. `seen`: what find() said.
+    /// is none. `seen` is the result of Store::find().
     Taken take(const Store::Found& seen);
-    /// Whoever misses meanwhile fetches for itself. `invalidations`: as find() said.
+    /// Requests that miss meanwhile fetch for themselves. `invalidations` as in Store::Found.
     void stay_alone(std::uint64_t invalidations) { invalidations_ = invalidations; }
 
-    /// What comes will have these tags: whoever invalidates one ends the claim, so that newcomers
-    /// fetch anew. False when one was invalidated since find(): who has begun to wait after that
-    /// must not get it either.
+    /// The response has these tags. An invalidation of one of them ends the claim, so later
+    /// requests fetch anew. False if one was invalidated since the look-up: then requests that
+    /// began to wait after the invalidation must not get the response.
     bool tag(std::span<const summary::KeyHash> tags);
 
-    /// Stores a complete response in place of the variant it replaces. False when the URI or one of
-    /// its tags was invalidated since find(), or so many others were that this cannot be told any
-    /// more: then nothing is stored.
+    /// Stores a complete response in the place of the variant that it replaces. False, and nothing
+    /// is stored, if the URI or one of its tags was invalidated since the look-up, or if
+    /// InvalidationMemory has forgotten.
     bool publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now);
-    /// Nothing will be stored. `unshareable`: the answer may not be shared, and for a while no
-    /// request of this class waits for another's (hit-for-miss).
+    /// Stores nothing. `unshareable`: the answer is for one client, and for a while no request of
+    /// this class waits for another (hit-for-miss).
     void abandon(bool unshareable, Clock::time_point now);
 
 private:
     void end(bool unshareable, Clock::time_point now);
 
-    Store& store_;
+    Claims& claims_;
     const summary::KeyHash hash_;
     const std::string uri_;
     const std::shared_ptr<Fill> fill_;
     const Selecting request_;
     std::uint64_t invalidations_ = 0;
-    bool held_ = false;
+    bool leads_ = false;
 };
 
 }  // namespace proxy

@@ -39,7 +39,7 @@ BodyPiece DiskBodyReader::peek(std::uint64_t max_bytes,
     return piece;
 }
 
-/// For so many, or as many as may be held without.
+/// Charges so many bytes. Returns the number of bytes that may be kept.
 std::uint64_t DiskBodyReader::make_room(std::uint64_t bytes) {
     if (charge_.bytes() >= bytes) return bytes;
     charge_ = Charge();
@@ -78,7 +78,7 @@ void DiskBodyReader::ask() {
     });
 }
 
-/// What was asked for, if it is there.
+/// Takes the slice that was read, if it is there.
 DiskBodyReader::Came DiskBodyReader::take() {
     std::optional<DiskResult<DiskBytes>> answer;
     {

@@ -13,31 +13,30 @@
 
 namespace proxy {
 
-/// Reads a body that is left where it stands on the disk, a slice of RecordBody::kSliceBytes at a
-/// time: what the page cache has can be sent from there, or is copied if bytes are wanted; all else
-/// is read, and proved, by the disk's threads. The bytes that it holds while they are sent are
-/// charged as what is read ahead is; where there is no room, it holds kUncharged of them. One
-/// thread; it never waits for a device.
+/// Reads a body that stays on the disk, a slice of RecordBody::kSliceBytes at a time. Bytes in the
+/// page cache are sent from there, or copied if a caller requires bytes. The threads of the disk
+/// read and verify all others. The bytes between reading and sending are charged as read-ahead;
+/// without room it keeps kUncharged of them. One thread; it never waits for a device.
 class DiskBodyReader {
 public:
     static constexpr std::uint64_t kUncharged = 16 * 1024;
 
-    /// `wakeup` is notified when a slice for which peek() let its caller wait was read.
-    /// `windows`, which must outlive this, is charged.
+    /// `wakeup` is notified when a slice was read that peek() lacked. `windows`, which must outlive
+    /// this object, is charged.
     DiskBodyReader(std::shared_ptr<const RecordBody> body, std::shared_ptr<Wakeup> wakeup,
                    MemoryBudget& windows)
         : body_(std::move(body)), wakeup_(std::move(wakeup)), windows_(windows) {}
 
-    /// As BodyReader has them.
+    /// As in BodyReader.
     BodyPiece peek(std::uint64_t max_bytes, std::vector<boost::asio::const_buffer>& out);
     void consume(std::uint64_t bytes) { offset_ += bytes; }
     void give_bytes_only() { bytes_only_ = true; }
 
 private:
-    /// By a thread of the disk, which may be done when nobody wants it any more.
+    /// A read in the hands of a thread, which may end after its reader has gone.
     struct Reading {
         explicit Reading(std::uint64_t from) : begin(from) {}
-        const std::uint64_t begin;  // of the slice; whoever asked may have gone on meanwhile
+        const std::uint64_t begin;  // of the slice; the reader may have moved on meanwhile
         std::mutex mutex;
         std::optional<DiskResult<DiskBytes>> answer;
     };

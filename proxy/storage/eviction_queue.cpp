@@ -45,9 +45,9 @@ void EvictionQueue::remove(Node& node) {
     if (node.queued()) unlink(node);
 }
 
-void EvictionQueue::hold(Node& node) {
+void EvictionQueue::pin(Node& node) {
     remove(node);
-    push(Node::In::held, node);
+    push(Node::In::pinned, node);
 }
 
 EvictionQueue::Node* EvictionQueue::pop_victim() {
@@ -57,7 +57,7 @@ EvictionQueue::Node* EvictionQueue::pop_victim() {
         auto& node = from_small ? *small_.tail : *main_.tail;
         unlink(node);
         if (from_small) {
-            // Used more than by the request that brought it.
+            // Another request used it beside the one that brought it.
             if (node.uses_ > 0) {
                 node.uses_ = 0;
                 push(Node::In::main, node);

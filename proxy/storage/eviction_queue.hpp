@@ -10,30 +10,30 @@
 
 namespace proxy {
 
-/// Which object goes next: S3-FIFO (Yang et al., SOSP 2023). New objects enter a small queue of a
-/// tenth of the bytes; those used again by the time they reach its end move to the main queue, the
-/// others go, and their keys are remembered for a while as ghosts that enter the main queue
-/// directly. A scan of objects used once therefore passes through the small queue and leaves the
-/// rest alone. One thread at a time (the store's shard lock).
+/// The order of eviction: S3-FIFO (Yang et al., SOSP 2023). New objects enter a small queue with a
+/// tenth of the bytes. At its end, objects that were used again move to the main queue, and the
+/// others are evicted. The queue remembers their keys for a while as ghosts, which enter the main
+/// queue directly. So a scan of objects that are used once passes through the small queue, and the
+/// rest stays. One thread at a time; the store uses the lock of a shard.
 ///
-/// What is in use frees nothing when it goes, so it is *held* aside: it counts for nothing here
-/// until it is looked at again.
+/// The eviction of an object with readers frees nothing, so such an object is *pinned*: it is set
+/// aside and left out of bytes() until a later look.
 class EvictionQueue {
 public:
     static constexpr std::uint8_t kMaxUses = 3;
     static constexpr unsigned kSmallShare = 10;  // the small queue holds one part in this many
     static constexpr std::size_t kMinGhosts = 64;
-    static constexpr std::size_t kLooksAtHeld = 8;
+    static constexpr std::size_t kLooksAtPinned = 8;
 
     class Node {
     public:
         summary::KeyHash hash;
         bool queued() const { return in_ != In::none; }
-        unsigned uses() const { return uses_; }  // lately, 0 .. kMaxUses
+        unsigned uses() const { return uses_; }  // recently, 0 .. kMaxUses
 
     private:
         friend class EvictionQueue;
-        enum class In : std::uint8_t { none, small, main, held };
+        enum class In : std::uint8_t { none, small, main, pinned };
         Node* previous_ = nullptr;
         Node* next_ = nullptr;
         std::uint64_t bytes_ = 0;
@@ -41,53 +41,54 @@ public:
         std::uint8_t uses_ = 0;
     };
 
-    /// `total`, which outlives the queue, has the bytes() of all queues that count into it. Before
-    /// the first node.
+    /// Adds the bytes() of this queue to `total`, which must outlive it. To be called before the
+    /// first insert().
     void count_into(std::atomic<std::uint64_t>& total) { total_ = &total; }
 
-    /// Adds a node, or changes the size of one that is queued.
+    /// Adds a node, or changes the size of a queued one.
     void insert(Node& node, std::uint64_t bytes);
     void remove(Node& node);
     static void touch(Node& node) {
         if (node.uses_ < kMaxUses) ++node.uses_;
     }
-    /// Takes the next victim out; null when there is none.
+    /// Takes the next victim out of the queue; null if there is none.
     Node* pop_victim();
-    /// It is in use, queued or taken out.
-    void hold(Node& node);
-    /// Looks at some of those that were held longest: what `in_use` denies can be evicted again.
+    /// Sets a node in use aside, whether it is queued or was taken out.
+    void pin(Node& node);
+    /// Looks at those that were pinned longest, kLooksAtPinned of them. The nodes that `in_use`
+    /// denies become evictable again.
     template <class InUse>
-    void release(InUse in_use) {
-        for (auto looks = std::min(kLooksAtHeld, held_.count); looks > 0; --looks) {
-            auto& node = *held_.tail;
+    void unpin_unless(InUse in_use) {
+        for (auto looks = std::min(kLooksAtPinned, pinned_.count); looks > 0; --looks) {
+            auto& node = *pinned_.tail;
             unlink(node);
-            push(in_use(node) ? Node::In::held : Node::In::main, node);
+            push(in_use(node) ? Node::In::pinned : Node::In::main, node);
         }
     }
 
-    /// Of what can be evicted.
+    /// The bytes that can be evicted.
     std::uint64_t bytes() const { return small_.bytes + main_.bytes; }
 
 private:
     struct List {
         Node* head = nullptr;  // newest
-        Node* tail = nullptr;  // next to be looked at
+        Node* tail = nullptr;  // the next one to look at
         std::uint64_t bytes = 0;
         std::size_t count = 0;
     };
 
     List& list(Node::In in) {
-        return in == Node::In::small ? small_ : in == Node::In::main ? main_ : held_;
+        return in == Node::In::small ? small_ : in == Node::In::main ? main_ : pinned_;
     }
     void count(Node::In in, std::uint64_t more) {
-        if (total_ && in != Node::In::held) total_->fetch_add(more, std::memory_order_relaxed);
+        if (total_ && in != Node::In::pinned) total_->fetch_add(more, std::memory_order_relaxed);
     }
     void push(Node::In in, Node& node);
     void unlink(Node& node);
     void remember(summary::KeyHash hash);
 
     std::atomic<std::uint64_t>* total_ = nullptr;
-    List small_, main_, held_;
+    List small_, main_, pinned_;
     std::deque<std::uint64_t> ghost_order_;
     boost::unordered_flat_set<std::uint64_t> ghosts_;
 };

@@ -110,7 +110,7 @@ void Fill::close() {
         if (!reader->released_) reader->place_ = places_.insert(reader->offset_);
 }
 
-/// Drops what all have taken. A body that was validated stands in the store.
+/// Drops the bytes that all readers have taken. A validated body is in the store already.
 void Fill::let_go() {
     if (phase_ == Phase::streaming && !answer_.validated)
         answer_.response->body->drop_before(slowest());
@@ -143,7 +143,7 @@ std::size_t Fill::next_block_bytes() const {
 
 void Fill::add_block(std::size_t capacity, Charge charge) {
     const std::lock_guard lock(mutex_);
-    if (closed_) let_go();  // also what has come since, and the readers have left out
+    if (closed_) let_go();  // also bytes that readers have skipped since
     answer_.response->body->add_block(capacity, std::move(charge));
 }
 
@@ -186,7 +186,7 @@ bool Fill::wanted() const {
     if (closed_) return false;
     if (kept_) return true;
     if (phase_ == Phase::waiting)
-        return true;  // its deadline is short, and the answer may be worth storing
+        return true;  // its deadline is short, and the answer may be storable
     return goes_on_unread(answer_.response->body->size(),
                           answer_.length_known ? std::optional(answer_.length) : std::nullopt);
 }
@@ -238,7 +238,7 @@ void Fill::wake_readers() {
     for (auto* reader : readers_) reader->wakeup_->notify();
 }
 
-/// Once closed.
+/// Precondition: the fill is closed.
 std::uint64_t Fill::slowest() const {
     const auto size = answer_.response->body->size();
     return places_.empty() ? size : std::min(size, *places_.begin());

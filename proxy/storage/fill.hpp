@@ -20,37 +20,36 @@
 
 namespace proxy {
 
-/// A fetch that nobody reads any more goes on when at most this much is missing.
+/// A fetch without readers continues if at most this much is missing.
 inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
-/// In any case it has only so long from when the last reader left: be it that no head comes, or
-/// that what is nearly done never is.
+/// A fetch ends this long after its last reader left, be it without a head, or nearly done.
 inline constexpr std::chrono::seconds kAloneAtMost{5};
-/// A fetch that renews what is served stale meanwhile: nobody waits for it from the start.
+/// The same limit for a fetch that renews a response in the background, which has no readers.
 inline constexpr std::chrono::seconds kRefreshAtMost{60};
 
-/// Does a fetch that is being stored go on though nobody reads it? When little is missing, or no
-/// more than has come. `length`: of the body, if known; otherwise it may be as much again.
+/// A fetch into the store continues without readers: little is missing, or at most as much as has
+/// come. `length` is that of the body. A body of unknown length may bring as much again.
 inline bool goes_on_unread(std::uint64_t received, const std::optional<std::uint64_t>& length) {
     if (!length) return received <= kNearlyDoneBytes;
     return *length - std::min(*length, received) <= std::max(received, kNearlyDoneBytes);
 }
 
-/// One fetch in progress: a head to come, a body that grows, and everybody who waits for either.
-/// The fetching coroutine is its only writer; readers may live on any thread.
+/// A response that is still arriving: a head to come, a growing body, and all readers that wait for
+/// either. The fetching coroutine is its only writer; readers may be on any thread.
 ///
-/// A *shared* fill is being stored: everything stays, readers come and go. A fill that is *not*
-/// shared has the readers it had when that was decided and keeps only a window of the body for
-/// them.
+/// A *shared* fill goes into the store: all bytes stay, and readers come and go. A fill that is not
+/// shared serves the readers of the moment of that decision, and keeps a window of the body for
+/// them. A mutex guards all state; wakeups are notified under it.
 class Fill {
 public:
     enum class Phase { waiting, streaming, complete, failed };
     enum class Source { origin, peer };
 
-    /// An answer as its head tells of it.
+    /// An answer, as its head describes it.
     struct Answer {
         std::shared_ptr<const StoredResponse> response;
         bool shared = false;     // on its way into the store
-        bool validated = false;  // the response is a stored one that a 304 has made fresh again
+        bool validated = false;  // a 304 has renewed a stored response
         Source source = Source::origin;
         std::string peer;          // node that gave the answer, when source is peer
         std::string server;        // address of the origin that did, or confirmed it by a 304
@@ -61,18 +60,18 @@ public:
         std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
     };
 
-    /// A reader's view at one moment.
+    /// The state of the fill for one reader.
     struct State {
         Phase phase = Phase::waiting;
         Answer answer;          // its response is set from `streaming` on
-        bool released = false;  // this answer is not for this reader: it fetches for itself
+        bool released = false;  // the answer is for others: this reader fetches for itself
         FetchError error = FetchError::none;
-        ParseError malformed{};  // what was, if that is the error and it is known
-        /// After an error: the origin is not to be asked again until then, by its own word.
+        ParseError malformed{};  // the malformed part, if it is known
+        /// After an error: the origin forbids further requests until then.
         std::optional<std::chrono::steady_clock::time_point> not_before;
     };
 
-    /// Membership of one reader. Constructed and used on the reader's thread.
+    /// A reader of the fill, for its lifetime. Constructed and used on the thread of the reader.
     class Reader {
     public:
         Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader);
@@ -85,11 +84,11 @@ public:
         BodyPiece peek(std::uint64_t max_bytes, std::size_t max_buffers,
                        std::vector<boost::asio::const_buffer>& out) const;
         void consume(std::uint64_t bytes);
-        /// When the body will have come so far, at the rate of now; zero if it has, or comes no
-        /// more. None: that cannot be told yet.
+        /// The time until the body has reached `offset`, at the present rate. Zero if it has, or if
+        /// the fill has ended. Empty if the rate is unknown.
         std::optional<std::chrono::nanoseconds> time_until(
             std::uint64_t offset, std::chrono::steady_clock::time_point now) const;
-        /// Interim heads that came since the last call, as they go out; for the leader alone.
+        /// The interim heads since the last call, as they go out. For the leader alone.
         std::string take_interim();
 
     private:
@@ -104,16 +103,16 @@ public:
         bool released_ = false;
     };
 
-    /// `writer` is notified when a window opens or the last reader leaves. `window_bytes`: how far
-    /// a fetch may run ahead of its slowest reader when its response is not stored, at most.
+    /// `writer` is notified when a window opens or the last reader leaves. `window_bytes` limits
+    /// the distance of an unstored body to its slowest reader.
     Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
 
     /// Any thread.
     struct Audience {
-        std::size_t readers = 0;                   // now, without those who were released
-        std::uint64_t joined = 0;                  // so many ever came
-        std::chrono::nanoseconds alone_at_most{};  // without readers it is to end after this
+        std::size_t readers = 0;                   // now, apart from released ones
+        std::uint64_t joined = 0;                  // since the start
+        std::chrono::nanoseconds alone_at_most{};  // limit without readers
 
         Audience& operator+=(const Audience& more) {
             readers += more.readers;
@@ -123,9 +122,9 @@ public:
         }
     };
     Audience audience() const;
-    /// What it brings, once the head is there; null before, and when no head has come.
+    /// The response, once its head has come; null before.
     std::shared_ptr<const StoredResponse> coming() const;
-    /// Somebody is behind by more than goes out at once.
+    /// A reader is behind by more than one piece.
     bool is_read_slowly() const;
 
     // The writer's side.
@@ -133,43 +132,44 @@ public:
     /// bounds how many there are.
     void interim(std::string_view head);
     void begin(Answer answer);
-    // From here on after begin().
-    /// Bytes that append() can take now without a new block.
+    // The functions below require begin().
+    /// Bytes that append() takes before the next add_block().
     std::size_t room() const;
     std::size_t next_block_bytes() const;
     void add_block(std::size_t capacity, Charge charge);
     void append(std::string_view data);  // at most room() bytes
-    /// For the rate: so many bytes were received since the last call; the first has none.
+    /// Bytes that were received since the last call, for the rate. The first call has none.
     void flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now);
-    /// The peer that gave the answer broke off: what comes from here on is the origin's.
+    /// The peer broke off. The following bytes are those of the origin.
     void goes_on_at_origin();
-    /// The body proved too large to store: from here on only the readers at hand, in a window.
+    /// The body is too large for the store. From here on only the present readers read, in a
+    /// window.
     void stop_sharing();
-    /// How much of the body is there that the slowest reader has not taken.
+    /// The bytes that the slowest reader has yet to take.
     std::uint64_t ahead() const;
     std::uint64_t window_bytes() const { return window_bytes_; }
-    /// False when nobody reads and what is missing is not nearly done.
+    /// False if there is no reader and too much is missing.
     bool wanted() const;
-    /// From here on it goes on without readers, however much is missing, as long as it is being
-    /// stored and for `at_most`.
+    /// Lets the fetch continue without readers, however much is missing, while it goes into the
+    /// store and for `at_most`.
     void keep(std::chrono::nanoseconds at_most = kAloneAtMost);
-    /// Is told with the error that is about to end it.
+    /// The time that readers learn together with the following error.
     void not_again_before(std::chrono::steady_clock::time_point time);
     /// Ends the body. `stored`: the store has taken it.
     void complete(bool stored);
     void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 
-    // For a peer's question: the state without joining.
+    // The state for a peer request, which does not join.
     State state() const;
 
 private:
-    State state_for(const Reader* reader) const;  // mutex held
-    void wake_readers();                          // mutex held
-    void release(Reader& reader);                 // mutex held
-    void close();                                 // mutex held
-    void let_go();                                // mutex held
-    std::uint64_t slowest() const;                // mutex held
+    State state_for(const Reader* reader) const;  // under the mutex
+    void wake_readers();                          // under the mutex
+    void release(Reader& reader);                 // under the mutex
+    void close();                                 // under the mutex
+    void let_go();                                // under the mutex
+    std::uint64_t slowest() const;                // under the mutex
 
     const std::uint64_t window_bytes_;
     mutable std::mutex mutex_;
@@ -180,13 +180,13 @@ private:
     ParseError malformed_{};
     std::optional<std::chrono::steady_clock::time_point> not_before_;
     std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
-    std::string interim_;                                                 // not yet taken
+    std::string interim_;                                                 // for take_interim()
     bool kept_ = false;
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
-    bool closed_ = false;  // not shared any more: newcomers are released
+    bool closed_ = false;  // no longer shared: later readers are released
     std::vector<Reader*> readers_;
-    std::size_t released_ = 0;             // of these
-    std::multiset<std::uint64_t> places_;  // once closed: how far those have come who still read
+    std::size_t released_ = 0;             // of readers_
+    std::multiset<std::uint64_t> places_;  // positions of readers, once closed
     std::uint64_t joined_ = 0;
     std::shared_ptr<Wakeup> writer_;
 };

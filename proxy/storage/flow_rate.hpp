@@ -7,21 +7,23 @@
 
 namespace proxy {
 
-/// A range within a body that is on its way waits for its bytes at most so long; or as long as the
-/// origin takes to answer, if that is longer. Else it is asked of the origin by itself.
+/// A request for a range of an arriving body waits for its bytes at most this long, or as long as
+/// the origin usually takes to answer, if that is longer. Otherwise the range becomes a request of
+/// its own.
 inline constexpr std::chrono::milliseconds kWaitForFlow{500};
 
-/// How fast one body comes now, pauses included: of the last second or two. No clock; one thread.
+/// The rate at which a body arrives, pauses included, over the last second or two. It reads no
+/// clock. One thread.
 class FlowRate {
 public:
     using Time = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::nanoseconds;
 
     static constexpr std::chrono::seconds kWindow{1};
-    /// What comes sooner says nothing: it was in the socket already.
+    /// Bytes before this were in the socket already and say nothing.
     static constexpr std::chrono::milliseconds kTells{20};
 
-    /// So many bytes came.
+    /// Notes the arrival of bytes.
     void came(std::uint64_t bytes, Time now) {
         begin(now);
         if (now - *newer_.since >= kWindow) {
@@ -30,12 +32,12 @@ public:
         }
         newer_.bytes += bytes;
     }
-    /// From now on bytes are waited for.
+    /// The time from which bytes are awaited.
     void begin(Time now) {
         if (!newer_.since) newer_.since = now;
     }
 
-    /// When so many more will have come; none: that cannot be told yet.
+    /// The time until so many more bytes have come; empty if the rate is unknown.
     std::optional<Duration> time_for(std::uint64_t bytes, Time now) const {
         const auto& from = older_.since ? older_ : newer_;
         if (bytes == 0) return Duration(0);
@@ -57,9 +59,9 @@ private:
     Window older_, newer_;
 };
 
-/// Whether a range that lies so many bytes ahead of where a body has come to is asked of the origin
-/// by itself. `usual`: how long the origin takes to answer; zero if that is not known. False while
-/// the rate cannot be told.
+/// A range that lies `bytes_ahead` of the position of a body becomes a request of its own. `usual`
+/// is the usual time of the origin's answers, or zero if it is unknown. False while the rate is
+/// unknown.
 inline bool is_far_ahead(const FlowRate& rate, std::uint64_t bytes_ahead, FlowRate::Duration usual,
                          FlowRate::Time now) {
     const auto time = rate.time_for(bytes_ahead, now);

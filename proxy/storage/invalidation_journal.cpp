@@ -14,8 +14,8 @@ namespace {
 using boost::system::error_code;
 using protocol::KeptInvalidations;
 
-constexpr std::string_view kText = "hearsay invalidations\n";  // alike in all versions, as is
-constexpr std::uint32_t kFormat = 2;                           // the place of this
+constexpr std::string_view kText = "hearsay invalidations\n";  // the same in all versions, as is
+constexpr std::uint32_t kFormat = 2;                           // the offset of this
 constexpr std::size_t kHeadBytes = 58;
 constexpr std::size_t kRecordHeadBytes = 16;
 constexpr std::size_t kEntryBytes = 24;
@@ -23,11 +23,11 @@ constexpr std::uint64_t kIsTag = std::uint64_t{1} << 63;
 constexpr std::size_t kEntriesPerRecord = 1024;
 constexpr std::size_t kMaxBodyBytes = kEntriesPerRecord * kEntryBytes;
 constexpr std::size_t kMaxNameBytes = 64;
-/// More is none of ours: what the log of the links keeps at most takes some 7 MiB.
+/// A larger file is foreign, as the largest invalidation log takes some 7 MiB.
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMaxAdded = kMaxFileBytes / 2;
 
-/// In format 1 nobody's run was known.
+/// Format 1 has no runs.
 enum class Type : std::uint32_t { entries = 1, confirmed_by_some_run = 2, confirmed = 3 };
 
 std::uint64_t checksum(DiskView bytes, std::uint64_t seed) {
@@ -67,7 +67,7 @@ void put_confirmed(DiskBytes& out, std::string_view node, const KeptInvalidation
     put_record(out, Type::confirmed, body, mark);
 }
 
-/// False when it says what cannot be.
+/// False if a value is impossible.
 bool take(KeptInvalidations& kept, Type type, DiskView body) {
     ByteCursor in(body);
     if (type == Type::confirmed || type == Type::confirmed_by_some_run) {
@@ -203,7 +203,7 @@ void InvalidationJournal::confirmed(const KeptInvalidations::ConfirmedByNode& by
         if (!is_new && std::exchange(noted->second, by) == by) continue;
         put_confirmed(records, node, by, secret_mark_);
     }
-    // Who is forgotten elsewhere is so here when it is written anew.
+    // Nodes that the log has forgotten leave the file at the next rewrite.
     std::erase_if(noted_, [&](const auto& noted) { return !by_node.contains(noted.first); });
     push(records);
 }
@@ -215,7 +215,7 @@ void InvalidationJournal::push(const DiskBytes& records) {
         added_bytes_ += records.size();
         if (waiting_.more.size() + records.size() > kMaxWaiting || added_bytes_ > kMaxAdded)
             incomplete_ = true;
-        if (incomplete_) return;  // until it is written anew
+        if (incomplete_) return;  // until the next rewrite
         waiting_.more.insert(waiting_.more.end(), records.begin(), records.end());
     }
     wakes_.notify_one();
@@ -233,7 +233,7 @@ void InvalidationJournal::rewrite(KeptInvalidations all) {
         const std::lock_guard lock(mutex_);
         base_bytes_ = all.entries.size() * kEntryBytes;
         waiting_.all = std::move(all);
-        waiting_.more.clear();  // it is in there
+        waiting_.more.clear();  // `all` contains it
         added_bytes_ = 0;
         incomplete_ = false;
     }
@@ -264,7 +264,7 @@ void InvalidationJournal::run() {
         lock.lock();
         note(error, work);
         const auto written = !broken_ && !incomplete_;
-        // Who is called asks what has become of it.
+        // The receivers ask for the result, so it is noted first.
         lock.unlock();
         for (const auto& done : work.done) done(written);
         lock.lock();
@@ -275,9 +275,9 @@ void InvalidationJournal::note(const error_code& error, const Work& work) {
     if (!error && work.all) broken_.reset();
     if (!error) return;
     broken_ = error;
-    if (waiting_.all) return;  // is written anew at once
+    if (waiting_.all) return;  // a rewrite comes first
     incomplete_ = true;
-    waiting_.more.clear();  // would leave a gap
+    waiting_.more.clear();  // its loss would leave a gap
 }
 
 error_code InvalidationJournal::perform(const Work& work) {
@@ -289,7 +289,7 @@ error_code InvalidationJournal::perform(const Work& work) {
     return {};
 }
 
-/// Whole or not at all, and before anything is added to it.
+/// Writes a new file under another name first, so that the journal stays complete.
 error_code InvalidationJournal::replace(const KeptInvalidations& all) {
     auto fresh = file_;
     fresh += ".new";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
@@ -9,50 +10,61 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "summary/bloom_filter.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
 
-/// Which keys and tags were invalidated, and when: fetches that began before must not be stored,
-/// copies that peers made before must not be used. Any thread.
+/// The keys and tags that were invalidated, and the times. It refuses the results of fetches that
+/// began before, and copies that peers made before. Any thread; a mutex of its own guards it.
 ///
-/// The latest are remembered one by one. Those before them stand in filters, each for a stretch of
-/// time: what is in one counts as invalidated at that stretch's end. What is forgotten for want of
-/// room becomes a floor under all. So errors are on the safe side: some copies are refused that
-/// could have been used, one in a few hundred when all filters are full.
+/// The latest invalidations are kept one by one. Earlier ones are in filters, each for a stretch of
+/// time, and count as invalidated at the end of that stretch. When the room is used up, the oldest
+/// stretch becomes a floor under all keys. So every error is on the safe side: with all filters
+/// full, one key in a few hundred is refused without a reason.
 class InvalidationMemory {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
     struct Limits {
         std::size_t latest = 16'384;    // about 110 bytes each
-        std::size_t stretch = 131'072;  // of one filter, kBitsEach each
+        std::size_t stretch = 131'072;  // per filter, kBitsEach each
         std::size_t stretches = 32;
     };
     static constexpr std::uint64_t kBitsEach = 20;
-    static constexpr unsigned kHashes = 8;  // wrong once in 7,000, for each filter
+    static constexpr unsigned kHashes = 8;  // one false positive in 7,000, per filter
 
     InvalidationMemory() : InvalidationMemory(Limits()) {}
     explicit InvalidationMemory(Limits limits) : limits_(limits) {}
 
-    /// The same one again takes no more room.
+    /// A repeated key takes no more room.
     void note(summary::KeyHash what, Time now);
-    /// Everything was.
+    /// Notes an invalidation of everything.
     void note_all(Time now);
 
-    /// Counts the notes.
+    /// The number of notes so far.
     std::uint64_t invalidations() const { return invalidations_.load(std::memory_order_acquire); }
-    /// Was it noted after the count stood at `invalidations`? Yes when that cannot be told any
-    /// more.
+    /// The key was noted after the count stood at `invalidations`, or that is unknown by now.
     bool noted_since(summary::KeyHash what, std::uint64_t invalidations) const;
-    /// When it was noted last, or may have been.
+    bool any_noted_since(std::span<const summary::KeyHash> names,
+                         std::uint64_t invalidations) const {
+        return std::ranges::any_of(
+            names, [&](const auto& name) { return noted_since(name, invalidations); });
+    }
+    /// The time of the last note, or an upper bound of it.
     std::optional<Time> last(summary::KeyHash what) const;
+    /// The latest time among the key and its tags.
+    std::optional<Time> last(summary::KeyHash key, std::span<const summary::KeyHash> tags) const {
+        auto latest = last(key);
+        for (const auto& tag : tags) latest = std::max(latest, last(tag));
+        return latest;
+    }
 
 private:
     struct Note {
-        std::uint64_t invalidations = 0;  // after it
+        std::uint64_t invalidations = 0;  // the count after it
         Time at;
     };
     struct Latest {
@@ -66,9 +78,9 @@ private:
         Note end;
     };
 
-    /// The last note of it that is still known, or what stands for it.
-    std::optional<Note> find(summary::KeyHash what) const;  // mutex held
-    void move_to_stretch(const Latest& oldest);             // mutex held
+    /// The last note of the key, or the note that stands for it.
+    std::optional<Note> find(summary::KeyHash what) const;  // under the mutex
+    void move_to_stretch(const Latest& oldest);             // under the mutex
 
     const Limits limits_;
     std::atomic<std::uint64_t> invalidations_{0};
@@ -76,7 +88,7 @@ private:
     std::list<Latest> latest_;  // oldest first
     boost::unordered_flat_map<summary::KeyHash, std::list<Latest>::iterator, summary::HashOfKeyHash>
         places_;
-    std::deque<Stretch> stretches_;  // oldest first; none is younger than the latest
+    std::deque<Stretch> stretches_;  // oldest first, all older than latest_
     std::optional<Note> floor_;
 };
 

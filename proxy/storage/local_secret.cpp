@@ -43,7 +43,7 @@ struct File {
     int fd;
 };
 
-/// None when there is no such file.
+/// Empty if the file is absent.
 std::optional<HashSecret> read(const std::filesystem::path& path) {
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (file.fd < 0 && errno == ENOENT) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<HashSecret> read(const std::filesystem::path& path) {
     return secret;
 }
 
-/// Whole or not at all: by a name of its own first.
+/// Writes the file under another name first, so that it appears complete or is absent.
 void make(const std::filesystem::path& path, const HashSecret& secret) {
     std::array<std::byte, 8> name;
     protocol::random_bytes(name);
@@ -82,8 +82,8 @@ void make(const std::filesystem::path& path, const HashSecret& secret) {
             fail_by_system(fresh, "cannot be written");
         }
     }
-    // Whose comes first counts. Where a file system has no links, two that start at once may
-    // each have their own for once; only one of them gets the directory.
+    // The first process wins. On a file system without links, two processes that start at once
+    // may each write a secret; only one of them gets the directory.
     const bool linked = ::link(fresh.c_str(), path.c_str()) == 0 || errno == EEXIST;
     if (linked) {
         ::unlink(fresh.c_str());
@@ -121,7 +121,7 @@ HashSecret local_secret(std::span<const std::filesystem::path> directories) {
             failed = why;
         }
     }
-    if (!secret && failed) throw *failed;  // it may have the one that counts
+    if (!secret && failed) throw *failed;  // the failed directory may have the secret
     for (const auto& path : without) {
         const bool is_first = !secret;
         if (is_first) protocol::random_bytes(secret.emplace());
@@ -131,7 +131,7 @@ HashSecret local_secret(std::span<const std::filesystem::path> directories) {
             if (is_first) throw;
             continue;
         }
-        if (is_first) secret.reset();  // whose comes first counts
+        if (is_first) secret.reset();  // the first directory counts
         if (!agree(path)) fail(path, "goes as soon as it is made");
     }
     return *secret;

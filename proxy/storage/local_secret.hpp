@@ -7,18 +7,19 @@
 
 namespace proxy {
 
-/// Under which a node without a cluster key hashes what it stores in these directories, at each of
-/// its starts: the bytes of `hearsay.secret` in each, which is made of random ones when none of
-/// them has it; one that lacks it, as its disk is a new one, is given it by the others, and one
-/// whose device has failed is left out where another one has it. Throws
-/// std::runtime_error with a sentence for the user when it cannot be read or made, has another
-/// length, is another one in two of them, or when more than its owner and group may read it (what
-/// manages volumes gives them to a group). Precondition: there is one.
+/// The hash secret of a node without a cluster key, the same at each start: the bytes of
+/// `hearsay.secret` in these directories. If all directories lack the file, it is made of random
+/// bytes. A directory that lacks it gets a copy, as its disk is new. A directory whose device has
+/// failed is left out if another one has the file.
+///
+/// Throws std::runtime_error with a sentence for the user: the file cannot be read or made, has
+/// another length, differs between two directories, or others than its owner and its group may read
+/// it. (Volume managers give it to a group.) Precondition: there is a directory.
 protocol::HashSecret local_secret(std::span<const std::filesystem::path> directories);
 
-/// Gives a directory that was emptied meanwhile its `hearsay.secret` again, so that the next start
-/// finds the secret that everything there is written under. Any thread. Throws as local_secret(),
-/// also when another secret stands there.
+/// Restores `hearsay.secret` in a directory that was emptied while the node runs, so that the next
+/// start finds the secret of its content. Any thread. Throws like local_secret(), and also if the
+/// directory has another secret.
 void restore_local_secret(const std::filesystem::path& directory,
                           const protocol::HashSecret& secret);
 

@@ -10,12 +10,12 @@ namespace proxy {
 
 /// A store is full when less than one part in so many of its cap is free.
 inline constexpr std::uint64_t kRoomShare = 16;
-/// Nothing has to go for what is stored next.
+/// The next response fits without an eviction.
 inline bool has_room(std::uint64_t used, std::uint64_t cap) {
     return used < cap - cap / kRoomShare;
 }
 
-/// Bytes in use for one purpose, against a cap. Shared by all threads.
+/// The bytes in use for one purpose, under a cap. Any thread.
 class MemoryBudget {
 public:
     explicit MemoryBudget(std::uint64_t cap_bytes) : cap_(cap_bytes) {}
@@ -24,7 +24,7 @@ public:
 
     /// Takes `bytes` if they fit under the cap.
     bool take(std::uint64_t bytes) { return take(bytes, cap()); }
-    /// If they fit under `most`.
+    /// Takes `bytes` if they fit under `most`.
     bool take(std::uint64_t bytes, std::uint64_t most) {
         auto used = used_.load(std::memory_order_relaxed);
         do {
@@ -40,7 +40,7 @@ public:
         return most - std::min(most, used());
     }
     std::uint64_t cap() const { return cap_.load(std::memory_order_relaxed); }
-    /// What is in use above it stays in use; nothing more is taken.
+    /// Bytes in use above the cap stay in use, and further ones are refused.
     void set_cap(std::uint64_t bytes) { cap_.store(bytes, std::memory_order_relaxed); }
 
 private:
@@ -48,12 +48,12 @@ private:
     std::atomic<std::uint64_t> used_{0};
 };
 
-/// A share of the budget, given back when its owner goes: bytes of an evicted object that a slow
-/// reader still holds stay counted until that reader is done.
+/// A share of a budget, given back by the destructor. An evicted response stays charged until its
+/// last slow reader is done.
 class Charge {
 public:
     Charge() = default;
-    /// Adopts `bytes` that were already taken from `budget`, which must outlive the charge.
+    /// Adopts `bytes` that were taken from `budget`, which must outlive the charge.
     Charge(MemoryBudget& budget, std::uint64_t bytes) : budget_(&budget), bytes_(bytes) {}
     Charge(Charge&& other) noexcept
         : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -73,14 +73,14 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// How far one body may run ahead of its readers, at most `most`: a quarter of what is free, so
-/// that the more of them there are, the less each has.
+/// The window of one body, at most `most`: a quarter of the free part. So each has less if there
+/// are many.
 inline std::uint64_t window_share(const MemoryBudget& windows, std::uint64_t most) {
     return std::min(most, windows.free() / 4);
 }
 
-/// Room to read `bytes` at once instead of a few; nothing when half of `windows` is in use. The
-/// other half is for bodies that wait for their readers.
+/// Room to read `bytes` at once. Empty if half of `windows` is in use, because the other half is
+/// for bodies that wait for their readers.
 inline std::optional<Charge> read_ahead(MemoryBudget& windows, std::uint64_t bytes) {
     if (!windows.take(bytes, windows.cap() / 2)) return std::nullopt;
     return Charge(windows, bytes);

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Thrown to where the body is parsed, and no further.
+/// Thrown and caught within parse_purge().
 struct Wrong {
     std::string why;
 };
@@ -105,7 +105,7 @@ std::string purge_json(const PurgeReport& report) {
                                      {"confirmed", report.confirmed},
                                      {"pending", report.pending},
                                      {"away", report.away}};
-    // Whatever a name holds: an answer about a purge that was done does not fail over it.
+    // A name with invalid UTF-8 must not fail the answer about a purge that is done.
     return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -15,35 +15,34 @@ namespace proxy {
 
 inline constexpr std::size_t kMaxPurged = 1024;         // URLs and tags of one order together
 inline constexpr std::size_t kMaxPurgeTagBytes = 1024;  // of one tag
-/// How long an order waits for the peers' confirmations. Who has not confirmed by then is told
-/// all the same.
+/// An order waits this long for the confirmations of peers. Later ones still take effect.
 inline constexpr std::chrono::seconds kPurgeDeadline{1};
 
-/// What somebody wants to be gone, in the whole cluster.
+/// A purge in the whole cluster, as an operator orders it.
 struct PurgeOrder {
-    std::vector<std::string> uris;  // as CacheKey has them; all variants of each
+    std::vector<std::string> uris;  // as CacheKey has them, with all variants
     std::vector<std::string> tags;  // of Surrogate-Key
 };
-/// The same, as it goes to stores and peers.
+/// The order as stores and peers get it.
 protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& hasher);
 
-/// What became of it.
+/// The result of an order.
 struct PurgeReport {
-    std::string node;                    // where the order was given
+    std::string node;                    // that received the order
     std::uint64_t objects = 0;           // target URIs that were stored there
     std::vector<std::string> confirmed;  // peers that have dropped it
-    std::vector<std::string> pending;    // that are there, but have not said so yet; this node too,
-                                         // while its disk has not written it
-    std::vector<std::string> away;  // peers without a link: they drop it before they count again
+    std::vector<std::string> pending;    // connected peers that have yet to confirm, and this node
+                                         // until its disk has written it
+    std::vector<std::string> away;       // peers without a link; they drop it before their return
 
     bool everywhere() const { return pending.empty() && away.empty(); }
 };
 
-/// The body of POST /api/v1/purge: an object with one or more of `url`, `urls`, `tags`. Else a
-/// sentence that says what is wrong.
+/// Reads the body of POST /api/v1/purge: an object with one or more of `url`, `urls`, `tags`.
+/// Returns a sentence for the user if it is wrong.
 std::variant<PurgeOrder, std::string> parse_purge(std::string_view json);
 
-/// 200 when it is gone for good here and all peers have confirmed, else 202.
+/// 200 if the order is complete here and at all peers, else 202.
 unsigned status_of(const PurgeReport& report);
 std::string purge_json(const PurgeReport& report);
 

@@ -10,7 +10,7 @@ namespace {
 
 using boost::beast::http::field;
 
-/// Of the names, the end of a value, and the variant.
+/// `text` has the names, the end of a value, and the variant.
 std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>()(text);
 }

@@ -7,8 +7,8 @@
 
 namespace proxy {
 
-/// What is stored is divided by the first bits of its keys, as each part has a lock and an eviction
-/// queue of its own.
+/// The store is divided by the first bits of the keys. Each shard has a lock and an eviction queue
+/// of its own.
 inline constexpr unsigned kShardsLog2 = 4;
 inline constexpr std::size_t kShards = std::size_t{1} << kShardsLog2;
 
@@ -16,9 +16,9 @@ constexpr std::size_t shard_of(summary::KeyHash hash) {
     return hash.high >> (64 - kShardsLog2);
 }
 
-/// The two that are asked in this turn to give something up, the one that has more of
-/// `bytes_of(shard)` first. Taken from each in turn, what comes by chance would leave some with
-/// next to nothing after a while, and then their best goes. Within kShards turns it is everyone's.
+/// The two shards that evict in this turn, the one with more `bytes_of(shard)` first. If each shard
+/// evicted in turn, chance would leave some shards nearly empty, and their best objects would go.
+/// Each shard has its turn within kShards turns.
 template <class BytesOf>
 constexpr std::array<std::size_t, 2> shards_of_turn(std::size_t turn, BytesOf bytes_of) {
     const auto one = turn % kShards;

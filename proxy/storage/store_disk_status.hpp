@@ -6,8 +6,8 @@
 
 namespace proxy {
 
-/// What the store says of the disk as a whole; all 0 without one. What one directory has to say is
-/// a DiskStatus.
+/// The store's numbers about the disk as a whole, all 0 without one. DiskStatus has those of one
+/// directory.
 struct StoreDiskStatus {
     std::uint64_t disk_objects = 0;             // in the index
     std::uint64_t disk_index_bytes = 0;         // of memory, beside cache.memory
@@ -15,7 +15,7 @@ struct StoreDiskStatus {
     std::uint64_t disk_admission_declined = 0;  // responses that were not asked for often enough
 };
 
-/// How to add one: described.hpp.
+/// described.hpp says how to add a number.
 inline constexpr protocol::Described<StoreDiskStatus> kStoreDiskNumbers[] = {
     {.member = &StoreDiskStatus::disk_objects,
      .path = "cache.disk_objects",

@@ -22,10 +22,10 @@ enum Flag : std::uint8_t {
     personal = 8,
     in_blocks = 16,
     by_targeted = 32,
-    says_by_targeted = 64,  // earlier versions wrote neither of these two
+    says_by_targeted = 64,  // earlier versions lack the last two
 };
 
-/// All that a queued record views.
+/// The memory that a queued record views.
 struct Written {
     std::shared_ptr<const StoredResponse> response;
     std::string uri, meta;
@@ -58,7 +58,7 @@ std::string meta_of(const StoredMetadata& response) {
     return std::string(as_text(out));
 }
 
-/// `says_targeted`: whether it says if the freshness is that of CDN-Cache-Control.
+/// `says_targeted` becomes true if the meta says whether CDN-Cache-Control set the freshness.
 bool read_meta(std::string_view meta, StoredMetadata& out, bool& says_targeted) {
     ByteCursor cursor({reinterpret_cast<const std::byte*>(meta.data()), meta.size()});
     if (cursor.number<std::uint8_t>() != kMetaVersion) return false;

@@ -10,24 +10,24 @@
 
 namespace proxy {
 
-/// Stored responses as records of the disk tier, and back. What the disk keeps of a response beside
-/// its texts and its body stands in the record's `meta`; see disk/FORMAT.md.
+/// The conversion between stored responses and records of the disk tier. The record's `meta` has
+/// the properties that are neither text nor body; see disk/FORMAT.md.
 
-/// What is to be written of a response for `uri`; keeps both. Without `done`.
+/// The write for a response of `uri`, which keeps both. The caller sets `done`.
 DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::string_view uri);
 
-/// What may be too large for the disk, or be found by nobody there, or stands there, is not
-/// written.
+/// The response may go to the disk: it fits into a record, a request can select it, and its body is
+/// in memory.
 bool may_be_written(const StoredResponse& response);
 
-/// Without its body, whose bytes are loaded.body, and without charge. `now`: this process's
-/// present, as the clocks of an earlier one mean nothing. `doubtful`: it may have been purged, so
-/// it has to be validated before each use. Null when the meta is not of
-/// this version, or makes no sense.
+/// The response of a record, without its body, which is loaded.body, and without its charge. `now`
+/// has the clocks of this process, as those of earlier processes mean nothing here. `doubtful`: it
+/// may have been purged, so it must be validated before each use. Null if the meta is of another
+/// version or makes no sense.
 std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
                                             bool doubtful);
 
-/// Does a record with these times say that what it holds is worth telling of?
+/// A record with these times is worth an announcement.
 bool is_announceable(const FooterEntry& entry, DiskTime now);
 
 }  // namespace proxy

@@ -8,27 +8,27 @@
 
 namespace proxy {
 
-// Which variant of a URI goes when one more comes than cache.variants allows.
+// The choice of the variant that leaves when a URI exceeds cache.variants.
 
 inline constexpr std::uint8_t kMostVariantUses = 15;
 
-/// A request was answered by this variant.
+/// This variant answered a request.
 inline void count_use(std::uint8_t& uses) {
     if (uses < kMostVariantUses) ++uses;
 }
 
 struct VariantUse {
     std::uint8_t* uses;
-    bool stays = false;  // it cannot go now
+    bool stays = false;  // it must stay for now
 };
 
-/// The index of one of the least used variants that may go; none if all stay. `displaced`: so many
-/// variants of this URI went before; `seed`: of the URI.
+/// The index of one of the least used variants that may leave; empty if all must stay. `displaced`
+/// counts the variants of this URI that left before; `seed` belongs to the URI.
 ///
-/// Of several that are least used the choice is made evenly (it follows from `seed` and
-/// `displaced`). By age, a few more variants than there are places would push each other out in
-/// turn, and none would ever be found. Each time as many have gone as there are variants, all uses
-/// count half: what was wanted once makes room for what is wanted now.
+/// Among equals the choice is even, and follows from `seed` and `displaced`. A choice by age would
+/// let a few variants too many displace each other in turn, and none would ever be found. Whenever
+/// as many have left as there are variants, all uses are halved, so formerly popular variants make
+/// room.
 inline std::optional<std::size_t> variant_to_go(std::span<const VariantUse> variants,
                                                 std::uint64_t seed, std::uint32_t displaced) {
     if (variants.empty()) return std::nullopt;

@@ -123,7 +123,8 @@ TEST_F(BodyWriterTest, LetsNobodyWaitForAnAnswerThatIsPassedOn) {  // hit-for-mi
     begin(Sharing::passed_on, StorageVerdict::is_private);
     EXPECT_TRUE(found().unshareable);
     EXPECT_EQ(found().fill, nullptr);
-    EXPECT_FALSE(store.find(kHash, kUri, {}, kNow + kHitForMiss).unshareable) << "for a while";
+    EXPECT_FALSE(store.find(kHash, kUri, {}, kNow + PendingResponses::kHitForMiss).unshareable)
+        << "for a while";
 }
 
 TEST_F(BodyWriterTest, SaysNothingAgainstWaitingForACopyThatThisNodeDoesNotKeep) {

@@ -71,15 +71,15 @@ TEST(EvictionQueue, HoldsAsideWhatIsInUseAndCountsItNot) {
     queue.insert(used, 10);
     queue.insert(other, 5);
     ASSERT_EQ(queue.pop_victim(), &used);
-    queue.hold(used);
+    queue.pin(used);
     EXPECT_EQ(total, 5u);
     EXPECT_EQ(queue.pop_victim(), &other);
     EXPECT_EQ(queue.pop_victim(), nullptr);
     queue.insert(used, 20);  // it grew meanwhile
-    queue.release([](const auto&) { return true; });
+    queue.unpin_unless([](const auto&) { return true; });
     EXPECT_EQ(queue.pop_victim(), nullptr);
     EXPECT_EQ(total, 0u);
-    queue.release([](const auto&) { return false; });
+    queue.unpin_unless([](const auto&) { return false; });
     EXPECT_EQ(total, 20u);
     EXPECT_EQ(queue.pop_victim(), &used);
     EXPECT_EQ(total, 0u);

@@ -108,15 +108,15 @@ TEST(StoreDiskTest, ItIsTheDiskThatIsWaitedFor) {
     auto& store = node.store();
     ASSERT_TRUE(node.put("written", node.response("x")));
     node.settle();
-    const auto before = store.told_disk();
+    const auto before = store.disk_ends();
     store.invalidate(hash("nowhere"), Clock::now());
-    EXPECT_EQ(store.told_disk(), before);
+    EXPECT_EQ(store.disk_ends(), before);
     store.invalidate(hash("written"), Clock::now());
-    EXPECT_EQ(store.told_disk(), before + 1);
+    EXPECT_EQ(store.disk_ends(), before + 1);
     store.invalidate(hash("written"), Clock::now());
-    EXPECT_EQ(store.told_disk(), before + 1) << "once";
+    EXPECT_EQ(store.disk_ends(), before + 1) << "once";
     store.invalidate_tag(hash("tag"), Clock::now());
-    EXPECT_EQ(store.told_disk(), before + 2) << "nobody knows what carries it";
+    EXPECT_EQ(store.disk_ends(), before + 2) << "nobody knows what carries it";
 }
 
 /// Two keys of which a purge comes to the first before the last.
@@ -183,7 +183,7 @@ TEST(StoreDiskTest, ABlockThatIsReadWhileItsTargetIsPurgedDoesNotComeBack) {
         ASSERT_TRUE(node.put(key, node.response("x", {}, {hash(target)})));
     node.settle();
     node.restart();
-    node.store().will_hold_blocks();
+    node.store().expect_blocks();
     ASSERT_EQ(node.body_of(other), "x");
     node.removed = hash(other);
     node.when_removed = [&] { EXPECT_EQ(node.body_of(block), "x") << "not ended yet"; };
@@ -194,7 +194,7 @@ TEST(StoreDiskTest, ABlockThatIsReadWhileItsTargetIsPurgedDoesNotComeBack) {
         EXPECT_EQ(node.told(block), 0);
         node.settle();
         node.restart();
-        node.store().will_hold_blocks();
+        node.store().expect_blocks();
     }
 }
 

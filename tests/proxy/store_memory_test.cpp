@@ -43,8 +43,9 @@ constexpr std::uint64_t kCap = 8 << 20;  // for the time it takes
 #else
 constexpr std::uint64_t kCap = 24 << 20;
 #endif
-/// What may be beside the cap: what is remembered of keys that are not stored (kMaxUnshareableKeys,
-/// ghosts of what was evicted), tables that have just doubled, free ends of the heap's chunks.
+/// What may be beside the cap: what is remembered of keys that are not stored
+/// (PendingResponses::kMaxUnshareable, ghosts of what was evicted), tables that have just doubled,
+/// free ends of the heap's chunks.
 constexpr std::uint64_t kBeside = kCap / 16 + (512 << 10);
 
 constexpr WallTime kWall = std::chrono::sys_days(2026y / 11 / 20);

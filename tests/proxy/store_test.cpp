@@ -354,7 +354,7 @@ TEST_F(StoreTest, RemembersForAWhileWhatIsNotWorthWaitingFor) {
     first.take(find("u"));
     first.abandon(true, kNow);
     EXPECT_TRUE(find("u").unshareable);
-    EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + kHitForMiss).unshareable);
+    EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + PendingResponses::kHitForMiss).unshareable);
 }
 
 TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
@@ -406,7 +406,7 @@ TEST_F(StoreTest, DropsByTagWhatCarriesItAndNothingElse) {
 }
 
 TEST_F(StoreTest, DropsTheBlocksOfABodyWithItsUri) {
-    store.will_hold_blocks();
+    store.expect_blocks();
     put("u", response("index"));
     put("u \"tag\" 0-9", tagged(response("x"), {"u"}));
     put("v \"tag\" 0-9", tagged(response("x"), {"v"}));
@@ -443,7 +443,7 @@ TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
 }
 
 TEST_F(StoreTest, RefusesNoCopyForWhatOthersInvalidated) {
-    store.will_hold_blocks();
+    store.expect_blocks();
     for (int i = 0; i < 100'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
     int refused = 0;
     for (int i = 0; i < 1'000; ++i)

@@ -1,4 +1,5 @@
-// Who may wait for what is being fetched.
+#include "proxy/storage/claims.hpp"
+
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
@@ -14,7 +15,7 @@
 #include "tests/proxy/head.hpp"
 
 namespace proxy {
-namespace store_fillings_test {
+namespace claims_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -26,11 +27,11 @@ const Clock::time_point kNow = Clock::time_point(1000h);
 constexpr auto* kUri = "u";
 
 /// A store, and requests for one target URI.
-class StoreFillingsTest : public ::testing::Test {
+class ClaimsTest : public ::testing::Test {
 protected:
     /// One request with a fetch of its own, should it lead.
     struct Asking {
-        Asking(StoreFillingsTest& test, const std::string& fields)
+        Asking(ClaimsTest& test, const std::string& fields)
             : head(fields.c_str()),
               fill(std::make_shared<Fill>(std::make_shared<Wakeup>(test.io.get_executor()), 1000)),
               claim(test.store, hash(kUri), kUri, fill, head) {}
@@ -86,13 +87,13 @@ constexpr auto* kBrotli = "Accept-Encoding: br";
 constexpr auto* kCookie = "Cookie: who=alice";
 constexpr auto* kVary = "accept-encoding";
 
-TEST_F(StoreFillingsTest, OneLeadsForAllAsLongAsNothingIsKnown) {
+TEST_F(ClaimsTest, OneLeadsForAllAsLongAsNothingIsKnown) {
     auto leader = ask(kGzip), other = ask(kBrotli);
     EXPECT_EQ(follows(*leader), nullptr);
     EXPECT_EQ(follows(*other), leader->fill.get());
 }
 
-TEST_F(StoreFillingsTest, OneLeadsForEachVariantOfWhatIsStored) {
+TEST_F(ClaimsTest, OneLeadsForEachVariantOfWhatIsStored) {
     put(kGzip, kVary, 0s);
     auto first = ask(kGzip), same = ask(kGzip), other = ask(kBrotli), like_other = ask(kBrotli);
     EXPECT_EQ(follows(*first), nullptr);
@@ -102,7 +103,7 @@ TEST_F(StoreFillingsTest, OneLeadsForEachVariantOfWhatIsStored) {
     EXPECT_EQ(find(Head(kBrotli)).fill, other->fill);
 }
 
-TEST_F(StoreFillingsTest, WhatComesTellsByWhatTheTargetVaries) {
+TEST_F(ClaimsTest, WhatComesTellsByWhatTheTargetVaries) {
     auto first = ask(kGzip), other = ask(kBrotli), same = ask(kGzip), like_other = ask(kBrotli);
     EXPECT_EQ(follows(*first), nullptr);
     begin(*first, response(*first, kVary));
@@ -111,21 +112,21 @@ TEST_F(StoreFillingsTest, WhatComesTellsByWhatTheTargetVaries) {
     EXPECT_EQ(follows(*like_other), other->fill.get());
 }
 
-TEST_F(StoreFillingsTest, CredentialsKeepApartAsLongAsNothingIsKnown) {
+TEST_F(ClaimsTest, CredentialsKeepApartAsLongAsNothingIsKnown) {
     auto plain = ask(""), cookie = ask(kCookie), other = ask("Cookie: who=bob");
     EXPECT_EQ(follows(*plain), nullptr);
     EXPECT_EQ(follows(*cookie), nullptr);
     EXPECT_EQ(follows(*other), cookie->fill.get());
 }
 
-TEST_F(StoreFillingsTest, CredentialsDoNotKeepApartWhereOneAnswerIsForAll) {
+TEST_F(ClaimsTest, CredentialsDoNotKeepApartWhereOneAnswerIsForAll) {
     put("", "", 0s);
     auto plain = ask(""), cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
     EXPECT_EQ(follows(*plain), cookie->fill.get());
 }
 
-TEST_F(StoreFillingsTest, WhoHasGotAnAnswerOfTheirOwnDoNotHoldUpOthers) {
+TEST_F(ClaimsTest, WhoHasGotAnAnswerOfTheirOwnDoNotHoldUpOthers) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
@@ -135,14 +136,14 @@ TEST_F(StoreFillingsTest, WhoHasGotAnAnswerOfTheirOwnDoNotHoldUpOthers) {
     EXPECT_FALSE(find(Head("")).unshareable);
     EXPECT_FALSE(find(Head("Authorization: Basic eA==")).unshareable);
     // Nor later, when they try once more.
-    const auto later = kNow + kHitForMiss;
+    const auto later = kNow + PendingResponses::kHitForMiss;
     EXPECT_FALSE(find(Head(kCookie), later).unshareable);
     auto again = ask(kCookie), plain = ask("");
     EXPECT_EQ(follows(*again, later), nullptr);
     EXPECT_EQ(follows(*plain, later), nullptr);
 }
 
-TEST_F(StoreFillingsTest, AnAnswerForAllEndsThat) {
+TEST_F(ClaimsTest, AnAnswerForAllEndsThat) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     follows(*cookie);
@@ -154,7 +155,7 @@ TEST_F(StoreFillingsTest, AnAnswerForAllEndsThat) {
     EXPECT_EQ(follows(*plain), again->fill.get());
 }
 
-TEST_F(StoreFillingsTest, AVariantThatMayNotBeSharedSaysNothingOfOthers) {
+TEST_F(ClaimsTest, AVariantThatMayNotBeSharedSaysNothingOfOthers) {
     put(kGzip, kVary, 0s);
     auto other = ask(kBrotli);
     follows(*other);
@@ -163,7 +164,7 @@ TEST_F(StoreFillingsTest, AVariantThatMayNotBeSharedSaysNothingOfOthers) {
     EXPECT_FALSE(find(Head(kGzip)).unshareable);
 }
 
-TEST_F(StoreFillingsTest, WhatIsFreshIsNotAskedAbout) {
+TEST_F(ClaimsTest, WhatIsFreshIsNotAskedAbout) {
     put("", "", 2s);
     auto other = ask("");
     other->claim.abandon(true, kNow);
@@ -171,7 +172,7 @@ TEST_F(StoreFillingsTest, WhatIsFreshIsNotAskedAbout) {
     EXPECT_TRUE(find(Head(""), kNow + 2s).unshareable);
 }
 
-TEST_F(StoreFillingsTest, NobodyJoinsWhatHasBecomeStaleWhileItComes) {
+TEST_F(ClaimsTest, NobodyJoinsWhatHasBecomeStaleWhileItComes) {
     auto first = ask(""), second = ask(""), third = ask("");
     follows(*first);
     begin(*first, response(*first, "", 1s));
@@ -180,14 +181,14 @@ TEST_F(StoreFillingsTest, NobodyJoinsWhatHasBecomeStaleWhileItComes) {
     EXPECT_EQ(follows(*third, kNow + 1s), second->fill.get());
 }
 
-TEST_F(StoreFillingsTest, WhatEachHasToValidateIsNotWaitedFor) {
+TEST_F(ClaimsTest, WhatEachHasToValidateIsNotWaitedFor) {
     auto first = ask(""), second = ask("");
     follows(*first);
     begin(*first, response(*first, "", 0s));
     EXPECT_EQ(follows(*second), first->fill.get()) << "its head says that at once";
 }
 
-TEST_F(StoreFillingsTest, EndsEachByItself) {
+TEST_F(ClaimsTest, EndsEachByItself) {
     put(kGzip, kVary, 0s);
     auto one = ask(kGzip), two = ask(kBrotli);
     follows(*one);
@@ -199,7 +200,7 @@ TEST_F(StoreFillingsTest, EndsEachByItself) {
     EXPECT_EQ(find(Head(kBrotli)).fill, nullptr);
 }
 
-TEST_F(StoreFillingsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
+TEST_F(ClaimsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
     for (const auto by_tag : {false, true}) {
         put(kGzip, kVary, 0s);
         auto one = ask(kGzip), two = ask(kBrotli);
@@ -213,18 +214,18 @@ TEST_F(StoreFillingsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
     }
 }
 
-TEST_F(StoreFillingsTest, SoManyCanBeWaitedForAndNoMore) {
+TEST_F(ClaimsTest, SoManyCanBeWaitedForAndNoMore) {
     put(kGzip, kVary, 0s);
     std::vector<std::unique_ptr<Asking>> all;
-    for (std::size_t i = 0; i <= kMaxFillings; ++i) {
+    for (std::size_t i = 0; i <= PendingResponses::kMaxPerTarget; ++i) {
         all.push_back(ask("Accept-Encoding: c" + std::to_string(i)));
         EXPECT_EQ(follows(*all.back()), nullptr);
     }
-    auto late = ask("Accept-Encoding: c" + std::to_string(kMaxFillings));
+    auto late = ask("Accept-Encoding: c" + std::to_string(PendingResponses::kMaxPerTarget));
     EXPECT_EQ(follows(*late), nullptr) << "it fetches as well";
     EXPECT_TRUE(all.back()->claim.publish(response(*all.back(), kVary), kNow));
     EXPECT_EQ(find(Head("Accept-Encoding: c0")).fill, all.front()->fill);
 }
 
-}  // namespace store_fillings_test
+}  // namespace claims_test
 }  // namespace proxy

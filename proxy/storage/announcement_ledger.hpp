@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "proxy/disk/disk_index.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// Announces a key when the first tier stores it, and withdraws it when the last tier drops it. A
+/// key is a target URI or a block. Only an announceable response causes an announcement: one that
+/// is reusable for more than kAnnounceAtLeast.
+///
+/// The ledger counts two references to a key, memory and disk, and one mark says that the key is
+/// announced. The mark needs no table of its own: the entry in memory carries it while there is
+/// one, and the records in the disk index carry it otherwise. All functions but has_lost_marks()
+/// run under the lock of the key's shard, so the listener learns of the changes in their order.
+class AnnouncementLedger {
+public:
+    /// Called under the lock of the key's shard, with true for an announcement and false for a
+    /// withdrawal, in turn. It must be quick and must not call the store. After a disk has lost
+    /// records it may be called twice with the same value, as their keys are unknown then.
+    using Listener = std::function<void(summary::KeyHash, bool stored)>;
+
+    explicit AnnouncementLedger(Listener listener) : listener_(std::move(listener)) {}
+
+    /// Memory stores an announceable response. `mark` is that of the entry.
+    void announce(summary::KeyHash key, bool& mark) {
+        if (!std::exchange(mark, true)) listener_(key, true);
+    }
+    /// Memory begins to store the key: the new entry takes over the mark of the disk's records.
+    static void memory_begins(summary::KeyHash key, bool& mark, const DiskIndex& disk) {
+        mark = disk.announced(key);
+    }
+    /// Memory stores nothing of the key any more. The disk's records get the mark if there are any.
+    void memory_ends(summary::KeyHash key, bool mark, DiskIndex& disk) {
+        if (!disk.set_announced(key, mark) && mark) listener_(key, false);
+    }
+    /// The disk has `record` of a key that memory lacks. Adds it to the index.
+    void disk_gains(summary::KeyHash key, DiskEntry record, bool announceable, DiskIndex& disk) {
+        const auto known = disk.announced(key);
+        record.announced = known || announceable;
+        disk.insert(key, record);
+        if (record.announced && !known) listener_(key, true);
+    }
+    /// Records of a key left the index, one of them with a mark if `marked`. `in_memory`: memory
+    /// stores the key.
+    void disk_loses(summary::KeyHash key, bool marked, bool in_memory, DiskIndex& disk) {
+        if (!marked || in_memory) return;
+        if (!disk.set_announced(key, true)) listener_(key, false);
+    }
+
+    /// Marked records are lost, and their keys with them. deny() withdraws such a key later.
+    void note_lost_marks() { lost_marks_.store(true, std::memory_order_relaxed); }
+    /// Any thread.
+    bool has_lost_marks() const { return lost_marks_.load(std::memory_order_relaxed); }
+    /// A peer believes that this node stores the key. Withdraws it if no tier stores it announced.
+    void deny(summary::KeyHash key, bool mark_in_memory, const DiskIndex& disk) {
+        if (has_lost_marks() && !mark_in_memory && !disk.contains(key)) listener_(key, false);
+    }
+
+private:
+    Listener listener_;
+    std::atomic<bool> lost_marks_{false};
+};
+
+}  // namespace proxy

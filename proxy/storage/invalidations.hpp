@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "proxy/storage/announcement_ledger.hpp"
+#include "proxy/storage/invalidation_memory.hpp"
+#include "proxy/storage/shelf_writer.hpp"
+#include "proxy/storage/store_disk.hpp"
+#include "proxy/storage/store_shard.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// Ends stored and pending responses before their time: by key, by tag, or all of them. Any thread.
+/// All constructor arguments must outlive it.
+///
+/// An invalidation notes its key or tag first, so that older results are refused from then on. Then
+/// it drops the entries, a shard at a time. With a disk, an invalidation of several shards ends
+/// with a step under the locks of all shards. Without that step, a request could bring a record
+/// into memory behind the sweep, and memory could write it behind the tombstone. The last step
+/// drops such entries, queues the tombstone, and notes the key or tag once more: a record read
+/// before the tombstone is then refused.
+class Invalidations {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    Invalidations(StoreShards& shards, StoreDisk& disk, ShelfWriter& writer,
+                  AnnouncementLedger& ledger)
+        : shards_(shards), disk_(disk), writer_(writer), ledger_(ledger) {}
+
+    /// Drops all variants of the key and refuses the results of present fetches. True if a variant
+    /// was stored.
+    bool invalidate(summary::KeyHash key, Clock::time_point now);
+    /// The same for all keys with this tag. Returns the number of target URIs in memory.
+    std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
+    /// The same for everything.
+    void invalidate_all(Clock::time_point now);
+
+    /// Some entries are blocks of a body from now on. A block has the key of its target as a tag,
+    /// so invalidate() of a target ends its blocks too.
+    void note_blocks() { has_blocks_.store(true, std::memory_order_relaxed); }
+
+    const InvalidationMemory& memory() const { return memory_; }
+
+private:
+    struct Ended;
+    // The lock of `shard` is taken.
+    bool drop_key(StoreShard& shard, summary::KeyHash key, Ended& ended);
+    void drop_tagged(StoreShard& shard, summary::KeyHash tag, Ended& ended);
+    void drop_all(StoreShard& shard, Ended& ended);
+
+    void drop_tagged_in_turn(summary::KeyHash tag, Ended& ended);
+
+    StoreShards& shards_;
+    StoreDisk& disk_;
+    ShelfWriter& writer_;
+    AnnouncementLedger& ledger_;
+    InvalidationMemory memory_;
+    std::atomic<bool> has_blocks_{false};
+};
+
+}  // namespace proxy

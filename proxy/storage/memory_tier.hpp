@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "proxy/config/config.hpp"
+#include "proxy/storage/announcement_ledger.hpp"
+#include "proxy/storage/memory.hpp"
+#include "proxy/storage/store_shard.hpp"
+#include "proxy/storage/stored_response.hpp"
+#include "proxy/telemetry/episode.hpp"
+
+namespace proxy {
+
+/// Eviction in one step after the cap was lowered.
+inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
+/// Arriving bodies, and bodies that slow readers pin, leave one part in so many of the cap to the
+/// other stored responses.
+inline constexpr std::uint64_t kShareLeft = 4;
+
+/// The memory of all shards under one cap, and the eviction that makes room in it. Any thread; each
+/// step locks one shard briefly. `shards` and `ledger` must outlive it.
+///
+/// The charge is accurate to the byte: heads, bodies (arriving and pinned ones too) and the store's
+/// own records. docs/explanation/storage.md lists every field with its charge or bound. The
+/// knowledge of the disk is beside the cap: the index with 20 bytes per record, SecondRequest, and
+/// BlockTargets.
+class MemoryTier {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    MemoryTier(std::uint64_t cap_bytes, StoreShards& shards, AnnouncementLedger& ledger);
+    MemoryTier(const MemoryTier&) = delete;
+    MemoryTier& operator=(const MemoryTier&) = delete;
+
+    /// Takes `bytes` from the cap, after the eviction of unused entries where that is necessary.
+    /// None if too little can be evicted: one part in kShareLeft of the cap stays evictable.
+    std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now);
+    /// See proxy::has_room().
+    bool has_room() const { return proxy::has_room(budget_.used(), budget_.cap()); }
+    std::uint64_t used() const { return budget_.used(); }
+    /// One step towards another cap; true when it is reached. A step down evicts about
+    /// kCapStepBytes, so that neither the caller nor the workers stand still.
+    bool step_cap_to(std::uint64_t bytes);
+    /// A slow client reads this key. Excludes it from eviction for the time.
+    void pin(summary::KeyHash key);
+
+    /// Variants of one target URI. A lower number takes effect when a URI gets its next variant.
+    std::size_t max_variants() const { return max_variants_.load(std::memory_order_relaxed); }
+    void set_max_variants(std::size_t most) { max_variants_.store(most); }
+
+    /// The charge for one response beside its body: the texts of its metadata and the store's
+    /// records.
+    static std::uint64_t charge_for(std::string_view uri, const StoredMetadata& metadata);
+    /// The part of charge_for() for the records.
+    static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
+
+private:
+    /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
+    bool evict_one(StoreShard& shard, std::uint64_t left);
+    /// False if `enough` cannot be reached.
+    template <class Enough>
+    bool evict_until(Enough enough, std::uint64_t left);
+
+    MemoryBudget budget_;
+    StoreShards& shards_;
+    AnnouncementLedger& ledger_;
+    Episode full_;                             // nothing is left to evict
+    std::atomic<std::uint64_t> evictable_{0};  // in the queues of all shards
+    std::atomic<std::size_t> next_victim_{0};
+    std::atomic<std::size_t> max_variants_{CacheConfig().variants};
+};
+
+}  // namespace proxy

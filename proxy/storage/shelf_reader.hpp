@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "proxy/net/wakeup.hpp"
+#include "proxy/storage/announcement_ledger.hpp"
+#include "proxy/storage/invalidation_memory.hpp"
+#include "proxy/storage/memory_tier.hpp"
+#include "proxy/storage/store_disk.hpp"
+#include "proxy/storage/store_shard.hpp"
+
+namespace proxy {
+
+/// A request that waits longer for a recall fetches instead.
+inline constexpr std::chrono::seconds kRecallAtMost{1};
+
+/// The way back from the disk: brings records into memory. Any thread; each call locks a shard
+/// several times, briefly, and never waits for a device. All constructor arguments must outlive it.
+class ShelfReader {
+public:
+    enum class Recall : std::uint8_t {
+        done,     // memory has all that the disk had, or the disk has it no longer: look again
+        waiting,  // the disk is reading; the wakeup is notified at the end
+        refused,  // too many reads wait, or memory has no room: treat it as a miss
+    };
+
+    ShelfReader(StoreShards& shards, StoreDisk& disk, MemoryTier& memory,
+                AnnouncementLedger& ledger, const InvalidationMemory& invalidated)
+        : shards_(shards),
+          disk_(disk),
+          memory_(memory),
+          ledger_(ledger),
+          invalidated_(invalidated) {}
+
+    /// Brings the records of the key that memory lacks into memory. A large body stays on the disk,
+    /// and Body::on_disk() names its place. Requires a disk.
+    Recall recall(summary::KeyHash key, std::string_view uri,
+                  const std::shared_ptr<Wakeup>& wakeup);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    using Loaded = DiskResult<LoadedRecord>;
+    using Response = std::shared_ptr<StoredResponse>;
+
+    struct Asked {
+        summary::KeyHash key;
+        std::string_view uri;
+        std::uint64_t invalidations = 0;  // the count when the index was read
+        DiskEntry record;
+    };
+    /// Stores a record in memory, or forgets it. False if memory has no room for it.
+    bool take(const Asked& asked, Loaded loaded);
+    /// Charges the response and gives it its body. False if memory has no room.
+    bool charge(const Asked& asked, LoadedRecord& loaded, StoredResponse& response);
+    bool store(const Asked& asked, Response response);
+    void end_part(summary::KeyHash key);
+    void forget(summary::KeyHash key, DiskPlace place);
+    /// The body that stands at this place can be read no longer.
+    void spoilt(summary::KeyHash key, DiskPlace place);
+
+    StoreShards& shards_;
+    StoreDisk& disk_;
+    MemoryTier& memory_;
+    AnnouncementLedger& ledger_;
+    const InvalidationMemory& invalidated_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "proxy/disk/disk_tier.hpp"
+#include "proxy/http/arrival.hpp"
+#include "proxy/storage/block_targets.hpp"
+#include "summary/key.hpp"
+
+namespace proxy {
+
+/// The disk tier of a store, between start() and close(), with the hash function and the clock that
+/// its records need. Any thread, but for start() and close(). Only these two wait for a disk.
+class StoreDisk {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// Opens the tier; `owner` maintains its index and must outlive it. Throws as DiskTier does. To
+    /// be called once, before anything is stored.
+    void start(DiskCalls& calls, DiskTier::Config config, const summary::KeyHasher& hasher,
+               DiskOwner& owner);
+    /// Writes the queued records and ends the tier's threads. The last call.
+    void close();
+
+    /// Null without a disk.
+    DiskTier* tier() const { return tier_; }
+    /// close() has begun: the tier gets nothing more to write.
+    bool closing() const { return closing_; }
+    bool loading() const { return tier_ && tier_->loading(); }
+
+    summary::KeyHash hash_of(std::string_view uri) const { return (*hasher_)(uri); }
+    /// This process's clocks at `now`. Its wall clock never runs behind the steady clock, because
+    /// an adjustment of the system's clock must not make records younger.
+    Present present(Clock::time_point now) const;
+
+    /// Ends all records of this key or tag that were queued so far, also after a restart.
+    void end(summary::KeyHash key_or_tag);
+    void end_all();
+    /// Counts end() and end_all(). Until the disk has written them, a crash may bring the records
+    /// back (DiskTier::end()).
+    std::uint64_t ends() const { return ends_.load(std::memory_order_relaxed); }
+
+    /// The targets of the blocks on the disk.
+    BlockTargets block_targets;
+
+private:
+    std::optional<summary::KeyHasher> hasher_;
+    Present begun_;  // at start()
+    std::atomic<bool> closing_{false};
+    std::atomic<std::uint64_t> ends_{0};
+    DiskTier* tier_ = nullptr;  // owned_, until that has ended
+    std::unique_ptr<DiskTier> owned_;
+};
+
+}  // namespace proxy
