@@ -6,7 +6,7 @@
 namespace proxy::test {
 namespace following_test {
 
-/// Many clients and one fetch (DESIGN: "Filling is an ordinary entry").
+/// Many clients and one fetch.
 class Following : public NodesTest {
 protected:
     static constexpr std::size_t kClients = 8;
@@ -66,7 +66,7 @@ TEST_F(Following, StreamsToFollowersWhileTheBodyGrows) {
     EXPECT_EQ(origin.requests(), 1u);
 }
 
-TEST_F(Following, KeepsFillingWhenItsLeaderLeaves) {
+TEST_F(Following, ContinuesWhenItsLeaderLeaves) {
     Gate half;
     const std::string first(100'000, 'a'), second(100'000, 'b');
     const auto scripted = origin.set([&](Exchange& e) {

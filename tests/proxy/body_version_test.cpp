@@ -30,7 +30,7 @@ TEST(BodyVersion, IsTheStrongTagAndWhatElseTheBytesMayDependOn) {
               form(stored("content-encoding: gzip\r\n")));
 }
 
-TEST(BodyVersion, IsOneForAllThatNegotiateAndAnotherForEachWhoIsToldApart) {
+TEST(BodyVersion, IsOneForAllThatNegotiateAndAnotherForEachClient) {
     auto one = stored(), other = stored();
     one.vary_names = other.vary_names = "accept-encoding,accept-language";
     one.variant = "gzip\n\x01\n";

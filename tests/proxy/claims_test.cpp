@@ -103,7 +103,7 @@ TEST_F(ClaimsTest, OneLeadsForEachVariantOfWhatIsStored) {
     EXPECT_EQ(find(Head(kBrotli)).fill, other->fill);
 }
 
-TEST_F(ClaimsTest, WhatComesTellsByWhatTheTargetVaries) {
+TEST_F(ClaimsTest, AComingHeadSaysHowTheTargetVaries) {
     auto first = ask(kGzip), other = ask(kBrotli), same = ask(kGzip), like_other = ask(kBrotli);
     EXPECT_EQ(follows(*first), nullptr);
     begin(*first, response(*first, kVary));
@@ -126,7 +126,7 @@ TEST_F(ClaimsTest, CredentialsDoNotKeepApartWhereOneAnswerIsForAll) {
     EXPECT_EQ(follows(*plain), cookie->fill.get());
 }
 
-TEST_F(ClaimsTest, WhoHasGotAnAnswerOfTheirOwnDoNotHoldUpOthers) {
+TEST_F(ClaimsTest, RequestsWithAnswersOfTheirOwnDoNotDelayOthers) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
@@ -164,7 +164,7 @@ TEST_F(ClaimsTest, AVariantThatMayNotBeSharedSaysNothingOfOthers) {
     EXPECT_FALSE(find(Head(kGzip)).unshareable);
 }
 
-TEST_F(ClaimsTest, WhatIsFreshIsNotAskedAbout) {
+TEST_F(ClaimsTest, AFreshResponseIsNeverUnshareable) {
     put("", "", 2s);
     auto other = ask("");
     other->claim.abandon(true, kNow);
@@ -172,7 +172,7 @@ TEST_F(ClaimsTest, WhatIsFreshIsNotAskedAbout) {
     EXPECT_TRUE(find(Head(""), kNow + 2s).unshareable);
 }
 
-TEST_F(ClaimsTest, NobodyJoinsWhatHasBecomeStaleWhileItComes) {
+TEST_F(ClaimsTest, NoRequestJoinsAResponseThatBecameStaleOnItsWay) {
     auto first = ask(""), second = ask(""), third = ask("");
     follows(*first);
     begin(*first, response(*first, "", 1s));
@@ -181,7 +181,7 @@ TEST_F(ClaimsTest, NobodyJoinsWhatHasBecomeStaleWhileItComes) {
     EXPECT_EQ(follows(*third, kNow + 1s), second->fill.get());
 }
 
-TEST_F(ClaimsTest, WhatEachHasToValidateIsNotWaitedFor) {
+TEST_F(ClaimsTest, AHeadThatEachMustValidateIsFollowedAtOnce) {
     auto first = ask(""), second = ask("");
     follows(*first);
     begin(*first, response(*first, "", 0s));
@@ -214,7 +214,7 @@ TEST_F(ClaimsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
     }
 }
 
-TEST_F(ClaimsTest, SoManyCanBeWaitedForAndNoMore) {
+TEST_F(ClaimsTest, LimitsTheFetchesThatOthersCanWaitFor) {
     put(kGzip, kVary, 0s);
     std::vector<std::unique_ptr<Asking>> all;
     for (std::size_t i = 0; i <= PendingResponses::kMaxPerTarget; ++i) {

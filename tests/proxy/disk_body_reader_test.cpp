@@ -146,13 +146,13 @@ TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
     EXPECT_EQ(reader_->stats().by_threads, 9u);
 }
 
-TEST_F(DiskBodyReaderTest, HoldsNoMoreThanThereIsRoomFor) {
+TEST_F(DiskBodyReaderTest, KeepsNoMoreBytesThanItHasRoomFor) {
     const auto body = in_place();
     for (const auto cached : {Cached::nothing, Cached::all}) {
         calls_.cached = cached;
         std::vector<std::unique_ptr<DiskBodyReader>> slow;
         std::vector<boost::asio::const_buffer> buffers;
-        std::uint64_t held = 0;
+        std::uint64_t kept = 0;
         windows_.set_cap(2 * 3 * RecordBody::kSliceBytes);
         for (int i = 0; i < 10; ++i) {
             auto& from =
@@ -160,9 +160,9 @@ TEST_F(DiskBodyReaderTest, HoldsNoMoreThanThereIsRoomFor) {
             from.give_bytes_only();
             calls_.on_read_now = cached == Cached::nothing ? EAGAIN : 0;
             while (from.peek(1 << 20, buffers).bytes == 0) std::this_thread::sleep_for(100us);
-            held += buffers.back().size();
+            kept += buffers.back().size();
         }
-        EXPECT_EQ(held, 3 * RecordBody::kSliceBytes + 7 * DiskBodyReader::kUncharged);
+        EXPECT_EQ(kept, 3 * RecordBody::kSliceBytes + 7 * DiskBodyReader::kUncharged);
         EXPECT_EQ(windows_.used(), 3 * RecordBody::kSliceBytes);
         EXPECT_EQ(read_bytes(*slow.back()).text, body_);
         EXPECT_EQ(read_bytes(*slow.front()).text, body_);
@@ -302,7 +302,7 @@ TEST_F(DiskBodyReaderTest, OfWhatIsProvedTheHeadIsReadAlone) {
     EXPECT_FALSE(reader_->read_now(segment_, proved, kUri)) << "the threads will say what is wrong";
 }
 
-TEST_F(DiskBodyReaderTest, IsNotMadeWhereNobodyCanTellWhatIsCached) {
+TEST_F(DiskBodyReaderTest, IsNotMadeWhereTheCacheIsUnknown) {
     calls_.cached = Cached::nothing;
     const auto got = load();
     ASSERT_TRUE(got);

@@ -23,8 +23,8 @@ constexpr std::size_t kKeys = 200;
 constexpr std::uint64_t kSegment = 256 * 1024;
 constexpr int kKills = 50;
 
-/// What the writing process has been told by its disk; outlives it.
-struct Told {
+/// The results that the writing process got from its disk; they outlive it.
+struct Results {
     struct Key {
         std::atomic<std::uint64_t> last;     // version that was asked to be written
         std::atomic<std::uint64_t> written;  // and that was
@@ -77,7 +77,7 @@ void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
 
 /// Never returns: writes and purges until it is killed.
 [[noreturn]] void write_for_ever(DiskCalls& calls, const DiskTier::Config& config, unsigned seed,
-                                 Told& told) {
+                                 Results& results) {
     test::IndexOwner owner;
     DiskTier tier(calls, config, owner);
     tier.start();
@@ -86,7 +86,7 @@ void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
     for (;;) {
         const auto key = random() % kKeys;
         const auto uri = uri_of(key);
-        auto& of_key = told.keys[key];
+        auto& of_key = results.keys[key];
         if (random() % 8 == 0) {
             of_key.purging = of_key.last.load();
             owner.erase(uri);
@@ -106,7 +106,7 @@ void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
                 });
             tier.write(test::hash_of(uri), std::move(write));
         }
-        ++told.asked;
+        ++results.asked;
     }
 }
 
@@ -116,9 +116,9 @@ TEST_P(DiskCrashTest, NothingWrongAndNothingPurgedIsFoundAfterAKill) {
     const test::TemporaryDirectory directory;
     DiskCalls calls;
     auto* memory =
-        mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, sizeof(Results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
-    auto& told = *new (memory) Told();
+    auto& results = *new (memory) Results();
     const auto seed = std::random_device()();
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
@@ -127,12 +127,12 @@ TEST_P(DiskCrashTest, NothingWrongAndNothingPurgedIsFoundAfterAKill) {
     const auto config = config_of(directory.path(), GetParam());
     for (const auto& one : config.directories) std::filesystem::create_directory(one.path);
     for (int kill_number = 0; kill_number < kKills; ++kill_number) {
-        const auto until = told.asked + 1 + random() % 1'500;
+        const auto until = results.asked + 1 + random() % 1'500;
         const auto child = fork();
         ASSERT_GE(child, 0);
-        if (child == 0) write_for_ever(calls, config, static_cast<unsigned>(random()), told);
+        if (child == 0) write_for_ever(calls, config, static_cast<unsigned>(random()), results);
         int status = 0;
-        while (told.asked < until) {
+        while (results.asked < until) {
             ASSERT_EQ(waitpid(child, &status, WNOHANG), 0) << "it ended by itself: " << status;
             std::this_thread::yield();
         }
@@ -147,7 +147,7 @@ TEST_P(DiskCrashTest, NothingWrongAndNothingPurgedIsFoundAfterAKill) {
         check(tier, owner, versions);
         if (HasFatalFailure()) return;
         for (std::size_t key = 0; key < kKeys; ++key) {
-            auto& of_key = told.keys[key];
+            auto& of_key = results.keys[key];
             const auto at = versions.find(key);
             if (at == versions.end()) {
                 if (has_room) {
@@ -165,7 +165,7 @@ TEST_P(DiskCrashTest, NothingWrongAndNothingPurgedIsFoundAfterAKill) {
         for (const auto& one : tier.status()) EXPECT_LE(one.bytes, one.cap_bytes);
     }
     EXPECT_GT(found, kKills * kKeys / 4);
-    munmap(memory, sizeof(Told));
+    munmap(memory, sizeof(Results));
 }
 
 // With room for all, and with segments that go and are written again all the time.

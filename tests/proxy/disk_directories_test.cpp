@@ -122,7 +122,7 @@ TEST_F(DiskDirectoriesTest, GoOnWithoutTheOneThatFails) {
     end(there[0]);
     end(there[1]);
     ASSERT_TRUE(write(there[1]));
-    // Its disk is well again at the next start, and what it holds is old.
+    // Its disk is well again at the next start, and its content is old.
     calls_.error = 0;
     open_and_load();
     EXPECT_FALSE(owner_->at(there[0]));
@@ -165,7 +165,7 @@ TEST_F(DiskDirectoriesTest, BeginWithoutTheOneThatFails) {
     open_and_load();
     EXPECT_EQ(status(1).state, DiskStatus::State::ready);
     EXPECT_EQ(owner_->recovered_count(), 300 - static_cast<int>(there.size()))
-        << "what it held was told of no purge";
+        << "its content missed purges";
     close();
     calls_.failing = "/d";
     calls_.error = EIO;
@@ -190,7 +190,7 @@ TEST_F(DiskDirectoriesTest, AreEmptiedWhenTheyWereAwayWhileOthersRan) {
     EXPECT_EQ(readable(300), 300);
 }
 
-// Each ran without the other: none was told of what the other was.
+// Each ran without the other, and missed the purges of the other.
 TEST_F(DiskDirectoriesTest, AreAllEmptiedWhenNobodyKnowsWhoWasThere) {
     const auto all = config_.directories;
     open_and_load();
@@ -215,7 +215,7 @@ TEST_F(DiskDirectoriesTest, EndWhenAllAreGone) {
     EXPECT_TRUE(owner_->all().empty());
 }
 
-// No directory could note that what it holds counts no more, so nobody is told that it does not.
+// No directory could note that its content counts no more, so no purge is confirmed.
 TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
     config_.retry = std::chrono::milliseconds(5);
     ASSERT_NO_FATAL_FAILURE(lose_all());
@@ -232,7 +232,7 @@ TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
 
 // Many threads
 
-// Whoever has been told that something is purged never gets it again, whatever others do at the
+// A confirmed purge never loses its effect, whatever others do at the
 // time: what is read is never older than the last purge that had been asked for before.
 TEST_F(DiskDirectoriesTest, GiveNothingThatWasPurgedWhileManyReadAndWrite) {
     constexpr std::size_t kKeys = 40;
@@ -242,7 +242,7 @@ TEST_F(DiskDirectoriesTest, GiveNothingThatWasPurgedWhileManyReadAndWrite) {
     };
     std::array<Key, kKeys> keys;
     for (auto& directory : config_.directories) directory.cap_bytes = 16 * kSegment;
-    // A long queue before a slow device would hold the purges of nearly all that waits in it.
+    // A long queue before a slow device would delay the purges of nearly all its records.
     config_.writer.queue_bytes = 64 << 10;
     open_and_load();
     std::atomic<bool> stop{false};

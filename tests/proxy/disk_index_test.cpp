@@ -61,7 +61,7 @@ TEST(DiskIndex, KeepsSizesUpwardsByAThirtySecond) {
     }
 }
 
-TEST(DiskIndex, HoldsSeveralEntriesOfOneKey) {
+TEST(DiskIndex, KeepsSeveralEntriesOfOneKey) {
     DiskIndex index;
     for (std::uint32_t i = 1; i <= 16; ++i) index.insert(key(1), entry(i, i));
     index.insert(key(2), entry(5, 5));
@@ -92,9 +92,9 @@ TEST(DiskIndex, SaysOfAWholeKeyThatItWasAnnounced) {
     EXPECT_FALSE(index.announced(key(1)));
     for (std::uint32_t i = 1; i <= 3; ++i) index.insert(key(1), entry(i, i));
     index.insert(key(2), entry(4, 4));
-    auto told = entry(5, 5);
-    told.announced = true;
-    index.insert(key(1), told);
+    auto marked = entry(5, 5);
+    marked.announced = true;
+    index.insert(key(1), marked);
     EXPECT_TRUE(index.announced(key(1))) << "one is enough";
     EXPECT_TRUE(index.erase(key(1), {5, 5}));
     EXPECT_FALSE(index.announced(key(1)));

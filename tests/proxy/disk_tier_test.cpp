@@ -109,21 +109,22 @@ TEST_F(DiskTierTest, TakesOrdersBeforeItHasLoaded) {
     open();
     EXPECT_TRUE(tier_->loading());
     EXPECT_FALSE(tier_->has_room(test::hash_of(uri(1))));
-    std::atomic<int> told{0};
+    std::atomic<int> written{0};
     const auto later = [&](const std::string& uri) {
         auto write = test::write_of(uri, test::made_body(900, 900), {}, [&, uri](auto place) {
             if (place) owner_->put(uri, {*place, 1, 0});
-            ++told;
+            ++written;
         });
         EXPECT_TRUE(tier_->write(test::hash_of(uri), std::move(write)));
     };
     later("http://before/");
-    tier_->end(std::array{test::hash_of(uri(1)), test::hash_of("http://before/")}, [&] { ++told; });
+    tier_->end(std::array{test::hash_of(uri(1)), test::hash_of("http://before/")},
+               [&] { ++written; });
     later(uri(1));
-    tier_->end(std::array{test::hash_of(uri(2))}, [&] { ++told; });
-    EXPECT_EQ(told, 0);
+    tier_->end(std::array{test::hash_of(uri(2))}, [&] { ++written; });
+    EXPECT_EQ(written, 0);
     tier_->start();
-    while (told < 4) std::this_thread::yield();
+    while (written < 4) std::this_thread::yield();
     EXPECT_FALSE(owner_->at("http://before/"));
     EXPECT_FALSE(owner_->at(uri(2)));
     EXPECT_EQ(read(uri(1), *owner_->at(uri(1)))->body.size(), 900u);
@@ -134,28 +135,28 @@ TEST_F(DiskTierTest, TakesOrdersBeforeItHasLoaded) {
 
 TEST_F(DiskTierTest, AnswersAllWhenItEndsBeforeItBegan) {
     open();
-    std::atomic<int> told{0};
+    std::atomic<int> written{0};
     ASSERT_TRUE(tier_->write(test::hash_of(uri(1)),
                              test::write_of(uri(1), "body", {}, [&](const auto& place) {
                                  EXPECT_EQ(place.error(), DiskError::ending);
-                                 ++told;
+                                 ++written;
                              })));
     close();
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(written, 1);
 }
 
 TEST_F(DiskTierTest, WritesWhatWaitsBeforeItEnds) {
     open_and_load();
-    std::atomic<int> told{0};
+    std::atomic<int> written{0};
     for (int i = 0; i < 100; ++i)
         ASSERT_TRUE(tier_->write(
             test::hash_of(uri(i)), test::write_of(uri(i), "body", {}, [&, i](const auto& place) {
                 EXPECT_EQ(place.error(), i < 99 ? boost::system::error_code() : DiskError::purged);
-                ++told;
+                ++written;
             })));
-    tier_->end(std::array{test::hash_of(uri(99))}, [&] { ++told; });
+    tier_->end(std::array{test::hash_of(uri(99))}, [&] { ++written; });
     close();
-    EXPECT_EQ(told, 101);
+    EXPECT_EQ(written, 101);
     open_and_load();
     EXPECT_EQ(owner_->recovered_count(), 99);
 }
@@ -165,7 +166,7 @@ TEST_F(DiskTierTest, DoesNotWriteAgainWhatWasPurged) {
     open_and_load();
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(write(uri(i), 5'000));
     for (int i = 0; i < 20; ++i) owner_->use(uri(i), 3);
-    end(uri(3));  // the index was not told
+    end(uri(3));  // without a report to the index
     for (int i = 100; status().reclaimed < 3; ++i) ASSERT_TRUE(write(uri(i), 5'000));
     EXPECT_GE(owner_->moved_count(), 5);
     EXPECT_FALSE(owner_->at(uri(3)));
@@ -390,20 +391,20 @@ TEST_F(DiskTierTest, PreparesNoDirectoryThatIsAnothersByNow) {
     EXPECT_EQ(tries, 0);
 }
 
-// The later one covers the former, of which somebody is to be told as well.
-TEST_F(DiskTierTest, TellsOfEachPurgeOfOneKey) {
+// The later one covers the former, which is confirmed as well.
+TEST_F(DiskTierTest, ConfirmsEachPurgeOfOneKey) {
     config_.writer.retry = std::chrono::hours(1);
     open_and_load();
     calls_.on_write = EIO;
     tier_->end(std::array{test::hash_of(uri(1))}, {});
     while (status().last_error.empty()) std::this_thread::yield();
-    std::atomic<int> told{0};
-    tier_->end(std::array{test::hash_of(uri(2))}, [&] { ++told; });
-    tier_->end_all([&] { ++told; });
-    tier_->end(std::array{test::hash_of(uri(2))}, [&] { ++told; });
+    std::atomic<int> written{0};
+    tier_->end(std::array{test::hash_of(uri(2))}, [&] { ++written; });
+    tier_->end_all([&] { ++written; });
+    tier_->end(std::array{test::hash_of(uri(2))}, [&] { ++written; });
     calls_.on_write = 0;
     close();
-    EXPECT_EQ(told, 3);
+    EXPECT_EQ(written, 3);
 }
 
 // A disk that hangs is not to be waited for by ever more purges: then all is purged.
@@ -416,19 +417,19 @@ TEST_F(DiskTierTest, EndsAllThereIsWhenTooManyPurgesWait) {
     calls_.on_write = EIO;
     tier_->end(std::array{test::hash_of(uri(2))}, {});
     while (status().last_error.empty()) std::this_thread::yield();
-    std::atomic<std::size_t> told{0};
+    std::atomic<std::size_t> written{0};
     for (std::size_t i = 1; i < kMaxTombstones; ++i)
-        tier_->end(std::array{test::hash_of(std::to_string(i))}, [&] { ++told; });
+        tier_->end(std::array{test::hash_of(std::to_string(i))}, [&] { ++written; });
     EXPECT_FALSE(status().last_error.starts_with("too many purges wait"));
-    for (int i = 0; i < 3; ++i) tier_->end(std::array{test::hash_of(uri(3))}, [&] { ++told; });
-    tier_->end({}, [&] { ++told; });
+    for (int i = 0; i < 3; ++i) tier_->end(std::array{test::hash_of(uri(3))}, [&] { ++written; });
+    tier_->end({}, [&] { ++written; });
     EXPECT_TRUE(status().last_error.starts_with("too many purges wait"));
     const auto waiting = status().queued_bytes;
     for (int i = 0; i < 1000; ++i) tier_->end(std::array{test::hash_of(uri(i))}, {});
     EXPECT_EQ(status().queued_bytes, waiting);
     calls_.on_write = 0;
     close();
-    EXPECT_EQ(told, kMaxTombstones - 1) << "of the rest nobody can tell";
+    EXPECT_EQ(written, kMaxTombstones - 1) << "the rest cannot be confirmed";
     open_and_load();
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
@@ -448,7 +449,7 @@ TEST_F(DiskTierTest, MarksADirectoryInWhichAPurgeCouldNotBeWritten) {
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
 
-// Nor is anybody told that it is purged, where not even that could be marked.
+// A purge stays unconfirmed where the failure itself could not be noted.
 TEST_F(DiskTierTest, ConfirmsAtItsEndNoPurgeThatItCouldNotNote) {
     config_.writer.retry = std::chrono::hours(1);
     open_and_load();

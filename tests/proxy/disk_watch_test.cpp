@@ -37,7 +37,7 @@ protected:
     DiskWatch watch_;
 };
 
-TEST_F(DiskWatchTest, TellsOnceWhatAStartFound) {
+TEST_F(DiskWatchTest, LogsTheRecordsOfAStartOnce) {
     EXPECT_THAT(said(), IsEmpty());
     status_.state = DiskStatus::State::ready;
     status_.recovered = 12;
@@ -45,7 +45,7 @@ TEST_F(DiskWatchTest, TellsOnceWhatAStartFound) {
     EXPECT_THAT(said(), IsEmpty());
 }
 
-TEST_F(DiskWatchTest, TellsWhatAStartLost) {
+TEST_F(DiskWatchTest, LogsTheLossesOfAStart) {
     status_.recovered = 9;
     status_.recovered_doubtful = 7;
     status_.recovered_torn = status_.found_unsealed = 1;
@@ -62,7 +62,7 @@ TEST_F(DiskWatchTest, TellsWhatAStartLost) {
     EXPECT_THAT(said(), IsEmpty());
 }
 
-TEST_F(DiskWatchTest, TellsOfTroubleAndItsEnd) {
+TEST_F(DiskWatchTest, LogsTroubleAndItsEnd) {
     status_.state = DiskStatus::State::ready;
     (void)said();
     status_.state = DiskStatus::State::paused;

@@ -15,7 +15,7 @@ namespace disk_writer_test {
 
 constexpr std::uint64_t kSegment = 256 * 1024;
 
-/// Holds up writes until told otherwise.
+/// Delays writes until released.
 struct GatedCalls : test::FaultyCalls {
     std::mutex mutex;
     std::condition_variable changed;
@@ -79,24 +79,24 @@ protected:
         job.record = test::response(owned->uri, ++seq_, owned->body);
         job.body = {test::part(owned->body)};
         job.owner = owned;
-        job.done = [this, uri](DiskResult<DiskPlace> place) { told(uri, place); };
+        job.done = [this, uri](DiskResult<DiskPlace> place) { note(uri, place); };
         return writer_->push(std::move(job));
     }
     bool purge(const std::string& uri) {
         DiskWriter::Job job;
         job.record = test::tombstone(RecordType::gone, ++seq_, {test::hash_of(uri)});
-        job.done = [this, uri](DiskResult<DiskPlace> place) { told("purge " + uri, place); };
+        job.done = [this, uri](DiskResult<DiskPlace> place) { note("purge " + uri, place); };
         return writer_->push(std::move(job));
     }
-    void told(const std::string& what, DiskResult<DiskPlace> place) {
+    void note(const std::string& what, DiskResult<DiskPlace> place) {
         const std::lock_guard lock(mutex_);
-        EXPECT_TRUE(told_.emplace(what, place).second) << what << ": twice";
+        EXPECT_TRUE(done_.emplace(what, place).second) << what << ": twice";
         changed_.notify_all();
     }
     std::map<std::string, DiskResult<DiskPlace>> wait_for(std::size_t count) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return told_.size() >= count; });
-        return told_;
+        changed_.wait(lock, [&] { return done_.size() >= count; });
+        return done_;
     }
 
     test::TemporaryDirectory directory_;
@@ -104,7 +104,7 @@ protected:
     std::uint64_t seq_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<std::string, DiskResult<DiskPlace>> told_;
+    std::map<std::string, DiskResult<DiskPlace>> done_;
     std::optional<SegmentLog> log_;
     std::optional<DiskWriter> writer_;
     std::atomic<bool> stopping_{false};
@@ -149,9 +149,9 @@ TEST_F(DiskWriterTest, RefusesWhatDoesNotFitIntoTheQueueButNoTombstone) {
     EXPECT_EQ(writer_->stats().refused_queue_full, 2u);
     EXPECT_LE(writer_->stats().queued_bytes, 10'000u + 30 * kDiskSector);
     calls_.set_open(true);
-    const auto told = wait_for(32);
-    EXPECT_TRUE(told.contains("http://d/"));
-    EXPECT_FALSE(told.contains("http://b/"));
+    const auto done = wait_for(32);
+    EXPECT_TRUE(done.contains("http://d/"));
+    EXPECT_FALSE(done.contains("http://b/"));
     EXPECT_EQ(writer_->stats().queued_bytes, 0u);
     EXPECT_TRUE(push("http://b/", 5'000));
     wait_for(33);
@@ -205,7 +205,7 @@ TEST_F(DiskWriterTest, GoesOnAfterThePause) {
     EXPECT_TRUE(wait_for(2).at("http://b/"));
 }
 
-TEST_F(DiskWriterTest, TellsOfWhatASegmentCannotHold) {
+TEST_F(DiskWriterTest, FailsARecordThatExceedsASegment) {
     start();
     ASSERT_TRUE(push("http://a/", kSegment / 2));
     EXPECT_EQ(wait_for(1).at("http://a/").error(), DiskError::too_large);
@@ -223,7 +223,7 @@ TEST_F(DiskWriterTest, TriesTombstonesAgainUntilTheyAreThere) {
     ASSERT_TRUE(purge("http://a/"));
     ASSERT_TRUE(purge("http://b/"));
     while (errors_ < 3) std::this_thread::yield();
-    EXPECT_EQ(told_.size(), 1u);
+    EXPECT_EQ(done_.size(), 1u);
     calls_.on_write = 0;
     EXPECT_TRUE(wait_for(3).at("purge http://a/"));
     stop();
@@ -234,7 +234,7 @@ TEST_F(DiskWriterTest, TriesTombstonesAgainUntilTheyAreThere) {
 }
 
 // What waits for all that came before it waits for a tombstone that has to be tried again.
-TEST_F(DiskWriterTest, TellsAnEndOnlyBehindTombstonesThatFailed) {
+TEST_F(DiskWriterTest, ConfirmsAnEndOnlyAfterTombstonesThatFailed) {
     start({.pause = std::chrono::hours(1), .retry = std::chrono::milliseconds(1)});
     ASSERT_TRUE(push("http://a/", 500));
     wait_for(1);
@@ -244,12 +244,12 @@ TEST_F(DiskWriterTest, TellsAnEndOnlyBehindTombstonesThatFailed) {
     ASSERT_TRUE(purge("http://a/"));
     DiskWriter::Job end;
     end.record = test::tombstone(RecordType::gone, ++seq_);
-    end.done = [this](DiskResult<DiskPlace> place) { told("end", place); };
+    end.done = [this](DiskResult<DiskPlace> place) { note("end", place); };
     ASSERT_TRUE(writer_->push(std::move(end)));
     calls_.on_write = EIO;
     calls_.set_open(true);
     while (errors_ < 3) std::this_thread::yield();
-    EXPECT_EQ(told_.size(), 1u);
+    EXPECT_EQ(done_.size(), 1u);
     calls_.on_write = 0;
     EXPECT_TRUE(wait_for(4).at("end"));
 }
@@ -279,8 +279,8 @@ TEST_F(DiskWriterTest, DoesNotGiveASegmentBackForEachRecordOnAFullDisk) {
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(push("http://b/" + std::to_string(i), 50'000));
     calls_.on_reserve = ENOSPC;
     calls_.set_open(true);
-    const auto told = wait_for(161);
-    EXPECT_EQ(told.at("http://b/99").error(), boost::system::errc::no_space_on_device);
+    const auto done = wait_for(161);
+    EXPECT_EQ(done.at("http://b/99").error(), boost::system::errc::no_space_on_device);
     EXPECT_GE(log_->stats().segments + 1, before);
     calls_.on_reserve = 0;
 }
@@ -290,17 +290,17 @@ TEST_F(DiskWriterTest, BeginsASegmentWithWhatEndsAllAndGivesBackTheOthers) {
     for (int i = 0; i < 60; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 10'000));
     DiskWriter::Job all;
     all.record = test::tombstone(RecordType::all_gone, ++seq_);
-    all.done = [this](DiskResult<DiskPlace> place) { told("all", place); };
+    all.done = [this](DiskResult<DiskPlace> place) { note("all", place); };
     ASSERT_TRUE(writer_->push(std::move(all)));
     ASSERT_TRUE(push("http://b/", 500));
-    const auto told = wait_for(62);
-    EXPECT_EQ(told.at("all")->sector, 1u);
-    EXPECT_EQ(told.at("http://b/")->segment, told.at("all")->segment);
+    const auto done = wait_for(62);
+    EXPECT_EQ(done.at("all")->sector, 1u);
+    EXPECT_EQ(done.at("http://b/")->segment, done.at("all")->segment);
     stop();
     while (*log_->give_back() == SegmentLog::GaveBack::a_segment)
         ;
     EXPECT_EQ(log_->stats().segments, 1u);
-    EXPECT_TRUE(log_->find(told.at("http://b/")->segment));
+    EXPECT_TRUE(log_->find(done.at("http://b/")->segment));
 }
 
 TEST_F(DiskWriterTest, AnswersAllWhenNothingIsToBeWritten) {
@@ -308,8 +308,8 @@ TEST_F(DiskWriterTest, AnswersAllWhenNothingIsToBeWritten) {
     ASSERT_TRUE(push("http://a/", 500));
     ASSERT_TRUE(purge("http://a/"));
     writer_->fail_all(DiskError::ending);
-    EXPECT_EQ(told_.at("http://a/").error(), DiskError::ending);
-    EXPECT_TRUE(told_.at("purge http://a/"));
+    EXPECT_EQ(done_.at("http://a/").error(), DiskError::ending);
+    EXPECT_TRUE(done_.at("purge http://a/"));
     EXPECT_EQ(writer_->stats().queued_bytes, 0u);
 }
 

@@ -63,7 +63,7 @@ TEST(EvictionQueue, RemembersWhatItLetGoForAWhile) {
     EXPECT_EQ(queue.pop_victim(), &other);
 }
 
-TEST(EvictionQueue, HoldsAsideWhatIsInUseAndCountsItNot) {
+TEST(EvictionQueue, SetsPinnedNodesAsideAndLeavesThemOutOfItsBytes) {
     std::atomic<std::uint64_t> total{0};
     EvictionQueue queue;
     queue.count_into(total);

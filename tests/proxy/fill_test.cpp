@@ -162,7 +162,7 @@ TEST_F(FillTest, LeavesABodyThatStandsInTheStoreWhole) {
     EXPECT_EQ(body->dropped(), 0u);
 }
 
-TEST_F(FillTest, TellsReadersThatItFailed) {
+TEST_F(FillTest, NotifiesReadersOfAFailure) {
     Fill::Reader leader(fill, wakeup(), true);
     begin(true, 100);
     append("part");

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 const FlowRate::Time kNow{1h};
 
-TEST(FlowRateTest, TellsNothingBeforeItIsMeasured) {
+TEST(FlowRateTest, GivesNoEstimateBeforeItIsMeasured) {
     FlowRate rate;
     EXPECT_FALSE(rate.time_for(1, kNow));
     rate.came(1000, kNow);

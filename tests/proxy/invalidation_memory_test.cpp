@@ -53,7 +53,7 @@ TEST(InvalidationMemory, KnowsMoreOrLessWhenWhatIsLongAgoWas) {
     EXPECT_EQ(memory.last(hash("a")), kNow + 4s);
 }
 
-TEST(InvalidationMemory, TakesAllForInvalidatedWhenItHasForgottenTooMuchToTell) {
+TEST(InvalidationMemory, TakesAllKeysForInvalidatedWhenItHasForgottenTooMuch) {
     InvalidationMemory memory(kFew);
     const auto before = memory.invalidations();
     for (int i = 0; i < 22; ++i) memory.note(hash(std::to_string(i)), kNow + i * 1s);
@@ -76,7 +76,7 @@ TEST(InvalidationMemory, OneKeyAgainAndAgainPushesNoOtherOut) {
     EXPECT_EQ(memory.last(hash("never")), std::nullopt);
 }
 
-TEST(InvalidationMemory, HoldsSomeMillionsToAFewWrongInAHundred) {
+TEST(InvalidationMemory, KeepsSomeMillionsWithAFewErrorsInAHundred) {
     InvalidationMemory memory;
     constexpr std::uint64_t kMany = 4'000'000;
     std::mt19937_64 random(3);

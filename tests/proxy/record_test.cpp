@@ -149,7 +149,7 @@ TEST(DiskRecord, IsWrittenAsTheFormatSays) {
     EXPECT_EQ(hex, wanted);
 }
 
-TEST(DiskRecord, TellsVariantsApart) {
+TEST(DiskRecord, DistinguishesVariants) {
     EXPECT_EQ(variant_hash("", ""), 0u);
     EXPECT_NE(variant_hash("accept", "a\n"), variant_hash("accept", "b\n"));
     EXPECT_NE(variant_hash("accept", "a\n"), variant_hash("accept-language", "a\n"));

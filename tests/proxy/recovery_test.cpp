@@ -365,7 +365,7 @@ TEST_F(RecoveryTest, IsTheSameWithAnyNumberOfThreads) {
     }
 }
 
-TEST_F(RecoveryTest, StopsWhenItIsToldTo) {
+TEST_F(RecoveryTest, StopsOnRequest) {
     open();
     for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
     int segments = 0;

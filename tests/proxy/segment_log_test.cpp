@@ -247,7 +247,7 @@ TEST_F(SegmentLogTest, LeavesASealedSegmentThatCannotBeUnsealed) {
     EXPECT_EQ(reopen(8).records, 2u);
 }
 
-TEST_F(SegmentLogTest, TellsThatItGivesBackWhatItCannotRead) {
+TEST_F(SegmentLogTest, ReportsAReclaimedSegmentThatItCannotRead) {
     open(4);
     for (int i = 0; log_->stats().segments < 3; ++i)
         ASSERT_FALSE(put("http://a/" + std::to_string(i), 6'000));
@@ -262,7 +262,7 @@ TEST_F(SegmentLogTest, TellsThatItGivesBackWhatItCannotRead) {
     ASSERT_EQ(failures_.size(), 1u);
     EXPECT_EQ(failures_[0], boost::system::errc::io_error);
     expect_all_right();
-    // Where only something is spoilt, what can be told of is told one by one before.
+    // Where only something is spoilt, readable records are reported one by one before.
     const auto spoilt =
         std::ranges::find(index_, 2u, [](const auto& one) { return one.second.place.segment; });
     ASSERT_NE(spoilt, index_.end());
@@ -308,17 +308,17 @@ TEST_F(SegmentLogTest, LetsReadersFinishWithWhatIsGone) {
     open(3);
     ASSERT_FALSE(put("http://first/", 5'000));
     const auto place = index_["http://first/"].place;
-    auto held = log_->find(place.segment);
+    auto kept = log_->find(place.segment);
     for (int i = 0; log_->find(place.segment); ++i) {
         ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
     }
     EXPECT_FALSE(index_.contains("http://first/"));
-    EXPECT_FALSE(std::filesystem::exists(held->path));
-    EXPECT_TRUE(load_record(*held, place.sector, 1));
+    EXPECT_FALSE(std::filesystem::exists(kept->path));
+    EXPECT_TRUE(load_record(*kept, place.sector, 1));
     // The file is closed, which frees its room, by the log and not by who was the last to read it.
-    const auto fd = held->file.fd();
+    const auto fd = kept->file.fd();
     ASSERT_TRUE(log_->give_back());
-    held.reset();
+    kept.reset();
     EXPECT_NE(::fcntl(fd, F_GETFD), -1);
     ASSERT_TRUE(log_->give_back());
     EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
@@ -416,7 +416,7 @@ TEST_F(SegmentLogTest, DropsWhatItCannotReadWhenItsSegmentGoes) {
     calls_.on_read = 0;
     EXPECT_LE(bytes_of_files(), 3 * kSegment);
     EXPECT_EQ(moved_, 0);
-    // Its records were not told of one by one; whoever looks finds no segment.
+    // Its records were not reported one by one; a look-up finds no segment.
     std::erase_if(index_, [&](const auto& one) { return !log_->find(one.second.place.segment); });
     EXPECT_GE(index_.size(), 20u);
     expect_all_right();

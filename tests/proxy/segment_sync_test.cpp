@@ -21,7 +21,7 @@ protected:
     std::atomic<int> failures_{0};
 };
 
-TEST_F(SegmentSyncTest, WaitsForAllThatWasTakenAndTellsWhatFailed) {
+TEST_F(SegmentSyncTest, WaitsForAllSegmentsAndReportsFailures) {
     SegmentSync sync([this](const auto& error) {
         EXPECT_EQ(error, boost::system::errc::io_error);
         ++failures_;

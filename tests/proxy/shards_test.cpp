@@ -12,7 +12,7 @@ int all_alike(std::size_t) {
     return 1;
 }
 
-TEST(Shards, AreToldApartByTheFirstBitsOfAKey) {
+TEST(Shards, FollowFromTheFirstBitsOfAKey) {
     EXPECT_EQ(shard_of({~std::uint64_t{0}, 0}), 0u);
     EXPECT_EQ(shard_of({0, ~std::uint64_t{0}}), kShards - 1);
 }

@@ -22,7 +22,7 @@ using test::kMiB;
 using Node = test::StoreNode;
 using Clock = Store::Clock;
 
-TEST(StoreDiskBodiesTest, LargeBodiesAreLeftWhereTheyStand) {
+TEST(StoreDiskBodiesTest, LeavesLargeBodiesInPlace) {
     Node node;
     const auto body = test::made_body(1, 1'000'000);
     ASSERT_TRUE(node.put("u", node.response(body)));
@@ -35,10 +35,10 @@ TEST(StoreDiskBodiesTest, LargeBodiesAreLeftWhereTheyStand) {
     EXPECT_TRUE(Node::text(*got) == body);
     EXPECT_LT(node.store().stats().memory_bytes, 10'000u);
     EXPECT_EQ(node.look_up("u").response, got) << "its head is in memory";
-    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_EQ(node.announced("u"), 1);
 }
 
-TEST(StoreDiskBodiesTest, OfALargeBodyThatThisProcessWroteTheHeadIsReadAtOnce) {
+TEST(StoreDiskBodiesTest, ReadsTheHeadOfAnOwnLargeBodyAtOnce) {
     Node node;
     const auto body = test::made_body(1, 1'000'000);
     ASSERT_TRUE(node.put("u", node.response(body)));
@@ -52,7 +52,7 @@ TEST(StoreDiskBodiesTest, OfALargeBodyThatThisProcessWroteTheHeadIsReadAtOnce) {
     EXPECT_TRUE(Node::text(*got) == body);
 }
 
-/// How many files this process holds open that have no name any more.
+/// The number of open files of this process that have lost their names.
 int unnamed_segments() {
     int count = 0;
     std::error_code ignored;
@@ -63,7 +63,7 @@ int unnamed_segments() {
     return count;
 }
 
-TEST(StoreDiskBodiesTest, OnlyWhoSendsABodyKeepsAFileThatWasGivenBack) {
+TEST(StoreDiskBodiesTest, KeepsARemovedFileOnlyForSenders) {
     Node node(Node::few_segments(64 * kMiB));  // of memory nothing goes by itself
     std::map<std::string, std::string> bodies;
     for (int i = 0; i < 4; ++i) {
@@ -88,11 +88,11 @@ TEST(StoreDiskBodiesTest, OnlyWhoSendsABodyKeepsAFileThatWasGivenBack) {
     for (const auto& [uri, body] : bodies) {
         const auto got = node.body_of(uri);
         EXPECT_TRUE(got.empty() || got == body) << uri;
-        EXPECT_EQ(node.told(uri), got.empty() ? 0 : 1) << uri;
+        EXPECT_EQ(node.announced(uri), got.empty() ? 0 : 1) << uri;
     }
 }
 
-TEST(StoreDiskBodiesTest, ASpoiltBodyThatWasLeftThereIsForgotten) {
+TEST(StoreDiskBodiesTest, ForgetsASpoiltBodyInPlace) {
     Node node;
     const auto body = test::made_body(1, 300'000);
     ASSERT_TRUE(node.put("u", node.response(body)));
@@ -112,21 +112,21 @@ TEST(StoreDiskBodiesTest, ASpoiltBodyThatWasLeftThereIsForgotten) {
     while (!answered) std::this_thread::sleep_for(100us);
     EXPECT_FALSE(node.put("u", std::make_shared<StoredResponse>(*got, got->body)))
         << "a 304 cannot bring it back";
-    EXPECT_EQ(node.told("u"), 0);
+    EXPECT_EQ(node.announced("u"), 0);
     EXPECT_FALSE(node.look_up("u").response);
     EXPECT_FALSE(node.look_up("u").on_disk);
 }
 
-TEST(StoreDiskBodiesTest, WhatWasFlippedOnTheDiskIsNeverLeftThere) {
+TEST(StoreDiskBodiesTest, LeavesNoFlippedBodyInPlace) {
     Node node;
     ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
     node.settle();
     node.end();
     for (const auto& each : test::segments_in(node.path())) test::spoil(each, 200'000);
     node.begin();
-    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_EQ(node.announced("u"), 1);
     EXPECT_EQ(node.body_of("u"), "");
-    EXPECT_EQ(node.told("u"), 0);
+    EXPECT_EQ(node.announced("u"), 0);
 }
 
 }  // namespace store_disk_bodies_test

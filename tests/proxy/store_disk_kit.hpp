@@ -31,7 +31,7 @@ namespace proxy::test {
 
 inline constexpr std::uint64_t kMiB = 1 << 20;
 
-/// A store over one directory that can be ended and begun again, and what it told its listener.
+/// A store over one directory that can be restarted, and the calls of its listener.
 class StoreNode {
 public:
     using Clock = Store::Clock;
@@ -55,15 +55,15 @@ public:
     ~StoreNode() { end(); }
 
     void begin() {
-        told_.clear();
+        announced_.clear();
         store_.emplace(settings_.memory, [this](summary::KeyHash key, bool stored) {
             {
                 const std::lock_guard lock(mutex_);
-                auto& count = told_[key.low];
+                auto& count = announced_[key.low];
                 count += stored ? 1 : -1;
-                EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+                EXPECT_TRUE(count == 0 || count == 1) << "in turn";
             }
-            // On a thread of its own, as a request would: this one holds the lock of a shard.
+            // On a thread of its own, like a request, because this one has the lock of a shard.
             if (!stored && when_removed && key == removed)
                 std::thread(std::exchange(when_removed, {})).join();
         });
@@ -176,15 +176,15 @@ public:
         }
     }
 
-    /// Called when this is told to be gone, in the middle of what ends it: with the lock of its
-    /// shard, so of other shards only.
+    /// Called when this key is withdrawn, in the middle of its invalidation and under the lock of
+    /// its shard, so it may use other shards only.
     summary::KeyHash removed;
     std::function<void()> when_removed;
 
     Store& store() { return *store_; }
-    int told(std::string_view uri) {
+    int announced(std::string_view uri) {
         const std::lock_guard lock(mutex_);
-        return told_[hash(uri).low];
+        return announced_[hash(uri).low];
     }
     const std::filesystem::path& path() const { return directory_.path(); }
     FaultyCalls& calls() { return calls_; }
@@ -194,7 +194,7 @@ private:
     TemporaryDirectory directory_;
     FaultyCalls calls_;
     std::mutex mutex_;
-    std::map<std::uint64_t, int> told_;
+    std::map<std::uint64_t, int> announced_;
     boost::asio::io_context io_;
     std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>(io_.get_executor());
     std::optional<Store> store_;

@@ -45,7 +45,7 @@ TEST(StoreDiskRenewalTest, AValidationLeavesALargeBodyWhereItStands) {
     }
 }
 
-TEST(StoreDiskRenewalTest, WhatA304MadeGoodAgainIsNotWrittenAgain) {
+TEST(StoreDiskRenewalTest, WritesNoRecordForA304ThatRenews) {
     for (const bool in_memory : {true, false}) {
         SCOPED_TRACE(in_memory);
         Node node;
@@ -67,7 +67,7 @@ TEST(StoreDiskRenewalTest, WhatA304MadeGoodAgainIsNotWrittenAgain) {
     }
 }
 
-TEST(StoreDiskRenewalTest, A304LeavesWhatMemoryLacksOfTheOthers) {
+TEST(StoreDiskRenewalTest, KeepsTheOtherVariantsOnA304) {
     Node::Settings settings;
     settings.memory = 256 << 10;
     Node node(settings);
@@ -92,7 +92,7 @@ TEST(StoreDiskRenewalTest, A304LeavesWhatMemoryLacksOfTheOthers) {
     EXPECT_EQ(node.body_of("u", "Accept-Language: de"), german);
 }
 
-TEST(StoreDiskRenewalTest, WhatCannotBeValidatedAsItsBodyIsLostDoesNotStay) {
+TEST(StoreDiskRenewalTest, DropsAResponseWhoseBodyWasLostDuringItsValidation) {
     Node node;
     ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
     node.settle();
@@ -109,10 +109,10 @@ TEST(StoreDiskRenewalTest, WhatCannotBeValidatedAsItsBodyIsLostDoesNotStay) {
     if (const auto again = node.get("u"))
         EXPECT_TRUE(node.put("u", Node::renewed(*again, 2000s)));
     else
-        EXPECT_EQ(node.told("u"), 0);
+        EXPECT_EQ(node.announced("u"), 0);
 }
 
-// The same Expires, told twice, gives lifetimes that differ by what Date and Age are rounded.
+// The same Expires, sent twice, gives lifetimes that differ by what Date and Age are rounded.
 TEST(StoreDiskRenewalTest, A304ThatEndsItASecondSoonerLeavesItOnTheDisk) {
     Node node;
     ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
@@ -132,7 +132,7 @@ TEST(StoreDiskRenewalTest, A304ThatEndsItASecondSoonerLeavesItOnTheDisk) {
     EXPECT_EQ(node.store().disk()->status()[0].written, written);
 }
 
-TEST(StoreDiskRenewalTest, WhatA304ForbidsIsForbiddenAfterARestart) {
+TEST(StoreDiskRenewalTest, KeepsTheRestrictionsOfA304AfterARestart) {
     Node node;
     const auto body = test::made_body(1, 300'000);
     ASSERT_TRUE(node.put("u", node.response(body)));
@@ -170,7 +170,7 @@ TEST(StoreDiskRenewalTest, ATagThatA304BringsCountsAfterARestart) {
     }
 }
 
-TEST(StoreDiskRenewalTest, WhatAValidationForbidsIsNotTakenFromTheDisk) {
+TEST(StoreDiskRenewalTest, TakesNoRecordFromTheDiskThatAValidationForbids) {
     Node node;
     node.put("u", node.response(std::string(100'000, 'x'), {}, {}, 1000s));
     node.settle();

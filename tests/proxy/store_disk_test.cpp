@@ -27,17 +27,17 @@ using test::kMiB;
 using Node = test::StoreNode;
 using Clock = Store::Clock;
 
-TEST(StoreDiskTest, WhatMemoryEvictsIsStillThere) {
+TEST(StoreDiskTest, KeepsEvictedResponses) {
     Node node;
     const auto body = test::made_body(1, 100'000);
     ASSERT_TRUE(node.put("u", node.response(body)));
     node.push_out();
-    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_EQ(node.announced("u"), 1);
     const auto found = node.look_up("u");
     EXPECT_FALSE(found.response);
     EXPECT_TRUE(found.on_disk);
     EXPECT_EQ(node.body_of("u"), body);
-    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_EQ(node.announced("u"), 1);
     EXPECT_TRUE(node.look_up("u").response) << "back in memory";
 }
 
@@ -52,7 +52,7 @@ TEST(StoreDiskTest, ARestartKeepsEverythingButTheClock) {
     response.reset();
     node.settle();
     node.restart();
-    EXPECT_EQ(node.told("u"), 1);
+    EXPECT_EQ(node.announced("u"), 1);
     const auto after = node.get("u", "Accept-Language: de");
     ASSERT_TRUE(after);
     EXPECT_EQ(after->head, before.head);
@@ -68,16 +68,16 @@ TEST(StoreDiskTest, ARestartKeepsEverythingButTheClock) {
     EXPECT_FALSE(node.get("u", "Accept-Language: fr"));
 }
 
-TEST(StoreDiskTest, WhatIsStaleComesBackAndIsNotTold) {
+TEST(StoreDiskTest, RecallsStaleResponsesWithoutAnAnnouncement) {
     Node node;
     ASSERT_TRUE(node.put("u", node.response("old", {}, {}, 1s)));
     node.settle();
     node.restart();
-    EXPECT_EQ(node.told("u"), 0);
+    EXPECT_EQ(node.announced("u"), 0);
     EXPECT_EQ(node.body_of("u"), "old") << "to be validated";
 }
 
-TEST(StoreDiskTest, WhatIsInvalidatedIsGoneHereAndAfterARestart) {
+TEST(StoreDiskTest, ForgetsInvalidatedResponsesAlsoAfterARestart) {
     Node node;
     for (const auto* uri : {"memory", "disk", "tagged", "tagged on disk", "kept"})
         ASSERT_TRUE(node.put(uri, node.response("x", {}, {hash(uri[0] == 't' ? "t" : "k")})));
@@ -87,23 +87,23 @@ TEST(StoreDiskTest, WhatIsInvalidatedIsGoneHereAndAfterARestart) {
     ASSERT_EQ(node.body_of("tagged"), "x");
     EXPECT_TRUE(node.store().invalidate(hash("memory"), Clock::now()));
     EXPECT_TRUE(node.store().invalidate(hash("disk"), Clock::now()));
-    EXPECT_EQ(node.told("memory"), 0);
-    EXPECT_EQ(node.told("disk"), 0);
+    EXPECT_EQ(node.announced("memory"), 0);
+    EXPECT_EQ(node.announced("disk"), 0);
     EXPECT_EQ(node.store().invalidate_tag(hash("t"), Clock::now()), 1u);
     for (int rounds = 0; rounds < 2; ++rounds) {
         for (const auto* uri : {"memory", "disk", "tagged", "tagged on disk"}) {
             EXPECT_EQ(node.body_of(uri), "") << uri;
-            EXPECT_EQ(node.told(uri), 0) << uri;
+            EXPECT_EQ(node.announced(uri), 0) << uri;
         }
         EXPECT_EQ(node.body_of("kept"), "x");
-        EXPECT_EQ(node.told("kept"), 1);
+        EXPECT_EQ(node.announced("kept"), 1);
         node.settle();
         node.restart();
     }
 }
 
 // Who has changed something waits for the disk only if it has something to forget.
-TEST(StoreDiskTest, ItIsTheDiskThatIsWaitedFor) {
+TEST(StoreDiskTest, CountsThePurgesThatWaitForTheDisk) {
     Node node;
     auto& store = node.store();
     ASSERT_TRUE(node.put("written", node.response("x")));
@@ -128,7 +128,7 @@ std::pair<std::string, std::string> first_and_last_shard() {
     return {first, last};
 }
 
-TEST(StoreDiskTest, WhatIsReadFromTheDiskWhileItsTagIsPurgedDoesNotComeBack) {
+TEST(StoreDiskTest, RefusesARecordThatWasReadDuringAPurgeOfItsTag) {
     const auto [first, last] = first_and_last_shard();
     Node node;
     for (const auto& uri : {first, last})
@@ -141,10 +141,10 @@ TEST(StoreDiskTest, WhatIsReadFromTheDiskWhileItsTagIsPurgedDoesNotComeBack) {
     node.store().invalidate_tag(hash("t"), Clock::now());
     EXPECT_FALSE(node.when_removed);
     EXPECT_EQ(node.body_of(first), "");
-    EXPECT_EQ(node.told(first), 0);
+    EXPECT_EQ(node.announced(first), 0);
 }
 
-TEST(StoreDiskTest, WhatIsReadFromTheDiskWhileAllIsPurgedDoesNotComeBack) {
+TEST(StoreDiskTest, RefusesARecordThatWasReadDuringAPurgeOfEverything) {
     Node node;
     for (int round = 0; round < 20; ++round) {
         ASSERT_TRUE(node.put("u", node.response("x")));
@@ -173,7 +173,7 @@ std::string in_shard(std::size_t shard, std::string uri) {
     return uri;
 }
 
-TEST(StoreDiskTest, ABlockThatIsReadWhileItsTargetIsPurgedDoesNotComeBack) {
+TEST(StoreDiskTest, RefusesABlockThatWasReadDuringAPurgeOfItsTarget) {
     const std::string target = "http://h/large";
     const auto block = in_shard(0, block_key(target, "\"1\"", "0f", {0, 99}));
     const auto other = in_shard(kShards - 1, block_key(target, "\"1\"", "0f", {100, 199}));
@@ -191,7 +191,7 @@ TEST(StoreDiskTest, ABlockThatIsReadWhileItsTargetIsPurgedDoesNotComeBack) {
     EXPECT_FALSE(node.when_removed);
     for (int rounds = 0; rounds < 2; ++rounds) {
         EXPECT_EQ(node.body_of(block), "");
-        EXPECT_EQ(node.told(block), 0);
+        EXPECT_EQ(node.announced(block), 0);
         node.settle();
         node.restart();
         node.store().expect_blocks();
@@ -201,7 +201,7 @@ TEST(StoreDiskTest, ABlockThatIsReadWhileItsTargetIsPurgedDoesNotComeBack) {
 // A purge comes to one shard after the other. What a request brings back from the disk meanwhile is
 // in memory when the disk takes its record out of the index; the next request for it then offers it
 // to the disk. If that is written behind the purge, it is there again, and after a restart, too.
-TEST(StoreDiskTest, WhatIsReadWhileAllIsPurgedIsNotWrittenBehindThePurge) {
+TEST(StoreDiskTest, WritesNoRecordBehindAPurgeThatItWasReadDuring) {
     const auto early = in_shard(0, "early"), middle = in_shard(7, "middle"),
                late = in_shard(kShards - 1, "late");
     Node node({.queue = 1});  // one waits at a time
@@ -246,7 +246,7 @@ TEST(StoreDiskTest, WhatIsReadWhileAllIsPurgedIsNotWrittenBehindThePurge) {
     }
 }
 
-TEST(StoreDiskTest, WhatIsStoredAfterAnInvalidationStays) {
+TEST(StoreDiskTest, KeepsAResponseThatCameAfterAnInvalidation) {
     Node node;
     node.put("u", node.response("one"));
     node.store().invalidate(hash("u"), Clock::now());
@@ -266,7 +266,8 @@ TEST(StoreDiskTest, EverythingGoesAtOnce) {
     for (int i = 0; i < 50; ++i) EXPECT_EQ(node.body_of("u" + std::to_string(i)), "");
     node.put("u7", node.response("new"));
     node.settle();
-    for (int i = 0; i < 50; ++i) EXPECT_EQ(node.told("u" + std::to_string(i)), i == 7 ? 1 : 0) << i;
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(node.announced("u" + std::to_string(i)), i == 7 ? 1 : 0) << i;
     node.restart();
     EXPECT_EQ(node.body_of("u7"), "new");
     EXPECT_EQ(node.body_of("u8"), "");
@@ -300,7 +301,7 @@ TEST(StoreDiskTest, VariantsComeBackTogether) {
 }
 
 // It is on its way to the disk, where the others are not.
-TEST(StoreDiskTest, WhatMakesRoomForAnotherVariantDoesNotComeBackAfterAPurge) {
+TEST(StoreDiskTest, PurgesAlsoADisplacedVariantOnItsWayToTheDisk) {
     constexpr std::size_t kMost = 4;
     Node node({.queue = 1});  // one waits at a time
     node.store().set_max_variants(kMost);
@@ -368,7 +369,7 @@ TEST(StoreDiskTest, ADeclinedVersionDoesNotBringBackTheOneBefore) {
 }
 
 /// Random interleavings of all that can happen to a few keys, against a model.
-TEST(StoreDiskTest, IsOneCacheWhateverHappens) {
+TEST(StoreDiskTest, AgreesWithAModelThroughRandomSteps) {
     for (unsigned seed = 0; seed < 6; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
@@ -423,9 +424,9 @@ TEST(StoreDiskTest, IsOneCacheWhateverHappens) {
         node.settle();
         for (const auto& [uri, known] : model) check(uri);
         for (const auto& [uri, known] : model) {
-            const auto is_held =
+            const auto is_stored =
                 node.store().peek(hash(uri), uri, Head("")) != Store::Where::nowhere;
-            EXPECT_EQ(node.told(uri), is_held ? 1 : 0) << uri;
+            EXPECT_EQ(node.announced(uri), is_stored ? 1 : 0) << uri;
         }
         if (::testing::Test::HasFailure()) return;
     }
@@ -457,7 +458,7 @@ TEST(StoreDiskTest, ServesManyThreads) {
     for (int i = 0; i < 200; ++i) {
         const auto uri = "u" + std::to_string(i);
         node.body_of(uri);
-        EXPECT_EQ(node.told(uri),
+        EXPECT_EQ(node.announced(uri),
                   node.store().peek(hash(uri), uri, Head("")) != Store::Where::nowhere ? 1 : 0);
     }
 }

@@ -27,7 +27,7 @@ using Clock = Store::Clock;
 
 const Clock::time_point kNow = Clock::time_point(1000h);
 
-/// A store and what it told its listener.
+/// A store, and the calls of its listener.
 class StoreTest : public ::testing::Test {
 protected:
     std::shared_ptr<StoredResponse> response(std::string_view body,
@@ -66,44 +66,44 @@ protected:
     std::shared_ptr<Fill> fill() {
         return std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
     }
-    int told(std::string_view uri) const {
-        const auto found = announced.find(hash(uri).low);
-        return found == announced.end() ? 0 : found->second;
+    int announced(std::string_view uri) const {
+        const auto found = counts.find(hash(uri).low);
+        return found == counts.end() ? 0 : found->second;
     }
 
     boost::asio::io_context io;
-    std::map<std::uint64_t, int> announced;  // +1 stored, -1 removed
+    std::map<std::uint64_t, int> counts;  // +1 stored, -1 removed
     Store store{10'000, [this](summary::KeyHash key, bool stored) {
-                    auto& count = announced[key.low];
+                    auto& count = counts[key.low];
                     count += stored ? 1 : -1;
-                    EXPECT_TRUE(count == 0 || count == 1) << "told exactly once";
+                    EXPECT_TRUE(count == 0 || count == 1) << "in turn";
                 }};
 };
 
-TEST_F(StoreTest, FindsWhatWasPublished) {
+TEST_F(StoreTest, FindsAPublishedResponse) {
     EXPECT_EQ(find("u").response, nullptr);
     ASSERT_TRUE(put("u", response("one")));
     EXPECT_EQ(find("u").response->body->size(), 3u);
     EXPECT_EQ(store.stats().objects, 1u);
-    EXPECT_EQ(told("u"), 1);
+    EXPECT_EQ(announced("u"), 1);
 }
 
-TEST_F(StoreTest, TellsNobodyOfWhatCannotBeReused) {
+TEST_F(StoreTest, AnnouncesOnlyReusableResponses) {
     put("short", response("x", 2s));
     auto validated = response("x");
     validated->freshness.always_validate = true;
     put("no-cache", validated);
-    EXPECT_EQ(told("short"), 0);
-    EXPECT_EQ(told("no-cache"), 0);
+    EXPECT_EQ(announced("short"), 0);
+    EXPECT_EQ(announced("no-cache"), 0);
     put("short", response("x", 10s));
-    EXPECT_EQ(told("short"), 1);
-    put("short", response("x", 1s));  // once told it stays told until it is removed
-    EXPECT_EQ(told("short"), 1);
+    EXPECT_EQ(announced("short"), 1);
+    put("short", response("x", 1s));  // an announcement stays until the key leaves
+    EXPECT_EQ(announced("short"), 1);
     store.invalidate(hash("short"), kNow);
-    EXPECT_EQ(told("short"), 0);
+    EXPECT_EQ(announced("short"), 0);
 }
 
-TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
+TEST_F(StoreTest, EvictsToStayUnderItsCapAndWithdrawsTheKeys) {
     for (int i = 0; i < 50; ++i) {
         auto next = response(std::string(1000, 'x'));
         ASSERT_NE(next, nullptr);
@@ -113,17 +113,17 @@ TEST_F(StoreTest, EvictsToStayUnderItsCapAndTellsOfIt) {
     const auto stats = store.stats();
     EXPECT_EQ(stats.objects + stats.evictions, 50u);
     std::uint64_t standing = 0;
-    for (const auto& [key, count] : announced) standing += static_cast<std::uint64_t>(count);
+    for (const auto& [key, count] : counts) standing += static_cast<std::uint64_t>(count);
     EXPECT_EQ(standing, stats.objects);
 }
 
-TEST_F(StoreTest, TellsInTurnsWhateverComesAndGoes) {
+TEST_F(StoreTest, AnnouncesAndWithdrawsInTurn) {
     std::map<std::string, bool> stored;
     for (unsigned seed = 0; seed < 20; ++seed) {
         std::mt19937 random(seed);
         for (int i = 0; i < 200; ++i) {
             const auto uri = std::to_string(random() % 4);
-            const auto was_told = told(uri);
+            const auto was_announced = announced(uri);
             const auto announceable = random() % 2 == 0;
             auto& is_stored = stored[uri];
             switch (random() % 4) {
@@ -138,20 +138,20 @@ TEST_F(StoreTest, TellsInTurnsWhateverComesAndGoes) {
                     ASSERT_TRUE(put(uri, response("x", announceable ? 10s : 1s)));
                     is_stored = true;
                     if (announceable) {
-                        ASSERT_EQ(told(uri), 1) << "seed " << seed;
+                        ASSERT_EQ(announced(uri), 1) << "seed " << seed;
                     }
             }
             ASSERT_EQ(is_stored, find(uri).response != nullptr) << "seed " << seed;
             if (!is_stored) {
-                ASSERT_EQ(told(uri), 0) << "seed " << seed;
-            } else if (was_told == 1) {
-                ASSERT_EQ(told(uri), 1) << "seed " << seed;
+                ASSERT_EQ(announced(uri), 0) << "seed " << seed;
+            } else if (was_announced == 1) {
+                ASSERT_EQ(announced(uri), 1) << "seed " << seed;
             }
         }
     }
 }
 
-TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
+TEST_F(StoreTest, PeeksAtStoredAndPendingResponses) {
     const auto is_there = [&](const std::string& uri) {
         return store.peek(hash(uri), uri, Head("")) == Store::Where::memory;
     };
@@ -168,7 +168,7 @@ TEST_F(StoreTest, TellsWhatIsThereOrOnItsWay) {
     EXPECT_FALSE(is_there("coming"));
 }
 
-TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
+TEST_F(StoreTest, KeepsNoResponseForAPeek) {
     // What is left of 100 objects after twice as many, when every other one was looked at.
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
         Store one(100'000, [](summary::KeyHash, bool) {});
@@ -196,19 +196,19 @@ TEST_F(StoreTest, KeepsNothingForItsBeingPeekedAt) {
               unseen);
 }
 
-TEST_F(StoreTest, EvictsNothingThatIsRead) {
+TEST_F(StoreTest, EvictsNoResponseWithReaders) {
     put("u", response(std::string(9000, 'x')));
-    auto held = find("u").response;
+    auto reader = find("u").response;
     EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
     EXPECT_EQ(store.stats().memory_bytes, 9000u);
     EXPECT_NE(find("u").response, nullptr) << "it would free nothing";
     EXPECT_EQ(store.stats().evictions, 0u);
-    held.reset();
+    reader.reset();
     EXPECT_NE(response(std::string(5000, 'y')), nullptr);
     EXPECT_EQ(store.stats().evictions, 1u);
 }
 
-TEST_F(StoreTest, KeepsWhatIsAskedForAgainInEachShard) {
+TEST_F(StoreTest, KeepsRequestedResponsesInEachShard) {
     Store many(512'000, [](summary::KeyHash, bool) {});  // some 30 in each
     const auto is_there = [&](const std::string& uri) {
         return many.find(hash(uri), uri, Head(""), kNow).response != nullptr;
@@ -226,23 +226,23 @@ TEST_F(StoreTest, KeepsWhatIsAskedForAgainInEachShard) {
 
 TEST_F(StoreTest, CountsReplacedBytesUntilTheirReaderIsDone) {
     put("u", response(std::string(9000, 'x')));
-    auto held = find("u").response;
+    auto reader = find("u").response;
     store.invalidate(hash("u"), kNow);
     EXPECT_EQ(response(std::string(5000, 'y')), nullptr);
     EXPECT_EQ(store.stats().memory_bytes, 9000u);
-    held.reset();
+    reader.reset();
     EXPECT_NE(response(std::string(5000, 'y')), nullptr);
 }
 
-TEST_F(StoreTest, IsNotEmptiedByWhatSlowReadersHold) {
+TEST_F(StoreTest, KeepsAQuarterBesideTheResponsesOfSlowReaders) {
     put("large", response(std::string(5000, 'x')));
     for (int i = 0; i < 4; ++i) put(std::to_string(i), response(std::string(1000, 'x')));
-    auto held = find("large").response;
+    auto reader = find("large").response;
     for (int i = 0; i < 10; ++i) EXPECT_EQ(response(std::string(4000, 'y')), nullptr);
     EXPECT_NE(find("large").response, nullptr);
     EXPECT_GE(store.stats().objects, 3u) << "a quarter of the cap is left to others";
     EXPECT_NE(response(std::string(1000, 'y')), nullptr) << "what fits beside it is stored";
-    held.reset();
+    reader.reset();
     EXPECT_NE(response(std::string(4000, 'y')), nullptr);
 }
 
@@ -340,7 +340,7 @@ TEST_F(StoreTest, EndsAClaimOnce) {
     EXPECT_NE(find("u").fill, nullptr) << "that is another's claim";
 }
 
-TEST_F(StoreTest, SaysWhenSomethingWasStoredMeanwhile) {
+TEST_F(StoreTest, AsksForANewLookUpWhenAResponseWasStoredMeanwhile) {
     const auto seen = find("u");
     put("u", response("x"));
     auto late = claim("u", fill());
@@ -349,7 +349,7 @@ TEST_F(StoreTest, SaysWhenSomethingWasStoredMeanwhile) {
     EXPECT_FALSE(taken.leads);
 }
 
-TEST_F(StoreTest, RemembersForAWhileWhatIsNotWorthWaitingFor) {
+TEST_F(StoreTest, NotesUnshareableAnswersForAWhile) {
     auto first = claim("u", fill());
     first.take(find("u"));
     first.abandon(true, kNow);
@@ -357,7 +357,7 @@ TEST_F(StoreTest, RemembersForAWhileWhatIsNotWorthWaitingFor) {
     EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + PendingResponses::kHitForMiss).unshareable);
 }
 
-TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
+TEST_F(StoreTest, RefusesAResponseWhoseKeyWasInvalidatedDuringItsFetch) {
     auto first = claim("u", fill()), newcomer = claim("u", fill());
     first.take(find("u"));
     store.invalidate(hash("u"), kNow);
@@ -366,20 +366,20 @@ TEST_F(StoreTest, DoesNotStoreWhatWasInvalidatedWhileItWasFetched) {
     EXPECT_EQ(find("u").response, nullptr);
 }
 
-TEST_F(StoreTest, StoresWhatWasFetchedWhileOthersWereInvalidated) {
+TEST_F(StoreTest, StoresAResponseWhileOthersWereInvalidated) {
     const auto seen = find("u");
     for (int i = 0; i < 20'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
     EXPECT_TRUE(store_in(store, "u", seen.invalidations, response("x")));
 }
 
-TEST_F(StoreTest, DropsEverythingAndWhatIsUnderWayWhenItIsOrderedTo) {
+TEST_F(StoreTest, DropsStoredAndPendingResponsesAtOnce) {
     put("one", response("x"));
     put("two", response("x"));
     auto first = claim("u", fill());
     first.take(find("u"));
     store.invalidate_all(kNow + 5s);
     EXPECT_EQ(store.stats().objects, 0u);
-    EXPECT_EQ(told("one"), 0);
+    EXPECT_EQ(announced("one"), 0);
     EXPECT_FALSE(first.publish(response("old"), kNow));
     EXPECT_EQ(store.invalidated_at(hash("never seen")), kNow + 5s);
     EXPECT_TRUE(put("u", response("new")));
@@ -393,13 +393,13 @@ std::shared_ptr<StoredResponse> tagged(std::shared_ptr<StoredResponse> plain,
     return plain;
 }
 
-TEST_F(StoreTest, DropsByTagWhatCarriesItAndNothingElse) {
+TEST_F(StoreTest, DropsByTagTheResponsesThatCarryIt) {
     for (int i = 0; i < 50; ++i) put(std::to_string(i), tagged(response("x"), {"a", "b"}));
     put("other", tagged(response("x"), {"b"}));
     put("plain", response("x"));
     EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 50u);
     EXPECT_EQ(store.stats().objects, 2u);
-    EXPECT_EQ(told("0"), 0);
+    EXPECT_EQ(announced("0"), 0);
     EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u);
     EXPECT_EQ(store.invalidate_tag(hash("b"), kNow), 1u);
     EXPECT_NE(find("plain").response, nullptr);
@@ -415,7 +415,7 @@ TEST_F(StoreTest, DropsTheBlocksOfABodyWithItsUri) {
     EXPECT_NE(find("v \"tag\" 0-9").response, nullptr);
 }
 
-TEST_F(StoreTest, KnowsTheTagsOfWhatReplacedAResponse) {
+TEST_F(StoreTest, KnowsTheTagsOfAReplacement) {
     put("u", tagged(response("x"), {"old"}));
     put("u", tagged(response("y"), {"new"}));
     EXPECT_EQ(store.invalidate_tag(hash("old"), kNow), 0u);
@@ -423,7 +423,7 @@ TEST_F(StoreTest, KnowsTheTagsOfWhatReplacedAResponse) {
     EXPECT_EQ(store.invalidate_tag(hash("new"), kNow), 1u);
 }
 
-TEST_F(StoreTest, DoesNotStoreWhatATagEndedWhileItWasFetched) {
+TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
     auto first = claim("u", fill()), newcomer = claim("u", fill());
     first.take(find("u"));
     const auto tags = std::vector{hash("a")};
@@ -434,7 +434,7 @@ TEST_F(StoreTest, DoesNotStoreWhatATagEndedWhileItWasFetched) {
     EXPECT_EQ(store.invalidated_at(hash("v"), tags), kNow);
 }
 
-TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
+TEST_F(StoreTest, LetsNoRequestFollowAfterAnInvalidationBeforeTheHead) {
     auto first = claim("u", fill());
     first.take(find("u"));
     store.invalidate_tag(hash("a"), kNow);
@@ -442,7 +442,7 @@ TEST_F(StoreTest, LetsNobodyFollowWhatATagEndedBeforeItsHeadCame) {
     EXPECT_TRUE(first.tag(std::vector{hash("b")}));
 }
 
-TEST_F(StoreTest, RefusesNoCopyForWhatOthersInvalidated) {
+TEST_F(StoreTest, RefusesNoCopyForInvalidationsOfOtherKeys) {
     store.expect_blocks();
     for (int i = 0; i < 100'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
     int refused = 0;

@@ -108,12 +108,12 @@ TEST(Survey, ReadsEverythingWhenAskedTo) {
     const auto bad = folder.put(stored_at("http://a/bad", kNow), body);
     folder.seal();
     folder.leave();
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> reports;
     SurveyOrder order{.reads_all = true};
-    order.progress = [&](auto done, auto all) { told.emplace_back(done, all); };
+    order.progress = [&](auto done, auto all) { reports.emplace_back(done, all); };
     EXPECT_EQ(look(folder.path(), order).proved, 2u);
-    ASSERT_FALSE(told.empty());
-    EXPECT_EQ(told.back(), std::pair(DiskFolder::kSegment, DiskFolder::kSegment));
+    ASSERT_FALSE(reports.empty());
+    EXPECT_EQ(reports.back(), std::pair(DiskFolder::kSegment, DiskFolder::kSegment));
     folder.spoil(bad, 5'000);
     const auto found = look(folder.path(), order);
     EXPECT_EQ(found.proved, 1u);
